@@ -1,0 +1,1 @@
+"""The doors: REST and the command line."""

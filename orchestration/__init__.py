@@ -1,0 +1,1 @@
+"""Couche 2, decides: pure calculations between two I/O edges."""

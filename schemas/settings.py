@@ -1,0 +1,94 @@
+"""Settings, read from `SUBSTRATE_*` and from the bare names that newcomers try.
+
+This is the only room that reads the environment. Few settings, each with a reason; all else is a constant
+beside the code that uses it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from platformdirs import user_cache_path, user_data_path
+from pydantic import AliasChoices, Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class _Group(BaseSettings):
+    model_config = SettingsConfigDict(
+        env_prefix="SUBSTRATE_", env_ignore_empty=True, extra="ignore", populate_by_name=True
+    )
+
+
+class StoreSettings(_Group):
+    """Where the graphs live: a bundled engine in `data`, or the server at `url`."""
+
+    data: Path = Field(
+        default_factory=lambda: user_data_path("substrate"),
+        description="Directory of the embedded engine.",
+    )
+    url: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("SUBSTRATE_URL", "FALKORDB_URL", "FALKORDB_URI"),
+        description="redis:// or unix:// address of a FalkorDB server; the embedded engine is then not used.",
+    )
+    host: str | None = Field(
+        default=None, validation_alias=AliasChoices("SUBSTRATE_HOST_FALKORDB", "FALKORDB_HOST")
+    )
+    port: int = Field(default=6379, ge=1, le=65535, validation_alias=AliasChoices("FALKORDB_PORT"))
+    username: str | None = Field(
+        default=None, validation_alias=AliasChoices("FALKORDB_USER", "FALKORDB_USERNAME")
+    )
+    password: SecretStr | None = Field(default=None, validation_alias=AliasChoices("FALKORDB_PASSWORD"))
+    query_timeout_ms: int = Field(
+        default=1000, ge=50, le=1500, description="Deadline of one query; ENGINE caps it at 1.5 seconds."
+    )
+
+    def server_url(self) -> str | None:
+        """Address of the configured server, or None when the embedded engine is to be used."""
+        if self.url:
+            return self.url
+        return f"redis://{self.host}:{self.port}" if self.host else None
+
+
+class EmbeddingSettings(_Group):
+    """Which embedding model: `local`, `openai[:model]`, or `package.module:Class` of a LlamaIndex class."""
+
+    embedding: str | None = Field(default=None, description="Unset: openai when a key is there, else local.")
+    cache: Path = Field(
+        default_factory=lambda: user_cache_path("substrate"),
+        description="Where the ONNX file of the local model is kept.",
+    )
+    openai_api_key: SecretStr | None = Field(default=None, validation_alias=AliasChoices("OPENAI_API_KEY"))
+    openai_base_url: str | None = Field(
+        default=None, validation_alias=AliasChoices("OPENAI_BASE_URL", "OPENAI_API_BASE")
+    )
+
+    def choice(self) -> str:
+        """The embedding to use, with the default rule applied."""
+        if self.embedding:
+            return self.embedding
+        return "openai" if self.openai_api_key else "local"
+
+
+class ServerSettings(_Group):
+    """Where the REST service listens."""
+
+    host: str = Field(default="127.0.0.1", validation_alias=AliasChoices("SUBSTRATE_HOST", "HOST"))
+    port: int = Field(default=8000, ge=1, le=65535, validation_alias=AliasChoices("SUBSTRATE_PORT", "PORT"))
+    log_level: str = Field(
+        default="info", validation_alias=AliasChoices("SUBSTRATE_LOG_LEVEL", "LOG_LEVEL")
+    )
+
+
+class Settings:
+    """All groups, read once at the edge."""
+
+    def __init__(
+        self,
+        store: StoreSettings | None = None,
+        embedding: EmbeddingSettings | None = None,
+        server: ServerSettings | None = None,
+    ) -> None:
+        self.store = store or StoreSettings()
+        self.embedding = embedding or EmbeddingSettings()
+        self.server = server or ServerSettings()

@@ -1,0 +1,1 @@
+"""Couche 1, the graph store: time, rows, Cypher, connection."""

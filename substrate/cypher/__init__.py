@@ -1,0 +1,1 @@
+"""All Cypher, as named constants with a sentence each."""
