@@ -1,0 +1,72 @@
+"""The rankings that Substrate is measured against: BM25, exact cosine, and their reciprocal rank fusion."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import bm25s
+import numpy as np
+import Stemmer
+from numpy.typing import NDArray
+
+from benchmarks.datasets import Conversation, Question, Turn
+
+
+def indexed_text(turn: Turn) -> str:
+    """Give the text of a turn as every baseline indexes or embeds it."""
+    return f"{turn.speaker}: {turn.text}"
+
+
+def rank_bm25(conversation: Conversation, questions: Sequence[Question]) -> list[list[str]]:
+    """Give for each question the ids of all turns, best BM25 score first, equal scores in turn order."""
+    ids = [turn.id for turn in conversation.turns]
+    stemmer = Stemmer.Stemmer("english")
+    documents = _tokens([indexed_text(turn) for turn in conversation.turns], stemmer)
+    if not any(documents):
+        return [list(ids) for _ in questions]
+    index = bm25s.BM25()
+    index.index(documents, show_progress=False)
+    queries = _tokens([question.text for question in questions], stemmer)
+    return [_ordered(ids, index.get_scores(query)) if query else list(ids) for query in queries]
+
+
+def rank_cosine(
+    turn_vectors: NDArray[np.floating[Any]],
+    question_vectors: NDArray[np.floating[Any]],
+    ids: Sequence[str],
+) -> list[list[str]]:
+    """Take one vector per row; give for each question all ids, nearest turn first, equals in turn order."""
+    if len(turn_vectors) != len(ids):
+        raise ValueError(f"{len(turn_vectors)} turn vectors for {len(ids)} ids")
+    similarity = _unit(question_vectors) @ _unit(turn_vectors).T
+    return [_ordered(ids, row) for row in similarity]
+
+
+def rrf(rankings: Iterable[Sequence[str]], k: int = 60) -> list[str]:
+    """Fuse the rankings for one question by the sum of 1 / (k + rank), rank from 1; ties as first seen."""
+    scores: defaultdict[str, float] = defaultdict(float)
+    for ranking in rankings:
+        for rank, item in enumerate(ranking, start=1):
+            scores[item] += 1 / (k + rank)
+    return sorted(scores, key=scores.__getitem__, reverse=True)
+
+
+def _tokens(texts: list[str], stemmer: Any) -> list[list[str]]:
+    """Give the stemmed lower-case words of each text without English stop words."""
+    words: list[list[str]] = bm25s.tokenize(
+        texts, stopwords="english", stemmer=stemmer, return_ids=False, show_progress=False
+    )
+    return words
+
+
+def _ordered(ids: Sequence[str], scores: NDArray[np.floating[Any]]) -> list[str]:
+    return [ids[position] for position in np.argsort(-scores, kind="stable")]
+
+
+def _unit(vectors: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    """Scale each row to length one; a row of zeros stays zero."""
+    rows = np.asarray(vectors, dtype=np.float64)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(lengths == 0, 1.0, lengths)

@@ -1,0 +1,132 @@
+"""Commands → stored properties. Pure: what a memory or a link looks like in the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Any
+
+import orjson
+
+from schemas.commands import Command, Relate, Remember, Revision
+from schemas.temporal import END_OF_TIME, Instant, to_instant
+from substrate.cypher.columns import LINK_COLUMNS, LINK_UPKEEP, NODE_COLUMNS, NODE_UPKEEP
+from substrate.emotions import emotion_vector, normal_emotions
+from substrate.rows import stored
+from substrate.text import name_key, search_text, words
+
+SPOKEN_TYPES = frozenset(("Turn", "Session"))
+"""Memories whose name is a place in a conversation; nobody names them in a question."""
+
+_ASSUMED = ("energy", "confidence", "emotion_vector")
+
+
+def fingerprint(command: Command) -> int:
+    """What the command says, as a number below 2**53: equal for equal content, whatever the command id."""
+    said = command.model_dump(mode="json", exclude_unset=True, exclude={"command_id"})
+    said["command"] = getattr(command, "command", "")
+    digest = blake2b(orjson.dumps(said, option=orjson.OPT_SORT_KEYS), digest_size=8).digest()
+    return int.from_bytes(digest) >> 11
+
+
+def handle(link_id: str) -> int:
+    """The number under which a link with an id of its own is indexed."""
+    return int.from_bytes(blake2b(link_id.encode(), digest_size=8).digest()) >> 11
+
+
+def natural_id(source_id: str, relation_type: str, target_id: str) -> str:
+    """The id of a link that was given none: it is found through its ends."""
+    return f"{source_id}|{relation_type}|{target_id}"
+
+
+def instant(moment: Any, otherwise: Instant) -> Instant:
+    """The instant of a datetime, or `otherwise` when there is none."""
+    return otherwise if moment is None else to_instant(moment)
+
+
+def embedded_text(content: Mapping[str, Any]) -> str:
+    """What is embedded of a memory: a turn with who said it, anything else with its name."""
+    if content.get("speaker"):
+        return f"{content['speaker']}: {content.get('description', '')}"
+    return f"{content['name']}. {content.get('description') or ''}".strip()
+
+
+def search_properties(content: Mapping[str, Any], emotions: Mapping[str, float] | None) -> dict[str, Any]:
+    """The properties kept for search beside a content: normal text, names, emotion names."""
+    tags = content.get("tags") or ()
+    tags_said = " ".join(orjson.loads(tags) if isinstance(tags, str) else tags)
+    beside = " ".join(words(f"{content.get('goal') or ''} {tags_said}".replace("_", " ")))
+    normal = search_text(content["name"], content.get("description") or "")
+    return {
+        "search_text": " ".join(part for part in (normal, beside) if part) or None,
+        "entity_names": _entity_names(content),
+        "emotions": sorted(normal_emotions(emotions)) if emotions else None,
+    }
+
+
+def _entity_names(content: Mapping[str, Any]) -> str | None:
+    if content["node_type"] in SPOKEN_TYPES:
+        return None
+    aliases = content.get("aliases") or ()
+    names = [content["name"], *(orjson.loads(aliases) if isinstance(aliases, str) else aliases)]
+    return " ".join(dict.fromkeys(name_key(name) for name in names)) or None
+
+
+def memory_row(command: Remember, ids: tuple[str, str], now: Instant) -> dict[str, Any]:
+    """The stored form of a new memory. `ids`: of the memory and of the command."""
+    said = command.model_dump(exclude={"command", "command_id", "level", "citizen_id"})
+    search = search_properties(said, command.emotion_vector)
+    unset = ",".join(name for name in _ASSUMED if name not in command.model_fields_set)
+    return {
+        **stored(said, NODE_COLUMNS + NODE_UPKEEP),
+        **search,
+        "id": ids[0],
+        "command_id": ids[1],
+        "fingerprint": fingerprint(command),
+        "unset": unset or None,
+        "version": 1,
+        "valid_at": instant(command.valid_at, now),
+        "invalid_at": instant(command.invalid_at, END_OF_TIME),
+        "created_at": now,
+        "expired_at": END_OF_TIME,
+        "emotion": emotion_vector(command.emotion_vector),
+        "tag_names": tag_names(command.tags, command.buckets),
+    }
+
+
+def tag_names(tags: Any, buckets: Any) -> list[str]:
+    """Names of the tag nodes: `#tag` and `@bucket`, without repeats."""
+    return list(dict.fromkeys((*(f"#{t}" for t in tags or ()), *(f"@{b}" for b in buckets or ()))))
+
+
+def link_row(command: Relate, ids: tuple[str, str], now: Instant) -> dict[str, Any]:
+    """The stored form of a new link. `ids`: of the link and of the command."""
+    said = command.model_dump(exclude={"command", "command_id", "level", "citizen_id"})
+    return {
+        **stored(said, LINK_COLUMNS + LINK_UPKEEP),
+        "id": ids[0],
+        "handle": handle(ids[0]) if command.id else None,
+        "source_id": command.source_id,
+        "target_id": command.target_id,
+        "command_id": ids[1],
+        "fingerprint": fingerprint(command),
+        "emotion_vector": orjson.dumps(command.emotion_vector).decode(),
+        "valid_at": instant(command.valid_at, now),
+        "invalid_at": instant(command.invalid_at, END_OF_TIME),
+        "created_at": now,
+        "expired_at": END_OF_TIME,
+    }
+
+
+_NOT_CONTENT = frozenset(
+    ("command", "command_id", "level", "citizen_id", "id", "expected_version", "effective_at")
+)
+
+
+def revised_content(command: Revision, content: Mapping[str, Any]) -> dict[str, Any]:
+    """The content after a revision, in stored form: what the command sets replaces what was there."""
+    said = command.model_dump(exclude_unset=True, exclude=set(_NOT_CONTENT))
+    changed = stored(said, tuple(said))
+    if command.emotion_vector is not None:
+        changed["emotion_vector"] = orjson.dumps(command.emotion_vector).decode()
+    return {**content, **changed}

@@ -1,0 +1,66 @@
+"""What all values share: frozen models, and the reading of requests."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, model_validator
+
+MAX_TEXT = 100_000
+"""Characters of one text field; a memory is a thought, not a file."""
+
+_ALLOWED_CONTROLS = "\n\r\t"
+
+
+def _clean(text: str) -> str:
+    for char in text:
+        if (char < " " and char not in _ALLOWED_CONTROLS) or char == "\x7f" or "\ud800" <= char <= "\udfff":
+            raise ValueError(f"contains a control character or lone surrogate ({char!r}); remove it")
+    return text
+
+
+def _identifier(text: str) -> str:
+    _clean(text)
+    if not text.strip() or any(char in "\n\r\t|" for char in text):
+        raise ValueError("an id is one line of visible characters without '|'")
+    return text
+
+
+Text = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(_clean)]
+ShortText = Annotated[str, Field(max_length=1000), AfterValidator(_clean)]
+Identifier = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_identifier)]
+CitizenId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+Unit = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+Emotions = Annotated[dict[ShortText, Unit], Field(max_length=64)]
+
+
+class Frozen(BaseModel):
+    """A value: never changed once made."""
+
+    model_config = ConfigDict(frozen=True, use_enum_values=False)
+
+
+class Request(Frozen):
+    """A value that comes in from outside: unknown fields are refused, times without a zone are taken as UTC.
+
+    `notes` says what was assumed, so that the answer can repeat it.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    _notes: tuple[str, ...] = PrivateAttr(default=())
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed while reading the request."""
+        return self._notes
+
+    @model_validator(mode="after")
+    def _assume_utc(self) -> Self:
+        for name in type(self).model_fields:
+            value: Any = getattr(self, name)
+            if isinstance(value, datetime) and value.tzinfo is None:
+                self.__dict__[name] = value.replace(tzinfo=UTC)
+                self._notes = (*self._notes, f"{name} had no time zone and was taken as UTC")
+        return self

@@ -1,0 +1,127 @@
+"""A memory and a link, as the stream shows them (003, component 4; DESIGN §3)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Literal
+
+from pydantic import Field
+
+from schemas.base import Frozen
+
+
+class Level(StrEnum):
+    """The three graphs: personal, collective, ecosystem."""
+
+    N1 = "N1"
+    N2 = "N2"
+    N3 = "N3"
+
+
+class ResolutionState(StrEnum):
+    """Where a piece of work stands; it decides how much energy a memory gives back."""
+
+    RESOLVED = "resolved"
+    IN_PROGRESS = "in_progress"
+    BLOCKED = "blocked"
+
+
+class Source(StrEnum):
+    """Where a record comes from."""
+
+    CITIZEN = "citizen"
+    TOOL = "tool"
+    SYSTEM = "system"
+    INGESTION = "ingestion"
+    UPKEEP = "upkeep"
+
+
+InvalidationReason = Literal["reality_changed", "discovered_false"]
+Abstraction = Literal["L0", "L1", "L2", "L3"]
+STORED_DEFAULTS = {"energy": 0.5, "confidence": 0.5}
+"""003, task 4: a memory without energy or confidence is taken to have one half."""
+
+
+class ConsciousnessNode(Frozen):
+    """One record of a memory with all its metadata (003, component 4).
+
+    All scores and felt numbers are in [0, 1]; an open end of time is None. `relevance_score` is the score of
+    the query that found it; `score_terms` holds each part of the final score when `explain` was asked for.
+    """
+
+    node_id: str
+    node_type: str
+    name: str
+    description: str
+
+    valid_at: datetime
+    invalid_at: datetime | None = None
+    created_at: datetime
+    expired_at: datetime | None = None
+    version: int = 1
+
+    invalidation_reason: InvalidationReason | None = None
+    correction_pattern_id: str | None = None
+    discovery_energy: float | None = None
+
+    energy: float
+    confidence: float
+    emotion_vector: dict[str, float] | None = None
+    felt_quality: str | None = None
+    body_sensation: str | None = None
+
+    goal: str | None = None
+    resolution_state: ResolutionState | None = None
+    tags: tuple[str, ...] = ()
+    buckets: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    importance: float | None = None
+    intensity: float | None = None
+    result: str | None = None
+    rule: str | None = None
+    abstraction: Abstraction | None = None
+    source: Source = Source.CITIZEN
+    episode_id: str | None = None
+    speaker: str | None = None
+    extra: dict[str, Any] = Field(default_factory=dict)
+
+    level: Level
+    retrieval_source: str = ""
+    relevance_score: float = 0.0
+    consciousness_adjusted_score: float | None = None
+    score_terms: dict[str, float] | None = None
+
+
+class ConsciousnessRelationship(Frozen):
+    """One record of a link with all its metadata (003, component 4). Consciousness lives here."""
+
+    link_id: str
+    source_id: str
+    target_id: str
+    relation_type: str
+
+    goal: str
+    mindstate: str
+    energy: float
+    confidence: float
+    formation_trigger: str | None = None
+    emotion_vector: dict[str, float] | None = None
+    energy_transfer_coefficient: float
+    resolution_state: ResolutionState
+
+    felt_quality: str | None = None
+    emotion_description: str | None = None
+    body_sensation: str | None = None
+    spatial_context: str | None = None
+    sensory_details: dict[str, Any] | None = None
+
+    valid_at: datetime
+    invalid_at: datetime | None = None
+    created_at: datetime
+    expired_at: datetime | None = None
+
+    source: Source = Source.CITIZEN
+    episode_id: str | None = None
+    extra: dict[str, Any] = Field(default_factory=dict)
+    level: Level

@@ -1,0 +1,96 @@
+"""The consciousness stream and its parts (003, component 4)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from schemas.base import Frozen
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
+from schemas.temporal import TemporalMode
+
+Tier = Literal["focus", "peripheral", "background"]
+
+LEVEL_NAMES: dict[Level, str] = {
+    Level.N1: "n1_personal",
+    Level.N2: "n2_collective",
+    Level.N3: "n3_ecosystem",
+}
+
+
+class ConsciousnessLevelResults(Frozen):
+    """What the two queries of one level found, whole and each in its own order."""
+
+    vector_results: tuple[ConsciousnessNode, ...] = ()
+    graph_results: tuple[ConsciousnessNode, ...] = ()
+    relationships: tuple[ConsciousnessRelationship, ...] = ()
+
+
+class ActivationTiers(Frozen):
+    """All that was found, ordered by activation: up to 5 in focus, 20 peripheral, 50 in the background."""
+
+    focus: tuple[ConsciousnessNode, ...] = ()
+    peripheral: tuple[ConsciousnessNode, ...] = ()
+    background: tuple[ConsciousnessNode, ...] = ()
+
+    def ordered(self) -> tuple[ConsciousnessNode, ...]:
+        """All nodes, most active first."""
+        return self.focus + self.peripheral + self.background
+
+
+class ConsciousnessSummary(Frozen):
+    """The whole stream in a few numbers. An empty stream has zeros and no span."""
+
+    dominant_energy: float = 0.0
+    emotional_themes: tuple[str, ...] = ()
+    confidence_average: float = 0.0
+    earliest_memory: datetime | None = None
+    latest_memory: datetime | None = None
+    n1_result_count: int = 0
+    n2_result_count: int = 0
+    n3_result_count: int = 0
+    total_results: int = 0
+    active_vs_historical_ratio: float = 0.0
+
+
+class QueryTiming(Frozen):
+    """How one of the six queries went. `milliseconds` is wall time as seen by the service."""
+
+    query: str
+    milliseconds: float
+    rows: int = 0
+    asked_again: bool = False
+    failure: str | None = None
+
+
+class Degradation(Frozen):
+    """A part of the stream that is missing, and why."""
+
+    query: str
+    reason: str
+
+
+class ConsciousnessStream(Frozen):
+    """What a citizen gets back (003, component 4).
+
+    `degraded` names queries that failed or were late: the stream comes without their results. `notes` says
+    what was assumed or left out. `omitted` counts memories that did not fit `max_tokens`.
+    """
+
+    intention_id: str
+    citizen_id: str
+    temporal_mode: TemporalMode
+    retrieved_at: datetime
+    levels: dict[str, ConsciousnessLevelResults]
+    activation_tiers: ActivationTiers
+    consciousness_summary: ConsciousnessSummary
+    retrieval_latency_ms: float
+    query_count: int
+    timings: tuple[QueryTiming, ...] = ()
+    stage_ms: dict[str, float] = Field(default_factory=dict)
+    degraded: tuple[Degradation, ...] = ()
+    notes: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    omitted: int = 0

@@ -1,0 +1,89 @@
+"""Time: instants, the two axes, and the scope of a question.
+
+An instant is an integer count of microseconds since 1970 in UTC. It stays below 2**53, because the engine
+compares indexed numbers as doubles. Periods are closed-open: `[start, end)`.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Annotated, NamedTuple
+
+from pydantic import AfterValidator
+
+type Instant = int
+
+END_OF_TIME: Instant = 2**53 - 1
+"""The open end of a period: about the year 2255."""
+
+BEGINNING_OF_TIME: Instant = -(2**53 - 1)
+"""The earliest instant that can be stored: about the year 1684."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class TemporalMode(StrEnum):
+    """How a question looks at time (003, component 1)."""
+
+    CURRENT = "current"
+    POINT_IN_TIME = "point_in_time"
+    EVOLUTION = "evolution"
+    FULL_HISTORY = "full_history"
+
+
+class Period(NamedTuple):
+    """A closed-open stretch of time."""
+
+    start: Instant
+    end: Instant = END_OF_TIME
+
+    def overlaps(self, other: Period) -> bool:
+        """Whether the two periods share an instant."""
+        return self.start < other.end and other.start < self.end
+
+    def contains(self, instant: Instant) -> bool:
+        """Whether `start <= instant < end`."""
+        return self.start <= instant < self.end
+
+
+EVER = Period(BEGINNING_OF_TIME, END_OF_TIME)
+
+
+class Scope(NamedTuple):
+    """What a question may see: one period on each axis. An instant is a period one microsecond long."""
+
+    valid: Period
+    known: Period
+
+    @classmethod
+    def at(cls, valid_at: Instant, known_at: Instant) -> Scope:
+        """The state of one moment: what was true at `valid_at`, as known at `known_at`."""
+        return cls(Period(valid_at, valid_at + 1), Period(known_at, known_at + 1))
+
+
+def to_instant(moment: datetime) -> Instant:
+    """Microseconds since 1970 of an aware datetime."""
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def to_datetime(instant: Instant) -> datetime:
+    """The aware UTC datetime of an instant."""
+    return _EPOCH + timedelta(microseconds=instant)
+
+
+def open_end(instant: Instant) -> datetime | None:
+    """The datetime of a period's end, None when it is open."""
+    return None if instant >= END_OF_TIME else to_datetime(instant)
+
+
+def _storable(moment: datetime) -> datetime:
+    aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+    if not BEGINNING_OF_TIME < to_instant(aware) < END_OF_TIME:
+        raise ValueError("times must lie between the years 1685 and 2255")
+    return moment
+
+
+Moment = Annotated[datetime, AfterValidator(_storable)]
+"""A datetime that can be stored. One without a zone is taken as UTC by `schemas.base.Request`, which says so."""

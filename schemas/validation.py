@@ -1,0 +1,28 @@
+"""The three tiers of link metadata and what a validation says (003, component 6)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from schemas.base import Frozen, Unit
+
+REQUIRED: Final = (
+    "energy",
+    "confidence",
+    "emotion_vector",
+    "goal",
+    "mindstate",
+    "energy_transfer_coefficient",
+    "resolution_state",
+)
+IMPORTANT: Final = ("formation_trigger", "felt_quality", "emotion_description")
+CONDITIONAL: Final = ("body_sensation", "spatial_context", "sensory_details")
+
+
+class ValidationResult(Frozen):
+    """Whether metadata is valid, what is wrong, what is missing, and how complete it is in [0, 1]."""
+
+    valid: bool
+    errors: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    metadata_completeness: Unit

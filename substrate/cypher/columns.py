@@ -1,0 +1,70 @@
+"""The columns of a record, the predicates of time and felt quality: each written once."""
+
+from __future__ import annotations
+
+from typing import Final
+
+NODE_COLUMNS: Final = (
+    "id", "node_type", "name", "description",
+    "valid_at", "invalid_at", "created_at", "expired_at", "version",
+    "invalidation_reason", "correction_pattern_id", "discovery_energy",
+    "energy", "confidence", "emotion_vector", "felt_quality", "body_sensation",
+    "goal", "resolution_state", "tags", "buckets", "aliases",
+    "importance", "intensity", "result", "rule", "abstraction",
+    "source", "episode_id", "speaker", "extra",
+)  # fmt: skip
+"""What is read of a memory."""
+
+NODE_UPKEEP: Final = ("search_text", "entity_names", "emotions", "unset", "command_id", "fingerprint")
+"""What is stored beside it: for search, and for telling one command from another."""
+
+LINK_COLUMNS: Final = (
+    "id", "relation_type", "goal", "mindstate", "energy", "confidence", "formation_trigger",
+    "emotion_vector", "energy_transfer_coefficient", "resolution_state",
+    "felt_quality", "emotion_description", "body_sensation", "spatial_context", "sensory_details",
+    "valid_at", "invalid_at", "created_at", "expired_at",
+    "source", "episode_id", "extra",
+)  # fmt: skip
+"""What is read of a link, beside the ids of its two ends."""
+
+LINK_UPKEEP: Final = ("command_id", "fingerprint")
+
+REPEATED: Final = frozenset(
+    ("node_type", "goal", "mindstate", "formation_trigger", "resolution_state", "relation_type", "source",
+     "episode_id", "speaker", "unset", "command_id")
+)  # fmt: skip
+"""Properties whose few values repeat over many records; the engine keeps one copy of each."""
+
+
+def visible(name: str) -> str:
+    """The time predicate on the variable `name`: both axes overlap the scope's periods."""
+    return (
+        f"{name}.valid_at < $valid_to AND {name}.invalid_at > $valid_from "
+        f"AND {name}.created_at < $known_to AND {name}.expired_at > $known_from"
+    )
+
+
+def felt(name: str) -> str:
+    """The felt filter: energy, confidence, and every required emotion."""
+    return (
+        f"{name}.energy >= $min_energy AND {name}.confidence >= $min_confidence "
+        f"AND all(emotion IN $required_emotions WHERE emotion IN {name}.emotions)"
+    )
+
+
+def node_columns(name: str) -> str:
+    """The columns of the memory `name`, in the order of `NODE_COLUMNS`."""
+    return ", ".join(f"{name}.{column}" for column in NODE_COLUMNS)
+
+
+def link_columns(name: str) -> str:
+    """The columns of the link `name`, in the order of `LINK_COLUMNS`."""
+    return ", ".join(f"{name}.{column}" for column in LINK_COLUMNS)
+
+
+def assignments(row: str, columns: tuple[str, ...]) -> str:
+    """A property map that copies `columns` from the map `row`."""
+    return ", ".join(
+        f"{column}: intern({row}.{column})" if column in REPEATED else f"{column}: {row}.{column}"
+        for column in columns
+    )

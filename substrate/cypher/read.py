@@ -1,0 +1,34 @@
+"""What reads single memories and their history."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from substrate.cypher.columns import node_columns
+from substrate.cypher.query import Query
+
+MEMORY: Final = Query(
+    "memory",
+    "MATCH (n:ConsciousnessNode {id: $id}) "
+    f"RETURN {node_columns('n')}, n.command_id, n.fingerprint, n.unset",
+)
+"""The record that an identity carries."""
+
+HISTORY: Final = Query(
+    "history",
+    "MATCH (i:ConsciousnessNode {id: $id}) "
+    "CALL { WITH i RETURN i AS n UNION ALL WITH i MATCH (i)-[:HAD]->(n:PastVersion) RETURN n } "
+    f"RETURN {node_columns('n')}, n.command_id, n.fingerprint, n.unset "
+    "ORDER BY n.created_at, n.valid_at",
+)
+"""All records of an identity, in the order in which they became known."""
+
+APPLIED: Final = Query(
+    "applied",
+    "MATCH (i:ConsciousnessNode {id: $id}) "
+    "CALL { WITH i RETURN i AS n UNION ALL WITH i MATCH (i)-[:HAD]->(n:PastVersion) RETURN n } "
+    "WITH n WHERE n.command_id = $command_id OR (n.version = 1 AND n.fingerprint = $fingerprint) "
+    "OR n.closed_by = $command_id "
+    "RETURN n.fingerprint, n.version, n.valid_at, n.invalid_at, n.created_at ORDER BY n.version DESC LIMIT 1",
+)
+"""The record that a command opened on an identity, if it was applied before."""

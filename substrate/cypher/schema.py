@@ -1,0 +1,62 @@
+"""Labels, indexes and constraints as data; the stamp of a graph."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from substrate.cypher.query import Query
+
+SCHEMA_VERSION: Final = 1
+
+INDEXES: Final = (
+    Query("index_node_id", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.id)"),
+    Query("index_past_id", "CREATE INDEX FOR (n:PastVersion) ON (n.id)"),
+    Query("index_tag_name", "CREATE INDEX FOR (n:Tag) ON (n.name)"),
+    Query("index_link_handle", "CREATE INDEX FOR ()-[e:LINK]-() ON (e.handle)"),
+    Query(
+        "fulltext_node",
+        "CREATE FULLTEXT INDEX FOR (n:ConsciousnessNode) ON (n.name, n.description, n.search_text, n.entity_names)",
+    ),
+    Query(
+        "fulltext_past", "CREATE FULLTEXT INDEX FOR (n:PastVersion) ON (n.name, n.description, n.search_text)"
+    ),
+)
+"""Indexes that no embedder changes. No range index on times: it makes the queries slower (ENGINE, rule 8)."""
+
+UNIQUE: Final = (("ConsciousnessNode", "id"), ("Tag", "name"))
+"""Constraints: label and property."""
+
+
+def vector_indexes(dimension: int, emotions: int) -> tuple[Query, ...]:
+    """The vector indexes of the present and of the past, for embeddings of `dimension` numbers."""
+    return tuple(
+        Query(
+            f"vector_{label.lower()}_{column}",
+            f"CREATE VECTOR INDEX FOR (n:{label}) ON (n.{column}) OPTIONS "
+            f"{{dimension: {int(size)}, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100}}",
+        )
+        for label in ("Trace", "PastTrace")
+        for column, size in (("embedding", dimension), ("emotion", emotions))
+    )
+
+
+INDEX_STATUS: Final = Query("index_status", "CALL db.indexes() YIELD label, status RETURN label, status")
+CONSTRAINT_STATUS: Final = Query(
+    "constraint_status", "CALL db.constraints() YIELD label, status RETURN label, status"
+)
+
+READ_STAMP: Final = Query(
+    "read_stamp",
+    "MATCH (m:SubstrateMeta) RETURN m.schema_version, m.embedding_model, m.dimension, m.created_at LIMIT 1",
+)
+WRITE_STAMP: Final = Query(
+    "write_stamp",
+    "MERGE (m:SubstrateMeta {key: 'stamp'}) "
+    "ON CREATE SET m.schema_version = $schema_version, m.embedding_model = $embedding_model, "
+    "m.dimension = $dimension, m.created_at = $now",
+)
+COUNTS: Final = Query(
+    "counts",
+    "CALL db.meta.stats() YIELD labels, relTypes RETURN labels.ConsciousnessNode, labels.PastVersion, "
+    "labels.Trace, labels.PastTrace, relTypes.LINK, relTypes.PAST_LINK",
+)

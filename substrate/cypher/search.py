@@ -1,0 +1,193 @@
+"""What reads the graph for a stream: what it knows of the words, likeness, traversal.
+
+Rows of likeness and traversal have one shape: (hop, score, start id, link source id, link target id, link
+columns, memory columns). A row without a link is the start itself.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from substrate.cypher.columns import felt, link_columns, node_columns, visible
+from substrate.cypher.query import Query
+
+DOCUMENT_CAP: Final = 1000
+"""How many memories with a word are counted: rarer words are weighed exactly, commoner ones alike."""
+
+LEXICON: Final = Query(
+    "lexicon",
+    "CALL db.meta.stats() YIELD labels "
+    "RETURN 'size' AS kind, null AS key, labels.ConsciousnessNode AS amount, labels.Trace AS name, "
+    "labels.PastTrace AS aliases, null AS node_type "
+    "UNION ALL "
+    "UNWIND $words AS word CALL { WITH word "
+    "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word) YIELD node "
+    f"WITH node LIMIT {DOCUMENT_CAP} RETURN count(node) AS found }} "
+    "RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type "
+    "UNION ALL "
+    "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $names) YIELD node, score "
+    "WITH node, score ORDER BY score DESC, node.id LIMIT 64 "
+    "RETURN 'name' AS kind, node.id AS key, score AS amount, node.name AS name, node.aliases AS aliases, "
+    "node.node_type AS node_type",
+)
+"""Sizes, in how many memories each word occurs, and the memories whose name sounds like the query."""
+
+_STRENGTH: Final = "e.energy * e.confidence DESC, e.valid_at DESC, e.id"
+
+_ROW: Final = (
+    f"RETURN hop, score, s.id, startNode(e).id, endNode(e).id, {link_columns('e')}, {node_columns('m')}"
+)
+
+
+def _links(start: str, other: str, kind: str) -> str:
+    return (
+        f"MATCH ({start})-[e:{kind}]-({other}:ConsciousnessNode) "
+        f"WHERE {visible('e')} AND {visible(other)} AND {felt(other)} "
+    )
+
+
+_NEIGHBOURS_NOW: Final = (
+    "WITH collect(s) AS starts, collect(score) AS scores "
+    "UNWIND range(0, size(starts) - 1) AS place "
+    "WITH starts[place] AS s, scores[place] AS score, place "
+    "CALL { "
+    "WITH s RETURN 0 AS hop, null AS e, s AS m "
+    "UNION ALL "
+    f"WITH s, place WITH s, place WHERE place < $expanded {_links('s', 'm', 'LINK')} "
+    f"RETURN 1 AS hop, e, m ORDER BY {_STRENGTH} LIMIT $first_hop "
+    "} "
+)
+
+VECTOR_NOW: Final = Query(
+    "vector_now",
+    "CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding)) YIELD node AS t, score "
+    f"MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t) WHERE {visible('s')} AND {felt('s')} "
+    f"WITH s, score ORDER BY score, s.id LIMIT $limit {_NEIGHBOURS_NOW} {_ROW}",
+)
+"""The memories of the present nearest to the embedding, the first of them with their strongest links."""
+
+SCAN_NOW: Final = Query(
+    "scan_now",
+    f"MATCH (s:ConsciousnessNode) WHERE {visible('s')} AND {felt('s')} "
+    "WITH s MATCH (s)-[:HAS_TRACE]->(t:Trace) "
+    "WITH s, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score WHERE score IS NOT NULL "
+    f"WITH s, score ORDER BY score, s.id LIMIT $limit {_NEIGHBOURS_NOW} {_ROW}",
+)
+"""The same by an exact scan: for small graphs, and where filters starved the index."""
+
+_STARTS_NOW: Final = (
+    "CALL { "
+    f"MATCH (s:ConsciousnessNode) WHERE s.id IN $entities WITH s WHERE {visible('s')} AND {felt('s')} "
+    "RETURN s, -1.0 AS score ORDER BY s.id LIMIT 8 "
+    "UNION ALL "
+    "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words) YIELD node AS s, score "
+    f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {felt('s')} "
+    "RETURN s, score ORDER BY score DESC, s.id LIMIT $limit "
+    "} "
+)
+
+_SECOND_HOP_NOW: Final = (
+    "UNION ALL "
+    "WITH s, place WITH s, place WHERE place < $far "
+    "MATCH (s)-[f:LINK]-(b:ConsciousnessNode) "
+    f"WHERE {visible('f')} AND {visible('b')} AND {felt('b')} "
+    "WITH s, f, b ORDER BY f.energy * f.confidence DESC, f.valid_at DESC, f.id LIMIT $second_starts "
+    f"WITH s, b {_links('b', 'm', 'LINK')} AND m.id <> s.id "
+    f"RETURN 2 AS hop, e, m ORDER BY {_STRENGTH} LIMIT $second_hop "
+)
+
+GRAPH_NOW: Final = Query(
+    "graph_now",
+    f"{_STARTS_NOW} {_NEIGHBOURS_NOW[:-2]} {_SECOND_HOP_NOW} }} {_ROW}",
+)
+"""Two hops from the named memories and from those that share words with the query, strongest links first."""
+
+_PAST_RECORD: Final = (
+    "CALL {{ WITH {i} WITH {i} WHERE {seen_now} RETURN {i} AS {r} "
+    "UNION ALL WITH {i} MATCH ({i})-[:HAD]->({r}:PastVersion) WHERE {seen_then} RETURN {r} }} "
+)
+
+
+def _record_of(identity: str, record: str) -> str:
+    return _PAST_RECORD.format(
+        i=identity, r=record, seen_now=visible(identity), seen_then=visible(record)
+    ) + f"WITH *, {record} AS {record}_ WHERE {felt(record)} "
+
+
+_NEIGHBOURS_THEN: Final = (
+    "WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores "
+    "UNWIND range(0, size(starts) - 1) AS place "
+    "WITH starts[place] AS s, identities[place] AS i, scores[place] AS score, place "
+    "CALL { "
+    "WITH s RETURN 0 AS hop, null AS e, s AS m "
+    "UNION ALL "
+    "WITH i, place WITH i, place WHERE place < $expanded "
+    f"MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode) WHERE {visible('e')} "
+    f"WITH e, j ORDER BY {_STRENGTH} LIMIT $first_hop {_record_of('j', 'm')} "
+    "RETURN 1 AS hop, e, m "
+    "} "
+)
+
+VECTOR_THEN: Final = Query(
+    "vector_then",
+    "CALL { "
+    "CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding)) YIELD node AS t, score "
+    f"MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t) WHERE {visible('s')} AND {felt('s')} "
+    "RETURN s, s AS i, score ORDER BY score, s.id LIMIT $limit "
+    "UNION ALL "
+    "CALL db.idx.vector.queryNodes('PastTrace', 'embedding', $k, vecf32($embedding)) YIELD node AS t, score "
+    f"MATCH (i:ConsciousnessNode)-[:HAD]->(s:PastVersion)-[:HAS_TRACE]->(t) WHERE {visible('s')} AND {felt('s')} "
+    "RETURN s, i, score ORDER BY score, s.id LIMIT $limit "
+    "UNION ALL "
+    "CALL db.idx.vector.queryNodes('PastTrace', 'embedding', $k, vecf32($embedding)) YIELD node AS t, score "
+    f"MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t) WHERE {visible('s')} AND {felt('s')} "
+    "RETURN s, s AS i, score ORDER BY score, s.id LIMIT $limit "
+    "} "
+    f"WITH s, i, score ORDER BY score, s.id, s.version LIMIT $limit {_NEIGHBOURS_THEN} {_ROW}",
+)
+"""The memories of another moment nearest to the embedding: the present side and the past side together."""
+
+SCAN_THEN: Final = Query(
+    "scan_then",
+    "CALL { "
+    f"MATCH (s:ConsciousnessNode) WHERE {visible('s')} AND {felt('s')} RETURN s, s AS i "
+    f"UNION ALL MATCH (s:PastVersion) WHERE {visible('s')} AND {felt('s')} "
+    "WITH s MATCH (i:ConsciousnessNode)-[:HAD]->(s) RETURN s, i "
+    "} "
+    "MATCH (s)-[:HAS_TRACE]->(t) "
+    "WITH s, i, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score WHERE score IS NOT NULL "
+    f"WITH s, i, score ORDER BY score, s.id, s.version LIMIT $limit {_NEIGHBOURS_THEN} {_ROW}",
+)
+"""The same by an exact scan."""
+
+_STARTS_THEN: Final = (
+    "CALL { "
+    "MATCH (i:ConsciousnessNode) WHERE i.id IN $entities WITH i "
+    f"{_record_of('i', 's')} RETURN s, i, -1.0 AS score ORDER BY s.id, s.version LIMIT 8 "
+    "UNION ALL "
+    "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words) YIELD node AS s, score "
+    f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {felt('s')} "
+    "RETURN s, s AS i, score ORDER BY score DESC, s.id LIMIT $limit "
+    "UNION ALL "
+    "CALL db.idx.fulltext.queryNodes('PastVersion', $words) YIELD node AS s, score "
+    f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {felt('s')} "
+    "MATCH (i:ConsciousnessNode)-[:HAD]->(s) "
+    "RETURN s, i, score ORDER BY score DESC, s.id, s.version LIMIT $limit "
+    "} "
+)
+
+_SECOND_HOP_THEN: Final = (
+    "UNION ALL "
+    "WITH i, place WITH i, place WHERE place < $far "
+    f"MATCH (i)-[f:LINK|PAST_LINK]-(b:ConsciousnessNode) WHERE {visible('f')} "
+    "WITH i, f, b ORDER BY f.energy * f.confidence DESC, f.valid_at DESC, f.id LIMIT $second_starts "
+    f"WITH i, b MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode) WHERE {visible('e')} AND j.id <> i.id "
+    f"WITH e, j ORDER BY {_STRENGTH} LIMIT $second_hop {_record_of('j', 'm')} "
+    "RETURN 2 AS hop, e, m "
+)
+
+GRAPH_THEN: Final = Query(
+    "graph_then",
+    f"{_STARTS_THEN} {_NEIGHBOURS_THEN[:-2]} {_SECOND_HOP_THEN} }} {_ROW}",
+)
+"""Two hops as they were at another moment."""

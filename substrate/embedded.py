@@ -1,0 +1,254 @@
+"""The embedded engine: one redis-server with FalkorDB per data directory, whoever opens it.
+
+Who holds what:
+- `engine.lock` is locked by the engine itself. The process that starts redis-server takes the lock, hands
+  the locked descriptor to it and closes its own: the lock is free exactly when no engine runs.
+- `engine.users` is locked, shared, by every process that uses the directory. Whoever leaves and can turn
+  that into an exclusive lock was the last one, and stops the engine; otherwise it goes on for the others.
+- Whoever finds the lock free starts the engine, be it the first one or one of several whose engine died.
+- An engine whose starter was killed goes on serving; the next process to open the directory connects to it.
+- Only our own child, or the process that the kernel names as the listener on our socket, is ever signalled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Final
+
+from schemas.errors import EngineFault, SubstrateError, Unavailable
+from substrate.engine_process import Launch, file_fault, launch, start_fault
+from substrate.engine_socket import Pulse, listens, ping, remove_socket, signal_listener, socket_of
+
+LOAD_LIMIT_S: Final = 600.0
+STOP_GRACE_S: Final = 10.0
+KILL_GRACE_S: Final = 5.0
+POLL_S: Final = 0.005
+
+
+class EmbeddedEngine:
+    """The engine of one data directory, as one process uses it.
+
+    `patience_s` is how long an engine that another process runs may leave us without an answer.
+    """
+
+    def __init__(self, directory: Path, *, patience_s: float = 10.0) -> None:
+        self.directory = directory.expanduser().absolute()
+        self._patience_s = patience_s
+        self._users: int | None = None
+        self._launch: Launch | None = None
+        self._flight: asyncio.Task[bool] | None = None
+        self._stopping = False
+
+    @property
+    def socket(self) -> Path:
+        """The unix socket of the engine; it stays the same over a restart after a crash."""
+        return socket_of(self.directory)
+
+    @property
+    def owner(self) -> bool:
+        """Whether this process started the engine that now runs."""
+        return self._launch is not None and self._launch.running
+
+    def alive(self) -> bool:
+        """Whether a process listens on the socket; it may still be loading."""
+        return listens(self.socket)
+
+    async def start(self) -> None:
+        """Use the directory: connect to its engine, or start it. Returns when the engine answers queries.
+
+        Raises EngineFault when the directory cannot be used, the engine ends instead of starting, or an
+        engine holds the lock and does not answer; Unavailable when it still loads after ten minutes.
+        """
+        self._stopping = False
+        try:
+            if self._users is None:
+                await asyncio.to_thread(self.directory.mkdir, mode=0o700, parents=True, exist_ok=True)
+                self._users = await _lock_within(
+                    self.directory / "engine.users", fcntl.LOCK_SH, STOP_GRACE_S + 2 * KILL_GRACE_S
+                )
+        except OSError as error:
+            raise file_fault(self.directory, error) from error
+        if self._users is None:
+            raise self._mute_fault()
+        try:
+            await self.ensure()
+        except asyncio.CancelledError:
+            await self.stop()
+            raise
+        except SubstrateError:
+            # The engine is left alone: if it still loads, the next one to open the directory finds it.
+            self._leave()
+            raise
+
+    async def ensure(self) -> bool:
+        """See that the engine answers, and start it again if it died; returns whether this process did.
+
+        Callers share one attempt, which goes on when one of them is cancelled.
+        Raises what `start` raises; Unavailable also when the engine was not started or is being stopped.
+        """
+        if self._users is None or self._stopping:
+            raise Unavailable("The embedded engine is stopped.", remedy="Start the service again.")
+        if self._flight is None:
+            self._flight = asyncio.create_task(self._reach())
+            self._flight.add_done_callback(self._landed)
+        return await asyncio.shield(self._flight)
+
+    async def stop(self) -> None:
+        """Leave the directory; stops the engine if no other process uses it. Nothing acknowledged is lost.
+
+        Raises EngineFault when the engine survives even SIGKILL.
+        """
+        self._stopping = True
+        if self._flight is not None:
+            await asyncio.wait([self._flight])
+        if self._users is None:
+            return
+        try:
+            if _is_last(self._users):
+                if self.directory.exists():
+                    await self._end_engine()
+                await asyncio.to_thread(self._drop_stray)
+        except OSError as error:
+            raise file_fault(self.directory, error) from error
+        finally:
+            self._leave()
+
+    def _leave(self) -> None:
+        if self._users is not None:
+            os.close(self._users)
+        self._users = self._launch = None
+
+    def _landed(self, flight: asyncio.Task[bool]) -> None:
+        self._flight = None
+        # Looked at here so that an attempt whose callers are all gone does not complain at exit.
+        if not flight.cancelled():
+            flight.exception()
+
+    async def _reach(self) -> bool:
+        started: Launch | None = None
+        quiet_until = time.monotonic() + self._patience_s
+        load_until = time.monotonic() + LOAD_LIMIT_S
+        while not self._stopping:
+            pulse = await ping(self.socket)
+            if pulse is Pulse.READY:
+                return started is not None and started.running
+            if started is None:
+                started = await self._launch_if_free()
+            elif not started.running:
+                raise await asyncio.to_thread(start_fault, started)
+            if started is not None or pulse is Pulse.LOADING:
+                quiet_until = time.monotonic() + self._patience_s
+            self._check_patience(quiet_until, load_until)
+            await asyncio.sleep(POLL_S)
+        raise Unavailable("The embedded engine is being stopped.", remedy="Start the service again.")
+
+    def _check_patience(self, quiet_until: float, load_until: float) -> None:
+        now = time.monotonic()
+        if now > load_until:
+            raise Unavailable(
+                f"The embedded engine still loads {self.directory}.",
+                remedy=f"Wait and try again; {self.directory / 'engine.log'} tells how far it is.",
+            )
+        if now > quiet_until:
+            raise self._mute_fault()
+
+    def _mute_fault(self) -> EngineFault:
+        return EngineFault(
+            f"An engine holds the lock of {self.directory} but does not answer.",
+            remedy=f"Find its process with `fuser {self.directory / 'engine.lock'}`, stop it, and try again.",
+        )
+
+    async def _launch_if_free(self) -> Launch | None:
+        """Start the engine if the lock is free; None when an engine runs (or another process starts one)."""
+        try:
+            made = await asyncio.to_thread(self._take_and_launch)
+        except OSError as error:
+            raise file_fault(self.directory, error) from error
+        if made is not None:
+            self._launch = made
+        return made
+
+    def _take_and_launch(self) -> Launch | None:
+        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = _try_lock(self.directory / "engine.lock", fcntl.LOCK_EX)
+        if lock is None:
+            return None
+        try:
+            self._drop_stray()
+            return launch(self.directory, lock)
+        finally:
+            os.close(lock)
+
+    def _drop_stray(self) -> None:
+        """End our engine if it outlived its lock, as it does when the directory is removed under it."""
+        if self._launch is not None:
+            try:
+                self._launch.process.wait(timeout=1)
+            except subprocess.TimeoutExpired:
+                self._launch.process.kill()
+
+    async def _end_engine(self) -> None:
+        lock = await self._ended_by(signal.SIGTERM, STOP_GRACE_S)
+        if lock is None:
+            lock = await self._ended_by(signal.SIGKILL, KILL_GRACE_S)
+        if lock is None:
+            raise self._mute_fault()
+        try:
+            remove_socket(self.directory)
+        finally:
+            os.close(lock)
+
+    async def _ended_by(self, sign: signal.Signals, grace_s: float) -> int | None:
+        """Signal the engine, as soon as it can be told, and wait for its lock; None when it does not end."""
+        told = False
+        give_up = time.monotonic() + grace_s
+        while True:
+            lock = _try_lock(self.directory / "engine.lock", fcntl.LOCK_EX)
+            if lock is not None or time.monotonic() > give_up:
+                return lock
+            told = told or await asyncio.to_thread(self._tell, sign)
+            await asyncio.sleep(POLL_S)
+
+    def _tell(self, sign: signal.Signals) -> bool:
+        if self._launch is not None and self._launch.running:
+            self._launch.process.send_signal(sign)
+            return True
+        return signal_listener(self.socket, sign)
+
+
+def _try_lock(path: Path, mode: int) -> int | None:
+    """Open and lock `path`; None when another holds it. Close the descriptor to let go."""
+    # fcntl, not filelock: that one unlocks before it closes, which would take the lock from the engine too.
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, mode | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        return None
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+async def _lock_within(path: Path, mode: int, seconds: float) -> int | None:
+    give_up = time.monotonic() + seconds
+    while True:
+        handle = _try_lock(path, mode)
+        if handle is not None or time.monotonic() > give_up:
+            return handle
+        await asyncio.sleep(POLL_S)
+
+
+def _is_last(users: int) -> bool:
+    try:
+        fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

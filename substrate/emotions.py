@@ -1,0 +1,82 @@
+"""Emotions: names in normal form, maps, vectors. Pure.
+
+A map `{name: intensity}` is what is stored and scored; the vector over a fixed vocabulary plus hashed places
+for unknown words only finds candidates.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from zlib import crc32
+
+VOCABULARY = (
+    "joy", "sadness", "anger", "fear", "surprise", "disgust", "trust", "anticipation",
+    "curiosity", "excitement", "frustration", "drive", "uncertainty", "caution", "pride", "shame",
+    "guilt", "gratitude", "relief", "hope", "despair", "loneliness", "love", "calm",
+    "confusion", "determination", "boredom", "envy", "awe", "nostalgia", "tenderness", "tension",
+)  # fmt: skip
+HASHED_PLACES = 16
+DIMENSION = len(VOCABULARY) + HASHED_PLACES
+
+_VARIANTS = {
+    "adaptation": "adaptation", "afraid": "fear", "alone": "loneliness", "angry": "anger", "anxiety": "fear",
+    "anxious": "fear", "ashamed": "shame", "bored": "boredom", "calmness": "calm", "cautious": "caution",
+    "confused": "confusion", "content": "calm", "contentment": "calm", "curious": "curiosity",
+    "desperate": "despair", "determined": "determination", "disgusted": "disgust", "driven": "drive",
+    "envious": "envy", "excited": "excitement", "exciting": "excitement", "fearful": "fear",
+    "frustrated": "frustration", "frustrating": "frustration", "furious": "anger", "grateful": "gratitude",
+    "guilty": "guilt", "happiness": "joy", "happy": "joy", "hopeful": "hope", "joyful": "joy",
+    "lonely": "loneliness", "loving": "love", "nostalgic": "nostalgia", "proud": "pride",
+    "relieved": "relief", "sad": "sadness", "scared": "fear", "serene": "calm", "serenity": "calm",
+    "surprised": "surprise", "tender": "tenderness", "tense": "tension", "thankful": "gratitude",
+    "trusting": "trust", "unsure": "uncertainty", "uncertain": "uncertainty", "worried": "fear",
+    "worry": "fear",
+}  # fmt: skip
+
+_PLACES = {name: place for place, name in enumerate(VOCABULARY)}
+
+
+def normal_emotion(name: str) -> str:
+    """The noun of an emotion in lower case: `Excited` and `excitement` are one."""
+    key = " ".join(name.strip().lower().replace("_", " ").split())
+    return _VARIANTS.get(key, key)
+
+
+def normal_emotions(emotions: Mapping[str, float]) -> dict[str, float]:
+    """The map with names in normal form; of two names for one emotion the stronger counts."""
+    normal: dict[str, float] = {}
+    for name, intensity in emotions.items():
+        key = normal_emotion(name)
+        normal[key] = max(intensity, normal.get(key, 0.0))
+    return normal
+
+
+def emotion_vector(emotions: Mapping[str, float] | None) -> list[float] | None:
+    """The map as a vector of `DIMENSION` numbers; None when it says nothing (a zero vector has no direction)."""
+    if not emotions:
+        return None
+    vector = [0.0] * DIMENSION
+    for name, intensity in normal_emotions(emotions).items():
+        place = _PLACES.get(name)
+        if place is None:
+            place = len(VOCABULARY) + crc32(name.encode()) % HASHED_PLACES
+        vector[place] += intensity
+    return vector if any(vector) else None
+
+
+def cosine_similarity(left: Mapping[str, float] | None, right: Mapping[str, float] | None) -> float:
+    """Cosine of two emotion maps in [0, 1]; 0 when either is empty (003, component 5b)."""
+    if not left or not right:
+        return 0.0
+    dot = sum(intensity * right.get(name, 0.0) for name, intensity in left.items())
+    if dot <= 0.0:
+        return 0.0
+    norms = math.sqrt(sum(i * i for i in left.values())) * math.sqrt(sum(i * i for i in right.values()))
+    return min(1.0, dot / norms) if norms > 0.0 else 0.0
+
+
+def named_in(text: str) -> dict[str, float]:
+    """The emotions that a text names outright, each at full intensity."""
+    words = {word.strip(".,;:!?\"'()") for word in text.lower().split()}
+    return {name: 1.0 for name in sorted(normal_emotion(word) for word in words) if name in _PLACES}

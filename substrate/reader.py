@@ -1,0 +1,62 @@
+"""Reads of single memories and of what a graph holds: one async function per named read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from substrate.connection import Connection, parameters
+from substrate.cypher import read as cypher
+from substrate.cypher import schema as schema_cypher
+from substrate.cypher.columns import NODE_COLUMNS
+from substrate.graph_schema import NOTHING
+
+type NodeRow = Sequence[Any]
+
+
+class Applied(NamedTuple):
+    """The record that a command opened, as its receipt needs it."""
+
+    fingerprint: int | None
+    version: int
+    valid_at: int
+    invalid_at: int
+    created_at: int
+
+
+class Counts(NamedTuple):
+    """How much a graph holds."""
+
+    memories: int
+    past_versions: int
+    traces: int
+    past_traces: int
+    links: int
+    past_links: int
+
+
+async def memory(connection: Connection, graph: str, memory_id: str) -> NodeRow | None:
+    """The record that the identity carries, in the order of `NODE_COLUMNS`; None when there is none."""
+    rows = await connection.read(graph, cypher.MEMORY, parameters({"id": memory_id}))
+    return rows[0][: len(NODE_COLUMNS)] if rows else None
+
+
+async def history(connection: Connection, graph: str, memory_id: str) -> list[NodeRow]:
+    """All records of the identity in the order in which they became known."""
+    rows = await connection.read(graph, cypher.HISTORY, parameters({"id": memory_id}))
+    return [row[: len(NODE_COLUMNS)] for row in rows]
+
+
+async def applied(
+    connection: Connection, graph: str, memory_id: str, command: tuple[str, int]
+) -> Applied | None:
+    """What the command (its id and fingerprint) did to the identity before; None when nothing."""
+    values = {"id": memory_id, "command_id": command[0], "fingerprint": command[1]}
+    rows = await connection.read(graph, cypher.APPLIED, parameters(values))
+    return Applied(*rows[0]) if rows else None
+
+
+async def counts(connection: Connection, graph: str) -> Counts:
+    """How many memories, past versions, traces and links the graph holds."""
+    rows = await connection.read(graph, schema_cypher.COUNTS, NOTHING)
+    return Counts(*(value or 0 for value in rows[0]))

@@ -1,0 +1,111 @@
+"""Rows ↔ models. Pure.
+
+The engine answers with integers, None and text; each column's reading is fixed here by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+import orjson
+
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
+from schemas.temporal import Period, open_end, to_datetime
+from substrate.bitemporal import Record
+from substrate.cypher.columns import LINK_COLUMNS, NODE_COLUMNS
+
+TIMES = ("valid_at", "invalid_at", "created_at", "expired_at")
+_NUMBERS = frozenset(
+    ("energy", "confidence", "discovery_energy", "importance", "intensity", "energy_transfer_coefficient")
+)
+_JSON = frozenset(("emotion_vector", "tags", "buckets", "aliases", "extra", "sensory_details"))
+
+
+def _reader(column: str) -> Callable[[Any], Any] | None:
+    if column in _NUMBERS:
+        return float
+    if column in _JSON:
+        return orjson.loads
+    if column in ("valid_at", "created_at"):
+        return to_datetime
+    if column in ("invalid_at", "expired_at"):
+        return open_end
+    return None
+
+
+_RENAMED = {"id": "node_id"}
+_NODE_READERS = tuple((_RENAMED.get(c, c), place, _reader(c)) for place, c in enumerate(NODE_COLUMNS))
+_LINK_READERS = tuple(
+    ("link_id" if c == "id" else c, place, _reader(c)) for place, c in enumerate(LINK_COLUMNS)
+)
+NODE_PLACE = {column: place for place, column in enumerate(NODE_COLUMNS)}
+LINK_PLACE = {column: place for place, column in enumerate(LINK_COLUMNS)}
+
+
+def _fields(row: Sequence[Any], readers: Sequence[tuple[str, int, Any]]) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for name, place, read in readers:
+        value = row[place]
+        if value is not None:
+            fields[name] = value if read is None else read(value)
+    return fields
+
+
+def node(row: Sequence[Any], level: Level, **retrieval: Any) -> ConsciousnessNode:
+    """The memory of a row in the order of `NODE_COLUMNS`; `retrieval` sets the retrieval fields."""
+    return ConsciousnessNode.model_validate({**_fields(row, _NODE_READERS), "level": level, **retrieval})
+
+
+def link(row: Sequence[Any], ends: tuple[str, str], level: Level) -> ConsciousnessRelationship:
+    """The link of a row in the order of `LINK_COLUMNS`, between the two ends."""
+    fields = _fields(row, _LINK_READERS)
+    fields.update(source_id=ends[0], target_id=ends[1], level=level)
+    return ConsciousnessRelationship.model_validate(fields)
+
+
+CONTENT_COLUMNS = tuple(c for c in NODE_COLUMNS if c not in (*TIMES, "id", "version", "invalidation_reason"))
+
+
+def record(row: Sequence[Any]) -> Record:
+    """The row of a memory as a bitemporal record; its content stays in stored form."""
+    by_name = dict(zip(NODE_COLUMNS, row, strict=False))
+    content = {
+        column: float(value) if column in _NUMBERS else value
+        for column in CONTENT_COLUMNS
+        if (value := by_name[column]) is not None
+    }
+    return Record(
+        id=by_name["id"],
+        version=by_name["version"],
+        valid=Period(by_name["valid_at"], by_name["invalid_at"]),
+        known=Period(by_name["created_at"], by_name["expired_at"]),
+        content=content,
+        reason=by_name["invalidation_reason"],
+    )
+
+
+def times(valid: Period, known: Period) -> dict[str, int]:
+    """The four time properties of a record."""
+    return {
+        "valid_at": valid.start,
+        "invalid_at": valid.end,
+        "created_at": known.start,
+        "expired_at": known.end,
+    }
+
+
+def json_text(value: Any) -> str | None:
+    """Stored form of a list or map; None for an empty one."""
+    return orjson.dumps(value).decode() if value else None
+
+
+def stored(fields: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
+    """A property map for a write: every column, JSON columns as text, absent ones as None."""
+    return {c: json_text(fields.get(c)) if c in _JSON else _plain(fields.get(c)) for c in columns}
+
+
+def _plain(value: Any) -> Any:
+    return value.value if isinstance(value, StrEnum) else value
+

@@ -1,0 +1,75 @@
+"""Text as the full-text index and the lexical score see it. Pure.
+
+The engine's tokenizer folds ASCII case only, treats `'` and `-` as breaks and `\\` as an escape, and knows no
+stop words; both sides are therefore brought to one normal form here.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from functools import lru_cache
+
+import Stemmer
+
+_WORD = re.compile(r"\w+")
+_PLAIN = re.compile(r"[\x20-\x5b\x5d-\x7e\n\r\t]*\Z")
+_stemmer = Stemmer.Stemmer("english")
+
+MAX_QUERY_WORDS = 24
+
+STOP_WORDS = frozenset(
+    """a about after all also am an and any are aren as at be because been before being but by can could d did
+    didn do does doesn doing don down during each ever few for from further get give got had has have having he
+    her here hers him his how i if in into is isn it its itself just ll m may me might more most my no nor not
+    now of off on once only or other our out over own please re s same say she should so some such t tell than
+    that the their them then there these they this those through to too up us ve very was wasn we were what when
+    where which while who whom whose why will with would you your yours""".split()
+)
+
+
+def normal_text(text: str) -> str:
+    """NFKD without accents, in lower case."""
+    decomposed = unicodedata.normalize("NFKD", text)
+    return "".join(char for char in decomposed if not unicodedata.combining(char)).lower()
+
+
+def search_text(*parts: str) -> str | None:
+    """The normal form of a record's texts, or None when the engine's own reading of them is the same."""
+    joined = " ".join(part for part in parts if part)
+    return None if _PLAIN.match(joined) else " ".join(_WORD.findall(normal_text(joined)))
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in normal form, in order."""
+    return _WORD.findall(normal_text(text))
+
+
+def query_words(text: str) -> list[str]:
+    """The distinct words of a query that carry meaning, at most `MAX_QUERY_WORDS`, longest first beyond that.
+
+    Safe to send to the full-text engine joined by `|`: only word characters are left (001, sanitizeFtsQuery).
+    """
+    distinct = list(dict.fromkeys(word for word in words(text) if word not in STOP_WORDS and word.strip("_")))
+    if len(distinct) > MAX_QUERY_WORDS:
+        kept = set(sorted(distinct, key=lambda word: (-len(word), word))[:MAX_QUERY_WORDS])
+        distinct = [word for word in distinct if word in kept]
+    return distinct
+
+
+def stem(word: str) -> str:
+    """The English stem of a word in normal form."""
+    return str(_stemmer.stemWord(word))
+
+
+@lru_cache(maxsize=8192)
+def stem_counts(text: str) -> Counter[str]:
+    """How often each stem occurs in a text, stop words left out. Remembered: a record's text never changes."""
+    found = [word for word in words(text) if word not in STOP_WORDS]
+    return Counter(_stemmer.stemWords(found))
+
+
+def name_key(name: str) -> str:
+    """A name for comparison: normal form, `_` and `-` as spaces."""
+    return " ".join(_WORD.findall(normal_text(name).replace("_", " ")))
