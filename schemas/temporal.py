@@ -62,6 +62,13 @@ class Scope(NamedTuple):
         """The state of one moment: what was true at `valid_at`, as known at `known_at`."""
         return cls(Period(valid_at, valid_at + 1), Period(known_at, known_at + 1))
 
+    @classmethod
+    def history(cls, known_from: Instant | None, known_to: Instant | None) -> Scope:
+        """Every record, whatever its valid time, that was held some time between the two instants."""
+        start = BEGINNING_OF_TIME if known_from is None else known_from
+        end = END_OF_TIME + 1 if known_to is None else known_to
+        return cls(Period(BEGINNING_OF_TIME, END_OF_TIME + 1), Period(start, end))
+
 
 def to_instant(moment: datetime) -> Instant:
     """Microseconds since 1970 of an aware datetime."""

@@ -102,16 +102,17 @@ GRAPH_NOW: Final = Query(
 )
 """Two hops from the named memories and from those that share words with the query, strongest links first."""
 
-_PAST_RECORD: Final = (
-    "CALL {{ WITH {i} WITH {i} WHERE {seen_now} RETURN {i} AS {r} "
-    "UNION ALL WITH {i} MATCH ({i})-[:HAD]->({r}:PastVersion) WHERE {seen_then} RETURN {r} }} "
-)
+def _record_of(identity: str, record: str, carried: str) -> str:
+    """The records that the identity had in the scope; `carried` are the other variables still needed.
 
-
-def _record_of(identity: str, record: str) -> str:
-    return _PAST_RECORD.format(
-        i=identity, r=record, seen_now=visible(identity), seen_then=visible(record)
-    ) + f"WITH *, {record} AS {record}_ WHERE {felt(record)} "
+    Not a nested `CALL { ... UNION ... }`: that crashes the engine.
+    """
+    return (
+        f"OPTIONAL MATCH ({identity})-[:HAD]->(p:PastVersion) WHERE {visible('p')} "
+        f"WITH {carried if carried == identity else f'{carried}, {identity}'}, collect(p) AS past "
+        f"UNWIND (past + CASE WHEN {visible(identity)} THEN [{identity}] ELSE [] END) AS {record} "
+        f"WITH {carried}, {record} WHERE {felt(record)} "
+    )
 
 
 _NEIGHBOURS_THEN: Final = (
@@ -123,7 +124,7 @@ _NEIGHBOURS_THEN: Final = (
     "UNION ALL "
     "WITH i, place WITH i, place WHERE place < $expanded "
     f"MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode) WHERE {visible('e')} "
-    f"WITH e, j ORDER BY {_STRENGTH} LIMIT $first_hop {_record_of('j', 'm')} "
+    f"WITH e, j ORDER BY {_STRENGTH} LIMIT $first_hop {_record_of('j', 'm', 'e')} "
     "RETURN 1 AS hop, e, m "
     "} "
 )
@@ -154,7 +155,7 @@ SCAN_THEN: Final = Query(
     f"UNION ALL MATCH (s:PastVersion) WHERE {visible('s')} AND {felt('s')} "
     "WITH s MATCH (i:ConsciousnessNode)-[:HAD]->(s) RETURN s, i "
     "} "
-    "MATCH (s)-[:HAS_TRACE]->(t) "
+    "WITH s, i MATCH (s)-[:HAS_TRACE]->(t) "
     "WITH s, i, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score WHERE score IS NOT NULL "
     f"WITH s, i, score ORDER BY score, s.id, s.version LIMIT $limit {_NEIGHBOURS_THEN} {_ROW}",
 )
@@ -163,7 +164,7 @@ SCAN_THEN: Final = Query(
 _STARTS_THEN: Final = (
     "CALL { "
     "MATCH (i:ConsciousnessNode) WHERE i.id IN $entities WITH i "
-    f"{_record_of('i', 's')} RETURN s, i, -1.0 AS score ORDER BY s.id, s.version LIMIT 8 "
+    f"{_record_of('i', 's', 'i')} RETURN s, i, -1.0 AS score ORDER BY s.id, s.version LIMIT 8 "
     "UNION ALL "
     "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words) YIELD node AS s, score "
     f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {felt('s')} "
@@ -182,7 +183,7 @@ _SECOND_HOP_THEN: Final = (
     f"MATCH (i)-[f:LINK|PAST_LINK]-(b:ConsciousnessNode) WHERE {visible('f')} "
     "WITH i, f, b ORDER BY f.energy * f.confidence DESC, f.valid_at DESC, f.id LIMIT $second_starts "
     f"WITH i, b MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode) WHERE {visible('e')} AND j.id <> i.id "
-    f"WITH e, j ORDER BY {_STRENGTH} LIMIT $second_hop {_record_of('j', 'm')} "
+    f"WITH e, j ORDER BY {_STRENGTH} LIMIT $second_hop {_record_of('j', 'm', 'e')} "
     "RETURN 2 AS hop, e, m "
 )
 

@@ -1,0 +1,1 @@
+"""How strongly each memory found comes to mind: relevance, spreading, the consciousness-aware score, tiers."""

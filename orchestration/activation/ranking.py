@@ -1,0 +1,80 @@
+"""The consciousness-aware score and the tiers (003, component 5; completeness from component 6). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import orjson
+
+from orchestration.activation.found import Key, Memory
+from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
+from substrate.cypher.columns import NODE_COLUMNS
+from substrate.emotions import cosine_similarity, normal_emotions
+
+REALITY_PRESSURE = 0.5
+"""External urgency when nobody says otherwise (003)."""
+FOCUS, PERIPHERAL, BACKGROUND = 5, 20, 50
+STANDING_OUT = 0.5
+"""What is in focus has at least this share of the greatest activation of the stream."""
+_METADATA = (*REQUIRED, *IMPORTANT, *CONDITIONAL)
+_ON_NODES = tuple(name for name in _METADATA if name in NODE_COLUMNS)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The score of one memory with each of its terms, as 003 adds them up."""
+
+    key: Key
+    activation: float
+    terms: Mapping[str, float]
+
+    @property
+    def total(self) -> float:
+        """The consciousness-adjusted score."""
+        return sum(self.terms.values())
+
+
+def priority(energy: float, pressure: float = REALITY_PRESSURE) -> float:
+    """energy × 0.4 + reality pressure × 0.6: what presses from outside counts more (003, component 5)."""
+    return energy * 0.4 + pressure * 0.6
+
+
+def completeness(memory: Memory) -> float:
+    """Share of the 13 metadata fields of 003 component 6 that the memory carries, in [0, 1]."""
+    return sum(memory.get(name) is not None for name in _ON_NODES) / len(_METADATA)
+
+
+def consciousness_score(memory: Memory, activation: float, emotions: Mapping[str, float]) -> Score:
+    """003's formula: relevance + 0.4 priority + 0.2 confidence + 0.5 resonance − 0.1 (1 − completeness).
+
+    `activation` in [0, 1] is relevance after spreading; `emotions` are those of the question, normalised.
+    """
+    felt = memory.get("emotion_vector")
+    resonance = cosine_similarity(normal_emotions(orjson.loads(felt)), emotions) if felt and emotions else 0.0
+    terms = {
+        "relevance": activation,
+        "priority": 0.4 * priority(float(memory.get("energy"))),
+        "confidence": 0.2 * float(memory.get("confidence")),
+        "emotional_resonance": 0.5 * resonance,
+        "incompleteness": -0.1 * (1.0 - completeness(memory)),
+    }
+    return Score(memory.key, activation, terms)
+
+
+def ranked(scores: Sequence[Score]) -> list[Score]:
+    """Highest score first; equal ones in the order of their keys, so that the same question has one answer."""
+    return sorted(scores, key=lambda score: (-score.total, score.key))
+
+
+def tiers(order: Sequence[Score]) -> tuple[list[Score], list[Score], list[Score]]:
+    """Focus, peripheral, background: 5, 20 and 50 at most.
+
+    In focus is only what stands out: an empty mind should not be told that it is focused (DESIGN §8).
+    """
+    greatest = max((score.activation for score in order), default=0.0)
+    focused = 0
+    while focused < min(FOCUS, len(order)) and order[focused].activation >= STANDING_OUT * greatest > 0.0:
+        focused += 1
+    rest = order[focused:]
+    return list(order[:focused]), list(rest[:PERIPHERAL]), list(rest[PERIPHERAL : PERIPHERAL + BACKGROUND])

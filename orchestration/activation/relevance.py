@@ -1,0 +1,83 @@
+"""Base relevance: how much a memory is about the query, by likeness and by words. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from orchestration.activation.found import Key, Memory
+from schemas.memory import Level
+from substrate.text import stem, stem_counts
+
+K1 = 1.2
+B = 0.75
+"""BM25's usual constants (Robertson and Zaragoza 2009)."""
+
+LIKENESS_SHARE = 0.5
+"""Share of likeness in base relevance, the rest is words."""
+
+
+def inverse_frequency(holding: int, total: int) -> float:
+    """BM25's weight of a word that `holding` of `total` memories hold; never negative."""
+    return math.log(1.0 + (max(total, holding) - holding + 0.5) / (holding + 0.5))
+
+
+def lexical_text(memory: Memory) -> str:
+    """The text of a memory whose words count: what was said, or name and description."""
+    description = memory.get("description") or ""
+    return description if memory.get("speaker") else f"{memory.get('name')} {description}"
+
+
+def bm25(texts: Mapping[Key, str], weights: Mapping[Level, Mapping[str, float]]) -> dict[Key, float]:
+    """Okapi BM25 of each text for the stems of the query, weighed by level.
+
+    The mean length is that of the candidates: it only scales the length term, and needs no pass over a graph.
+    """
+    counted = {key: stem_counts(text) for key, text in texts.items()}
+    lengths = {key: counts.total() for key, counts in counted.items()}
+    mean = sum(lengths.values()) / len(lengths) if lengths else 0.0
+    scores: dict[Key, float] = {}
+    for key, counts in counted.items():
+        norm = K1 * (1.0 - B + B * (lengths[key] / mean if mean else 1.0))
+        score = 0.0
+        for word, weight in weights[key[0]].items():
+            times = counts.get(word, 0)
+            if times:
+                score += weight * times * (K1 + 1.0) / (times + norm)
+        scores[key] = score
+    return scores
+
+
+def word_weights(frequencies: Mapping[str, int], total: int) -> dict[str, float]:
+    """The weight of each stem of the query in one graph; of two words with one stem the commoner counts."""
+    weights: dict[str, float] = {}
+    for word, holding in frequencies.items():
+        if holding > 0:
+            root = stem(word)
+            weight = inverse_frequency(holding, total)
+            weights[root] = min(weight, weights.get(root, weight))
+    return weights
+
+
+def _spread_out(values: Sequence[float]) -> tuple[float, float]:
+    low, high = min(values), max(values)
+    return low, (high - low) or 1.0
+
+
+def base_relevance(
+    memories: Iterable[Memory], words: Mapping[Key, float]
+) -> tuple[dict[Key, float], dict[Key, tuple[float, float]]]:
+    """Convex mix of normalised likeness and normalised words, in [0, 1], and its two parts for `explain`.
+
+    Likeness is stretched between the least and the greatest that the vector search found; a memory that it
+    did not find has none. Words are divided by the best score.
+    """
+    known = list(memories)
+    likenesses = [memory.likeness for memory in known if memory.likeness is not None]
+    low, width = _spread_out(likenesses) if likenesses else (0.0, 1.0)
+    best = max(words.values(), default=0.0) or 1.0
+    parts: dict[Key, tuple[float, float]] = {}
+    for memory in known:
+        alike = 0.0 if memory.likeness is None else (memory.likeness - low) / width
+        parts[memory.key] = (LIKENESS_SHARE * alike, (1.0 - LIKENESS_SHARE) * words.get(memory.key, 0.0) / best)
+    return {key: sum(part) for key, part in parts.items()}, parts

@@ -1,0 +1,1 @@
+"""The stream put together: levels, tiers, summary, budget. Pure."""

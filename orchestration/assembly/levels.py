@@ -1,0 +1,56 @@
+"""What each of the six queries found, whole (003, decision 4: concatenation first). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from orchestration.activation.found import Bond, Found, Key, Memory
+from orchestration.activation.ranking import Score
+from schemas.memory import Level
+
+LINKS_PER_LEVEL = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a stream shows of what was found: per level the keys of both queries and the links."""
+
+    vector: Mapping[Level, Sequence[Key]]
+    graph: Mapping[Level, Sequence[Key]]
+    links: Mapping[Level, Sequence[Bond]]
+
+    def keys(self) -> set[Key]:
+        """Every memory shown."""
+        return {key for side in (self.vector, self.graph) for keys in side.values() for key in keys}
+
+
+def select(found: Found, order: Sequence[Score], levels: Sequence[Level], limit: int) -> Selection:
+    """The first `limit` of each query: by likeness for the vector search, by activation for the traversal.
+
+    Links are those between memories shown, strongest first.
+    """
+    vector: dict[Level, list[Memory]] = {level: [] for level in levels}
+    graph: dict[Level, list[Key]] = {level: [] for level in levels}
+    for memory in found.memories.values():
+        if memory.likeness is not None:
+            vector[memory.key[0]].append(memory)
+    for score in order:
+        memory = found.memories[score.key]
+        if memory.hops is not None and len(graph[score.key[0]]) < limit:
+            graph[score.key[0]].append(score.key)
+    nearest = {
+        level: [memory.key for memory in sorted(found_here, key=lambda m: m.place)[:limit]]
+        for level, found_here in vector.items()
+    }
+    shown = {(key[0], key[1]) for side in (nearest, graph) for keys in side.values() for key in keys}
+    links: dict[Level, list[Bond]] = {level: [] for level in levels}
+    for bond in sorted(found.bonds.values(), key=_strength):
+        both = (bond.level, bond.source) in shown and (bond.level, bond.target) in shown
+        if both and len(links[bond.level]) < LINKS_PER_LEVEL:
+            links[bond.level].append(bond)
+    return Selection(nearest, graph, links)
+
+
+def _strength(bond: Bond) -> tuple[float, str]:
+    return -float(bond.get("energy")) * float(bond.get("confidence")), bond.get("id")

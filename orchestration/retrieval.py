@@ -1,0 +1,124 @@
+"""Flux 2: an intention in, a consciousness stream out. The only place where the order of stages is written."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+
+from orchestration import six_queries
+from orchestration.activation.engine import activate
+from orchestration.activation.found import Found
+from orchestration.assembly.stream import Account, assemble
+from orchestration.deps import Deps
+from orchestration.entity_extraction import Lexicon, look_up
+from schemas.intention import RetrievalIntention
+from schemas.memory import Level
+from schemas.stream import ConsciousnessStream
+from schemas.temporal import Instant, TemporalMode, to_datetime, to_instant
+from substrate.graph_schema import graph_name
+from substrate.text import query_words
+
+MIN_POOL = 40
+"""Candidates of each query at least: ordering needs more to choose from than a short answer shows."""
+
+_INSTANTS = ("as_of_time", "known_at", "time_range_start", "time_range_end")
+
+
+class Stages:
+    """Wall time of each stage, in milliseconds."""
+
+    def __init__(self) -> None:
+        self._last = self._begun = time.perf_counter()
+        self.spent: dict[str, float] = {}
+
+    def end(self, stage: str) -> None:
+        """The stage ends here."""
+        here = time.perf_counter()
+        self.spent[stage] = round((here - self._last) * 1000, 3)
+        self._last = here
+
+    def total(self) -> float:
+        """Milliseconds since the beginning."""
+        return round((self._last - self._begun) * 1000, 3)
+
+
+async def retrieve_consciousness_context(
+    intention: RetrievalIntention, deps: Deps, now: Instant
+) -> ConsciousnessStream:
+    """The stream for an intention (003, component 7, task 2).
+
+    A level whose graph does not exist is empty; a query that fails or is late is named in `degraded`.
+    Raises Unavailable when the engine does not answer at all, StoreMisfit when it holds other embeddings.
+    """
+    stages = Stages()
+    graphs = await _existing(intention, deps)
+    stages.end("open")
+    embedding, lexicons = await asyncio.gather(
+        deps.embedder.embed_query(intention.query_text), _lexicons(intention, graphs, deps)
+    )
+    stages.end("embed_and_extract")
+    answers = await six_queries.run(_six(intention, lexicons, (embedding, graphs), now), deps.connection)
+    stages.end("six_queries")
+    found = Found()
+    for answer in answers:
+        found.add(answer.asked.level, answer.rows, likeness=answer.asked.name.endswith("vector"))
+    activation = activate(found, lexicons, intention.query_text)
+    stages.end("activation")
+    account = Account(
+        retrieved_at=to_datetime(now),
+        timings=[answer.timing for answer in answers],
+        notes=_notes(intention, graphs),
+        entities=[entity.name for lexicon in lexicons.values() for entity in lexicon.entities],
+    )
+    stream = assemble(intention, found, activation, account)
+    stages.end("assembly")
+    return stream.model_copy(update={"retrieval_latency_ms": stages.total(), "stage_ms": stages.spent})
+
+
+async def _existing(intention: RetrievalIntention, deps: Deps) -> dict[Level, str]:
+    """The graphs of the levels asked for, as far as they exist."""
+    names = {level: graph_name(level, intention.citizen_id) for level in intention.query_levels}
+    there = await asyncio.gather(*(deps.graphs.for_reading(name) for name in names.values()))
+    return {level: name for (level, name), exists in zip(names.items(), there, strict=True) if exists}
+
+
+async def _lexicons(
+    intention: RetrievalIntention, graphs: Mapping[Level, str], deps: Deps
+) -> dict[Level, Lexicon]:
+    words = query_words(intention.query_text)
+    found = await asyncio.gather(
+        *(look_up(deps.connection, graph, intention.query_text, words) for graph in graphs.values())
+    )
+    return {level: lexicon or Lexicon() for level, lexicon in zip(graphs, found, strict=True)}
+
+
+def _six(
+    intention: RetrievalIntention,
+    lexicons: Mapping[Level, Lexicon],
+    sought: tuple[Sequence[float], Mapping[Level, str]],
+    now: Instant,
+) -> list[six_queries.Asked]:
+    embedding, graphs = sought
+    instants = {name: _instant(getattr(intention, name)) for name in _INSTANTS}
+    shared = six_queries.shared_values(intention, six_queries.scope_of(intention, instants, now))
+    past = intention.temporal_mode is not TemporalMode.CURRENT
+    reach = six_queries.Reach(pool=max(MIN_POOL, 2 * intention.max_results_per_level))
+    asked = []
+    for level, lexicon in lexicons.items():
+        where = (level, graphs[level])
+        alike = {**shared, "embedding": list(embedding)}
+        asked.append(six_queries.vector_query(where, lexicon, alike, reach, past=past))
+        asked.append(six_queries.graph_query(where, lexicon, shared, reach, past=past))
+    return asked
+
+
+def _instant(moment: object) -> Instant | None:
+    return None if moment is None else to_instant(moment)  # type: ignore[arg-type]  # a datetime field
+
+
+def _notes(intention: RetrievalIntention, graphs: Mapping[Level, str]) -> list[str]:
+    notes = list(intention.notes)
+    if Level.N1 in intention.query_levels and Level.N1 not in graphs:
+        notes.append(f"citizen {intention.citizen_id} is not known here: nothing was remembered for it yet")
+    return notes

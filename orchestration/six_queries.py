@@ -1,0 +1,182 @@
+"""The six queries as values, and running them at once, each within its deadline.
+
+A query that fails or is late costs its level that part, never the answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from orchestration.entity_extraction import Lexicon
+from schemas.errors import SubstrateError
+from schemas.intention import RetrievalIntention
+from schemas.memory import Level
+from schemas.stream import QueryTiming
+from schemas.temporal import Instant, Scope, TemporalMode
+from substrate.connection import Connection, GraphMissing, Row, parameters
+from substrate.cypher import search as cypher
+from substrate.cypher.query import Query
+from substrate.emotions import normal_emotion
+
+EXACT_BELOW = 256
+"""Graphs with fewer traces are scanned: as fast as the index there, and nothing can be starved."""
+OVERFETCH = 3
+"""The index takes its k nearest before time and felt filters: ask for this many times what is wanted."""
+WIDER = 8
+"""How much wider a starved search is asked again before the exact scan."""
+MAX_K = 4000
+GRACE_SECONDS = 0.25
+COMMON_WORD_SHARE = 0.2
+"""A word that this share of the memories holds says little; it is not searched while rarer words are there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far a stream looks around: candidates per query, and links per hop (003, decision 3: depth 2)."""
+
+    pool: int
+    expanded: int = 24
+    first_hop: int = 6
+    far: int = 4
+    second_starts: int = 4
+    second_hop: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One of the six: what to send where. `wider` are the queries to fall back on when it comes back starved."""
+
+    name: str
+    level: Level
+    graph: str
+    query: Query
+    values: Mapping[str, Any]
+    wanted: int = 0
+    wider: tuple[tuple[Query, Mapping[str, Any]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The rows of one of the six, and how it went."""
+
+    asked: Asked
+    rows: list[Row]
+    timing: QueryTiming
+
+
+def scope_of(intention: RetrievalIntention, instants: Mapping[str, Instant | None], now: Instant) -> Scope:
+    """What the question may see on both axes (DESIGN §4)."""
+    as_of, known = instants.get("as_of_time"), instants.get("known_at")
+    if intention.temporal_mode is TemporalMode.CURRENT:
+        return Scope.at(now, now)
+    if intention.temporal_mode is TemporalMode.POINT_IN_TIME:
+        moment = now if as_of is None else as_of
+        return Scope.at(moment, moment if known is None else known)
+    return Scope.history(instants.get("time_range_start"), instants.get("time_range_end"))
+
+
+def shared_values(intention: RetrievalIntention, scope: Scope) -> dict[str, Any]:
+    """Time scope and felt filters, the same for all six."""
+    required = sorted({normal_emotion(name) for name in intention.required_emotions or ()})
+    return {
+        "valid_from": scope.valid.start,
+        "valid_to": scope.valid.end,
+        "known_from": scope.known.start,
+        "known_to": scope.known.end,
+        "min_energy": intention.min_energy or 0.0,
+        "min_confidence": intention.min_confidence or 0.0,
+        "required_emotions": required,
+    }
+
+
+def telling_words(lexicon: Lexicon) -> list[str]:
+    """The query's words that some memory holds, common ones only when there is nothing rarer."""
+    frequencies = lexicon.frequencies or {}
+    held = [word for word, count in frequencies.items() if count > 0]
+    limit = min(cypher.DOCUMENT_CAP - 1, max(20.0, COMMON_WORD_SHARE * lexicon.memories))
+    telling = [word for word in held if frequencies[word] <= limit]
+    return telling or held
+
+
+def vector_query(
+    where: tuple[Level, str], lexicon: Lexicon, values: Mapping[str, Any], reach: Reach, *, past: bool
+) -> Asked:
+    """Likeness in one graph: the index with over-fetch, or the exact scan where that is as cheap."""
+    level, graph = where
+    index, scan = (
+        (cypher.VECTOR_THEN, cypher.SCAN_THEN) if past else (cypher.VECTOR_NOW, cypher.SCAN_NOW)
+    )
+    traces = lexicon.traces + (lexicon.past_traces if past else 0)
+    shape = {"limit": reach.pool, "expanded": reach.expanded, "first_hop": reach.first_hop}
+    base = {**values, **shape}
+    name = f"{level}_vector"
+    if traces <= EXACT_BELOW:
+        return Asked(name, level, graph, scan, base)
+    k = min(OVERFETCH * reach.pool, MAX_K)
+    wider = ((index, {**base, "k": min(k * WIDER, MAX_K)}), (scan, base))
+    wanted = reach.pool if k < traces else 0
+    return Asked(name, level, graph, index, {**base, "k": k}, wanted, wider)
+
+
+def graph_query(
+    where: tuple[Level, str], lexicon: Lexicon, values: Mapping[str, Any], reach: Reach, *, past: bool
+) -> Asked:
+    """Two hops in one graph from the named memories and the full-text anchors."""
+    level, graph = where
+    own = {
+        "entities": [entity.id for entity in lexicon.entities],
+        "words": "|".join(telling_words(lexicon)),
+        "limit": reach.pool,
+        "expanded": reach.expanded,
+        "first_hop": reach.first_hop,
+        "far": reach.far,
+        "second_starts": reach.second_starts,
+        "second_hop": reach.second_hop,
+    }
+    query = cypher.GRAPH_THEN if past else cypher.GRAPH_NOW
+    return Asked(f"{level}_graph", level, graph, query, {**values, **own})
+
+
+async def run(asked: Sequence[Asked], connection: Connection) -> list[Answered]:
+    """All queries at once; each comes back, with its rows or with its failure."""
+    return list(await asyncio.gather(*(_answer(one, connection) for one in asked)))
+
+
+async def _answer(asked: Asked, connection: Connection) -> Answered:
+    begun = time.perf_counter()
+    deadline = connection.timeout_ms / 1000 + GRACE_SECONDS
+    rows: list[Row] = []
+    again, failure = False, None
+    try:
+        async with asyncio.timeout(deadline):
+            rows, again = await _ask(asked, connection)
+    except GraphMissing:
+        pass
+    except TimeoutError:
+        failure = f"no answer within {deadline:.2f} s"
+    except SubstrateError as error:
+        failure = error.detail
+    milliseconds = round((time.perf_counter() - begun) * 1000, 3)
+    timing = QueryTiming(
+        query=asked.name, milliseconds=milliseconds, rows=len(rows), asked_again=again, failure=failure
+    )
+    return Answered(asked, rows, timing)
+
+
+async def _ask(asked: Asked, connection: Connection) -> tuple[list[Row], bool]:
+    rows = await connection.read(asked.graph, asked.query, parameters(asked.values))
+    again = False
+    for query, values in asked.wider:
+        if _starts(rows) >= asked.wanted:
+            break
+        again = True
+        rows = await connection.read(asked.graph, query, parameters(values))
+    return rows, again
+
+
+def _starts(rows: Sequence[Row]) -> int:
+    return sum(row[0] == 0 for row in rows)

@@ -1,0 +1,1 @@
+"""Paths of thought: how likely a link is followed."""
