@@ -13,7 +13,7 @@ K1 = 1.2
 B = 0.75
 """BM25's usual constants (Robertson and Zaragoza 2009)."""
 
-LIKENESS_SHARE = 0.5
+LIKENESS_SHARE = 0.4
 """Share of likeness in base relevance, the rest is words."""
 
 

@@ -9,7 +9,7 @@ from orchestration.activation.found import Bond, Key, Memory
 from orchestration.traversal.probability import traversal_probability
 from schemas.memory import Level
 
-DECAY = 0.9
+GAIN = 1.5
 """How much of a memory's relevance a link of traversal probability 1 carries to the neighbour."""
 
 NAMED_PULL = 0.35
@@ -50,4 +50,4 @@ def _gift(
     if any(memories[key].named for key in keys):
         return NAMED_PULL
     own = max(relevance[key] for key in keys)
-    return DECAY * own / max(1.0, degree / 4.0)
+    return GAIN * own / max(1.0, degree / 4.0)
