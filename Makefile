@@ -1,0 +1,64 @@
+# Every target works on a fresh clone: the first one that needs .venv makes it (scripts/bootstrap.sh).
+# ARGS is handed on: make test ARGS="-x tests/unit", make recall ARGS="--locomo FILE".
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.DELETE_ON_ERROR:
+
+BIN := .venv/bin
+STAMP := .venv/.stamp
+ARGS ?=
+
+.PHONY: help setup demo serve check test fmt lint types contracts recall latency lock clean FORCE
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: $(STAMP) ## find or fetch Python 3.12, make .venv, install the locked packages
+
+demo: $(STAMP) ## tell a small life and ask it three questions
+	$(BIN)/substrate demo $(ARGS)
+
+serve: $(STAMP) ## serve the REST API on loopback
+	$(BIN)/substrate serve $(ARGS)
+
+check: lint types contracts test ## all that CI demands: format, lint, types, layer contracts, tests
+
+test: $(STAMP) ## run the tests with coverage; fails below 90 %
+	$(BIN)/python -m pytest --cov --cov-report=term $(ARGS)
+
+fmt: $(STAMP) ## format, and mend what ruff can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lint: $(STAMP) ## check format and lint
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(STAMP) ## mypy, strict
+	$(BIN)/mypy
+
+contracts: $(STAMP) ## import-linter: the layers
+	$(BIN)/lint-imports
+
+recall: $(STAMP) ## measure evidence recall (ARGS="--locomo FILE --beam DIR")
+	$(BIN)/python -m benchmarks.recall $(ARGS)
+
+latency: $(STAMP) ## measure retrieval against the bare queries (ARGS="--nodes N --links N")
+	$(BIN)/python -m benchmarks.latency $(ARGS)
+
+lock: ## resolve requirements.lock anew from pyproject.toml (ARGS="--upgrade" for newer versions)
+	uv=$$(scripts/bootstrap.sh uv) && "$$uv" pip compile --quiet --generate-hashes --no-header --no-annotate \
+		--no-emit-index-url --no-emit-find-links --python-version 3.12 --group dev pyproject.toml \
+		-o requirements.lock $(ARGS)
+
+clean: ## remove all that setup, the tools and the tests made (your memories are not touched)
+	rm -rf .venv .tools .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage .coverage.* htmlcov dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A stamp made for another directory, or an interpreter that is gone, counts as no environment at all.
+ifneq ($(shell test -x $(BIN)/python && test "$$(cat $(STAMP) 2>/dev/null)" = "$$(pwd -P)" && echo whole),whole)
+$(STAMP): FORCE
+endif
+$(STAMP): requirements.lock pyproject.toml .python-version scripts/bootstrap.sh
+	@scripts/bootstrap.sh
+FORCE:
