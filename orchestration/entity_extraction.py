@@ -1,96 +1,12 @@
-"""Names in a query → memories to start from, and what the graphs know of its words (003, task 3).
-
-Lexical: every memory that carries a name is a candidate when a word of its name sounds like a word of the
-query; it is named when the whole name (or an alias) stands in the query, spelling mistakes allowed.
-"""
+"""Names in a query → memories to start from, and what the graphs know of its words (003, task 3)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
-import orjson
-from rapidfuzz import fuzz
-
+from orchestration.lexicon import Lexicon, names_query, read_lexicon
 from substrate.connection import Connection, GraphMissing, parameters
 from substrate.cypher.search import LEXICON
-from substrate.text import STOP_WORDS, name_key
-
-MAX_ENTITIES = 8
-_ALIKE = 85.0
-"""Percent of likeness from which two spellings are one name; names under five letters must be exact."""
-_EXACT_LENGTH = 5
-_TWO_EDITS_LENGTH = 9
-
-
-@dataclass(frozen=True, slots=True)
-class Entity:
-    """A memory that the query names."""
-
-    id: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Lexicon:
-    """What one graph knows of a query: its size, how many memories hold each word, whom it names."""
-
-    memories: int = 0
-    traces: int = 0
-    past_traces: int = 0
-    frequencies: dict[str, int] | None = None
-    entities: tuple[Entity, ...] = ()
-
-
-def names_query(words: Sequence[str]) -> str:
-    """The full-text query for names that sound like one of the words; none can be found for no words."""
-    terms = []
-    for word in words:
-        if len(word) >= _TWO_EDITS_LENGTH:
-            terms.append(f"%%{word}%%")
-        elif len(word) >= _EXACT_LENGTH:
-            terms.append(f"%{word}%")
-        else:
-            terms.append(word)
-    return f"@entity_names:({'|'.join(terms)})" if terms else ""
-
-
-def names_in(query_text: str, name: str) -> bool:
-    """Whether the query names `name`, as a whole and up to spelling."""
-    sought = name_key(name)
-    said = name_key(query_text).split()
-    size = len(sought.split())
-    if not sought or sought in STOP_WORDS or size > len(said):
-        return False
-    windows = (" ".join(said[start : start + size]) for start in range(len(said) - size + 1))
-    if len(sought) < _EXACT_LENGTH:
-        return any(window == sought for window in windows)
-    return any(
-        window[0] == sought[0] and fuzz.ratio(window, sought, score_cutoff=_ALIKE) > 0 for window in windows
-    )
-
-
-def read_lexicon(rows: Sequence[Sequence[Any]], query_text: str) -> Lexicon:
-    """The lexicon in the rows of the query `LEXICON`."""
-    sizes = (0, 0, 0)
-    frequencies: dict[str, int] = {}
-    entities: list[Entity] = []
-    for kind, key, amount, name, aliases, node_type in rows:
-        if kind == "size":
-            sizes = (amount or 0, name or 0, aliases or 0)
-        elif kind == "word":
-            frequencies[key] = amount
-        elif _is_named(query_text, name, aliases, node_type):
-            entities.append(Entity(key, name))
-    return Lexicon(*sizes, frequencies, tuple(entities[:MAX_ENTITIES]))
-
-
-def _is_named(query_text: str, name: str, aliases: str | None, node_type: str) -> bool:
-    typed = f"{node_type.lower()} "
-    bare = name_key(name).removeprefix(typed)
-    others = orjson.loads(aliases) if aliases else ()
-    return any(names_in(query_text, candidate) for candidate in (bare, *others))
 
 
 async def look_up(connection: Connection, graph: str, query_text: str, words: Sequence[str]) -> Lexicon | None:

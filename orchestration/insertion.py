@@ -74,9 +74,7 @@ def _made_id(command_id: str) -> str:
     return f"m_{blake2b(command_id.encode(), digest_size=10).hexdigest()}"
 
 
-async def _remember(
-    graph: str, commands: Sequence[Remember], deps: Deps, now: Instant
-) -> list[WriteReceipt]:
+async def _remember(graph: str, commands: Sequence[Remember], deps: Deps, now: Instant) -> list[WriteReceipt]:
     rows = []
     for command in commands:
         command_id = command.command_id or uuid4().hex
@@ -97,16 +95,12 @@ async def _memory_receipt(
     command, row = sent
     if mark.new or _same(mark, row):
         return _stored(command, row, mark)
-    earlier = await reader.applied(
-        deps.connection, graph, row["id"], (row["command_id"], row["fingerprint"])
-    )
+    earlier = await reader.applied(deps.connection, graph, row["id"], (row["command_id"], row["fingerprint"]))
     if earlier is not None and earlier.fingerprint == row["fingerprint"]:
         return _stored(command, row, mark._replace(**earlier._asdict()))
     if mark.command_id == row["command_id"] or earlier is not None:
         return refused(command, row, "conflict", "this command_id was used before with another content")
-    return refused(
-        command, row, "conflict", f"memory {row['id']} exists already; supersede or correct it instead"
-    )
+    return refused(command, row, "conflict", f"memory {row['id']} exists already; supersede or correct it instead")
 
 
 async def _relate(graph: str, commands: Sequence[Relate], deps: Deps, now: Instant) -> list[WriteReceipt]:
@@ -115,9 +109,7 @@ async def _relate(graph: str, commands: Sequence[Relate], deps: Deps, now: Insta
         for command in commands
     ]
     marks = await writer.relate(deps.connection, graph, rows)
-    return [
-        _link_receipt(command, row, mark) for command, row, mark in zip(commands, rows, marks, strict=True)
-    ]
+    return [_link_receipt(command, row, mark) for command, row, mark in zip(commands, rows, marks, strict=True)]
 
 
 def _link_receipt(command: Relate, row: Mapping[str, Any], mark: writer.Mark) -> WriteReceipt:

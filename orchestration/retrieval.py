@@ -11,7 +11,8 @@ from orchestration.activation.engine import activate
 from orchestration.activation.found import Found
 from orchestration.assembly.stream import Account, assemble
 from orchestration.deps import Deps
-from orchestration.entity_extraction import Lexicon, look_up
+from orchestration.entity_extraction import look_up
+from orchestration.lexicon import Lexicon
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.stream import ConsciousnessStream
@@ -52,13 +53,13 @@ async def retrieve_consciousness_context(
     Raises Unavailable when the engine does not answer at all, StoreMisfit when it holds other embeddings.
     """
     stages = Stages()
-    graphs = await _existing(intention, deps)
+    graphs = await existing_graphs(intention, deps)
     stages.end("open")
     embedding, lexicons = await asyncio.gather(
-        deps.embedder.embed_query(intention.query_text), _lexicons(intention, graphs, deps)
+        deps.embedder.embed_query(intention.query_text), look_up_words(intention, graphs, deps)
     )
     stages.end("embed_and_extract")
-    answers = await six_queries.run(_six(intention, lexicons, (embedding, graphs), now), deps.connection)
+    answers = await six_queries.run(six(intention, lexicons, (embedding, graphs), now), deps.connection)
     stages.end("six_queries")
     found = Found()
     for answer in answers:
@@ -76,16 +77,17 @@ async def retrieve_consciousness_context(
     return stream.model_copy(update={"retrieval_latency_ms": stages.total(), "stage_ms": stages.spent})
 
 
-async def _existing(intention: RetrievalIntention, deps: Deps) -> dict[Level, str]:
+async def existing_graphs(intention: RetrievalIntention, deps: Deps) -> dict[Level, str]:
     """The graphs of the levels asked for, as far as they exist."""
     names = {level: graph_name(level, intention.citizen_id) for level in intention.query_levels}
     there = await asyncio.gather(*(deps.graphs.for_reading(name) for name in names.values()))
     return {level: name for (level, name), exists in zip(names.items(), there, strict=True) if exists}
 
 
-async def _lexicons(
+async def look_up_words(
     intention: RetrievalIntention, graphs: Mapping[Level, str], deps: Deps
 ) -> dict[Level, Lexicon]:
+    """What each graph knows of the words of the query."""
     words = query_words(intention.query_text)
     found = await asyncio.gather(
         *(look_up(deps.connection, graph, intention.query_text, words) for graph in graphs.values())
@@ -93,12 +95,13 @@ async def _lexicons(
     return {level: lexicon or Lexicon() for level, lexicon in zip(graphs, found, strict=True)}
 
 
-def _six(
+def six(
     intention: RetrievalIntention,
     lexicons: Mapping[Level, Lexicon],
     sought: tuple[Sequence[float], Mapping[Level, str]],
     now: Instant,
 ) -> list[six_queries.Asked]:
+    """The queries of an intention: two for each graph that exists. `sought`: the embedding, the graphs."""
     embedding, graphs = sought
     instants = {name: _instant(getattr(intention, name)) for name in _INSTANTS}
     shared = six_queries.shared_values(intention, six_queries.scope_of(intention, instants, now))

@@ -21,7 +21,7 @@ _TRIES = 5
 type Problem = Literal["invalid-request", "not-found", "conflict"]
 
 
-class _Refusal(Exception):  # noqa: N818  (it is an outcome that becomes a receipt, not an error)
+class _Refusal(Exception):
     def __init__(self, problem: Problem, fault: str) -> None:
         super().__init__(fault)
         self.problem: Problem = problem
@@ -67,7 +67,7 @@ async def _applied_before(
         return None
     if found.fingerprint != marks["fingerprint"] and not isinstance(command, Retract):
         raise _Refusal("conflict", "this command_id was used before with another content")
-    receipt = WriteReceipt(
+    return WriteReceipt(
         command_id=command.command_id,
         command=type(command).__name__.lower(),
         status="stored",
@@ -80,7 +80,6 @@ async def _applied_before(
         duplicate=True,
         warnings=command.notes,
     )
-    return receipt
 
 
 async def _open_record(graph: str, command: Revision | Retract, deps: Deps) -> Record:
@@ -129,9 +128,7 @@ async def _carry_out(
     }
     before, after = records.embedded_text(record.content), records.embedded_text(content)
     embedding = None if before == after else (await deps.embedder.embed_texts([after]))[0]
-    retagged = isinstance(command, (Supersede, Correct)) and bool(
-        {"tags", "buckets"} & command.model_fields_set
-    )
+    retagged = isinstance(command, (Supersede, Correct)) and bool({"tags", "buckets"} & command.model_fields_set)
     revised = writer.Revised(
         latest=latest,
         embedding=embedding,

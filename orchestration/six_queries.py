@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from orchestration.entity_extraction import Lexicon
+from orchestration.lexicon import Lexicon
 from schemas.errors import SubstrateError
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
@@ -107,9 +107,7 @@ def vector_query(
 ) -> Asked:
     """Likeness in one graph: the index with over-fetch, or the exact scan where that is as cheap."""
     level, graph = where
-    index, scan = (
-        (cypher.VECTOR_THEN, cypher.SCAN_THEN) if past else (cypher.VECTOR_NOW, cypher.SCAN_NOW)
-    )
+    index, scan = (cypher.VECTOR_THEN, cypher.SCAN_THEN) if past else (cypher.VECTOR_NOW, cypher.SCAN_NOW)
     traces = lexicon.traces + (lexicon.past_traces if past else 0)
     shape = {"limit": reach.pool, "expanded": reach.expanded, "first_hop": reach.first_hop}
     base = {**values, **shape}
@@ -167,8 +165,13 @@ async def _answer(asked: Asked, connection: Connection) -> Answered:
     return Answered(asked, rows, timing)
 
 
+def header(asked: Asked) -> str:
+    """The parameter header of a query."""
+    return parameters(asked.values)
+
+
 async def _ask(asked: Asked, connection: Connection) -> tuple[list[Row], bool]:
-    rows = await connection.read(asked.graph, asked.query, parameters(asked.values))
+    rows = await connection.read(asked.graph, asked.query, header(asked))
     again = False
     for query, values in asked.wider:
         if _starts(rows) >= asked.wanted:

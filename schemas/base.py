@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Annotated, Any, Self
 
+import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 MAX_TEXT = 100_000
@@ -26,6 +27,21 @@ def _identifier(text: str) -> str:
         raise ValueError("an id is one line of visible characters without '|'")
     return text
 
+
+def _storable_json(values: dict[str, Any]) -> dict[str, Any]:
+    try:
+        text = orjson.dumps(values)
+    except TypeError as error:
+        raise ValueError(f"cannot be kept as JSON: {error}") from error
+    if len(text) > MAX_TEXT:
+        raise ValueError(f"takes {len(text)} bytes as JSON, at most {MAX_TEXT} are kept")
+    if orjson.loads(text) != values:
+        raise ValueError("holds something that JSON cannot carry unchanged, such as NaN")
+    return values
+
+
+JsonMap = Annotated[dict[str, Any], AfterValidator(_storable_json)]
+"""Fields that are kept as they came."""
 
 Text = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(_clean)]
 ShortText = Annotated[str, Field(max_length=1000), AfterValidator(_clean)]

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, TypeAdapter, model_validator
 
-from schemas.base import CitizenId, Emotions, Frozen, Identifier, Request, ShortText, Text, Unit
+from schemas.base import CitizenId, Emotions, Frozen, Identifier, JsonMap, Request, ShortText, Text, Unit
 from schemas.memory import Abstraction, InvalidationReason, Level, ResolutionState, Source
 from schemas.temporal import Moment
 
@@ -74,7 +74,7 @@ class Remember(Command):
     source: Source = Source.CITIZEN
     episode_id: Identifier | None = None
     speaker: ShortText | None = None
-    extra: dict[str, Any] = Field(default_factory=dict)
+    extra: JsonMap = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
@@ -104,12 +104,12 @@ class Relate(Command):
     emotion_description: Text | None = None
     body_sensation: Text | None = None
     spatial_context: Text | None = None
-    sensory_details: dict[str, Any] | None = None
+    sensory_details: JsonMap | None = None
     valid_at: Moment | None = None
     invalid_at: Moment | None = None
     source: Source = Source.CITIZEN
     episode_id: Identifier | None = None
-    extra: dict[str, Any] = Field(default_factory=dict)
+    extra: JsonMap = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod

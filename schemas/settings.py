@@ -35,9 +35,7 @@ class StoreSettings(_Group):
         default=None, validation_alias=AliasChoices("SUBSTRATE_HOST_FALKORDB", "FALKORDB_HOST")
     )
     port: int = Field(default=6379, ge=1, le=65535, validation_alias=AliasChoices("FALKORDB_PORT"))
-    username: str | None = Field(
-        default=None, validation_alias=AliasChoices("FALKORDB_USER", "FALKORDB_USERNAME")
-    )
+    username: str | None = Field(default=None, validation_alias=AliasChoices("FALKORDB_USER", "FALKORDB_USERNAME"))
     password: SecretStr | None = Field(default=None, validation_alias=AliasChoices("FALKORDB_PASSWORD"))
     query_timeout_ms: int = Field(
         default=1000, ge=50, le=1500, description="Deadline of one query; ENGINE caps it at 1.5 seconds."
@@ -75,9 +73,7 @@ class ServerSettings(_Group):
 
     host: str = Field(default="127.0.0.1", validation_alias=AliasChoices("SUBSTRATE_HOST", "HOST"))
     port: int = Field(default=8000, ge=1, le=65535, validation_alias=AliasChoices("SUBSTRATE_PORT", "PORT"))
-    log_level: str = Field(
-        default="info", validation_alias=AliasChoices("SUBSTRATE_LOG_LEVEL", "LOG_LEVEL")
-    )
+    log_level: str = Field(default="info", validation_alias=AliasChoices("SUBSTRATE_LOG_LEVEL", "LOG_LEVEL"))
 
 
 class Settings:

@@ -11,7 +11,7 @@ import asyncio
 import math
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import redis.asyncio as redis
 from falkordb.helpers import stringify_param_value
@@ -43,24 +43,27 @@ def parameters(values: Mapping[str, Any]) -> str:
 
 def _check(name: str, value: Any) -> None:
     kind = type(value)
-    if kind is str:
-        if "\x00" in value:
-            raise Fault(f"parameter {name} holds a NUL character")
-    elif kind is float:
-        if not math.isfinite(value):
-            raise Fault(f"parameter {name} is not a finite number")
-    elif kind is int:
-        if not -_INT64 <= value < _INT64:
-            raise Fault(f"parameter {name} does not fit 64 bits")
-    elif kind is list:
+    if kind is list:
         for item in value:
             _check(name, item)
     elif kind is dict:
         for key, item in value.items():
             _check(name, key)
             _check(name, item)
-    elif value is not None and kind is not bool:
+    elif kind not in _SCALARS:
         raise Fault(f"parameter {name} has the type {kind.__name__}, which may not enter a query")
+    elif not _SCALARS[kind](value):
+        raise Fault(f"parameter {name} holds a value that cannot enter a query: {str(value)[:40]!r}")
+
+
+_SCALARS: Final[Mapping[type, Callable[[Any], bool]]] = {
+    str: lambda text: "\x00" not in text,
+    float: math.isfinite,
+    int: lambda number: -_INT64 <= number < _INT64,
+    bool: lambda _: True,
+    type(None): lambda _: True,
+}
+"""The plain types that may travel, each with what it must fulfil."""
 
 
 def translated(error: Exception, query: str) -> SubstrateError:
@@ -115,9 +118,7 @@ class Connection:
         Raises GraphMissing, StoreTimeout, Unavailable or Fault.
         """
         deadline = self.timeout_ms if timeout_ms is None else timeout_ms
-        reply = await self._run(
-            query.name, ("GRAPH.RO_QUERY", graph, header + query.text, "timeout", deadline)
-        )
+        reply = await self._run(query.name, ("GRAPH.RO_QUERY", graph, header + query.text, "timeout", deadline))
         return reply[1] if len(reply) > 1 else []
 
     async def write(self, graph: str, query: Query, header: str) -> list[Row]:

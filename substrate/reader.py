@@ -47,9 +47,7 @@ async def history(connection: Connection, graph: str, memory_id: str) -> list[No
     return [row[: len(NODE_COLUMNS)] for row in rows]
 
 
-async def applied(
-    connection: Connection, graph: str, memory_id: str, command: tuple[str, int]
-) -> Applied | None:
+async def applied(connection: Connection, graph: str, memory_id: str, command: tuple[str, int]) -> Applied | None:
     """What the command (its id and fingerprint) did to the identity before; None when nothing."""
     values = {"id": memory_id, "command_id": command[0], "fingerprint": command[1]}
     rows = await connection.read(graph, cypher.APPLIED, parameters(values))
@@ -60,3 +58,9 @@ async def counts(connection: Connection, graph: str) -> Counts:
     """How many memories, past versions, traces and links the graph holds."""
     rows = await connection.read(graph, schema_cypher.COUNTS, NOTHING)
     return Counts(*(value or 0 for value in rows[0]))
+
+
+async def existing(connection: Connection, graph: str, ids: Sequence[str]) -> dict[str, int | None]:
+    """Which of the ids are memories of the graph, each with the fingerprint of the record that it carries."""
+    rows = await connection.read(graph, cypher.EXISTING, parameters({"ids": list(ids)}))
+    return {str(row[0]): row[1] for row in rows}

@@ -37,9 +37,7 @@ def _reader(column: str) -> Callable[[Any], Any] | None:
 
 _RENAMED = {"id": "node_id"}
 _NODE_READERS = tuple((_RENAMED.get(c, c), place, _reader(c)) for place, c in enumerate(NODE_COLUMNS))
-_LINK_READERS = tuple(
-    ("link_id" if c == "id" else c, place, _reader(c)) for place, c in enumerate(LINK_COLUMNS)
-)
+_LINK_READERS = tuple(("link_id" if c == "id" else c, place, _reader(c)) for place, c in enumerate(LINK_COLUMNS))
 NODE_PLACE = {column: place for place, column in enumerate(NODE_COLUMNS)}
 LINK_PLACE = {column: place for place, column in enumerate(LINK_COLUMNS)}
 
@@ -108,4 +106,3 @@ def stored(fields: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     return value.value if isinstance(value, StrEnum) else value
-

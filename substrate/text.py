@@ -20,7 +20,8 @@ _stemmer = Stemmer.Stemmer("english")
 MAX_QUERY_WORDS = 24
 
 STOP_WORDS = frozenset(
-    """a about after all also am an and any are aren as at be because been before being but by can could d did
+    """
+    a about after all also am an and any are aren as at be because been before being but by can could d did
     didn do does doesn doing don down during each ever few for from further get give got had has have having he
     her here hers him his how i if in into is isn it its itself just ll m may me might more most my no nor not
     now of off on once only or other our out over own please re s same say she should so some such t tell than

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from orchestration.activation import ranking, relevance
 from orchestration.activation.found import Found, Key
 from orchestration.activation.spreading import spread
-from orchestration.entity_extraction import Lexicon
+from orchestration.lexicon import Lexicon
 from schemas.memory import Level
 from substrate.emotions import named_in
 
@@ -38,8 +38,7 @@ def activate(found: Found, lexicons: Mapping[Level, Lexicon], query_text: str) -
     greatest = max(1.0, max(summed.values()))
     emotions = named_in(query_text)
     scores = [
-        ranking.consciousness_score(memory, summed[key] / greatest, emotions)
-        for key, memory in memories.items()
+        ranking.consciousness_score(memory, summed[key] / greatest, emotions) for key, memory in memories.items()
     ]
     parts = {
         key: {"likeness": halves[key][0], "words": halves[key][1], "spread": received[key]} for key in memories

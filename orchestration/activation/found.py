@@ -13,8 +13,8 @@ from substrate.rows import LINK_PLACE, NODE_PLACE
 type Key = tuple[Level, str, int]
 """A record found: level, memory id, version."""
 
-HOP, SCORE, SOURCE, TARGET = 0, 1, 3, 4
-LINK_START = 5
+HOP, SCORE, SOURCE, TARGET = 0, 1, 2, 3
+LINK_START = 4
 NODE_START = LINK_START + len(LINK_COLUMNS)
 _ID = NODE_START + NODE_PLACE["id"]
 _VERSION = NODE_START + NODE_PLACE["version"]

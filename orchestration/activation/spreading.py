@@ -1,4 +1,7 @@
-"""Spreading: the neighbour of a hit comes to mind too (003, future enhancement 4; Collins and Loftus 1975). Pure."""
+"""Spreading: the neighbour of a hit comes to mind too. Pure.
+
+003, future enhancement 4; Collins and Loftus, "A spreading-activation theory of semantic processing", 1975.
+"""
 
 from __future__ import annotations
 
@@ -44,9 +47,7 @@ def spread(
     return received
 
 
-def _gift(
-    keys: list[Key], memories: Mapping[Key, Memory], relevance: Mapping[Key, float], degree: int
-) -> float:
+def _gift(keys: list[Key], memories: Mapping[Key, Memory], relevance: Mapping[Key, float], degree: int) -> float:
     if any(memories[key].named for key in keys):
         return NAMED_PULL
     own = max(relevance[key] for key in keys)

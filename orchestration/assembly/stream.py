@@ -70,9 +70,7 @@ def assemble(
 
 
 def _tiers(order: Sequence[ranking.Score], nodes: Mapping[Key, ConsciousnessNode]) -> ActivationTiers:
-    focus, peripheral, background = (
-        tuple(nodes[score.key] for score in tier) for tier in ranking.tiers(order)
-    )
+    focus, peripheral, background = (tuple(nodes[score.key] for score in tier) for tier in ranking.tiers(order))
     return ActivationTiers(focus=focus, peripheral=peripheral, background=background)
 
 

@@ -9,8 +9,7 @@ from substrate.cypher.query import Query
 
 MEMORY: Final = Query(
     "memory",
-    "MATCH (n:ConsciousnessNode {id: $id}) "
-    f"RETURN {node_columns('n')}, n.command_id, n.fingerprint, n.unset",
+    f"MATCH (n:ConsciousnessNode {{id: $id}}) RETURN {node_columns('n')}, n.command_id, n.fingerprint, n.unset",
 )
 """The record that an identity carries."""
 
@@ -32,3 +31,9 @@ APPLIED: Final = Query(
     "RETURN n.fingerprint, n.version, n.valid_at, n.invalid_at, n.created_at ORDER BY n.version DESC LIMIT 1",
 )
 """The record that a command opened on an identity, if it was applied before."""
+
+EXISTING: Final = Query(
+    "existing",
+    "UNWIND $ids AS id MATCH (n:ConsciousnessNode {id: id}) RETURN n.id, n.fingerprint",
+)
+"""Which of some identities exist, with the fingerprint of what each carries."""

@@ -15,11 +15,10 @@ INDEXES: Final = (
     Query("index_link_handle", "CREATE INDEX FOR ()-[e:LINK]-() ON (e.handle)"),
     Query(
         "fulltext_node",
-        "CREATE FULLTEXT INDEX FOR (n:ConsciousnessNode) ON (n.name, n.description, n.search_text, n.entity_names)",
+        "CREATE FULLTEXT INDEX FOR (n:ConsciousnessNode) "
+        "ON (n.name, n.description, n.search_text, n.entity_names)",
     ),
-    Query(
-        "fulltext_past", "CREATE FULLTEXT INDEX FOR (n:PastVersion) ON (n.name, n.description, n.search_text)"
-    ),
+    Query("fulltext_past", "CREATE FULLTEXT INDEX FOR (n:PastVersion) ON (n.name, n.description, n.search_text)"),
 )
 """Indexes that no embedder changes. No range index on times: it makes the queries slower (ENGINE, rule 8)."""
 
@@ -33,7 +32,8 @@ def vector_indexes(dimension: int, emotions: int) -> tuple[Query, ...]:
         Query(
             f"vector_{label.lower()}_{column}",
             f"CREATE VECTOR INDEX FOR (n:{label}) ON (n.{column}) OPTIONS "
-            f"{{dimension: {int(size)}, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100}}",
+            f"{{dimension: {int(size)}, similarityFunction: 'cosine', "
+            "M: 16, efConstruction: 200, efRuntime: 100}",
         )
         for label in ("Trace", "PastTrace")
         for column, size in (("embedding", dimension), ("emotion", emotions))

@@ -1,7 +1,8 @@
 """What reads the graph for a stream: what it knows of the words, likeness, traversal.
 
-Rows of likeness and traversal have one shape: (hop, score, start id, link source id, link target id, link
-columns, memory columns). A row without a link is the start itself.
+Rows of likeness and traversal have one shape: (hop, score, link source id, link target id, link columns,
+memory columns). A row of hop 0 has no link: it is a start. Hops are followed for all starts at once and cut
+afterwards: a subquery for each start costs the engine a matrix product each.
 """
 
 from __future__ import annotations
@@ -32,37 +33,52 @@ LEXICON: Final = Query(
 )
 """Sizes, in how many memories each word occurs, and the memories whose name sounds like the query."""
 
+HUB: Final = 64
+"""A memory with so many links says little about any one of them: the second hop does not go through it."""
+
 _STRENGTH: Final = "e.energy * e.confidence DESC, e.valid_at DESC, e.id"
 
-_ROW: Final = (
-    f"RETURN hop, score, s.id, startNode(e).id, endNode(e).id, {link_columns('e')}, {node_columns('m')}"
-)
+_ROW: Final = f"RETURN hop, score, startNode(e).id, endNode(e).id, {link_columns('e')}, {node_columns('m')}"
 
 
-def _links(start: str, other: str, kind: str) -> str:
+def _best(start: str, other: str, cap: str) -> str:
+    """The strongest links of each `start`, at most `cap`: one row a link again."""
     return (
-        f"MATCH ({start})-[e:{kind}]-({other}:ConsciousnessNode) "
-        f"WHERE {visible('e')} AND {visible(other)} AND {felt(other)} "
+        f"WITH {start}, e, {other} ORDER BY {_STRENGTH} "
+        f"WITH {start}, collect(e)[..{cap}] AS links, collect({other})[..{cap}] AS others "
+        f"UNWIND range(0, size(links) - 1) AS place WITH {start}, links[place] AS e, others[place] AS {other} "
     )
 
 
+_STARTS_ROWS: Final = (
+    "CALL { WITH starts, scores UNWIND range(0, size(starts) - 1) AS place "
+    "RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m "
+)
+
+_FIRST_HOP_NOW: Final = (
+    "UNION ALL WITH starts UNWIND starts[..$expanded] AS s "
+    f"MATCH (s)-[e:LINK]-(m) WHERE {visible('e')} AND {visible('m')} AND {felt('m')} "
+    f"{_best('s', 'm', '$first_hop')} RETURN 1 AS hop, null AS score, e, m "
+)
+
+_SECOND_HOP_NOW: Final = (
+    "UNION ALL WITH starts UNWIND starts[..$far] AS s "
+    f"MATCH (s)-[e:LINK]-(b) WHERE indegree(b) + outdegree(b) < {HUB} "
+    f"AND {visible('e')} AND {visible('b')} AND {felt('b')} "
+    f"{_best('s', 'b', '$second_starts')} WITH DISTINCT s, b "
+    f"MATCH (b)-[e:LINK]-(m) WHERE {visible('e')} AND {visible('m')} AND {felt('m')} AND m.id <> s.id "
+    f"{_best('b', 'm', '$second_hop')} RETURN 2 AS hop, null AS score, e, m "
+)
+
 _NEIGHBOURS_NOW: Final = (
-    "WITH collect(s) AS starts, collect(score) AS scores "
-    "UNWIND range(0, size(starts) - 1) AS place "
-    "WITH starts[place] AS s, scores[place] AS score, place "
-    "CALL { "
-    "WITH s RETURN 0 AS hop, null AS e, s AS m "
-    "UNION ALL "
-    f"WITH s, place WITH s, place WHERE place < $expanded {_links('s', 'm', 'LINK')} "
-    f"RETURN 1 AS hop, e, m ORDER BY {_STRENGTH} LIMIT $first_hop "
-    "} "
+    f"WITH collect(s) AS starts, collect(score) AS scores {_STARTS_ROWS} {_FIRST_HOP_NOW} }} {_ROW}"
 )
 
 VECTOR_NOW: Final = Query(
     "vector_now",
     "CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding)) YIELD node AS t, score "
     f"MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t) WHERE {visible('s')} AND {felt('s')} "
-    f"WITH s, score ORDER BY score, s.id LIMIT $limit {_NEIGHBOURS_NOW} {_ROW}",
+    f"WITH s, score ORDER BY score, s.id LIMIT $limit {_NEIGHBOURS_NOW}",
 )
 """The memories of the present nearest to the embedding, the first of them with their strongest links."""
 
@@ -71,7 +87,7 @@ SCAN_NOW: Final = Query(
     f"MATCH (s:ConsciousnessNode) WHERE {visible('s')} AND {felt('s')} "
     "WITH s MATCH (s)-[:HAS_TRACE]->(t:Trace) "
     "WITH s, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score WHERE score IS NOT NULL "
-    f"WITH s, score ORDER BY score, s.id LIMIT $limit {_NEIGHBOURS_NOW} {_ROW}",
+    f"WITH s, score ORDER BY score, s.id LIMIT $limit {_NEIGHBOURS_NOW}",
 )
 """The same by an exact scan: for small graphs, and where filters starved the index."""
 
@@ -86,48 +102,47 @@ _STARTS_NOW: Final = (
     "} "
 )
 
-_SECOND_HOP_NOW: Final = (
-    "UNION ALL "
-    "WITH s, place WITH s, place WHERE place < $far "
-    "MATCH (s)-[f:LINK]-(b:ConsciousnessNode) "
-    f"WHERE {visible('f')} AND {visible('b')} AND {felt('b')} "
-    "WITH s, f, b ORDER BY f.energy * f.confidence DESC, f.valid_at DESC, f.id LIMIT $second_starts "
-    f"WITH s, b {_links('b', 'm', 'LINK')} AND m.id <> s.id "
-    f"RETURN 2 AS hop, e, m ORDER BY {_STRENGTH} LIMIT $second_hop "
-)
-
 GRAPH_NOW: Final = Query(
     "graph_now",
-    f"{_STARTS_NOW} {_NEIGHBOURS_NOW[:-2]} {_SECOND_HOP_NOW} }} {_ROW}",
+    f"{_STARTS_NOW} WITH collect(s) AS starts, collect(score) AS scores "
+    f"{_STARTS_ROWS} {_FIRST_HOP_NOW} {_SECOND_HOP_NOW} }} {_ROW}",
 )
 """Two hops from the named memories and from those that share words with the query, strongest links first."""
+
 
 def _record_of(identity: str, record: str, carried: str) -> str:
     """The records that the identity had in the scope; `carried` are the other variables still needed.
 
     Not a nested `CALL { ... UNION ... }`: that crashes the engine.
     """
+    group = carried if carried == identity else f"{carried}, {identity}"
     return (
         f"OPTIONAL MATCH ({identity})-[:HAD]->(p:PastVersion) WHERE {visible('p')} "
-        f"WITH {carried if carried == identity else f'{carried}, {identity}'}, collect(p) AS past "
+        f"WITH {group}, collect(p) AS past "
         f"UNWIND (past + CASE WHEN {visible(identity)} THEN [{identity}] ELSE [] END) AS {record} "
         f"WITH {carried}, {record} WHERE {felt(record)} "
     )
 
 
-_NEIGHBOURS_THEN: Final = (
-    "WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores "
-    "UNWIND range(0, size(starts) - 1) AS place "
-    "WITH starts[place] AS s, identities[place] AS i, scores[place] AS score, place "
-    "CALL { "
-    "WITH s RETURN 0 AS hop, null AS e, s AS m "
-    "UNION ALL "
-    "WITH i, place WITH i, place WHERE place < $expanded "
-    f"MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode) WHERE {visible('e')} "
-    f"WITH e, j ORDER BY {_STRENGTH} LIMIT $first_hop {_record_of('j', 'm', 'e')} "
-    "RETURN 1 AS hop, e, m "
-    "} "
+_FIRST_HOP_THEN: Final = (
+    "UNION ALL WITH identities UNWIND identities[..$expanded] AS i WITH DISTINCT i "
+    f"MATCH (i)-[e:LINK|PAST_LINK]-(j) WHERE {visible('e')} "
+    f"{_best('i', 'j', '$first_hop')} WITH e, j {_record_of('j', 'm', 'e')} "
+    "RETURN 1 AS hop, null AS score, e, m "
 )
+
+_SECOND_HOP_THEN: Final = (
+    "UNION ALL WITH identities UNWIND identities[..$far] AS i WITH DISTINCT i "
+    f"MATCH (i)-[e:LINK|PAST_LINK]-(b) WHERE indegree(b) + outdegree(b) < {HUB} AND {visible('e')} "
+    f"{_best('i', 'b', '$second_starts')} WITH DISTINCT i, b "
+    f"MATCH (b)-[e:LINK|PAST_LINK]-(j) WHERE {visible('e')} AND j.id <> i.id "
+    f"{_best('b', 'j', '$second_hop')} WITH e, j {_record_of('j', 'm', 'e')} "
+    "RETURN 2 AS hop, null AS score, e, m "
+)
+
+_COLLECT_THEN: Final = "WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores "
+
+_NEIGHBOURS_THEN: Final = f"{_COLLECT_THEN} {_STARTS_ROWS} {_FIRST_HOP_THEN} }} {_ROW}"
 
 VECTOR_THEN: Final = Query(
     "vector_then",
@@ -144,7 +159,7 @@ VECTOR_THEN: Final = Query(
     f"MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t) WHERE {visible('s')} AND {felt('s')} "
     "RETURN s, s AS i, score ORDER BY score, s.id LIMIT $limit "
     "} "
-    f"WITH s, i, score ORDER BY score, s.id, s.version LIMIT $limit {_NEIGHBOURS_THEN} {_ROW}",
+    f"WITH s, i, score ORDER BY score, s.id, s.version LIMIT $limit {_NEIGHBOURS_THEN}",
 )
 """The memories of another moment nearest to the embedding: the present side and the past side together."""
 
@@ -157,7 +172,7 @@ SCAN_THEN: Final = Query(
     "} "
     "WITH s, i MATCH (s)-[:HAS_TRACE]->(t) "
     "WITH s, i, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score WHERE score IS NOT NULL "
-    f"WITH s, i, score ORDER BY score, s.id, s.version LIMIT $limit {_NEIGHBOURS_THEN} {_ROW}",
+    f"WITH s, i, score ORDER BY score, s.id, s.version LIMIT $limit {_NEIGHBOURS_THEN}",
 )
 """The same by an exact scan."""
 
@@ -177,18 +192,8 @@ _STARTS_THEN: Final = (
     "} "
 )
 
-_SECOND_HOP_THEN: Final = (
-    "UNION ALL "
-    "WITH i, place WITH i, place WHERE place < $far "
-    f"MATCH (i)-[f:LINK|PAST_LINK]-(b:ConsciousnessNode) WHERE {visible('f')} "
-    "WITH i, f, b ORDER BY f.energy * f.confidence DESC, f.valid_at DESC, f.id LIMIT $second_starts "
-    f"WITH i, b MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode) WHERE {visible('e')} AND j.id <> i.id "
-    f"WITH e, j ORDER BY {_STRENGTH} LIMIT $second_hop {_record_of('j', 'm', 'e')} "
-    "RETURN 2 AS hop, e, m "
-)
-
 GRAPH_THEN: Final = Query(
     "graph_then",
-    f"{_STARTS_THEN} {_NEIGHBOURS_THEN[:-2]} {_SECOND_HOP_THEN} }} {_ROW}",
+    f"{_STARTS_THEN} {_COLLECT_THEN} {_STARTS_ROWS} {_FIRST_HOP_THEN} {_SECOND_HOP_THEN} }} {_ROW}",
 )
 """Two hops as they were at another moment."""

@@ -1,0 +1,208 @@
+"""A conversation as commands, with no language model: turns, who said them, and their order. Pure.
+
+Said twice, an episode makes the same commands, so that ingesting it again changes nothing. That is why no
+clock is read here: a turn without any time is left without one and takes the time of its ingestion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+from typing import Any, Final
+
+from schemas.commands import Command, Relate, Remember
+from schemas.memory import ResolutionState, Source
+from substrate.text import name_key
+
+IN_ORDER: Final = "keep the conversation in order"
+WHO_SAID: Final = "remember who said it"
+STEP: Final = timedelta(seconds=1)
+"""Between turns whose own times are not known: enough to keep them in order."""
+
+_MAX_IDENTIFIER = 200
+_DIGEST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One utterance. `key` is its place, unique in its episode; `extra` is kept as it came."""
+
+    key: str
+    speaker: str
+    text: str
+    time: datetime | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Turns of one sitting, in order. `date` is its beginning, if known."""
+
+    key: str
+    title: str
+    date: datetime | None
+    turns: tuple[Turn, ...]
+
+    def times(self) -> tuple[datetime | None, ...]:
+        """When each turn was said: its own time, else one second after the turn before, from `date` on."""
+        found: list[datetime | None] = []
+        expected = self.date
+        for turn in self.turns:
+            said = expected if turn.time is None else turn.time
+            found.append(said)
+            expected = None if said is None else said + STEP
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """A conversation of one citizen; no session is empty. The same `id` is the same conversation."""
+
+    id: str
+    citizen_id: str
+    sessions: tuple[Session, ...]
+
+    @property
+    def size(self) -> int:
+        """The number of its commands."""
+        turns = sum(len(session.turns) for session in self.sessions)
+        return max(0, 3 * turns - 1) + max(0, 3 * len(self.sessions) - 1) + len(self.shared())
+
+    def shared(self) -> frozenset[str]:
+        """Ids of the people: another episode may have made them too."""
+        speakers = {turn.speaker for session in self.sessions for turn in session.turns}
+        return frozenset(person_id(speaker) for speaker in speakers)
+
+    def commands(self) -> Iterator[Command]:
+        """Its memories and links; a link comes after both of its ends."""
+        return commands(self)
+
+
+def identifier(text: str) -> str:
+    """A valid id close to `text`: what an id may not hold is replaced, and a digest keeps it unique."""
+    plain = "".join("_" if char in "|\n\r\t" or not char.isprintable() else char for char in text)
+    if plain == text and len(text) <= _MAX_IDENTIFIER and text.strip():
+        return text
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).hexdigest()
+    return f"{plain[: _MAX_IDENTIFIER - 2 * _DIGEST - 1].strip()}~{digest}"
+
+
+def person_id(speaker: str) -> str:
+    """The id of the person who speaks: the same in every episode of a citizen."""
+    key = name_key(speaker).replace(" ", "_")
+    return identifier(f"person:{key}" if key else f"person:{speaker}")
+
+
+def commands(episode: Episode) -> Iterator[Command]:
+    """The commands of an episode: per session its node, its turns, the people as they first speak, links.
+
+    All carry one command id: the episode is the command, its parts are told apart by their own ids. Raises
+    pydantic's ValidationError when a text of the episode is not storable.
+    """
+    known: set[str] = set()
+    last_session: str | None = None
+    last_turn: str | None = None
+    for session in episode.sessions:
+        times = session.times()
+        session_id = identifier(f"{episode.id}:{session.key}")
+        yield _session(episode, session, session_id, times[0])
+        if last_session is not None:
+            yield link(episode, (last_session, "NEXT", session_id), IN_ORDER, times[0])
+        for place, (turn, time) in enumerate(zip(session.turns, times, strict=True)):
+            turn_id = identifier(f"{episode.id}:{turn.key}")
+            yield _turn(episode, turn, turn_id, time)
+            speaker = person_id(turn.speaker)
+            if speaker not in known:
+                known.add(speaker)
+                yield _person(episode, turn.speaker, speaker, time)
+            yield link(episode, (turn_id, "SAID_BY", speaker), WHO_SAID, time)
+            if place == 0:
+                yield link(episode, (session_id, "STARTS_WITH", turn_id), IN_ORDER, time)
+            if last_turn is not None:
+                yield link(episode, (last_turn, "NEXT", turn_id), IN_ORDER, time)
+            last_turn = turn_id
+        last_session = session_id
+
+
+def long_date(moment: datetime) -> str:
+    """A date as people write it: "8 May 2023", in UTC."""
+    utc = moment.astimezone(UTC)
+    return f"{utc.day} {utc:%B %Y}"
+
+
+def valid_from(time: datetime | None) -> dict[str, Any]:
+    """The field `valid_at`, left out when there is no time."""
+    return {} if time is None else {"valid_at": time}
+
+
+def _session(episode: Episode, session: Session, session_id: str, begun: datetime | None) -> Remember:
+    speakers = ", ".join(dict.fromkeys(turn.speaker for turn in session.turns))
+    day = None if begun is None else long_date(begun)
+    return Remember(
+        command_id=identifier(f"ingest:{episode.id}"),
+        citizen_id=episode.citizen_id,
+        id=session_id,
+        node_type="Session",
+        name=session.title if day is None else f"{session.title} · {day}",
+        description=(speakers if day is None else f"{day}: {speakers}")[:1000],
+        source=Source.INGESTION,
+        episode_id=identifier(episode.id),
+        **valid_from(begun),
+    )
+
+
+def _turn(episode: Episode, turn: Turn, turn_id: str, time: datetime | None) -> Remember:
+    extra = {"extra": dict(turn.extra)} if turn.extra else {}
+    return Remember(
+        command_id=identifier(f"ingest:{episode.id}"),
+        citizen_id=episode.citizen_id,
+        id=turn_id,
+        node_type="Turn",
+        name=turn.key,
+        description=turn.text,
+        speaker=turn.speaker,
+        source=Source.INGESTION,
+        episode_id=identifier(episode.id),
+        **extra,
+        **valid_from(time),
+    )
+
+
+def _person(episode: Episode, speaker: str, speaker_id: str, time: datetime | None) -> Remember:
+    return Remember(
+        command_id=identifier(f"ingest:{episode.id}"),
+        citizen_id=episode.citizen_id,
+        id=speaker_id,
+        node_type="Person",
+        name=speaker,
+        source=Source.INGESTION,
+        **valid_from(time),
+    )
+
+
+def link(of: Any, ends: tuple[str, str, str], goal: str, time: datetime | None) -> Relate:
+    """A link that ingestion makes for `of` (its `id` and `citizen_id`); `ends` is (source, TYPE, target).
+
+    Its metadata say what is known and no more: the order is certain, nothing was felt, nothing is open.
+    """
+    source_id, relation_type, target_id = ends
+    return Relate(
+        command_id=identifier(f"ingest:{of.id}"),
+        citizen_id=of.citizen_id,
+        source_id=source_id,
+        target_id=target_id,
+        relation_type=relation_type,
+        goal=goal,
+        mindstate="ingestion",
+        energy=0.5,
+        confidence=1.0,
+        emotion_vector={},
+        energy_transfer_coefficient=0.5,
+        resolution_state=ResolutionState.RESOLVED,
+        formation_trigger="ingestion",
+        source=Source.INGESTION,
+        episode_id=identifier(of.id),
+        **valid_from(time),
+    )
