@@ -1,0 +1,1 @@
+"""Figures that anyone can take: recall, latency, footprint, embedding."""

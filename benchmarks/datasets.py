@@ -93,10 +93,7 @@ def _locomo_text(turn: Mapping[str, Any]) -> str:
 def _locomo_evidence(item: Mapping[str, Any], known: Collection[str]) -> frozenset[str]:
     """Give the known turn ids of a question; one string may hold several ("D8:6; D9:17")."""
     return frozenset(
-        turn_id
-        for entry in item.get("evidence", ())
-        for turn_id in DIALOGUE_ID.findall(entry)
-        if turn_id in known
+        turn_id for entry in item.get("evidence", ()) for turn_id in DIALOGUE_ID.findall(entry) if turn_id in known
     )
 
 

@@ -35,9 +35,7 @@ THINGS: Final = (
 )
 QUERIES: Final = tuple(f"When did {name} first talk about {thing}?" for name in NAMES for thing in THINGS)
 TURNS: Final = tuple(
-    f"{name}: Last week I told everybody about {thing}, and it went well."
-    for name in NAMES
-    for thing in THINGS
+    f"{name}: Last week I told everybody about {thing}, and it went well." for name in NAMES for thing in THINGS
 )
 ROUNDS: Final = 8
 

@@ -68,9 +68,7 @@ def score(
     groups: defaultdict[str, list[tuple[Question, Sequence[str]]]] = defaultdict(list)
     for question, ranking in pairs:
         groups[question.category].append((question, ranking))
-    return Report(
-        _mean(pairs, cutoffs), {name: _mean(group, cutoffs) for name, group in sorted(groups.items())}
-    )
+    return Report(_mean(pairs, cutoffs), {name: _mean(group, cutoffs) for name, group in sorted(groups.items())})
 
 
 def table(title: str, reports: Mapping[str, Report]) -> str:

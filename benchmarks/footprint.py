@@ -1,0 +1,56 @@
+"""What a turn costs in the engine: its memory, its vector, its links NEXT and SAID_BY, at a size where fixed costs
+have spread out (the vector index allocates in blocks of 1,024, and an empty graph takes about one megabyte)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from benchmarks.synthetic import World
+from orchestration import records
+from orchestration.deps import Deps
+from orchestration.episodes import Episode, Session, Turn
+from schemas.commands import Relate, Remember
+from schemas.memory import Level
+from schemas.temporal import Instant
+from substrate import writer
+from substrate.graph_schema import graph_name
+
+CITIZEN = "footprint"
+FIRST = datetime(2025, 1, 1, tzinfo=UTC)
+
+
+def conversation(turns: int) -> Episode:
+    """A conversation of two speakers with texts of twenty words."""
+    texts = World(nodes=turns, links=0).texts(turns, seed=5)
+    said = tuple(
+        Turn(f"D1:{place}", ("Ada", "Luca")[place % 2], text, FIRST + timedelta(minutes=place))
+        for place, text in enumerate(texts)
+    )
+    return Episode(CITIZEN, CITIZEN, (Session("session_1", "session 1", FIRST, said),))
+
+
+async def bytes_per_turn(turns: int, deps: Deps, now: Instant) -> float:
+    """Bytes that the engine allocates for each turn of a long conversation, the empty graph left out."""
+    graph = graph_name(Level.N1, CITIZEN)
+    await deps.graphs.for_writing(graph, now)
+    before = await _allocated(deps)
+    vectors = iter(World(nodes=turns, links=0).vectors(turns + 8, 3, deps.embedder.dimension))
+    nodes, links = [], []
+    for command in conversation(turns).commands():
+        if isinstance(command, Remember):
+            row = records.memory_row(command, (command.id or "", command.command_id or ""), now)
+            row["embedding"] = [round(float(number), 5) for number in next(vectors)]
+            nodes.append(row)
+        elif isinstance(command, Relate):
+            key = records.natural_id(command.source_id, command.relation_type, command.target_id)
+            links.append(records.link_row(command, (command.id or key, command.command_id or ""), now))
+    for start in range(0, len(nodes), writer.NODES_PER_STATEMENT):
+        await writer.remember(deps.connection, graph, nodes[start : start + writer.NODES_PER_STATEMENT])
+    for start in range(0, len(links), writer.LINKS_PER_STATEMENT):
+        await writer.relate(deps.connection, graph, links[start : start + writer.LINKS_PER_STATEMENT])
+    return (await _allocated(deps) - before) / turns
+
+
+async def _allocated(deps: Deps) -> int:
+    info = await deps.connection.command("INFO", "memory")
+    return int(info["used_memory"])

@@ -1,0 +1,216 @@
+"""How fast a stream comes, against the floor: the same six queries sent bare and at once through the same driver.
+
+    python -m benchmarks.latency --locomo FILE        one conversation per citizen
+    python -m benchmarks.latency --nodes 50000 --links 250000
+
+Both may be given; every figure is taken in one run on one store. Besides: memory of this process with the
+embedder, and of the engine for a turn. `--json` prints one line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from api.runtime import Runtime, now, running
+from benchmarks.footprint import bytes_per_turn
+from benchmarks.synthetic import World, build
+from orchestration import retrieval, six_queries
+from orchestration.formats import Intake, parse
+from orchestration.formats.files import given
+from orchestration.ingest import ingest
+from schemas.intention import RetrievalIntention
+from schemas.settings import Settings, StoreSettings
+
+CLIENTS = (1, 4, 16)
+TURNS = 10_240
+"""Length of the conversation by which the engine's memory for a turn is measured."""
+type Figures = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of a citizen, with its embedding made beforehand."""
+
+    citizen: str
+    text: str
+
+    def intention(self) -> RetrievalIntention:
+        """The question as an intention."""
+        return RetrievalIntention(query_text=self.text, citizen_id=self.citizen)
+
+
+def percentiles(values: Sequence[float]) -> dict[str, float]:
+    """p50 and p95 in milliseconds."""
+    ordered = sorted(values)
+    return {
+        "p50": round(statistics.median(ordered), 3),
+        "p95": round(ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))], 3),
+    }
+
+
+async def prepared(question: Question, rt: Runtime) -> list[six_queries.Asked]:
+    """The six queries of a question, ready to be sent."""
+    intention = question.intention()
+    graphs = await retrieval.existing_graphs(intention, rt.deps)
+    embedding = await rt.deps.embedder.embed_query(question.text)
+    lexicons = await retrieval.look_up_words(intention, graphs, rt.deps)
+    return retrieval.six(intention, lexicons, (embedding, graphs), now())
+
+
+async def timed(call: Callable[[], Awaitable[Any]]) -> float:
+    """Milliseconds of a call."""
+    begun = time.perf_counter()
+    await call()
+    return (time.perf_counter() - begun) * 1000
+
+
+async def floor_and_whole(questions: Sequence[Question], rt: Runtime) -> Figures:
+    """Floor and retrieve() side by side, question by question; embeddings are in the embedder's memory."""
+    floor, whole = [], []
+    stages: dict[str, list[float]] = {}
+    for question in questions:
+        asked = await prepared(question, rt)
+        texts = [(one.graph, one.query, six_queries.header(one)) for one in asked]
+
+        async def bare(texts: Sequence[Any] = texts) -> None:
+            await asyncio.gather(*(rt.deps.connection.read(*text) for text in texts))
+
+        floor.append(await timed(bare))
+        begun = time.perf_counter()
+        stream = await retrieval.retrieve_consciousness_context(question.intention(), rt.deps, now())
+        whole.append((time.perf_counter() - begun) * 1000)
+        for stage, spent in stream.stage_ms.items():
+            stages.setdefault(stage, []).append(spent)
+    floor_figures, whole_figures = percentiles(floor), percentiles(whole)
+    return {
+        "questions": len(questions),
+        "floor_ms": floor_figures,
+        "retrieve_ms": whole_figures,
+        "ratio_p50": round(whole_figures["p50"] / floor_figures["p50"], 2),
+        "stages_p50_ms": {stage: round(statistics.median(spent), 3) for stage, spent in stages.items()},
+    }
+
+
+async def under_load(questions: Sequence[Question], rt: Runtime) -> Figures:
+    """retrieve() with 1, 4 and 16 clients asking at once, one after the other each."""
+    figures: Figures = {}
+    for clients in CLIENTS:
+        spent: list[float] = []
+
+        async def client(first: int, step: int = clients, spent: list[float] = spent) -> None:
+            for question in questions[first::step]:
+                intention = question.intention()
+                call = lambda: retrieval.retrieve_consciousness_context(intention, rt.deps, now())  # noqa: B023, E731
+                spent.append(await timed(call))
+
+        begun = time.perf_counter()
+        await asyncio.gather(*(client(first) for first in range(clients)))
+        seconds = time.perf_counter() - begun
+        figures[str(clients)] = {**percentiles(spent), "per_second": round(len(spent) / seconds, 1)}
+    return figures
+
+
+async def engine_bytes(rt: Runtime) -> int:
+    """Bytes that the engine has allocated."""
+    info: dict[str, Any] = await rt.deps.connection.command("INFO", "memory")
+    return int(info["used_memory"])
+
+
+async def locomo(path: Path, rt: Runtime, limit: int) -> Figures:
+    """Figures over the questions of LoCoMo conversations, one citizen each."""
+    episodes = parse("locomo", given(path, "locomo", None)).items
+    before = await engine_bytes(rt)
+    begun = time.perf_counter()
+    reports = [await ingest(Intake((episode,)), rt.deps, now()) for episode in episodes]
+    seconds = time.perf_counter() - begun
+    turns = sum(report.turns for report in reports)
+    used = await engine_bytes(rt) - before
+    samples = orjson.loads(await asyncio.to_thread(path.read_bytes))
+    questions = [Question(sample["sample_id"], asked["question"]) for sample in samples for asked in sample["qa"]][
+        :: max(1, sum(len(sample["qa"]) for sample in samples) // limit)
+    ]
+    await floor_and_whole(questions[:20], rt)
+    return {
+        "turns": turns,
+        "turns_per_second": round(turns / seconds, 1),
+        "engine_kb_per_turn_with_fixed_costs": round(used / turns / 1024, 2),
+        **await floor_and_whole(questions, rt),
+        "clients": await under_load(questions, rt),
+    }
+
+
+async def synthetic(nodes: int, links: int, rt: Runtime, limit: int) -> Figures:
+    """Figures over three graphs of `nodes` memories and `links` links each, made from a fixed seed."""
+    world = World(nodes=nodes, links=links)
+    before = await engine_bytes(rt)
+    begun = time.perf_counter()
+    await build(world, rt.deps, now())
+    seconds = time.perf_counter() - begun
+    used = await engine_bytes(rt) - before
+    questions = [Question(world.citizen, text) for text in world.questions(limit)]
+    await floor_and_whole(questions[:20], rt)
+    return {
+        "nodes_per_graph": nodes,
+        "links_per_graph": links,
+        "built_in_s": round(seconds, 1),
+        "engine_kb_per_node_with_links": round(used / (3 * nodes) / 1024, 2),
+        **await floor_and_whole(questions, rt),
+        "clients": await under_load(questions, rt),
+    }
+
+
+def process_mb() -> float:
+    """Resident memory of this process now, in MB (peak where the system does not tell)."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(line for line in status.read_text().splitlines() if line.startswith("VmRSS"))
+        return round(int(line.split()[1]) / 1024, 1)
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
+
+
+async def measure(arguments: argparse.Namespace) -> Figures:
+    """All figures asked for, on a store of their own."""
+    with tempfile.TemporaryDirectory(prefix="substrate-latency-") as directory:
+        settings = Settings(store=StoreSettings(data=Path(directory)))
+        async with running(settings) as rt:
+            figures: Figures = {}
+            if arguments.locomo:
+                figures["locomo"] = await locomo(arguments.locomo, rt, arguments.questions)
+            if arguments.nodes:
+                size = (arguments.nodes, arguments.links or 5 * arguments.nodes)
+                figures["synthetic"] = await synthetic(*size, rt, arguments.questions)
+            figures["process_mb"] = process_mb()
+            figures["engine_kb_per_turn"] = round(await bytes_per_turn(TURNS, rt.deps, now()) / 1024, 2)
+            return figures
+
+
+def main() -> None:
+    """Run and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--locomo", type=Path, help="a LoCoMo file")
+    parser.add_argument("--nodes", type=int, default=0, help="memories in each of three graphs")
+    parser.add_argument("--links", type=int, default=0, help="links in each; default five a memory")
+    parser.add_argument("--questions", type=int, default=200)
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    if not arguments.locomo and not arguments.nodes:
+        parser.error("give --locomo FILE, --nodes N, or both")
+    figures = asyncio.run(measure(arguments))
+    options = 0 if arguments.json else orjson.OPT_INDENT_2
+    sys.stdout.write(orjson.dumps(figures, option=options).decode() + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""A world of any size from a fixed seed: three graphs of memories with Zipf-distributed words and links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from orchestration import records
+from orchestration.deps import Deps
+from schemas.commands import Relate, Remember
+from schemas.memory import Level, Source
+from schemas.temporal import Instant, to_datetime
+from substrate import writer
+from substrate.graph_schema import graph_name
+
+LETTERS = "abcdefghiklmnoprstuvw"
+WORDS_PER_TEXT = 20
+CLUSTERS = 400
+YEAR = 365 * 24 * 3600 * 1_000_000
+_RELATIONS = ("LEADS_TO", "ABOUT", "JUSTIFIES", "ENABLES", "BLOCKED_BY")
+_EMOTIONS = ("drive", "joy", "frustration", "curiosity", "calm")
+
+
+@dataclass(frozen=True)
+class World:
+    """Size and seed; everything else follows from them."""
+
+    nodes: int
+    links: int
+    seed: int = 7
+    vocabulary: int = 8000
+    citizen: str = "synthetic"
+
+    def words(self) -> list[str]:
+        """The vocabulary, commonest first."""
+        rng = np.random.default_rng(self.seed)
+        sizes = rng.integers(3, 10, self.vocabulary)
+        return ["".join(rng.choice(list(LETTERS), size)) for size in sizes]
+
+    def texts(self, count: int, seed: int, length: int = WORDS_PER_TEXT) -> Iterator[str]:
+        """Texts whose words follow Zipf's law."""
+        words = self.words()
+        weights = 1.0 / (np.arange(self.vocabulary) + 5.0)
+        rng = np.random.default_rng(seed)
+        chosen = rng.choice(self.vocabulary, size=(count, length), p=weights / weights.sum())
+        return (" ".join(words[place] for place in row) for row in chosen)
+
+    def questions(self, count: int) -> list[str]:
+        """Questions of six words over the same vocabulary."""
+        return list(self.texts(count, self.seed + 99, 6))
+
+    def vectors(self, count: int, seed: int, dimension: int) -> np.ndarray:
+        """Clustered unit vectors: real embeddings are neither spread evenly nor alike."""
+        rng = np.random.default_rng(seed)
+        centres = rng.normal(size=(CLUSTERS, dimension))
+        vectors = centres[rng.integers(0, CLUSTERS, count)] + 0.8 * rng.normal(size=(count, dimension))
+        unit: np.ndarray = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return unit
+
+
+async def build(world: World, deps: Deps, now: Instant) -> None:
+    """Write the world's three graphs; vectors come from the seed instead of a model."""
+    for number, level in enumerate(Level):
+        graph = graph_name(level, world.citizen)
+        await deps.graphs.for_writing(graph, now)
+        await _memories(world, (level, number), deps, now)
+        await _links(world, (level, number), deps, now)
+
+
+async def _memories(world: World, which: tuple[Level, int], deps: Deps, now: Instant) -> None:
+    level, number = which
+    graph = graph_name(level, world.citizen)
+    rng = np.random.default_rng(world.seed + number)
+    vectors = world.vectors(world.nodes, world.seed + number, deps.embedder.dimension)
+    rows = []
+    for place, text in enumerate(world.texts(world.nodes, world.seed + 10 * number)):
+        command = Remember(
+            id=f"{level}-{place}",
+            level=level,
+            citizen_id=world.citizen,
+            name=" ".join(text.split()[:3]),
+            description=text,
+            node_type="Turn" if place % 3 else "Memory",
+            speaker="p" if place % 3 else None,
+            valid_at=to_datetime(now - int(rng.integers(0, YEAR))),
+            energy=round(float(rng.uniform()), 3),
+            confidence=round(float(rng.uniform()), 3),
+            emotion_vector={_EMOTIONS[place % 5]: 0.7} if place % 2 else None,
+            source=Source.INGESTION,
+        )
+        row = records.memory_row(command, (f"{level}-{place}", "synthetic"), now)
+        row["embedding"] = [round(float(number), 4) for number in vectors[place]]
+        rows.append(row)
+        if len(rows) == writer.NODES_PER_STATEMENT:
+            await writer.remember(deps.connection, graph, rows)
+            rows = []
+    if rows:
+        await writer.remember(deps.connection, graph, rows)
+
+
+async def _links(world: World, which: tuple[Level, int], deps: Deps, now: Instant) -> None:
+    level, number = which
+    graph = graph_name(level, world.citizen)
+    rng = np.random.default_rng(world.seed + 1000 + number)
+    ends = rng.integers(0, world.nodes, size=(world.links, 2))
+    rows = []
+    for place, (source, target) in enumerate(ends):
+        command = Relate(
+            level=level,
+            citizen_id=world.citizen,
+            source_id=f"{level}-{source}",
+            target_id=f"{level}-{target}",
+            relation_type=_RELATIONS[place % 5],
+            energy=round(float(rng.uniform()), 3),
+            confidence=round(float(rng.uniform()), 3),
+            emotion_vector={_EMOTIONS[place % 5]: 0.5},
+            goal=f"goal {place % 20}",
+            mindstate="steady",
+            source=Source.INGESTION,
+            valid_at=to_datetime(now - YEAR),
+        )
+        link_id = records.natural_id(command.source_id, command.relation_type, command.target_id)
+        rows.append(records.link_row(command, (f"{link_id}|{place}", "synthetic"), now))
+        if len(rows) == writer.LINKS_PER_STATEMENT:
+            await writer.relate(deps.connection, graph, rows)
+            rows = []
+    if rows:
+        await writer.relate(deps.connection, graph, rows)
