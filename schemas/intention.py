@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Self
+from enum import StrEnum
+from typing import Annotated, Literal, Self
 from uuid import uuid4
 
 from pydantic import AfterValidator, Field, model_validator
 
-from schemas.base import CitizenId, Identifier, Request, ShortText, Text, Unit
+from schemas.base import CitizenId, Emotions, Identifier, Request, ShortText, Text, Unit
 from schemas.memory import Level
 from schemas.temporal import Moment, TemporalMode
 
@@ -25,11 +26,30 @@ def _distinct(levels: tuple[Level, ...]) -> tuple[Level, ...]:
     return tuple(dict.fromkeys(levels))
 
 
-class RetrievalIntention(Request):
-    """A request for context on something (003, component 1), plus `known_at`, `explain` and `max_tokens`.
+class Asking(Request):
+    """What both ways of asking may say about the answer.
+
+    `explain` adds each term of each score. `max_tokens` bounds the answer, most active memories first.
+    `form`: `full` is everything, `compact` adds a text made for a prompt. `require_valid` keeps only memories
+    and links whose metadata is fully valid. `apply_feedback` lets the stream change the citizen's own energy
+    (003, component 5c); it never does so silently.
+    """
+
+    citizen_id: CitizenId
+    explain: bool = False
+    max_tokens: Annotated[int, Field(ge=1)] | None = None
+    form: Literal["full", "compact"] = "full"
+    require_valid: bool = False
+    apply_feedback: bool = False
+    reality_pressure: Unit = 0.5
+
+
+class RetrievalIntention(Asking):
+    """A request for context on something (003, component 1).
 
     `as_of_time` asks for both axes at that moment; `known_at` moves the transaction axis apart.
-    `time_range_*` bound the transaction time of `evolution`. Limits are per query and level.
+    `time_range_*` bound the transaction time of `evolution`. Limits are per query and level. `current_*` is
+    the state from which the links are weighed; left out, they are weighed without one.
     """
 
     query_text: Annotated[Text, Field(max_length=20_000), AfterValidator(_says_something)]
@@ -43,12 +63,12 @@ class RetrievalIntention(Request):
     min_energy: Unit | None = None
     min_confidence: Unit | None = None
     required_emotions: Annotated[tuple[ShortText, ...], Field(max_length=16)] | None = None
-    citizen_id: CitizenId
+    current_goal: ShortText | None = None
+    current_emotions: Emotions | None = None
+    current_energy: Unit | None = None
     intention_id: Identifier = Field(default_factory=lambda: uuid4().hex)
     generated_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
     generated_by: ShortText = "unknown"
-    explain: bool = False
-    max_tokens: Annotated[int, Field(ge=1)] | None = None
 
     @model_validator(mode="after")
     def _times_fit_the_mode(self) -> Self:
@@ -59,4 +79,39 @@ class RetrievalIntention(Request):
         start, end = self.time_range_start, self.time_range_end
         if start is not None and end is not None and end <= start:
             raise ValueError("time_range_end must lie after time_range_start")
+        return self
+
+
+class QueryMode(StrEnum):
+    """What a waking mind looks for (003, component 1)."""
+
+    RELATED_UNRESOLVED = "find_related_unresolved"
+    SIMILAR_STATE = "find_similar_state"
+    WHAT_I_WAS_DOING = "find_what_i_was_doing"
+    RESOLUTION_PATTERNS = "find_resolution_patterns"
+
+
+EMOTIONAL_MODES = (QueryMode.SIMILAR_STATE, QueryMode.RESOLUTION_PATTERNS)
+
+
+class StateBasedRetrieval(Asking):
+    """Waking: retrieval driven by a state, not by a question (003, component 1)."""
+
+    current_energy: Unit
+    current_emotions: Emotions
+    current_goal: ShortText | None = None
+    query_mode: QueryMode = QueryMode.RELATED_UNRESOLVED
+    include_only_unresolved: bool = True
+    temporal_scope: Literal["recent", "all_time"] = "recent"
+    as_of_time: Moment | None = None
+    known_at: Moment | None = None
+    query_levels: Annotated[tuple[Level, ...], Field(min_length=1), AfterValidator(_distinct)] = ALL_LEVELS
+    max_results_per_level: Annotated[int, Field(ge=1, le=100)] = 20
+    state_id: Identifier = Field(default_factory=lambda: uuid4().hex)
+    generated_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+
+    @model_validator(mode="after")
+    def _the_mode_has_what_it_needs(self) -> Self:
+        if self.query_mode in EMOTIONAL_MODES and not any(self.current_emotions.values()):
+            raise ValueError(f"{self.query_mode} looks for likeness of emotion: current_emotions says none")
         return self

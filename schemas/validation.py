@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 from schemas.base import Frozen, Unit
 
@@ -26,3 +26,18 @@ class ValidationResult(Frozen):
     errors: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     metadata_completeness: Unit
+
+
+Grade = Literal["excellent", "good", "acceptable", "poor"]
+
+
+class MetadataValidationReport(Frozen):
+    """Metadata quality over the memories (and links) of a stream (003, component 6)."""
+
+    total_memories: int = 0
+    fully_valid_memories: int = 0
+    memories_with_warnings: int = 0
+    memories_with_errors: int = 0
+    average_completeness: Unit = 0.0
+    incomplete_memory_ids: tuple[str, ...] = ()
+    quality_grade: Grade = "poor"

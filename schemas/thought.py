@@ -1,0 +1,129 @@
+"""Paths of thought, energy, belief changes, resolution patterns: what a stream says beyond what it found (003, 4)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Literal
+
+from schemas.base import Frozen
+from schemas.memory import InvalidationReason, Level, ResolutionState
+
+Tier = Literal["focus", "peripheral", "background"]
+
+
+class GraphNode(Frozen):
+    """A memory in the traversal graph. `activation_score` in [0, 1]; `node_id` is unique within its level."""
+
+    node_id: str
+    level: Level
+    node_type: str
+    content: str
+    activation_score: float
+    activation_tier: Tier
+    energy: float
+    confidence: float
+    emotion_vector: dict[str, float] | None = None
+    valid_at: datetime
+    invalid_at: datetime | None = None
+    created_at: datetime
+    expired_at: datetime | None = None
+
+
+class GraphEdge(Frozen):
+    """A link in the traversal graph: where consciousness lives. `traversal_weight` in [0, 1] (003, 5b)."""
+
+    edge_id: str
+    level: Level
+    source_id: str
+    target_id: str
+    relation_type: str
+    goal: str
+    mindstate: str
+    energy: float
+    confidence: float
+    emotion_vector: dict[str, float] | None = None
+    energy_transfer_coefficient: float
+    resolution_state: ResolutionState
+    traversal_weight: float
+
+
+class TraversalPath(Frozen):
+    """A likely progression of thought. All scores but `total_activation` are in [0, 1].
+
+    `path_nodes` has one more entry than `path_edges`. `traversal_probability` is the product of the edges'
+    weights.
+    """
+
+    path_id: str
+    path_nodes: tuple[str, ...]
+    path_edges: tuple[str, ...]
+    total_activation: float
+    semantic_coherence: float
+    emotional_consistency: float
+    path_narrative: str
+    traversal_probability: float
+
+
+class TraversalGraph(Frozen):
+    """How the memories found hang together. `graph_density` is edges / possible edges, 0 below two nodes."""
+
+    nodes: tuple[GraphNode, ...] = ()
+    edges: tuple[GraphEdge, ...] = ()
+    suggested_paths: tuple[TraversalPath, ...] = ()
+    hub_nodes: tuple[str, ...] = ()
+    central_themes: tuple[str, ...] = ()
+    node_count: int = 0
+    edge_count: int = 0
+    path_count: int = 0
+    graph_density: float = 0.0
+
+
+class EnergyShare(Frozen):
+    """What one link adds to the energy feedback potential, before the sum is normalised."""
+
+    link_id: str
+    transfer: float
+
+
+class TemporalDissonance(Frozen):
+    """A learning moment: a belief that changed, why, and how it felt (003, component 2)."""
+
+    node_id: str
+    level: Level
+    node_name: str
+    original_belief: str
+    corrected_belief: str
+    dissonance_type: InvalidationReason
+    correction_trigger: str
+    correction_pattern_id: str | None = None
+    discovery_energy: float
+    discovery_emotions: dict[str, float] | None = None
+    belief_held_from: datetime
+    belief_held_until: datetime
+    corrected_at: datetime
+    held_seconds: float
+
+
+class ResolutionPattern(Frozen):
+    """How a blockage like this one was resolved: what blocked, what resolved it, the steps beside it."""
+
+    level: Level
+    blockage_id: str
+    blockage: str
+    resolution_id: str
+    resolution: str
+    steps: tuple[str, ...] = ()
+    step_ids: tuple[str, ...] = ()
+    link_id: str
+    emotional_likeness: float
+    discovery_energy: float
+
+
+class NodeLink(Frozen):
+    """NetworkX node-link form of a traversal graph."""
+
+    directed: bool = True
+    multigraph: bool = True
+    graph: dict[str, Any] = {}
+    nodes: tuple[dict[str, Any], ...] = ()
+    edges: tuple[dict[str, Any], ...] = ()
