@@ -1,9 +1,9 @@
-"""Paths of thought, energy, belief changes, resolution patterns: what a stream says beyond what it found (003, 4)."""
+"""Paths of thought, energy, belief changes, patterns: what a stream says beyond what it found (003, 4)."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from schemas.base import Frozen
 from schemas.memory import InvalidationReason, Level, ResolutionState
@@ -117,13 +117,3 @@ class ResolutionPattern(Frozen):
     link_id: str
     emotional_likeness: float
     discovery_energy: float
-
-
-class NodeLink(Frozen):
-    """NetworkX node-link form of a traversal graph."""
-
-    directed: bool = True
-    multigraph: bool = True
-    graph: dict[str, Any] = {}
-    nodes: tuple[dict[str, Any], ...] = ()
-    edges: tuple[dict[str, Any], ...] = ()
