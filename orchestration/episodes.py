@@ -83,7 +83,7 @@ class Episode:
 def identifier(text: str) -> str:
     """A valid id close to `text`: what an id may not hold is replaced, and a digest keeps it unique."""
     plain = "".join("_" if char in "|\n\r\t" or not char.isprintable() else char for char in text)
-    if plain == text and len(text) <= _MAX_IDENTIFIER and text.strip():
+    if plain == text and len(text) <= _MAX_IDENTIFIER and text == text.strip() != "":
         return text
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).hexdigest()
     return f"{plain[: _MAX_IDENTIFIER - 2 * _DIGEST - 1].strip()}~{digest}"

@@ -95,8 +95,12 @@ def memory_row(command: Remember, ids: tuple[str, str], now: Instant) -> dict[st
 
 
 def tag_names(tags: Any, buckets: Any) -> list[str]:
-    """Names of the tag nodes: `#tag` and `@bucket`, without repeats."""
-    return list(dict.fromkeys((*(f"#{t}" for t in tags or ()), *(f"@{b}" for b in buckets or ()))))
+    """Names of the tag nodes: `#tag` and `@bucket`, without repeats.
+
+    Without the spaces at their ends: the engine crashes on those in a unique value.
+    """
+    names = (*(f"#{tag.strip()}" for tag in tags or ()), *(f"@{bucket.strip()}" for bucket in buckets or ()))
+    return list(dict.fromkeys(names))
 
 
 def link_row(command: Relate, ids: tuple[str, str], now: Instant) -> dict[str, Any]:

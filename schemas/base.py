@@ -23,8 +23,8 @@ def _clean(text: str) -> str:
 
 def _identifier(text: str) -> str:
     _clean(text)
-    if not text.strip() or any(char in "\n\r\t|" for char in text):
-        raise ValueError("an id is one line of visible characters without '|'")
+    if text != text.strip() or not text or any(char in "\n\r\t|" for char in text):
+        raise ValueError("an id is one line without '|', with no space at its ends")
     return text
 
 

@@ -1,0 +1,161 @@
+"""Every error as a problem (RFC 9457), with a remedy and each fault, and never with the input repeated."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import quote
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import Field
+from starlette.exceptions import HTTPException
+
+from schemas.base import Frozen
+from schemas.errors import InvalidRequest, NotFound, SubstrateError, Unavailable
+
+logger = logging.getLogger(__name__)
+
+MEDIA_TYPE: Final = "application/problem+json"
+MAX_FAULTS: Final = 100
+MAX_WORDS: Final = 300
+"""Characters of a field's name or of a path that an answer repeats."""
+
+_SAID_BY_STATUS: Final = {
+    400: ("bad-request", "The request cannot be read"),
+    404: ("not-found", "Not found"),
+    405: ("method-not-allowed", "The method is not allowed here"),
+    413: ("too-large", "The request is too large"),
+    415: ("unsupported-media-type", "The body is not JSON"),
+}
+
+
+class Problem(Frozen):
+    """What went wrong (RFC 9457), what to do, and every fault as `field: message`."""
+
+    type: str = Field(examples=["/problems/invalid-request"])
+    title: str
+    status: int
+    detail: str
+    instance: str = Field(description="The path that was asked for.")
+    remedy: str = ""
+    faults: tuple[str, ...] = ()
+
+
+RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
+    status: {"description": said, "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}}
+    for status, said in (
+        ("4XX", "The request cannot be carried out; nothing was changed; `faults` lists why"),
+        ("5XX", "The service cannot answer; after a 503, try again"),
+    )
+}
+"""The problems of every route, for the OpenAPI document."""
+
+
+def answer(problem: Problem, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """The problem as a response."""
+    return JSONResponse(
+        problem.model_dump(mode="json"), problem.status, dict(headers or {}), media_type=MEDIA_TYPE
+    )
+
+
+def problem_of(error: SubstrateError, path: str) -> JSONResponse:
+    """The response for one of our errors."""
+    problem = Problem(
+        type=f"/problems/{error.slug}",
+        title=error.title,
+        status=error.status,
+        detail=error.detail,
+        instance=quote(path)[:MAX_WORDS],
+        remedy=error.remedy,
+        faults=shortened(error.faults),
+    )
+    retry = {"Retry-After": str(error.retry_after)} if isinstance(error, Unavailable) else None
+    return answer(problem, retry)
+
+
+def http_problem(status: int, path: str, detail: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+    """The response for an error of HTTP itself: no such route, a wrong method, a body too large."""
+    slug, title = _SAID_BY_STATUS.get(status, ("http", "The request cannot be carried out"))
+    problem = Problem(
+        type=f"/problems/{slug}", title=title, status=status, detail=detail, instance=quote(path)[:MAX_WORDS]
+    )
+    return answer(problem, headers)
+
+
+def fault_line(location: Iterable[str | int], message: str) -> str:
+    """One fault as `field: message`; a long name of a field is cut."""
+    field = ".".join(str(part) for part in location)
+    said = message.removeprefix("Value error, ")
+    return f"{_cut(field)}: {said}" if field else said
+
+
+def shortened(faults: Sequence[str]) -> tuple[str, ...]:
+    """The faults, at most `MAX_FAULTS` of them; the last line counts those left out."""
+    if len(faults) <= MAX_FAULTS:
+        return tuple(faults)
+    return (*faults[:MAX_FAULTS], f"and {len(faults) - MAX_FAULTS} more")
+
+
+def invalid(faults: Sequence[str]) -> InvalidRequest:
+    """The error for a request with these faults."""
+    said = faults[0] if len(faults) == 1 else f"{len(faults)} faults in the request"
+    return InvalidRequest(said, faults=faults)
+
+
+def install(app: FastAPI) -> None:
+    """Answer every error of the application with a problem."""
+    app.add_exception_handler(SubstrateError, _on_ours)
+    app.add_exception_handler(RequestValidationError, _on_validation)
+    app.add_exception_handler(HTTPException, _on_http)
+    app.add_exception_handler(Exception, _on_unexpected)
+
+
+async def _on_ours(request: Request, error: Exception) -> JSONResponse:
+    if not isinstance(error, SubstrateError):
+        raise error
+    if error.status >= 500:
+        traced = None if isinstance(error, Unavailable) else error
+        logger.error("%s %s: %s", request.method, request.url.path, error.detail, exc_info=traced)
+    return problem_of(error, request.url.path)
+
+
+async def _on_validation(request: Request, error: Exception) -> JSONResponse:
+    if not isinstance(error, RequestValidationError):
+        raise error
+    faults = [_request_fault(fault) for fault in error.errors()]
+    if all(fault["loc"][0] == "path" for fault in error.errors()):
+        nothing = NotFound("nothing can have this address", faults=faults)
+        return problem_of(nothing, request.url.path)
+    return problem_of(invalid(faults), request.url.path)
+
+
+def _request_fault(fault: Mapping[str, Any]) -> str:
+    if fault["type"] == "json_invalid":
+        return f"body: not JSON that can be kept: {fault['ctx']['error']}"
+    location = fault["loc"]
+    inside = location[1:] if len(location) > 1 else location
+    return fault_line(inside, fault["msg"])
+
+
+async def _on_http(request: Request, error: Exception) -> JSONResponse:
+    if not isinstance(error, HTTPException):
+        raise error
+    path = request.url.path
+    words = {404: f"there is no {_cut(path)} here; see /docs", 405: f"{request.method} is not offered here"}
+    return http_problem(error.status_code, path, words.get(error.status_code, error.detail), error.headers)
+
+
+async def _on_unexpected(request: Request, error: Exception) -> JSONResponse:
+    # Starlette raises the error again after this answer, and the server logs it with its traceback.
+    hidden = SubstrateError(
+        f"an unexpected {type(error).__name__}; the log of the service has the whole of it",
+        remedy="Report it with that part of the log.",
+    )
+    return problem_of(hidden, request.url.path)
+
+
+def _cut(words: str) -> str:
+    return words if len(words) <= MAX_WORDS else f"{words[:MAX_WORDS]}…"

@@ -1,0 +1,53 @@
+"""Episodes: a conversation in, with no language model."""
+
+from __future__ import annotations
+
+import asyncio
+from hashlib import blake2b
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter
+from pydantic import Field
+
+from api.bodies import StrictRoute
+from api.dependencies import Now, Opened
+from orchestration.formats import File, Given, Intake, parse
+from orchestration.ingest import IngestReport, ingest
+from schemas.base import CitizenId, Identifier, Request
+
+router = APIRouter(prefix="/v1/episodes", tags=["episodes"], route_class=StrictRoute)
+
+
+class Conversation(Request):
+    """Messages in their order: each a `speaker` or `role`, a `text` or `content`, and if known a `timestamp`.
+
+    `episode_id` names the conversation; left out, it is made from the messages. Sent again, nothing doubles.
+    """
+
+    citizen_id: CitizenId
+    episode_id: Identifier | None = None
+    messages: Annotated[list[dict[str, Any]], Field(min_length=1, max_length=10_000)]
+
+
+class EpisodeReport(IngestReport):
+    """What became of a conversation."""
+
+    citizen_id: str
+    episode_id: str
+
+
+@router.post("")
+async def remember_episode(conversation: Conversation, runtime: Opened, now: Now) -> EpisodeReport:
+    """Store a conversation: turns, who said them, their order, and the session they were said in."""
+    episode_id, intake = await asyncio.to_thread(_read, conversation)
+    report = await ingest(intake, runtime.deps, now)
+    return EpisodeReport(**dict(report), citizen_id=conversation.citizen_id, episode_id=episode_id)
+
+
+def _read(conversation: Conversation) -> tuple[str, Intake]:
+    """The id of the episode and what it holds. Raises InvalidRequest for what is no message."""
+    messages = orjson.dumps(conversation.messages)
+    episode_id = conversation.episode_id or f"episode_{blake2b(messages, digest_size=8).hexdigest()}"
+    file = File("messages", messages.decode())
+    return episode_id, parse("messages", Given(episode_id, (file,), conversation.citizen_id))

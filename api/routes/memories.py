@@ -1,0 +1,70 @@
+"""Memories: write them, see one as it is or was, revise it, see all its records."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Response
+
+from api.addresses import AskedOf, AskedWhose, At, record_seen, records_of
+from api.bodies import StrictRoute
+from api.dependencies import Now, Opened
+from api.revising import RevisionBody, of_place
+from api.writing import MANY, Write, one_or_many, write, write_one
+from schemas.base import Frozen
+from schemas.commands import Correct, Remember, Retract, Supersede, WriteReceipt
+from schemas.memory import ConsciousnessNode
+from substrate.rows import node
+
+router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=StrictRoute)
+
+MemoryBody = Annotated[Any, one_or_many(Remember | list[Remember]), Body()]
+
+
+class MemoryHistory(Frozen):
+    """All records of one memory, in the order in which they became known."""
+
+    id: str
+    records: tuple[ConsciousnessNode, ...]
+
+
+@router.post("", status_code=201, response_model=WriteReceipt, responses=MANY)
+async def remember(body: MemoryBody, writing: Write) -> Response:
+    """Store one memory, or a list of up to 1000 of which each is stored or refused on its own."""
+    return await write(body, Remember, writing)
+
+
+@router.get("/{level}/{memory_id:path}/history")
+async def history(place: At, whose: AskedWhose, runtime: Opened) -> MemoryHistory:
+    """All records of a memory: what was known, when, and over which time it held."""
+    rows = await records_of(place, whose, runtime)
+    return MemoryHistory(id=place.memory_id, records=tuple(node(row, place.level) for row in rows))
+
+
+@router.get("/{level}/{memory_id:path}")
+async def read(place: At, asked: AskedOf, runtime: Opened, now: Now, response: Response) -> ConsciousnessNode:
+    """A memory as it is now, or as it was at a moment. `Substrate-Notes` says what was assumed."""
+    row = await record_seen(place, asked, runtime, now)
+    if asked.notes:
+        response.headers["Substrate-Notes"] = "; ".join(asked.notes)
+    return node(row, place.level)
+
+
+@router.post("/{level}/{memory_id:path}/supersede")
+async def supersede(
+    place: At, body: Annotated[Any, RevisionBody(Supersede), Body()], writing: Write
+) -> WriteReceipt:
+    """The world changed: the old content ends at `effective_at`, the new begins there."""
+    return await write_one(of_place(body, place), Supersede, writing)
+
+
+@router.post("/{level}/{memory_id:path}/correct")
+async def correct(place: At, body: Annotated[Any, RevisionBody(Correct), Body()], writing: Write) -> WriteReceipt:
+    """We were wrong: the corrected content holds over the same valid time."""
+    return await write_one(of_place(body, place), Correct, writing)
+
+
+@router.post("/{level}/{memory_id:path}/retract")
+async def retract(place: At, body: Annotated[Any, RevisionBody(Retract), Body()], writing: Write) -> WriteReceipt:
+    """The memory no longer holds from `effective_at` on; without one it never did."""
+    return await write_one(of_place(body, place), Retract, writing)

@@ -1,0 +1,128 @@
+"""What all writing routes share: one command or many, sent once however often, receipts or a problem back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, NamedTuple
+from uuid import uuid4
+
+from fastapi import Depends, Header, Response
+from pydantic import PlainValidator
+
+from api.dependencies import Now, Opened
+from api.parsing import MAX_MANY, parse_many, parse_one, with_key
+from api.problems import invalid
+from api.runtime import Runtime
+from orchestration import insertion
+from schemas.base import Frozen
+from schemas.commands import Command, Remember, WriteReceipt
+from schemas.errors import Conflict, Incorrect, InvalidRequest, NotFound
+from schemas.temporal import Instant
+from substrate.graph_schema import graph_name
+
+_ERRORS: Final[dict[str | None, type[Incorrect]]] = {
+    "invalid-request": InvalidRequest,
+    "not-found": NotFound,
+    "conflict": Conflict,
+}
+
+
+class Receipts(Frozen):
+    """What became of many commands, in their order."""
+
+    receipts: tuple[WriteReceipt, ...]
+    stored: int
+    refused: int
+
+
+MANY: Final[dict[int | str, dict[str, Any]]] = {200: {"model": Receipts, "description": "The receipts of a list"}}
+"""The answer to a list, for the OpenAPI document."""
+
+
+class Writing(NamedTuple):
+    """What a write needs beside its body."""
+
+    runtime: Runtime
+    now: Instant
+    key: str | None
+
+
+async def _writing(
+    runtime: Opened,
+    now: Now,
+    idempotency_key: Annotated[
+        str | None,
+        Header(description="Taken as the `command_id` of a command without one; in a list, with its place."),
+    ] = None,
+) -> Writing:
+    return Writing(runtime, now, idempotency_key)
+
+
+Write = Annotated[Writing, Depends(_writing)]
+
+
+def as_it_came(raw: Any) -> Any:
+    """A body that is documented by its type and read later, each element on its own."""
+    return raw
+
+
+def one_or_many(documented: Any) -> PlainValidator:
+    """The mark of a body that is one command or a list of them."""
+    return PlainValidator(as_it_came, json_schema_input_type=documented)
+
+
+async def write(raw: Any, kind: type[Command], writing: Writing) -> Response:
+    """One command: 201 and its receipt, or a problem. A list: 200 and a receipt for each."""
+    if not isinstance(raw, list):
+        receipt = await write_one(raw, kind, writing)
+        return _json(receipt, 201)
+    return _json(await _write_many(raw, kind, writing), 200)
+
+
+async def write_one(raw: Any, kind: type[Command], writing: Writing) -> WriteReceipt:
+    """The receipt of a stored command. Raises the problem of a refused one."""
+    command = parse_one(with_key(raw, writing.key), kind)
+    [receipt] = await _carry_out([command], writing)
+    if receipt.status == "refused":
+        error = _ERRORS[receipt.problem]
+        raise error("; ".join(receipt.faults), faults=receipt.faults)
+    return receipt
+
+
+async def _write_many(raw: list[Any], kind: type[Command], writing: Writing) -> Receipts:
+    if not 1 <= len(raw) <= MAX_MANY:
+        raise invalid([f"a list has 1 to {MAX_MANY} elements, this one has {len(raw)}"])
+    key = writing.key
+    keyed = raw if key is None else [with_key(each, f"{key}:{place}") for place, each in enumerate(raw)]
+    receipts = await _carry_out(parse_many(keyed, kind), writing)
+    stored = sum(receipt.status == "stored" for receipt in receipts)
+    return Receipts(receipts=tuple(receipts), stored=stored, refused=len(receipts) - stored)
+
+
+async def _carry_out(parsed: Sequence[Command | WriteReceipt], writing: Writing) -> list[WriteReceipt]:
+    """A receipt for each, in order: of the commands that could be read, and of those refused before."""
+    settled = [await _refused_early(each, writing) for each in parsed]
+    commands = [
+        each for each, early in zip(parsed, settled, strict=True) if early is None and isinstance(each, Command)
+    ]
+    written = iter(await insertion.apply(commands, writing.runtime.deps, writing.now))
+    return [next(written) if early is None else early for early in settled]
+
+
+async def _refused_early(parsed: Command | WriteReceipt, writing: Writing) -> WriteReceipt | None:
+    """The refusal of what could not be read, and of what needs a graph that does not exist.
+
+    Only a new memory makes a graph: a mistyped citizen must not leave an empty one behind.
+    """
+    if isinstance(parsed, WriteReceipt):
+        return parsed
+    graph = graph_name(parsed.level, parsed.citizen_id)
+    if isinstance(parsed, Remember) or await writing.runtime.deps.graphs.for_reading(graph):
+        return None
+    whose = parsed.citizen_id if graph.startswith("citizen_") else parsed.level
+    named = {"command_id": parsed.command_id or uuid4().hex, "id": getattr(parsed, "id", None)}
+    return insertion.refused(parsed, named, "not-found", f"nothing was remembered for {whose} yet")
+
+
+def _json(answer: Frozen, status: int) -> Response:
+    return Response(answer.model_dump_json(), status, media_type="application/json")

@@ -1,0 +1,124 @@
+"""The service as its users meet it: a process of its own, over HTTP on loopback."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+from redis import Redis
+
+from substrate.engine_socket import socket_of
+
+SERVE = """
+import sys, uvicorn
+from pathlib import Path
+from api.app import create_app
+from schemas.settings import EmbeddingSettings, Settings, StoreSettings
+settings = Settings(
+    store=StoreSettings(data=Path(sys.argv[2]), url=None, host=None),
+    embedding=EmbeddingSettings(embedding="local"),
+)
+uvicorn.run(create_app(settings), host="127.0.0.1", port=int(sys.argv[1]), log_level="warning")
+"""
+START_LIMIT_S = 60.0
+
+
+class Service:
+    """A running service, its client, and a direct look at its engine."""
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+        port = _free_port()
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", SERVE, str(port), str(data)], cwd=Path(__file__).parents[2]
+        )
+        self.http = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30)
+        self._wait()
+
+    def _wait(self) -> None:
+        give_up = time.monotonic() + START_LIMIT_S
+        while time.monotonic() < give_up:
+            assert self.process.poll() is None, "the service ended instead of starting"
+            try:
+                if self.http.get("/health/ready").status_code == 200:
+                    return
+            except httpx.TransportError:
+                time.sleep(0.02)
+        raise AssertionError("the service did not start")
+
+    def stop(self) -> None:
+        """End the service as Ctrl-C does."""
+        self.http.close()
+        self.process.send_signal(signal.SIGINT)
+        assert self.process.wait(30) == 0
+
+    def engine_pid(self) -> int:
+        """The process of the embedded engine."""
+        with Redis(unix_socket_path=str(socket_of(self.data))) as engine:
+            return int(engine.info("server")["process_id"])
+
+    def contents(self) -> dict[str, list[int]]:
+        """How many nodes and links each graph has, asked of the engine itself."""
+        with Redis(unix_socket_path=str(socket_of(self.data)), decode_responses=True) as engine:
+            return {
+                graph: [
+                    int(engine.execute_command("GRAPH.RO_QUERY", graph, query)[1][0][0])
+                    for query in ("MATCH (n) RETURN count(n)", "MATCH ()-[e]->() RETURN count(e)")
+                ]
+                for graph in engine.execute_command("GRAPH.LIST")
+            }
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """What happens inside changes nothing in any graph, and makes none."""
+        before = self.contents()
+        yield
+        assert self.contents() == before
+
+    def remember(self, citizen: str, **fields: Any) -> dict[str, Any]:
+        """The receipt of a memory that must be stored."""
+        answer = self.http.post("/v1/memories", json={"citizen_id": citizen, **fields})
+        assert answer.status_code == 201, answer.text
+        return dict(answer.json())
+
+    def relate(self, citizen: str, ends: tuple[str, str, str], **fields: Any) -> httpx.Response:
+        """The answer to a link with all that is REQUIRED."""
+        source, kind, target = ends
+        felt = {
+            "energy": 0.7,
+            "confidence": 0.8,
+            "emotion_vector": {"joy": 0.5},
+            "goal": "g",
+            "mindstate": "m",
+        }
+        body = {"citizen_id": citizen, "source_id": source, "target_id": target, "relation_type": kind}
+        return self.http.post("/v1/links", json={**body, **felt, **fields})
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    running = Service(tmp_path_factory.mktemp("store"))
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def citizen() -> str:
+    """A citizen whom nobody else has used."""
+    return f"c{uuid4().hex[:12]}"
