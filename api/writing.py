@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, NamedTuple
-from uuid import uuid4
 
 from fastapi import Depends, Header, Response
 from pydantic import PlainValidator
@@ -15,10 +14,9 @@ from api.problems import invalid
 from api.runtime import Runtime
 from orchestration import insertion
 from schemas.base import Frozen
-from schemas.commands import Command, Remember, WriteReceipt
+from schemas.commands import Command, WriteReceipt
 from schemas.errors import Conflict, Incorrect, InvalidRequest, NotFound
 from schemas.temporal import Instant
-from substrate.graph_schema import graph_name
 
 _ERRORS: Final[dict[str | None, type[Incorrect]]] = {
     "invalid-request": InvalidRequest,
@@ -101,27 +99,9 @@ async def _write_many(raw: list[Any], kind: type[Command], writing: Writing) -> 
 
 async def _carry_out(parsed: Sequence[Command | WriteReceipt], writing: Writing) -> list[WriteReceipt]:
     """A receipt for each, in order: of the commands that could be read, and of those refused before."""
-    settled = [await _refused_early(each, writing) for each in parsed]
-    commands = [
-        each for each, early in zip(parsed, settled, strict=True) if early is None and isinstance(each, Command)
-    ]
+    commands = [each for each in parsed if isinstance(each, Command)]
     written = iter(await insertion.apply(commands, writing.runtime.deps, writing.now))
-    return [next(written) if early is None else early for early in settled]
-
-
-async def _refused_early(parsed: Command | WriteReceipt, writing: Writing) -> WriteReceipt | None:
-    """The refusal of what could not be read, and of what needs a graph that does not exist.
-
-    Only a new memory makes a graph: a mistyped citizen must not leave an empty one behind.
-    """
-    if isinstance(parsed, WriteReceipt):
-        return parsed
-    graph = graph_name(parsed.level, parsed.citizen_id)
-    if isinstance(parsed, Remember) or await writing.runtime.deps.graphs.for_reading(graph):
-        return None
-    whose = parsed.citizen_id if graph.startswith("citizen_") else parsed.level
-    named = {"command_id": parsed.command_id or uuid4().hex, "id": getattr(parsed, "id", None)}
-    return insertion.refused(parsed, named, "not-found", f"nothing was remembered for {whose} yet")
+    return [next(written) if isinstance(each, Command) else each for each in parsed]
 
 
 def _json(answer: Frozen, status: int) -> Response:

@@ -16,6 +16,7 @@ from orchestration.deps import Deps
 from orchestration.revision import revise
 from orchestration.validation import validate_consciousness_link
 from schemas.commands import Command, Relate, Remember, WriteReceipt
+from schemas.memory import Level
 from schemas.temporal import Instant, open_end, to_datetime
 from substrate import reader, writer
 from substrate.graph_schema import graph_name
@@ -31,9 +32,11 @@ async def apply(commands: Sequence[Command], deps: Deps, now: Instant) -> list[W
     for run in _runs(commands):
         first = run[0]
         graph = graph_name(first.level, first.citizen_id)
-        await deps.graphs.for_writing(graph, now)
         if isinstance(first, Remember):
+            await deps.graphs.for_writing(graph, now)
             receipts += await _remember(graph, run, deps, now)
+        elif not await deps.graphs.for_reading(graph):
+            receipts += [_nowhere(command) for command in run]
         elif isinstance(first, Relate):
             receipts += await _relate(graph, run, deps, now)
         else:
@@ -125,6 +128,13 @@ def _link_receipt(command: Relate, row: Mapping[str, Any], mark: writer.Mark) ->
     if mark.command_id == row["command_id"]:
         return refused(command, row, "conflict", "this command_id was used before with another content")
     return refused(command, row, "conflict", f"link {row['id']} exists already; give this one an id of its own")
+
+
+def _nowhere(command: Command) -> WriteReceipt:
+    """Only a new memory makes a graph: a mistyped citizen must not leave an empty one behind."""
+    whose = f"citizen {command.citizen_id}" if command.level is Level.N1 else command.level
+    named = {"command_id": command.command_id or uuid4().hex, "id": getattr(command, "id", None)}
+    return refused(command, named, "not-found", f"nothing was remembered for {whose} yet")
 
 
 def _same(mark: writer.Mark, row: Mapping[str, Any]) -> bool:

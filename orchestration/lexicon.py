@@ -20,6 +20,8 @@ _ALIKE = 85.0
 """Percent of likeness from which two spellings are one name; names under five letters must be exact."""
 _EXACT_LENGTH = 5
 _TWO_EDITS_LENGTH = 9
+_PHRASE = 5
+_MAX_SAID = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +43,24 @@ class Lexicon:
     entities: tuple[Entity, ...] = ()
 
 
-def names_query(words: Sequence[str]) -> str:
-    """The full-text query for names that sound like one of the words; none can be found for no words."""
+def sounds(words: Sequence[str]) -> list[str]:
+    """For each word the full-text query for names that hold it or, for a longer one, sound like it."""
     terms = []
     for word in words:
         if len(word) >= _TWO_EDITS_LENGTH:
-            terms.append(f"%%{word}%%")
+            terms.append(f"@entity_names:%%{word}%%")
         elif len(word) >= _EXACT_LENGTH:
-            terms.append(f"%{word}%")
+            terms.append(f"@entity_names:%{word}%")
         else:
-            terms.append(word)
-    return f"@entity_names:({'|'.join(terms)})" if terms else ""
+            terms.append(f"@entity_names:{word}")
+    return terms
+
+
+def phrases(query_text: str) -> list[str]:
+    """Every run of up to `_PHRASE` words of the query, in comparable form: a name may be any of them."""
+    said = name_key(query_text).split()[:_MAX_SAID]
+    runs = (" ".join(said[start : start + size]) for size in range(1, _PHRASE + 1) for start in range(len(said)))
+    return [run for run in dict.fromkeys(runs) if run not in STOP_WORDS]
 
 
 def names_in(query_text: str, name: str) -> bool:
@@ -73,15 +82,15 @@ def read_lexicon(rows: Sequence[Sequence[Any]], query_text: str) -> Lexicon:
     """The lexicon in the rows of the query `LEXICON`."""
     sizes = (0, 0, 0)
     frequencies: dict[str, int] = {}
-    entities: list[Entity] = []
+    entities: dict[str, Entity] = {}
     for kind, key, amount, name, aliases, node_type in rows:
         if kind == "size":
             sizes = (amount or 0, name or 0, aliases or 0)
         elif kind == "word":
             frequencies[key] = amount
         elif _is_named(query_text, name, aliases, node_type):
-            entities.append(Entity(key, name))
-    return Lexicon(*sizes, frequencies, tuple(entities[:MAX_ENTITIES]))
+            entities[key] = Entity(key, name)
+    return Lexicon(*sizes, frequencies, tuple(entities.values())[:MAX_ENTITIES])
 
 
 def _is_named(query_text: str, name: str, aliases: str | None, node_type: str) -> bool:

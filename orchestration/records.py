@@ -59,9 +59,15 @@ def search_properties(content: Mapping[str, Any], emotions: Mapping[str, float] 
     normal = search_text(content["name"], content.get("description") or "")
     return {
         "search_text": " ".join(part for part in (normal, beside) if part) or None,
+        "name_key": None if content["node_type"] in SPOKEN_TYPES else bare_name(content) or None,
         "entity_names": _entity_names(content),
         "emotions": sorted(normal_emotions(emotions)) if emotions else None,
     }
+
+
+def bare_name(content: Mapping[str, Any]) -> str:
+    """The name in comparable form, without its type in front: `person_Luca` of a Person is `luca`."""
+    return name_key(content["name"]).removeprefix(f"{content['node_type'].lower()} ")
 
 
 def _entity_names(content: Mapping[str, Any]) -> str | None:

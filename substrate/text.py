@@ -32,6 +32,8 @@ STOP_WORDS = frozenset(
 
 def normal_text(text: str) -> str:
     """NFKD without accents, in lower case."""
+    if text.isascii():
+        return text.lower()
     decomposed = unicodedata.normalize("NFKD", text)
     return "".join(char for char in decomposed if not unicodedata.combining(char)).lower()
 

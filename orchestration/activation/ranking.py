@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import orjson
 
-from orchestration.activation.found import Key, Memory
+from orchestration.activation.found import NODE_START, Key, Memory
 from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
 from substrate.cypher.columns import NODE_COLUMNS
 from substrate.emotions import cosine_similarity, normal_emotions
@@ -18,21 +18,16 @@ FOCUS, PERIPHERAL, BACKGROUND = 5, 20, 50
 STANDING_OUT = 0.5
 """What is in focus has at least this share of the greatest activation of the stream."""
 _METADATA = (*REQUIRED, *IMPORTANT, *CONDITIONAL)
-_ON_NODES = tuple(name for name in _METADATA if name in NODE_COLUMNS)
+_PLACES = tuple(NODE_START + place for place, name in enumerate(NODE_COLUMNS) if name in _METADATA)
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
-    """The score of one memory with each of its terms, as 003 adds them up."""
+class Score(NamedTuple):
+    """The score of one memory, `total`, with each of its terms, as 003 adds them up."""
 
     key: Key
     activation: float
+    total: float
     terms: Mapping[str, float]
-
-    @property
-    def total(self) -> float:
-        """The consciousness-adjusted score."""
-        return sum(self.terms.values())
 
 
 def priority(energy: float, pressure: float = REALITY_PRESSURE) -> float:
@@ -42,7 +37,8 @@ def priority(energy: float, pressure: float = REALITY_PRESSURE) -> float:
 
 def completeness(memory: Memory) -> float:
     """Share of the 13 metadata fields of 003 component 6 that the memory carries, in [0, 1]."""
-    return sum(memory.get(name) is not None for name in _ON_NODES) / len(_METADATA)
+    row = memory.row
+    return sum([row[place] is not None for place in _PLACES]) / len(_METADATA)
 
 
 def consciousness_score(memory: Memory, activation: float, emotions: Mapping[str, float]) -> Score:
@@ -59,7 +55,7 @@ def consciousness_score(memory: Memory, activation: float, emotions: Mapping[str
         "emotional_resonance": 0.5 * resonance,
         "incompleteness": -0.1 * (1.0 - completeness(memory)),
     }
-    return Score(memory.key, activation, terms)
+    return Score(memory.key, activation, sum(terms.values()), terms)
 
 
 def ranked(scores: Sequence[Score]) -> list[Score]:

@@ -10,6 +10,7 @@ SCHEMA_VERSION: Final = 1
 
 INDEXES: Final = (
     Query("index_node_id", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.id)"),
+    Query("index_node_name", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.name_key)"),
     Query("index_past_id", "CREATE INDEX FOR (n:PastVersion) ON (n.id)"),
     Query("index_tag_name", "CREATE INDEX FOR (n:Tag) ON (n.name)"),
     Query("index_link_handle", "CREATE INDEX FOR ()-[e:LINK]-() ON (e.handle)"),

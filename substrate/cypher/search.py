@@ -15,6 +15,9 @@ from substrate.cypher.query import Query
 DOCUMENT_CAP: Final = 1000
 """How many memories with a word are counted: rarer words are weighed exactly, commoner ones alike."""
 
+NAMES_A_WORD: Final = 32
+"""How many names that hold a word are looked at; a word in more names than that names nobody by itself."""
+
 LEXICON: Final = Query(
     "lexicon",
     "CALL db.meta.stats() YIELD labels "
@@ -26,12 +29,17 @@ LEXICON: Final = Query(
     f"WITH node LIMIT {DOCUMENT_CAP} RETURN count(node) AS found }} "
     "RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type "
     "UNION ALL "
-    "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $names) YIELD node, score "
-    "WITH node, score ORDER BY score DESC, node.id LIMIT 64 "
-    "RETURN 'name' AS kind, node.id AS key, score AS amount, node.name AS name, node.aliases AS aliases, "
-    "node.node_type AS node_type",
+    "MATCH (node:ConsciousnessNode) WHERE node.name_key IN $phrases WITH node LIMIT 64 "
+    "RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases, "
+    "node.node_type AS node_type "
+    "UNION ALL "
+    "UNWIND $sounds AS sound CALL { WITH sound "
+    "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', sound) YIELD node "
+    f"RETURN node LIMIT {NAMES_A_WORD} }} "
+    "RETURN DISTINCT 'name' AS kind, node.id AS key, null AS amount, node.name AS name, "
+    "node.aliases AS aliases, node.node_type AS node_type",
 )
-"""Sizes, in how many memories each word occurs, and the memories whose name sounds like the query."""
+"""Sizes, in how many memories each word occurs, the memories that the query names, and those that sound alike."""
 
 HUB: Final = 64
 """A memory with so many links says little about any one of them: the second hop does not go through it."""
