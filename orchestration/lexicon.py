@@ -63,23 +63,39 @@ def phrases(query_text: str) -> list[str]:
     return [run for run in dict.fromkeys(runs) if run not in STOP_WORDS]
 
 
+class Said:
+    """A query as runs of words, against which names are held."""
+
+    def __init__(self, query_text: str) -> None:
+        self._words = name_key(query_text).split()[:_MAX_SAID]
+        self._runs: dict[int, list[str]] = {}
+
+    def runs(self, size: int) -> list[str]:
+        """Every run of `size` words."""
+        if size not in self._runs:
+            starts = range(len(self._words) - size + 1)
+            self._runs[size] = [" ".join(self._words[start : start + size]) for start in starts]
+        return self._runs[size]
+
+    def names(self, name: str) -> bool:
+        """Whether the query names `name`, as a whole and up to spelling."""
+        sought = name_key(name)
+        if not sought or sought in STOP_WORDS:
+            return False
+        runs = self.runs(sought.count(" ") + 1)
+        if len(sought) < _EXACT_LENGTH:
+            return sought in runs
+        return any(run[0] == sought[0] and fuzz.ratio(run, sought) >= _ALIKE for run in runs)
+
+
 def names_in(query_text: str, name: str) -> bool:
     """Whether the query names `name`, as a whole and up to spelling."""
-    sought = name_key(name)
-    said = name_key(query_text).split()
-    size = len(sought.split())
-    if not sought or sought in STOP_WORDS or size > len(said):
-        return False
-    windows = (" ".join(said[start : start + size]) for start in range(len(said) - size + 1))
-    if len(sought) < _EXACT_LENGTH:
-        return any(window == sought for window in windows)
-    return any(
-        window[0] == sought[0] and fuzz.ratio(window, sought, score_cutoff=_ALIKE) > 0 for window in windows
-    )
+    return Said(query_text).names(name)
 
 
 def read_lexicon(rows: Sequence[Sequence[Any]], query_text: str) -> Lexicon:
     """The lexicon in the rows of the query `LEXICON`."""
+    said = Said(query_text)
     sizes = (0, 0, 0)
     frequencies: dict[str, int] = {}
     entities: dict[str, Entity] = {}
@@ -88,13 +104,12 @@ def read_lexicon(rows: Sequence[Sequence[Any]], query_text: str) -> Lexicon:
             sizes = (amount or 0, name or 0, aliases or 0)
         elif kind == "word":
             frequencies[key] = amount
-        elif _is_named(query_text, name, aliases, node_type):
+        elif key not in entities and _is_named(said, name, aliases, node_type):
             entities[key] = Entity(key, name)
     return Lexicon(*sizes, frequencies, tuple(entities.values())[:MAX_ENTITIES])
 
 
-def _is_named(query_text: str, name: str, aliases: str | None, node_type: str) -> bool:
-    typed = f"{node_type.lower()} "
-    bare = name_key(name).removeprefix(typed)
+def _is_named(said: Said, name: str, aliases: str | None, node_type: str) -> bool:
+    bare = name_key(name).removeprefix(f"{node_type.lower()} ")
     others = orjson.loads(aliases) if aliases else ()
-    return any(names_in(query_text, candidate) for candidate in (bare, *others))
+    return any(said.names(candidate) for candidate in (bare, *others))

@@ -31,10 +31,8 @@ class StoreSettings(_Group):
         validation_alias=AliasChoices("SUBSTRATE_URL", "FALKORDB_URL", "FALKORDB_URI"),
         description="redis:// or unix:// address of a FalkorDB server; the embedded engine is then not used.",
     )
-    host: str | None = Field(
-        default=None, validation_alias=AliasChoices("SUBSTRATE_HOST_FALKORDB", "FALKORDB_HOST")
-    )
-    port: int = Field(default=6379, ge=1, le=65535, validation_alias=AliasChoices("FALKORDB_PORT"))
+    falkordb_host: str | None = Field(default=None, validation_alias=AliasChoices("FALKORDB_HOST"))
+    falkordb_port: int = Field(default=6379, ge=1, le=65535, validation_alias=AliasChoices("FALKORDB_PORT"))
     username: str | None = Field(default=None, validation_alias=AliasChoices("FALKORDB_USER", "FALKORDB_USERNAME"))
     password: SecretStr | None = Field(default=None, validation_alias=AliasChoices("FALKORDB_PASSWORD"))
     query_timeout_ms: int = Field(
@@ -45,7 +43,7 @@ class StoreSettings(_Group):
         """Address of the configured server, or None when the embedded engine is to be used."""
         if self.url:
             return self.url
-        return f"redis://{self.host}:{self.port}" if self.host else None
+        return f"redis://{self.falkordb_host}:{self.falkordb_port}" if self.falkordb_host else None
 
 
 class EmbeddingSettings(_Group):

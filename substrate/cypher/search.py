@@ -15,7 +15,7 @@ from substrate.cypher.query import Query
 DOCUMENT_CAP: Final = 1000
 """How many memories with a word are counted: rarer words are weighed exactly, commoner ones alike."""
 
-NAMES_A_WORD: Final = 32
+NAMES_A_WORD: Final = 16
 """How many names that hold a word are looked at; a word in more names than that names nobody by itself."""
 
 LEXICON: Final = Query(

@@ -1,0 +1,109 @@
+"""`substrate ask`: a question in, a consciousness stream out."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final
+
+import typer
+
+from api.cli import edge, render
+from api.runtime import now, running
+from orchestration.retrieval import retrieve_consciousness_context
+from schemas.intention import RetrievalIntention
+from schemas.memory import Level
+from schemas.settings import Settings
+from schemas.stream import ConsciousnessStream
+from schemas.temporal import TemporalMode
+
+OPTIONS: Final = {
+    "query_text": "QUESTION",
+    "citizen_id": "--citizen",
+    "temporal_mode": "--mode",
+    "as_of_time": "--as-of",
+    "known_at": "--known-at",
+    "time_range_start": "--since",
+    "time_range_end": "--until",
+    "query_levels": "--level",
+    "max_results_per_level": "--limit",
+    "min_energy": "--min-energy",
+    "min_confidence": "--min-confidence",
+    "required_emotions": "--emotion",
+    "max_tokens": "--max-tokens",
+}
+"""The fields of an intention by the options that set them."""
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def ask(  # noqa: PLR0913  (a command's arguments are its options)
+    ctx: typer.Context,
+    question: Annotated[str, typer.Argument(help="What context is needed.")],
+    *,
+    citizen: Annotated[str, typer.Option("--citizen", "-c", metavar="ID", help="Whose memory.")],
+    as_of: Annotated[str | None, typer.Option(metavar="TIME", help="What held then; a day or a time.")] = None,
+    known_at: Annotated[
+        str | None, typer.Option(metavar="TIME", help="As it was known then; without it, as at --as-of.")
+    ] = None,
+    mode: Annotated[str | None, typer.Option(help="current, point_in_time, evolution or full_history.")] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="With --mode evolution: what was known since.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(metavar="TIME", help="With --mode evolution: what was known until.")
+    ] = None,
+    level: Annotated[
+        list[str] | None, typer.Option(help="N1, N2 or N3; repeat for several, leave out for all.")
+    ] = None,
+    limit: Annotated[int, typer.Option(help="Results of each query, 1 to 100.")] = 20,
+    min_energy: Annotated[float | None, typer.Option(help="0 to 1.")] = None,
+    min_confidence: Annotated[float | None, typer.Option(help="0 to 1.")] = None,
+    emotion: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only what was felt so; repeat for several.")
+    ] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="Leave out what does not fit.")] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Show each term of each score.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole stream as JSON.")] = False,
+) -> None:
+    """Ask a citizen's memory, and see what comes to mind and why."""
+    fields = {
+        "query_text": question,
+        "citizen_id": citizen,
+        "temporal_mode": mode,
+        "as_of_time": edge.time_of("--as-of", as_of),
+        "known_at": edge.time_of("--known-at", known_at),
+        "time_range_start": edge.time_of("--since", since),
+        "time_range_end": edge.time_of("--until", until),
+        "query_levels": [name.upper() for name in level] if level else None,
+        "max_results_per_level": limit,
+        "min_energy": min_energy,
+        "min_confidence": min_confidence,
+        "required_emotions": emotion or None,
+        "max_tokens": max_tokens,
+    }
+    intention = _intention(fields, explain=explain or not as_json)
+    stream = edge.run(_asked(edge.settings_of(ctx), intention))
+    if as_json:
+        edge.write_json(stream.model_dump_json())
+    else:
+        render.show(stream, intention, edge.output(), explain=explain)
+
+
+def _intention(fields: dict[str, Any], *, explain: bool) -> RetrievalIntention:
+    """The intention. A time given without a mode says which mode is meant; `--known-at` alone is about now."""
+    said = {name: value for name, value in fields.items() if value is not None}
+    if "temporal_mode" not in said and said.keys() & {"as_of_time", "known_at"}:
+        said["temporal_mode"] = TemporalMode.POINT_IN_TIME
+        said.setdefault("as_of_time", datetime.now(UTC))
+    if "temporal_mode" not in said and said.keys() & {"time_range_start", "time_range_end"}:
+        said["temporal_mode"] = TemporalMode.EVOLUTION
+    shared = {"generated_by": "substrate ask", "explain": explain}
+    return edge.checked(RetrievalIntention, {**said, **shared}, OPTIONS)
+
+
+async def _asked(settings: Settings, intention: RetrievalIntention) -> ConsciousnessStream:
+    async with running(settings) as runtime:
+        if Level.N1 in intention.query_levels:
+            await edge.graph_of(runtime, Level.N1, intention.citizen_id)
+        return await retrieve_consciousness_context(intention, runtime.deps, now())

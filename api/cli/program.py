@@ -1,0 +1,176 @@
+"""The program `substrate`: its global options, and one line and an exit code for whatever goes wrong.
+
+A command's module is imported when the command is called, so that `--help` waits for none of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Annotated, Any, Final, NoReturn
+
+import typer
+from rich.console import Console
+from rich.text import Text
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from schemas.errors import Conflict, Incorrect, NotFound, SubstrateError, Unavailable
+
+EXIT_FAULT: Final = 1
+EXIT_USAGE: Final = 2
+EXIT_NOT_FOUND: Final = 4
+EXIT_CONFLICT: Final = 5
+EXIT_UNAVAILABLE: Final = 6
+EXIT_DEFECT: Final = 70
+EXIT_INTERRUPTED: Final = 130
+
+_CODES: Final = (
+    (NotFound, EXIT_NOT_FOUND),
+    (Conflict, EXIT_CONFLICT),
+    (Incorrect, EXIT_USAGE),
+    (Unavailable, EXIT_UNAVAILABLE),
+    (SubstrateError, EXIT_FAULT),
+)
+
+COMMANDS: Final[Mapping[str, str]] = {
+    "demo": "Tell a small life and ask it three questions.",
+    "ask": "Ask a citizen's memory, and see what comes to mind and why.",
+    "remember": "Store one memory.",
+    "ingest": "Take in conversations, notes or commands from files.",
+    "history": "Show every record of one memory, on both time axes.",
+    "serve": "Serve the REST API.",
+    "doctor": "Check the engine, the indexes, the embedder and the disk.",
+}
+"""Each command is the module of its name in this package, with a Typer application called `app`."""
+
+
+class CommandsOnDemand(TyperGroup):
+    """Knows the commands by name and one sentence; the command itself comes when it is called."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is called, imported, and its arguments."""
+        name, known, rest = super().resolve_command(ctx, args)
+        if name is None or known is None:
+            return name, known, rest
+        return name, get_command(import_module(f"api.cli.{name}").app), rest
+
+
+app = typer.Typer(
+    cls=CommandsOnDemand,
+    invoke_without_command=True,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _announce(said: bool) -> None:
+    if said:
+        typer.echo(f"substrate {installed_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def program(
+    ctx: typer.Context,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Directory of the embedded engine; goes before SUBSTRATE_DATA."),
+    ] = None,
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_announce, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Memory for agents that outlive one context window: bitemporal, felt, in three graphs."""
+    ctx.obj = data
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help())
+
+
+def _placeholder() -> None:
+    """Stands for a command until it is called."""
+
+
+for _name, _sentence in COMMANDS.items():
+    app.command(_name, help=_sentence)(_placeholder)
+
+
+def installed_version() -> str:
+    """The version of the distribution; of a source tree that is not installed, 0.0.0."""
+    try:
+        return version("consciousness-substrate")
+    except PackageNotFoundError:
+        return "0.0.0"
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit: 0 when all went well, else with one line on stderr and a code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    code = _run(arguments)
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        return app(arguments, prog_name="substrate", standalone_mode=False) or 0
+    except typer.TyperException as error:
+        _say(_usage_line(error))
+        return error.exit_code
+    except SubstrateError as error:
+        for line in _lines(error):
+            _say(line)
+        return next(code for kind, code in _CODES if isinstance(error, kind))
+    except (KeyboardInterrupt, typer.Abort):
+        return EXIT_INTERRUPTED
+    except Exception as error:  # noqa: BLE001  (the last line of defence: nobody is shown a traceback unasked)
+        _say(
+            f"{type(error).__name__}: {error}. This is a defect; "
+            "run with SUBSTRATE_LOG_LEVEL=debug for the traceback"
+        )
+        if _debugging():
+            traceback.print_exc()
+        return EXIT_DEFECT
+
+
+def _lines(error: SubstrateError) -> Sequence[str]:
+    """One line; of a request with several faults one line for each."""
+    if len(error.faults) > 1:
+        return error.faults
+    detail = error.detail.rstrip()
+    if not error.remedy:
+        return (detail,)
+    return (f"{detail.rstrip('.')}. {error.remedy}",)
+
+
+def _usage_line(error: typer.TyperException) -> str:
+    path = getattr(getattr(error, "ctx", None), "command_path", "substrate")
+    said = error.format_message()
+    said = said if said.endswith(("?", ".")) else f"{said}."
+    if "--data" in said and path != "substrate":
+        return f"{said} Global options come first: `substrate --data DIR {path.split()[-1]} …`"
+    return f"{said} See `{path} --help`"
+
+
+def _say(line: str) -> None:
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    visible = "".join(char if char.isprintable() else " " for char in line)
+    console.print(Text.assemble(("error: ", "bold red"), (" ".join(visible.split()), "red")))
+
+
+def _debugging() -> bool:
+    with contextlib.suppress(Exception):
+        return str(import_module("schemas.settings").ServerSettings().log_level).lower() == "debug"
+    return False

@@ -1,0 +1,126 @@
+"""`substrate remember`: one memory from the command line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from api.cli import edge, words
+from api.runtime import now, running
+from orchestration import insertion
+from schemas.commands import Remember, WriteReceipt
+from schemas.errors import Conflict, InvalidRequest, NotFound
+from schemas.settings import Settings
+
+NAME_LENGTH: Final = 80
+OPTIONS: Final = {
+    "name": "TEXT",
+    "description": "--description",
+    "citizen_id": "--citizen",
+    "level": "--level",
+    "id": "--id",
+    "node_type": "--type",
+    "valid_at": "--valid-at",
+    "emotion_vector": "--emotion",
+    "resolution_state": "--state",
+    "tags": "--tag",
+    "energy": "--energy",
+    "confidence": "--confidence",
+    "goal": "--goal",
+}
+"""The fields of a memory by the options that set them."""
+
+_ERRORS: Final = {"not-found": NotFound, "conflict": Conflict}
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def remember(  # noqa: PLR0913  (a command's arguments are its options)
+    ctx: typer.Context,
+    text: Annotated[str, typer.Argument(help="What to remember; its name, when --description says more.")],
+    *,
+    citizen: Annotated[
+        str | None, typer.Option("--citizen", "-c", metavar="ID", help="Whose memory; N1 needs one.")
+    ] = None,
+    level: Annotated[str, typer.Option(help="N1 personal, N2 collective, N3 ecosystem.")] = "N1",
+    description: Annotated[str | None, typer.Option(help="The text, when TEXT is its name.")] = None,
+    memory_id: Annotated[str | None, typer.Option("--id", help="An id of your own.")] = None,
+    node_type: Annotated[str, typer.Option("--type", help="Memory, Decision, Person, …")] = "Memory",
+    valid_at: Annotated[str | None, typer.Option(metavar="TIME", help="Since when it holds.")] = None,
+    energy: Annotated[float | None, typer.Option(help="0 to 1.")] = None,
+    confidence: Annotated[float | None, typer.Option(help="0 to 1.")] = None,
+    emotion: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=X", help="joy=0.7; repeat for several.")
+    ] = None,
+    goal: Annotated[str | None, typer.Option(help="What it serves.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Repeat for several.")] = None,
+    state: Annotated[str | None, typer.Option(help="resolved, in_progress or blocked.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the receipt as JSON.")] = False,
+) -> None:
+    """Store one memory. TEXT `-` reads it from standard input."""
+    fields = {
+        **_named(sys.stdin.read() if text == "-" else text, description),
+        "citizen_id": citizen,
+        "level": level.upper(),
+        "id": memory_id,
+        "node_type": node_type,
+        "valid_at": edge.time_of("--valid-at", valid_at),
+        "energy": energy,
+        "confidence": confidence,
+        "emotion_vector": _emotions(emotion or ()) or None,
+        "goal": goal,
+        "tags": tuple(tag) if tag else None,
+        "resolution_state": state,
+    }
+    said = {name: value for name, value in fields.items() if value is not None}
+    receipt = edge.run(_stored(edge.settings_of(ctx), edge.checked(Remember, said, OPTIONS)))
+    if as_json:
+        edge.write_json(receipt.model_dump_json())
+    else:
+        _show(receipt, edge.output())
+
+
+def _named(text: str, description: str | None) -> dict[str, Any]:
+    """Name and description. A text too long for a name is named by its beginning."""
+    text = text.strip()
+    if description is not None or (len(text) <= NAME_LENGTH and "\n" not in text):
+        return {"name": text, "description": description}
+    return {"name": words.shortened(text, NAME_LENGTH), "description": text}
+
+
+def _emotions(said: Sequence[str]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for text in said:
+        name, _, number = text.rpartition("=")
+        try:
+            found[name.strip()] = float(number)
+        except ValueError:
+            name = ""
+        if not name.strip():
+            raise InvalidRequest(f"--emotion: {text!r} is not NAME=X", remedy="Write it like joy=0.7.")
+    return found
+
+
+async def _stored(settings: Settings, command: Remember) -> WriteReceipt:
+    async with running(settings) as runtime:
+        [receipt] = await insertion.apply([command], runtime.deps, now())
+    if receipt.status == "refused":
+        error = _ERRORS.get(receipt.problem or "", InvalidRequest)
+        raise error("; ".join(receipt.faults), faults=receipt.faults)
+    return receipt
+
+
+def _show(receipt: WriteReceipt, console: Console) -> None:
+    again = " (it was there already)" if receipt.duplicate else ""
+    since = f", holds since {words.clock(receipt.valid_at)} UTC"
+    console.print(
+        Text.assemble("stored ", (words.one_line(receipt.id or ""), "bold"), f" in {receipt.level}{since}{again}")
+    )
+    for warning in receipt.warnings:
+        console.print(Text(f"note: {words.one_line(warning)}", "yellow"))

@@ -1,0 +1,122 @@
+"""`substrate serve`: the REST API until it is stopped."""
+
+from __future__ import annotations
+
+import os
+import socket
+from ipaddress import ip_address
+from typing import Annotated, Final
+
+import typer
+import uvicorn
+from rich.text import Text
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api.app import create_app
+from api.cli import edge
+from schemas.errors import InvalidRequest, SubstrateError, Unavailable
+from schemas.settings import Settings
+
+LOG_LEVELS: Final = ("critical", "error", "warning", "info", "debug", "trace")
+GRACE_SECONDS: Final = 10
+EXIT_FAULT: Final = 1
+
+app = typer.Typer(add_completion=False)
+
+
+class FailureKept:
+    """The application, with the error that kept it from starting kept for the command line to tell."""
+
+    def __init__(self, inner: ASGIApp) -> None:
+        self.inner = inner
+        self.failure: SubstrateError | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass everything on; of a failed start the message without its traceback."""
+        if scope["type"] != "lifespan":
+            await self.inner(scope, receive, send)
+            return
+
+        async def briefly(message: Message) -> None:
+            await send({**message, "message": ""} if "message" in message else message)
+
+        try:
+            await self.inner(scope, receive, briefly)
+        except SubstrateError as error:
+            self.failure = error
+            raise
+
+
+@app.command()
+def serve(
+    ctx: typer.Context,
+    *,
+    host: Annotated[str | None, typer.Option(help="Address to listen on; loopback unless told.")] = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port; 8000 unless told.")] = None,
+) -> None:
+    """Serve the REST API until it is stopped (Ctrl-C). Its documentation is at /docs."""
+    settings = edge.settings_of(ctx)
+    address = (host or settings.server.host, port or settings.server.port)
+    gate = FailureKept(create_app(settings))
+    config = uvicorn.Config(
+        gate,
+        loop="uvloop",
+        lifespan="on",
+        log_level=_log_level(settings),
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    with _listening(*address) as listener:
+        _announce(settings, *address)
+        try:
+            uvicorn.Server(config).run(sockets=[listener])
+        except KeyboardInterrupt:
+            return  # uvicorn has ended well, and raises the signal anew
+        except SystemExit as end:
+            raise gate.failure or typer.Exit(EXIT_FAULT) from end
+    if gate.failure is not None:
+        raise gate.failure
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        why = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
+        raise Unavailable(
+            f"cannot listen on {host} port {port}: {why}",
+            remedy="Choose another --host or --port, or stop what listens there.",
+        ) from error
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach the address."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _announce(settings: Settings, host: str, port: int) -> None:
+    console = edge.messages()
+    shown = f"[{host}]" if ":" in host else host
+    store = "a FalkorDB server" if settings.store.server_url() else f"the engine in {settings.store.data}"
+    console.print(Text(f"Substrate at http://{shown}:{port}/docs, with {store}. Ctrl-C stops it."), soft_wrap=True)
+    if not is_loopback(host):
+        console.print(
+            Text(
+                f"warning: {host} can be reached from other machines, and there is no authentication yet: "
+                "whoever reaches it reads and writes every memory.",
+                "bold yellow",
+            ),
+            soft_wrap=True,
+        )
+
+
+def _log_level(settings: Settings) -> str:
+    level = settings.server.log_level.lower()
+    if level not in LOG_LEVELS:
+        raise InvalidRequest(
+            f"SUBSTRATE_LOG_LEVEL: there is no level {level!r}", remedy=f"Choose one of {', '.join(LOG_LEVELS)}."
+        )
+    return level

@@ -1,0 +1,119 @@
+"""`substrate validate`: go over whole graphs, say what is wrong, and repair it when told to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Final, get_args
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from api.cli import edge, words
+from api.runtime import Runtime, now, running
+from orchestration.upkeep.repair import run_repair
+from orchestration.upkeep.sweep import sweep
+from schemas.errors import InvalidRequest
+from schemas.memory import Level
+from schemas.settings import Settings
+from schemas.upkeep import Finding, Kind, RepairOutcome, SweepAnswer, SweepReport, SweepRequest
+
+EXIT_ERRORS_FOUND: Final = 5
+SHOWN: Final = 10
+MESSAGE_SHOWN: Final = 160
+KINDS: Final[tuple[str, ...]] = get_args(Kind)
+OPTIONS: Final = {"citizen_id": "--citizen", "levels": "--level", "findings_per_kind": "--limit"}
+_COLOURS: Final = {"error": "red", "warning": "yellow", "info": "bright_black"}
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def validate(  # noqa: PLR0913  (a command's arguments are its options)
+    ctx: typer.Context,
+    *,
+    citizen: Annotated[str | None, typer.Option("--citizen", "-c", metavar="ID", help="Whose memory.")] = None,
+    level: Annotated[
+        list[str] | None, typer.Option(help="N1, N2 or N3; repeat for several, leave out for all.")
+    ] = None,
+    limit: Annotated[int, typer.Option(help="Findings of each kind that are listed; all are counted.")] = 100,
+    fix: Annotated[
+        list[str] | None, typer.Option(metavar="KIND", help=f"Run the repairs of a kind: {', '.join(KINDS)}.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")] = False,
+) -> None:
+    """Go over whole graphs: broken links and memories, duplicates, junk, what was never set or embedded.
+
+    Nothing is changed but by --fix, which runs the listed repairs of a kind; what they close stays in the past.
+    """
+    unknown = [kind for kind in fix or () if kind not in KINDS]
+    if unknown:
+        raise InvalidRequest(f"--fix: there is no kind {unknown[0]!r}", remedy=f"Kinds: {', '.join(KINDS)}.")
+    fields = {
+        "citizen_id": citizen,
+        "levels": tuple(name.upper() for name in level) if level else None,
+        "findings_per_kind": limit,
+    }
+    request = edge.checked(SweepRequest, fields, OPTIONS)
+    answer, outcomes = edge.run(_swept(edge.settings_of(ctx), request, fix or ()))
+    if as_json:
+        edge.write_json(answer.model_dump_json())
+    for report in () if as_json else answer.reports:
+        _show(report, edge.output())
+    _show_repairs(outcomes, edge.messages() if as_json else edge.output())
+    left = [one for report in answer.reports for one in report.findings if one.severity == "error"]
+    if len(left) > sum(outcome.status == "done" for outcome in outcomes):
+        raise typer.Exit(EXIT_ERRORS_FOUND)
+
+
+async def _swept(
+    settings: Settings, request: SweepRequest, fix: Sequence[str]
+) -> tuple[SweepAnswer, list[RepairOutcome]]:
+    async with running(settings) as runtime:
+        if Level.N1 in request.chosen():
+            await edge.graph_of(runtime, Level.N1, request.citizen_id)
+        answer = await sweep(request, runtime.deps, now())
+        found = [one for report in answer.reports for one in report.findings if one.kind in fix]
+        return answer, await _repaired(found, runtime)
+
+
+async def _repaired(found: Sequence[Finding], runtime: Runtime) -> list[RepairOutcome]:
+    return [await run_repair(one.repair, runtime.deps, now()) for one in found if one.repair is not None]
+
+
+def _show(report: SweepReport, console: Console) -> None:
+    whose = f"{report.level} of {report.citizen_id}" if report.citizen_id else str(report.level)
+    quality = report.report
+    console.print(
+        Text.assemble(
+            (whose, "bold"),
+            f": {report.scanned_nodes:,} memories, {report.scanned_links:,} links in {report.seconds:.1f} s. "
+            f"Metadata {quality.quality_grade}: {quality.average_completeness:.0%} complete, "
+            f"{quality.memories_with_errors:,} with errors, {quality.memories_with_warnings:,} with warnings.",
+        )
+    )
+    if not report.findings_by_kind:
+        console.print(Text("Nothing to repair.", "green"))
+    for kind, count in report.findings_by_kind.items():
+        listed = [one for one in report.findings if one.kind == kind]
+        _show_kind(kind, count, listed, console)
+
+
+def _show_kind(kind: Kind, count: int, listed: Sequence[Finding], console: Console) -> None:
+    mendable = sum(one.repair is not None for one in listed)
+    hint = f"; `--fix {kind}` repairs {mendable:,}" if mendable else ""
+    colour = _COLOURS[listed[0].severity] if listed else ""
+    console.print(Text(f"{kind} {count:,}{hint}", colour))
+    for one in listed[:SHOWN]:
+        console.print(Text(f"  {words.one_line(one.id)}: {words.shortened(one.message, MESSAGE_SHOWN)}"))
+    if count > SHOWN and listed:
+        console.print(Text(f"  and {count - SHOWN:,} more", "bright_black"))
+
+
+def _show_repairs(outcomes: Sequence[RepairOutcome], console: Console) -> None:
+    for outcome in outcomes:
+        if outcome.status != "done":
+            console.print(Text(f"not repaired: {words.one_line(outcome.id)}: {outcome.detail}", "yellow"))
+    if outcomes:
+        done = sum(outcome.status == "done" for outcome in outcomes)
+        console.print(Text(f"repaired {done:,} of {len(outcomes):,}; what was closed stays in the past"))

@@ -1,0 +1,118 @@
+"""How the command line says things: dates, numbers, texts from outside made safe to print. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from orchestration.episodes import long_date
+from schemas.memory import STORED_DEFAULTS, ConsciousnessNode, ResolutionState
+
+STATES: Final = {
+    ResolutionState.RESOLVED: "resolved",
+    ResolutionState.IN_PROGRESS: "in progress",
+    ResolutionState.BLOCKED: "blocked",
+}
+REASONS: Final = {"reality_changed": "the world changed", "discovered_false": "it was found to be false"}
+CHANNELS: Final = {"likeness": "meaning", "words": "words", "spread": "links"}
+"""The parts of base relevance, as a reader calls them."""
+
+_LEAST_PART: Final = 0.005
+
+
+def plain(text: str) -> str:
+    """The text without characters that a terminal would obey."""
+    return "".join(char if char.isprintable() or char == "\n" else " " for char in text.expandtabs(4))
+
+
+def one_line(text: str) -> str:
+    """The text on one line."""
+    return " ".join(plain(text).split())
+
+
+def shortened(text: str, width: int) -> str:
+    """At most `width` characters, cut between words, with an ellipsis where something is missing."""
+    line = one_line(text)
+    if len(line) <= width:
+        return line
+    cut = line[: width - 2]
+    whole = cut.rpartition(" ")[0]
+    return f"{(whole if len(whole) > width // 2 else cut).rstrip(' ,;:')} …"
+
+
+def clock(moment: datetime | None) -> str:
+    """A moment to the minute, in UTC; an open end is a dash."""
+    return "–" if moment is None else f"{moment.astimezone(UTC):%Y-%m-%d %H:%M}"
+
+
+def dated(moment: datetime) -> str:
+    """A moment as a reader of questions says it: the day, and the time of day unless it is midnight."""
+    utc = moment.astimezone(UTC)
+    return long_date(utc) if utc.time() == datetime.min.time() else f"{long_date(utc)} {utc:%H:%M} UTC"
+
+
+def title(node: ConsciousnessNode) -> str:
+    """What a memory is called: who said it, or its name."""
+    return one_line(node.speaker or node.name)
+
+
+def handle(node: ConsciousnessNode) -> str:
+    """What a memory is called in a link: a turn with its place in the conversation."""
+    return one_line(f"{node.speaker} {node.name}" if node.speaker else node.name)
+
+
+def emotions(felt: Mapping[str, float] | None, most: int = 3) -> str:
+    """The strongest emotions: `joy 0.7, calm 0.4`."""
+    strongest = sorted((felt or {}).items(), key=lambda item: (-item[1], item[0]))[:most]
+    return ", ".join(f"{one_line(name)} {intensity:.2g}" for name, intensity in strongest if intensity > 0)
+
+
+def measured(node: ConsciousnessNode) -> list[str]:
+    """Energy and confidence where they are not the defaults, emotions, and where the work stands."""
+    said = [
+        f"{name} {value:.2g}"
+        for name, value in (("energy", node.energy), ("confidence", node.confidence))
+        if value != STORED_DEFAULTS[name]
+    ]
+    felt = emotions(node.emotion_vector)
+    if felt:
+        said.append(felt)
+    if node.resolution_state is not None:
+        said.append(STATES[node.resolution_state])
+    return said
+
+
+def ended(node: ConsciousnessNode) -> list[str]:
+    """How a record ended on either axis; nothing for one that holds and is believed."""
+    why = REASONS.get(node.invalidation_reason or "")
+    said = []
+    if node.invalid_at is not None:
+        said.append(f"held until {long_date(node.invalid_at)}")
+    if node.expired_at is not None:
+        said.append(f"believed until {long_date(node.expired_at)}")
+    if said and why:
+        said[-1] += f": {why}"
+    return said
+
+
+def why(node: ConsciousnessNode, entities: Sequence[str]) -> str:
+    """What brought a memory here: named in the question, found by words, by meaning, over links."""
+    terms = node.score_terms or {}
+    parts = sorted(
+        ((terms.get(term, 0.0), word) for term, word in CHANNELS.items() if terms.get(term, 0.0) >= _LEAST_PART),
+        reverse=True,
+    )
+    said = ["named in the question"] if node.name in entities and not node.speaker else []
+    if parts:
+        said.append("found by " + ", ".join(f"{word} {value:.2f}" for value, word in parts))
+    return ", ".join(said) or ("found by meaning" if "vector" in node.retrieval_source else "found over links")
+
+
+def sum_of_score(node: ConsciousnessNode) -> str:
+    """The consciousness-aware score with each of its terms."""
+    terms = {name: value for name, value in (node.score_terms or {}).items() if name not in CHANNELS}
+    shown = " ".join(
+        f"{'−' if value < 0 else '+'} {name.replace('_', ' ')} {abs(value):.2f}" for name, value in terms.items()
+    )
+    return f"score {node.consciousness_adjusted_score or 0.0:.2f} = {shown.removeprefix('+ ')}"

@@ -1,0 +1,406 @@
+"""The command `substrate` as its users meet it: a process, its output, its exit code; on a real engine."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import redis
+
+from api.cli import program, story
+from substrate.engine_socket import socket_of
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = [sys.executable, "-m", "api.cli"]
+EXPECTED = json.loads((ROOT / "examples" / "ada" / "expect.json").read_text("utf-8"))
+TALK = [
+    {"role": "mira", "content": "I went to the lighthouse choir yesterday, it was [bold]loud[/oops] :smile:"},
+    {"role": "jon", "content": "Did they sing the storm song?"},
+    {"role": "mira", "content": "Twice. My brother Tomas bakes rye bread for them every Sunday."},
+    {"role": "jon", "content": "Then I shall come on Sunday."},
+]
+
+
+class Said:
+    """What a run of the command left: its exit code and both outputs."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+        assert "Traceback" not in out + err
+
+
+class Command:
+    """The command, called inside this process: the same entry, without the start of an interpreter."""
+
+    def __init__(self, data: Path, captured: pytest.CaptureFixture[str]) -> None:
+        self.data, self.captured = data, captured
+
+    def __call__(self, *words: str) -> Said:
+        with pytest.raises(SystemExit) as end:
+            program.main(["--data", str(self.data), *words])
+        captured = self.captured.readouterr()
+        assert isinstance(end.value.code, int)
+        return Said(end.value.code, captured.out, captured.err)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory with the citizen `mira-1` and one conversation."""
+    home = tmp_path_factory.mktemp("cli")
+    talk = home / "talk.json"
+    stamped = [{**turn, "timestamp": f"2026-03-0{day}T10:00:00Z"} for day, turn in enumerate(TALK, start=1)]
+    talk.write_text(json.dumps(stamped), "utf-8")
+    taken = run("--data", str(home / "data"), "ingest", str(talk), "-f", "messages", "-c", "mira-1")
+    assert taken.code == 0, taken.err
+    assert "4 turns" in taken.out
+    return home / "data"
+
+
+@pytest.fixture
+def command(data: Path, capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(data, capsys)
+
+
+def run(*words: str, **options: Any) -> Said:
+    """The command in a process of its own."""
+    done = subprocess.run([*PROGRAM, *words], cwd=ROOT, capture_output=True, text=True, timeout=120, **options)
+    return Said(done.returncode, done.stdout, done.stderr)
+
+
+# The surface
+
+
+def test_help_names_every_command() -> None:
+    said = run("--help")
+    assert said.code == 0
+    assert all(name in said.out for name in program.COMMANDS)
+
+
+@pytest.mark.parametrize("name", program.COMMANDS)
+def test_every_command_has_help(name: str, command: Command) -> None:
+    said = command(name, "--help")
+    assert said.code == 0
+    assert "Usage" in said.out
+
+
+def test_the_version_is_shown(command: Command) -> None:
+    assert re.fullmatch(r"substrate \d+\.\d+\.\d+\s*", command("--version").out)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("aks",), "'ask'"),
+        (("ask",), "question"),
+        (("ask", "x"), "--citizen"),
+        (("ask", "--data", "x", "y"), "come first"),
+        (("ask", "x", "-c", "mira-1", "--limit", "many"), "--limit"),
+    ],
+)
+def test_a_wrong_call_is_one_line_and_code_2(words: tuple[str, ...], expected: str, command: Command) -> None:
+    said = command(*words)
+    assert said.code == 2
+    assert expected in said.err
+    assert len(said.err.splitlines()) == 1
+    assert said.err.startswith("error: ")
+
+
+# Asking
+
+
+def test_a_question_finds_its_turn_and_says_when_and_why(command: Command) -> None:
+    said = command("ask", "Who bakes rye bread?", "-c", "mira-1")
+    assert said.code == 0
+    assert "My brother Tomas bakes rye bread" in said.out
+    assert "3 March 2026" in said.out
+    assert "talk:D1:3" in said.out
+    assert "found by" in said.out
+
+
+@pytest.mark.parametrize("columns", ["80", "120"])
+def test_no_line_is_wider_than_the_terminal_and_markup_is_shown_as_it_is(
+    columns: str, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    said = command("ask", "lighthouse choir", "-c", "mira-1", "--explain")
+    assert "[bold]loud[/oops] :smile:" in " ".join(said.out.split())
+    assert "score" in said.out
+    assert max(map(len, said.out.splitlines())) <= int(columns)
+    assert "\x1b" not in said.out
+
+
+def test_json_is_the_whole_stream_and_nothing_else(command: Command) -> None:
+    said = command("ask", "storm song", "-c", "mira-1", "--json", "--level", "n1")
+    stream = json.loads(said.out)
+    assert stream["citizen_id"] == "mira-1"
+    assert list(stream["levels"]) == ["n1_personal"]
+    assert "talk:D1:2" in [node["node_id"] for node in stream["activation_tiers"]["focus"]]
+    assert said.err == ""
+
+
+def test_a_past_day_shows_what_held_then(command: Command) -> None:
+    said = command("ask", "storm song", "-c", "mira-1", "--as-of", "2026-03-01T12:00", "--known-at", "2100-01-01")
+    assert said.code == 0
+    assert "storm song" not in said.out.partition("\n")[2]
+    assert "as of 1 March 2026 12:00 UTC" in said.out
+    assert "no time zone" in said.out
+
+
+def test_an_unknown_citizen_is_told_with_those_spelt_alike(command: Command) -> None:
+    said = command("ask", "x", "-c", "mira1")
+    assert said.code == 4
+    assert "Did you mean mira-1?" in said.err
+    assert not (command.data / "engine.sock").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (("--level", "N7"), "--level"),
+        (("--mode", "sideways"), "--mode"),
+        (("--mode", "point_in_time"), "--as-of"),
+        (("--mode", "current", "--as-of", "2026-01-01"), "--as-of"),
+        (("--as-of", "someday"), "--as-of"),
+        (("--limit", "0"), "--limit"),
+        (("--min-energy", "1.2"), "--min-energy"),
+        (("--min-confidence", "nan"), "--min-confidence"),
+    ],
+)
+def test_an_invalid_intention_is_told_in_the_words_of_the_options(
+    words: tuple[str, ...], option: str, command: Command
+) -> None:
+    said = command("ask", "x", "-c", "mira-1", *words)
+    assert said.code == 2
+    assert option in said.err
+
+
+def test_every_fault_has_its_line(command: Command) -> None:
+    said = command("ask", "  ", "-c", "no citizen", "--level", "N7", "--limit", "101")
+    assert said.code == 2
+    told = {line.split()[1] for line in said.err.splitlines()}
+    assert told == {"QUESTION:", "--level:", "--limit:", "--citizen:"}
+
+
+# Writing
+
+
+def test_a_memory_goes_in_comes_back_and_has_a_history(command: Command) -> None:
+    name = 'The "quiet" `bay` of {Tarn} $x MATCH (n) DETACH DELETE n'
+    felt = ("--emotion", "joy=0.7", "--emotion", "calm=0.4", "--tag", "sea", "--state", "in_progress")
+    stored = command("remember", name, "-c", "mira-1", "--id", "bay", "--valid-at", "2026-02-01", *felt)
+    assert stored.code == 0, stored.err
+    assert command("remember", name, "-c", "mira-1", "--id", "bay", "--description", "other").code == 5
+    [record] = json.loads(command("history", "bay", "-c", "mira-1", "--json").out)
+    assert record["name"] == name
+    assert record["emotion_vector"] == {"joy": 0.7, "calm": 0.4}
+    shown = command("history", "bay", "-c", "mira-1").out
+    assert "2026-02-01 00:00" in shown
+    assert "1 record" in shown
+
+
+def test_a_changed_belief_shows_both_times_and_the_reason(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    lines = [
+        {
+            "command": "remember",
+            "id": "door",
+            "name": "Door",
+            "description": "It is green.",
+            "valid_at": "2026-01-01",
+        },
+        {"command": "supersede", "id": "door", "description": "It is red.", "effective_at": "2026-02-01"},
+        {"command": "correct", "id": "door", "description": "It is crimson.", "energy": 0.9},
+    ]
+    file = tmp_path / "door.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    assert command("ingest", str(file), "-f", "commands", "-c", "mira-1").code == 0
+    said = " ".join(command("history", "door", "-c", "mira-1").out.split())
+    assert "4 records" in said
+    for part in ("It is green.", "It is crimson.", "energy: 0.5 → 0.9", "the world changed", "found to be"):
+        assert part in said
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("remember", "x"), 2),
+        (("remember", "x", "-c", "mira-1", "--energy", "1.2"), 2),
+        (("remember", "x", "-c", "mira-1", "--emotion", "joy=very"), 2),
+        (("remember", "x", "-c", "mira-1", "--emotion", "joy=nan"), 2),
+        (("remember", "x", "-c", "mira-1", "--valid-at", "0001-01-01"), 2),
+        (("remember", "x\x07", "-c", "mira-1"), 2),
+        (("remember", "y" * 200_000, "-c", "mira-1"), 2),
+        (("history", "nothing", "-c", "mira-1"), 4),
+        (("history", "nothing", "-c", "nobody"), 4),
+        (("history", "nothing", "--level", "N2"), 4),
+        (("history", "nothing"), 2),
+        (("ingest", "no/such/file", "-f", "messages", "-c", "mira-1"), 2),
+        (("ingest", "pyproject.toml", "-f", "locomo"), 2),
+        (("ingest", "pyproject.toml", "-f", "sonnets"), 2),
+        (("ingest", "examples/ada/talk_with_luca.jsonl", "-f", "messages"), 2),
+    ],
+)
+def test_bad_input_gets_a_clear_line_and_its_code(words: tuple[str, ...], code: int, command: Command) -> None:
+    said = command(*words)
+    assert (said.code, said.out) == (code, "")
+    assert said.err.startswith("error: ")
+    assert all(len(line) < 500 for line in said.err.splitlines())
+
+
+def test_ingesting_again_stores_nothing_twice(command: Command, data: Path) -> None:
+    said = command("ingest", str(data.parent / "talk.json"), "-f", "messages", "-c", "mira-1")
+    assert said.code == 0
+    assert "stored 0, there already" in said.out
+
+
+def test_an_interrupted_ingestion_goes_on_without_duplicates(tmp_path: Path) -> None:
+    talk, home = tmp_path / "long.jsonl", tmp_path / "data"
+    turns = [{"role": "mira", "content": f"line {number}"} for number in range(900)]
+    talk.write_text("\n".join(map(json.dumps, turns)), "utf-8")
+    words = ["--data", str(home), "ingest", str(talk), "-f", "messages", "-c", "mira-1"]
+    process = subprocess.Popen([*PROGRAM, *words], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    wait_for_memories(home, 40)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "without duplicates" in err
+    assert "Traceback" not in err
+    again = run(*words)
+    assert again.code == 0
+    stored, known = map(int, re.findall(r"(?:stored|already) ([\d,]+)", again.out.replace(",", "")))
+    assert known >= 40
+    assert stored + known == 3 * 900 + 2 + 1 - 1
+
+
+def wait_for_memories(home: Path, least: int) -> None:
+    """Return when the engine of `home` holds that many memories of mira-1."""
+    query = "MATCH (n:ConsciousnessNode) RETURN count(n)"
+    give_up = time.monotonic() + 60
+    while time.monotonic() < give_up:
+        try:
+            with redis.Redis(unix_socket_path=str(socket_of(home))) as engine:
+                if engine.execute_command("GRAPH.RO_QUERY", "citizen_mira-1", query)[1][0][0] >= least:
+                    return
+        except redis.RedisError:
+            pass
+        time.sleep(0.02)
+    raise AssertionError("nothing was stored")
+
+
+# The house
+
+
+def test_a_directory_that_cannot_be_one_is_told_by_every_command(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "file").touch()
+    command.data = tmp_path / "file" / "data"
+    for words in (("ask", "x", "-c", "a"), ("remember", "x", "-c", "a"), ("history", "x", "-c", "a")):
+        said = command(*words)
+        assert said.code == 1
+        assert "a part of its path is a file" in said.err
+        assert len(said.err.splitlines()) == 1
+
+
+def test_the_doctor_is_content_with_a_sound_house(command: Command) -> None:
+    said = command("doctor")
+    assert said.code == 0, said.out
+    assert "indexes OPERATIONAL" in " ".join(said.out.split())
+    assert "✗" not in said.out
+
+
+def test_the_doctor_looks_on_when_the_engine_cannot_start(tmp_path: Path, command: Command) -> None:
+    (tmp_path / "file").touch()
+    command.data = tmp_path / "file" / "data"
+    said = command("doctor")
+    assert said.code == 1
+    assert "✗ engine" in said.out
+    assert "→" in said.out
+    assert "✓ embedder" in said.out
+
+
+def test_the_service_starts_and_stops_in_order(data: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert run("--data", str(data), "serve", "--port", str(port)).code == 6
+    words = ["--data", str(data), "serve", "--host", "0.0.0.0", "--port", str(port)]
+    process = subprocess.Popen([*PROGRAM, *words], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    give_up = time.monotonic() + 60
+    while time.monotonic() < give_up:
+        try:
+            if httpx.get(f"http://127.0.0.1:{port}/health/ready").status_code == 200:
+                break
+        except httpx.TransportError:
+            time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert "no authentication" in err
+    assert "Traceback" not in err
+
+
+def test_a_service_that_cannot_start_says_why(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    said = run("--data", str(tmp_path / "file" / "data"), "serve", "--port", str(free_port()))
+    assert said.code == 1
+    assert "error: The data directory" in said.err
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
+# The demo
+
+
+@pytest.fixture(scope="module")
+def told() -> Said:
+    return run("demo")
+
+
+def test_the_demo_finds_what_its_questions_are_about(told: Said) -> None:
+    assert told.code == 0, told.err
+    parts = re.split(r"question \d of \d", told.out)[1:]
+    asked = [question for question in EXPECTED["questions"] if question.get("demo")]
+    assert len(parts) == len(asked)
+    for part, question in zip(parts, asked, strict=True):
+        assert question["ask"] in " ".join(part.split())
+        assert any(found in part for found in question["expect"]), question["ask"]
+
+
+def test_the_demo_shows_what_held_before_and_says_what_to_try(told: Said) -> None:
+    text = " ".join(told.out.split())
+    assert "Changed: nothing is overwritten" in text
+    past = text.partition("The same question as of")[2]
+    assert "The condition on time stands in the query itself" in past
+    assert "try next" in text
+    assert "demo --keep" in text
+
+
+def test_without_the_examples_the_demo_says_so(
+    command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(story.story, "__defaults__", (tmp_path,))
+    said = command("demo")
+    assert said.code == 4
+    assert "source tree" in said.err
+
+
+def test_what_nobody_expected_is_called_a_defect(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("of all things")
+
+    monkeypatch.setattr("api.cli.ingest.given", broken)
+    said = command("ingest", "x", "-f", "messages")
+    assert said.code == 70
+    assert "defect" in said.err

@@ -1,0 +1,213 @@
+"""Ingestion into a real store: once, again, interrupted, and with what is not what it claims to be."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from api.runtime import now
+from orchestration.deps import Deps
+from orchestration.episodes import Episode, Session, Turn
+from orchestration.formats import File, Given, Intake, parse
+from orchestration.ingest import IngestReport, chunks, ingest
+from schemas.commands import Relate, Remember
+from schemas.errors import InvalidRequest
+from schemas.memory import Level
+from substrate import reader, rows
+from substrate.connection import parameters
+from substrate.cypher.query import Query
+from substrate.graph_schema import graph_name
+
+LINKS = Query(
+    "test_links",
+    "MATCH (a:ConsciousnessNode)-[e:LINK]->(b:ConsciousnessNode) WHERE e.relation_type = $type "
+    "RETURN a.id, b.id ORDER BY a.valid_at",
+)
+
+
+def chat(citizen: str, turns: int, name: str = "talk") -> Intake:
+    entries = [
+        {
+            "role": ("Zoë", "李雷")[n % 2],
+            "content": f'Nº {n} 🎣 \'\\ "q" {{x}} $y',
+            "timestamp": 1_700_000_000 + 60 * n,
+        }
+        for n in range(turns)
+    ]
+    return parse("messages", Given(name, (File("talk.json", json.dumps(entries)),), citizen))
+
+
+async def holdings(deps: Deps, citizen: str) -> tuple[int, int]:
+    counts = await reader.counts(deps.connection, graph_name(Level.N1, citizen))
+    return counts.memories, counts.links
+
+
+async def linked(deps: Deps, citizen: str, relation_type: str) -> list[tuple[Any, ...]]:
+    found = await deps.connection.read(
+        graph_name(Level.N1, citizen), LINKS, parameters({"type": relation_type})
+    )
+    return [tuple(row) for row in found]
+
+
+def figures(report: IngestReport) -> tuple[int, int, int]:
+    return report.stored, report.duplicates, report.refused
+
+
+async def test_a_conversation_goes_in_once(deps: Deps, fresh_citizen: str) -> None:
+    intake = chat(fresh_citizen, 120)
+    report = await ingest(intake, deps, now())
+    assert (report.turns, report.sessions, report.persons, report.links) == (120, 1, 2, 240)
+    assert figures(report) == (363, 0, 0)
+    assert await holdings(deps, fresh_citizen) == (123, 240)
+    again = await ingest(intake, deps, now())
+    assert figures(again) == (0, 363, 0)
+    assert await holdings(deps, fresh_citizen) == (123, 240)
+
+
+async def test_what_was_stored_is_not_embedded_again(
+    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await ingest(chat(fresh_citizen, 60), deps, now())
+    embedded: list[str] = []
+    embed = deps.embedder.embed_texts
+
+    async def counted(texts: list[str]) -> list[list[float]]:
+        embedded.extend(texts)
+        return await embed(texts)
+
+    monkeypatch.setattr(deps.embedder, "embed_texts", counted)
+    report = await ingest(chat(fresh_citizen, 61), deps, now())
+    assert figures(report) == (3, 183, 0)
+    assert len(embedded) == 1
+
+
+async def test_order_speakers_and_text_come_back_as_they_went_in(deps: Deps, fresh_citizen: str) -> None:
+    await ingest(chat(fresh_citizen, 3), deps, now())
+    assert await linked(deps, fresh_citizen, "NEXT") == [
+        ("talk:D1:1", "talk:D1:2"),
+        ("talk:D1:2", "talk:D1:3"),
+    ]
+    assert await linked(deps, fresh_citizen, "SAID_BY") == [
+        ("talk:D1:1", "person:zoe"),
+        ("talk:D1:2", "person:李雷"),
+        ("talk:D1:3", "person:zoe"),
+    ]
+    assert await linked(deps, fresh_citizen, "STARTS_WITH") == [("talk:session_1", "talk:D1:1")]
+    row = await reader.memory(deps.connection, graph_name(Level.N1, fresh_citizen), "talk:D1:2")
+    assert row is not None
+    turn = rows.node(row, Level.N1)
+    assert (turn.description, turn.speaker) == ('Nº 1 🎣 \'\\ "q" {x} $y', "李雷")
+    assert turn.valid_at.timestamp() == 1_700_000_060
+
+
+async def test_interrupted_ingestion_is_completed_by_the_next(deps: Deps, fresh_citizen: str) -> None:
+    intake = chat(fresh_citizen, 200)
+    heard: list[tuple[int, int]] = []
+
+    def stop(done: int, total: int) -> None:
+        heard.append((done, total))
+        task.cancel()
+
+    task = asyncio.create_task(ingest(intake, deps, now(), stop))
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert len(heard) == 1
+    assert 0 < heard[0][0] < heard[0][1] == 603
+    assert (await holdings(deps, fresh_citizen))[0] < 203
+    report = await ingest(intake, deps, now())
+    assert report.stored + report.duplicates == 603
+    assert report.stored < 603
+    assert await holdings(deps, fresh_citizen) == (203, 400)
+    assert len(await linked(deps, fresh_citizen, "NEXT")) == 199
+
+
+async def test_people_are_shared_between_conversations(deps: Deps, fresh_citizen: str) -> None:
+    await ingest(chat(fresh_citizen, 2), deps, now())
+    report = await ingest(chat(fresh_citizen, 4, name="other"), deps, now())
+    assert figures(report) == (13, 2, 0)
+    assert report.persons == 2
+
+
+async def test_changed_content_under_the_same_name_is_refused_and_said(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    def talk(text: str) -> Intake:
+        turns = (Turn("D1:1", "A", text), Turn("D1:2", "B", "same"))
+        return Intake((Episode("talk", fresh_citizen, (Session("s1", "one", None, turns),)),))
+
+    await ingest(talk("before"), deps, now())
+    report = await ingest(talk("after"), deps, now())
+    assert figures(report) == (0, 8, 1)
+    assert report.faults[0].startswith("talk:D1:1: is stored with another content")
+
+
+async def test_commands_are_applied_in_order_and_once(deps: Deps, fresh_citizen: str) -> None:
+    felt = {"goal": "g", "mindstate": "m", "energy": 0.5, "confidence": 0.5, "emotion_vector": {}}
+    lines: list[dict[str, Any]] = [
+        {"command": "remember", "id": "a", "name": "a", "valid_at": "2024-01-01", "mood": 1},
+        {"command": "supersede", "id": "a", "description": "new", "effective_at": "2024-02-01T00:00:00Z"},
+        {"command": "remember", "id": "b", "name": "b"},
+        {"command": "relate", "source_id": "a", "target_id": "b", "relation_type": "HELPS", **felt},
+        {"command": "relate", "source_id": "a", "target_id": "nobody", "relation_type": "HELPS", **felt},
+        {"command": "remember", "id": "nobody", "name": "too late"},
+    ]
+    text = "\n".join(json.dumps(line) for line in lines)
+    intake = parse("commands", Given("life", (File("life.jsonl", text),), fresh_citizen))
+    report = await ingest(intake, deps, now())
+    assert figures(report) == (5, 0, 1)
+    assert report.faults == ("a|HELPS|nobody: target_id nobody is not a memory of this graph",)
+    assert any("unknown fields were kept in extra: mood" in note for note in report.notes)
+    assert sum("valid_at had no time zone" in note for note in report.notes) == 1
+    again = await ingest(intake, deps, now())
+    assert figures(again) == (1, 5, 0)
+    history = await reader.history(deps.connection, graph_name(Level.N1, fresh_citizen), "a")
+    assert len(history) == 3
+
+
+async def test_notes_become_documents_with_their_sections(deps: Deps, fresh_citizen: str) -> None:
+    files = (
+        File("a.md", "---\ndate: 2024-03-01\n---\n# One\nSee [[b]].\n## Part\nText #tag\n## Next\n"),
+        File("deep/b.md", "Nothing."),
+    )
+    intake = parse("markdown", Given("notes", files, fresh_citizen))
+    report = await ingest(intake, deps, now())
+    assert (report.memories, report.links, *figures(report)) == (4, 4, 8, 0, 0)
+    assert await linked(deps, fresh_citizen, "MENTIONS") == [("notes:a.md", "notes:deep/b.md")]
+    assert len(await linked(deps, fresh_citizen, "PART_OF")) == 2
+    assert figures(await ingest(intake, deps, now())) == (0, 8, 0)
+
+
+@pytest.mark.parametrize("form", ["messages", "locomo", "markdown", "commands"])
+async def test_a_malformed_file_stores_nothing(deps: Deps, fresh_citizen: str, form: str) -> None:
+    good = {
+        "messages": '{"role": "u", "content": "fine"}\n{"role": "u"}',
+        "locomo": json.dumps(
+            [
+                {
+                    "sample_id": "s",
+                    "conversation": {"session_1": [{"speaker": "A", "dia_id": "1", "text": "x"}, 1]},
+                }
+            ]
+        ),
+        "markdown": "---\ndate: never\n---\nfine",
+        "commands": '{"command": "remember", "name": "fine"}\n{"command": "remember"}',
+    }
+    with pytest.raises(InvalidRequest, match=r"f\.x"):
+        await ingest(parse(form, Given("f", (File("f.x", good[form]),), fresh_citizen)), deps, now())
+    assert graph_name(Level.N1, fresh_citizen) not in await deps.graphs.existing()
+
+
+def test_chunks_keep_links_behind_their_ends(fresh_citizen: str) -> None:
+    seen: set[str] = set()
+    for item in chat(fresh_citizen, 130).items:
+        for chunk in chunks(item.commands()):
+            memories = [command for command in chunk if isinstance(command, Remember)]
+            assert len(memories) <= 50
+            assert chunk[: len(memories)] == memories
+            seen |= {command.id or "" for command in memories}
+            for command in chunk:
+                if isinstance(command, Relate):
+                    assert {command.source_id, command.target_id} <= seen

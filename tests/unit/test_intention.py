@@ -1,0 +1,122 @@
+"""What a citizen may ask, and what is answered with a refusal."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from schemas.intention import RetrievalIntention
+from schemas.memory import Level
+from schemas.temporal import TemporalMode
+
+ASKED: dict[str, Any] = {"query_text": "What did Ada say?", "citizen_id": "ada"}
+THEN = "2025-06-29T13:45:00Z"
+
+
+def refusal(**fields: Any) -> str:
+    with pytest.raises(ValidationError) as caught:
+        RetrievalIntention.model_validate({**ASKED, **fields})
+    return str(caught.value)
+
+
+def test_the_least_intention_has_the_defaults_of_003() -> None:
+    asked = RetrievalIntention.model_validate(ASKED)
+    assert asked.temporal_mode is TemporalMode.CURRENT
+    assert asked.query_levels == (Level.N1, Level.N2, Level.N3)
+    assert asked.max_results_per_level == 20
+    assert asked.generated_at.tzinfo is not None
+    assert asked.notes == ()
+
+
+def test_every_intention_has_an_id_of_its_own() -> None:
+    ids = {RetrievalIntention.model_validate(ASKED).intention_id for _ in range(20)}
+    assert len(ids) == 20
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("query_text", ""),
+        ("query_text", "   \n\t "),
+        ("query_text", "x" * 20_001),
+        ("query_text", "x" * 2_000_000),
+        ("query_text", "a\x00b"),
+        ("query_text", "a\x1bb"),
+        ("query_text", "\ud800"),
+        ("query_text", None),
+        ("query_text", 7),
+        ("citizen_id", None),
+        ("citizen_id", "../ada"),
+        ("citizen_id", "collective n2"),
+        ("temporal_mode", "now"),
+        ("temporal_mode", None),
+        ("query_levels", ["N4"]),
+        ("query_levels", ["n1"]),
+        ("query_levels", []),
+        ("query_levels", "N1"),
+        ("max_results_per_level", 0),
+        ("max_results_per_level", 101),
+        ("max_results_per_level", 2.5),
+        ("min_energy", 1.2),
+        ("min_energy", math.nan),
+        ("min_confidence", -0.1),
+        ("min_confidence", math.inf),
+        ("required_emotions", ["joy"] * 17),
+        ("required_emotions", "joy"),
+        ("required_emotions", ["jo\x00y"]),
+        ("max_tokens", 0),
+        ("max_tokens", -5),
+        ("as_of_time", "yesterday"),
+        ("time_range_start", "2400-01-01T00:00:00Z"),
+        ("unknown_field", 1),
+    ],
+)
+def test_a_bad_field_is_refused_and_named(field: str, value: Any) -> None:
+    assert field in refusal(**{field: value})
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"temporal_mode": "point_in_time"}, "point_in_time needs as_of_time"),
+        ({"temporal_mode": "point_in_time", "known_at": THEN}, "point_in_time needs as_of_time"),
+        ({"as_of_time": THEN}, "need temporal_mode point_in_time"),
+        ({"known_at": THEN}, "need temporal_mode point_in_time"),
+        (
+            {"temporal_mode": "evolution", "time_range_start": THEN, "time_range_end": THEN},
+            "time_range_end must lie after",
+        ),
+    ],
+)
+def test_times_that_do_not_fit_the_mode_are_refused(fields: dict[str, Any], said: str) -> None:
+    assert said in refusal(**fields)
+
+
+def test_a_range_is_compared_after_both_ends_have_a_zone() -> None:
+    asked = RetrievalIntention.model_validate(
+        {
+            **ASKED,
+            "temporal_mode": "evolution",
+            "time_range_start": "2025-06-29T13:45:00",
+            "time_range_end": "2025-06-29T15:45:01+02:00",
+        }
+    )
+    assert asked.time_range_start == datetime(2025, 6, 29, 13, 45, tzinfo=UTC)
+    assert asked.notes == ("time_range_start had no time zone and was taken as UTC",)
+
+
+def test_a_time_without_a_zone_is_taken_as_utc_and_said() -> None:
+    asked = RetrievalIntention.model_validate(
+        {**ASKED, "temporal_mode": "point_in_time", "as_of_time": "2025-06-29T13:45:00"}
+    )
+    assert asked.as_of_time == datetime(2025, 6, 29, 13, 45, tzinfo=UTC)
+    assert asked.notes == ("as_of_time had no time zone and was taken as UTC",)
+
+
+def test_a_level_asked_for_twice_is_asked_once() -> None:
+    asked = RetrievalIntention.model_validate({**ASKED, "query_levels": ["N3", "N1", "N3"]})
+    assert asked.query_levels == (Level.N3, Level.N1)

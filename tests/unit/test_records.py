@@ -1,0 +1,232 @@
+"""Commands → stored properties."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestration.records import (
+    embedded_text,
+    fingerprint,
+    handle,
+    link_row,
+    memory_row,
+    natural_id,
+    revised_content,
+    search_properties,
+    tag_names,
+)
+from schemas.commands import Correct, Relate, Remember, Supersede
+from schemas.temporal import END_OF_TIME, to_instant
+from substrate.cypher.columns import LINK_COLUMNS, LINK_UPKEEP, NODE_COLUMNS, NODE_UPKEEP
+
+NOW = 1_700_000_000_000_000
+THEN = datetime(2025, 6, 29, tzinfo=UTC)
+LINK: dict[str, Any] = {
+    "citizen_id": "ada",
+    "source_id": "a",
+    "target_id": "b",
+    "relation_type": "JUSTIFIES",
+    "energy": 0.7,
+    "confidence": 0.9,
+    "emotion_vector": {},
+    "goal": "understand",
+    "mindstate": "curious",
+}
+
+
+def remember(**fields: Any) -> Remember:
+    return Remember.model_validate({"citizen_id": "ada", "name": "A walk", **fields})
+
+
+# --- fingerprints and ids --------------------------------------------------------------------------------
+
+
+def test_a_fingerprint_is_the_same_in_every_process() -> None:
+    assert fingerprint(remember()) == 2303939831996828
+
+
+@given(st.dictionaries(st.sampled_from(["a", "b", "c", "d"]), st.integers(), min_size=2))
+def test_a_fingerprint_does_not_depend_on_the_order_of_fields(extra: dict[str, int]) -> None:
+    turned = dict(reversed(extra.items()))
+    small = {name: value % 1000 for name, value in extra.items()}
+    assert fingerprint(remember(extra=small, energy=0.1)) == fingerprint(
+        remember(energy=0.1, extra={name: value % 1000 for name, value in turned.items()})
+    )
+
+
+def test_a_fingerprint_does_not_see_the_command_id() -> None:
+    assert fingerprint(remember(command_id="one")) == fingerprint(remember(command_id="two"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": "A talk"},
+        {"id": "m1"},
+        {"energy": 0.51},
+        {"citizen_id": "bob"},
+        {"level": "N2"},
+        {"valid_at": THEN},
+        {"tags": ["x"]},
+        {"emotion_vector": {"joy": 0.1}},
+        {"weather": "rain"},
+    ],
+)
+def test_a_fingerprint_sees_every_other_field(change: dict[str, Any]) -> None:
+    assert fingerprint(remember(**change)) != fingerprint(remember())
+
+
+def test_commands_of_two_kinds_with_the_same_fields_differ() -> None:
+    said: dict[str, Any] = {"citizen_id": "ada", "id": "m", "name": "A talk"}
+    kinds = [Supersede.model_validate(said), Correct.model_validate(said), Remember.model_validate(said)]
+    assert len({fingerprint(command) for command in kinds}) == 3
+
+
+@given(st.text(max_size=20))
+def test_numbers_of_fingerprints_and_handles_are_exact_in_the_engine(text: str) -> None:
+    assert 0 <= handle(text.encode("utf-8", "replace").decode()) < 2**53
+    assert 0 <= fingerprint(remember(extra={"text": text.encode("utf-8", "replace").decode()})) < 2**53
+
+
+identifiers = st.text(st.characters(codec="utf-8", exclude_characters="|\n\r\t\x7f", min_codepoint=32), min_size=1)
+
+
+@given(st.tuples(identifiers, identifiers), st.tuples(identifiers, identifiers))
+def test_two_links_share_a_natural_id_only_when_they_share_both_ends(
+    one: tuple[str, str], other: tuple[str, str]
+) -> None:
+    same = natural_id(one[0], "NEXT", one[1]) == natural_id(other[0], "NEXT", other[1])
+    assert same is (one == other)
+    assert natural_id("a", "NEXT", "b") != natural_id("a", "BEFORE", "b")
+
+
+# --- memories --------------------------------------------------------------------------------------------
+
+
+def test_a_stored_memory_has_every_column_and_its_times() -> None:
+    row = memory_row(remember(valid_at=THEN), ("m", "c"), NOW)
+    assert set(row) == {*NODE_COLUMNS, *NODE_UPKEEP, "emotion", "tag_names"}
+    assert (row["id"], row["command_id"], row["version"]) == ("m", "c", 1)
+    assert (row["valid_at"], row["invalid_at"]) == (to_instant(THEN), END_OF_TIME)
+    assert (row["created_at"], row["expired_at"]) == (NOW, END_OF_TIME)
+    assert memory_row(remember(), ("m", "c"), NOW)["valid_at"] == NOW
+
+
+def test_the_beginning_of_the_epoch_is_a_time_like_any_other() -> None:
+    row = memory_row(remember(valid_at=datetime(1970, 1, 1, tzinfo=UTC)), ("m", "c"), NOW)
+    assert row["valid_at"] == 0
+
+
+@pytest.mark.parametrize(
+    ("fields", "unset"),
+    [
+        ({}, "energy,confidence,emotion_vector"),
+        ({"energy": 0.5}, "confidence,emotion_vector"),
+        ({"energy": 0.5, "confidence": 0.5, "emotion_vector": {"joy": 0.5}}, None),
+    ],
+)
+def test_what_was_assumed_is_told_from_what_was_said(fields: dict[str, Any], unset: str | None) -> None:
+    assert memory_row(remember(**fields), ("m", "c"), NOW)["unset"] == unset
+
+
+@pytest.mark.parametrize(
+    ("fields", "search"),
+    [
+        ({"description": "plain text"}, None),
+        ({"name": "Café"}, "cafe"),
+        ({"description": "über alles"}, "a walk uber alles"),
+        ({"goal": "build_bridge", "tags": ["Été", "work"]}, "build bridge ete work"),
+        ({"name": "Café", "goal": "rest"}, "cafe rest"),
+    ],
+)
+def test_the_search_text_holds_what_the_engine_would_not_read_by_itself(
+    fields: dict[str, Any], search: str | None
+) -> None:
+    assert memory_row(remember(**fields), ("m", "c"), NOW)["search_text"] == search
+
+
+@pytest.mark.parametrize(
+    ("fields", "names"),
+    [
+        ({"node_type": "Person", "name": "person_Luca"}, "person luca"),
+        ({"name": "Zoë", "aliases": ["Zozo", "zoe"]}, "zoe zozo"),
+        ({"node_type": "Turn", "name": "D1:3"}, None),
+        ({"node_type": "Session", "name": "session 1"}, None),
+        ({"name": "?!"}, None),
+    ],
+)
+def test_every_memory_can_be_named_but_turns_and_sessions(fields: dict[str, Any], names: str | None) -> None:
+    assert memory_row(remember(**fields), ("m", "c"), NOW)["entity_names"] == names
+
+
+def test_search_properties_of_stored_content_are_those_of_the_command() -> None:
+    command = remember(name="Zoë", goal="rest", tags=["Été"], aliases=["Zozo"], emotion_vector={"excited": 0.4})
+    row = memory_row(command, ("m", "c"), NOW)
+    again = search_properties(row, command.emotion_vector)
+    assert again == {name: row[name] for name in again}
+    assert again["emotions"] == ["excitement"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({}, "A walk."),
+        ({"description": "by the sea"}, "A walk. by the sea"),
+        ({"description": "Hello!", "speaker": "Ada"}, "Ada: Hello!"),
+        ({"description": "Hello!", "speaker": ""}, "A walk. Hello!"),
+    ],
+)
+def test_what_is_embedded_is_what_was_said_and_by_whom(fields: dict[str, Any], text: str) -> None:
+    assert embedded_text(remember(**fields).model_dump()) == text
+
+
+def test_tags_and_buckets_have_names_of_their_own() -> None:
+    assert tag_names(["work", "sea", "work"], ["work"]) == ["#work", "#sea", "@work"]
+    assert tag_names(None, ()) == []
+
+
+# --- links -----------------------------------------------------------------------------------------------
+
+
+def test_a_stored_link_has_every_column_and_both_ends() -> None:
+    command = Relate.model_validate(LINK)
+    row = link_row(command, (natural_id("a", "JUSTIFIES", "b"), "c"), NOW)
+    assert set(row) == {*LINK_COLUMNS, *LINK_UPKEEP, "handle", "source_id", "target_id"}
+    assert (row["id"], row["source_id"], row["target_id"]) == ("a|JUSTIFIES|b", "a", "b")
+    assert row["handle"] is None
+    assert row["emotion_vector"] == "{}"
+    assert (row["energy_transfer_coefficient"], row["resolution_state"]) == (0.5, "in_progress")
+
+
+def test_a_link_with_an_id_of_its_own_is_found_by_a_number() -> None:
+    row = link_row(Relate.model_validate({**LINK, "id": "l1"}), ("l1", "c"), NOW)
+    assert row["handle"] == handle("l1")
+
+
+# --- revisions -------------------------------------------------------------------------------------------
+
+
+def test_a_revision_changes_what_it_says_and_nothing_else() -> None:
+    before = {"name": "A walk", "description": "by the sea", "tags": '["work"]', "energy": 0.5, "goal": "rest"}
+    command = Correct.model_validate(
+        {"citizen_id": "ada", "id": "m", "description": "by the lake", "tags": ["x"], "goal": None}
+    )
+    after = revised_content(command, before)
+    assert (after["name"], after["energy"]) == ("A walk", 0.5)
+    assert after["description"] == "by the lake"
+    assert orjson.loads(after["tags"]) == ["x"]
+    assert after["goal"] is None
+
+
+def test_a_revision_that_says_nothing_changes_nothing() -> None:
+    before = {"name": "A walk", "description": "by the sea", "energy": 0.5}
+    command = Supersede.model_validate(
+        {"citizen_id": "ada", "id": "m", "command_id": "c", "expected_version": 3, "effective_at": THEN}
+    )
+    assert revised_content(command, before) == before

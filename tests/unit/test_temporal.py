@@ -1,0 +1,152 @@
+"""Time: closed-open periods, scopes, and instants that lose nothing."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from schemas.temporal import (
+    BEGINNING_OF_TIME,
+    END_OF_TIME,
+    EVER,
+    Moment,
+    Period,
+    Scope,
+    open_end,
+    to_datetime,
+    to_instant,
+)
+
+MOMENT: TypeAdapter[datetime] = TypeAdapter(Moment)
+storable = st.integers(BEGINNING_OF_TIME + 1, END_OF_TIME - 1)
+small = st.integers(-6, 6)
+
+
+@st.composite
+def short_periods(draw: st.DrawFn) -> Period:
+    start = draw(small)
+    return Period(start, start + draw(st.integers(1, 6)))
+
+
+@pytest.mark.parametrize(("instant", "inside"), [(9, False), (10, True), (19, True), (20, False)])
+def test_a_period_is_closed_open(instant: int, inside: bool) -> None:
+    assert Period(10, 20).contains(instant) is inside
+    assert Period(10, 20).overlaps(Period(instant, instant + 1)) is inside
+
+
+@given(short_periods(), short_periods())
+def test_periods_overlap_exactly_when_they_share_an_instant(one: Period, other: Period) -> None:
+    shared = any(one.contains(instant) and other.contains(instant) for instant in range(-6, 13))
+    assert one.overlaps(other) is other.overlaps(one) is shared
+
+
+@given(short_periods(), small, small)
+def test_a_scope_of_one_moment_sees_what_contains_the_moment(period: Period, valid: int, known: int) -> None:
+    scope = Scope.at(valid, known)
+    assert scope.valid.overlaps(period) is period.contains(valid)
+    assert scope.known.overlaps(period) is period.contains(known)
+
+
+@given(storable)
+def test_an_instant_becomes_a_datetime_and_the_same_instant_again(instant: int) -> None:
+    moment = to_datetime(instant)
+    assert moment.utcoffset() == timedelta(0)
+    assert to_instant(moment) == instant
+
+
+@given(storable, st.integers(-14 * 60, 14 * 60))
+def test_a_datetime_in_any_zone_names_the_same_instant(instant: int, offset: int) -> None:
+    moment = to_datetime(instant).astimezone(timezone(timedelta(minutes=offset)))
+    assert to_instant(moment) == instant
+    assert MOMENT.validate_python(moment) == to_datetime(instant)
+
+
+@given(storable, storable)
+def test_instants_are_ordered_as_their_datetimes(one: int, other: int) -> None:
+    assert (one < other) is (to_datetime(one) < to_datetime(other))
+
+
+@pytest.mark.parametrize(
+    ("instant", "moment"),
+    [
+        (0, datetime(1970, 1, 1, tzinfo=UTC)),
+        (1, datetime(1970, 1, 1, 0, 0, 0, 1, tzinfo=UTC)),
+        (-1, datetime(1969, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)),
+        (1_000_000_000_000_000, datetime(2001, 9, 9, 1, 46, 40, tzinfo=UTC)),
+    ],
+)
+def test_an_instant_counts_microseconds_since_1970(instant: int, moment: datetime) -> None:
+    assert to_instant(moment) == instant
+    assert to_datetime(instant) == moment
+
+
+@pytest.mark.parametrize("bound", [BEGINNING_OF_TIME, END_OF_TIME])
+def test_the_bounds_of_time_are_exact_as_doubles(bound: int) -> None:
+    assert int(float(bound)) == bound
+    assert float(bound) != float(bound - 1)
+    assert float(bound) != float(bound + 1)
+
+
+@pytest.mark.parametrize(
+    ("instant", "storable"),
+    [
+        (BEGINNING_OF_TIME, False),
+        (BEGINNING_OF_TIME + 1, True),
+        (0, True),
+        (END_OF_TIME - 1, True),
+        (END_OF_TIME, False),
+    ],
+)
+def test_a_moment_lies_between_the_bounds(instant: int, storable: bool) -> None:
+    moment = to_datetime(instant)
+    if storable:
+        assert MOMENT.validate_python(moment) == moment
+    else:
+        with pytest.raises(ValidationError, match="1685 and 2255"):
+            MOMENT.validate_python(moment)
+
+
+@pytest.mark.parametrize("moment", [datetime(1, 1, 1), datetime(9999, 12, 31)])  # noqa: DTZ001  (no zone)
+def test_the_ends_of_the_calendar_are_no_moments(moment: datetime) -> None:
+    with pytest.raises(ValidationError, match="1685 and 2255"):
+        MOMENT.validate_python(moment)
+
+
+def test_only_an_open_end_has_no_datetime() -> None:
+    assert open_end(END_OF_TIME) is None
+    assert open_end(END_OF_TIME - 1) == to_datetime(END_OF_TIME - 1)
+
+
+@given(storable)
+def test_ever_contains_every_storable_instant(instant: int) -> None:
+    assert EVER.contains(instant)
+
+
+@pytest.mark.parametrize(
+    ("known_from", "known_to", "seen"),
+    [
+        (None, None, True),
+        (None, 11, True),
+        (None, 10, False),
+        (19, None, True),
+        (20, None, False),
+        (12, 13, True),
+    ],
+)
+def test_history_sees_what_was_held_between_two_instants(
+    known_from: int | None, known_to: int | None, seen: bool
+) -> None:
+    scope = Scope.history(known_from, known_to)
+    assert scope.known.overlaps(Period(10, 20)) is seen
+
+
+@given(storable)
+def test_history_sees_every_valid_time(start: int) -> None:
+    scope = Scope.history(None, None)
+    assert scope.valid.overlaps(Period(start))
+    assert scope.valid.overlaps(Period(start, start + 1))
+    assert scope.known.overlaps(Period(start))

@@ -1,0 +1,111 @@
+"""Text in normal form, and query words that cannot harm the full-text engine."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from substrate.text import (
+    MAX_QUERY_WORDS,
+    STOP_WORDS,
+    name_key,
+    normal_text,
+    query_words,
+    search_text,
+    stem,
+    stem_counts,
+    words,
+)
+
+hostile = st.text(st.sampled_from("""ab @|%*()[]{}"'\\-_:;~$^=<>&!?.,/é\u0130ß\n\t"""), max_size=40)
+texts = st.text(max_size=60) | hostile
+
+
+@given(texts)
+def test_query_words_hold_only_word_characters(text: str) -> None:
+    for word in query_words(text):
+        assert re.fullmatch(r"\w+", word)
+        assert word not in STOP_WORDS
+        assert word.strip("_")
+
+
+@given(st.lists(st.from_regex(r"[a-z]{1,9}", fullmatch=True), max_size=60).map(" ".join))
+def test_query_words_are_few_distinct_and_in_the_order_of_the_query(text: str) -> None:
+    found = query_words(text)
+    assert len(found) == len(set(found)) <= MAX_QUERY_WORDS
+    first = {word: place for place, word in reversed(list(enumerate(words(text))))}
+    assert found == sorted(found, key=first.__getitem__)
+
+
+@given(texts)
+def test_the_query_words_of_query_words_are_themselves(text: str) -> None:
+    found = query_words(text)
+    assert query_words(" ".join(found)) == found
+
+
+def test_of_too_many_words_the_longest_are_kept() -> None:
+    long = [f"longword{letter}" for letter in "abcdefghijklmnopqrstuvwx"]
+    assert len(long) == MAX_QUERY_WORDS
+    assert query_words(" ".join(["zebra", *long, "yak"])) == long
+
+
+@given(texts)
+def test_the_normal_form_of_a_text_has_the_words_of_the_text(text: str) -> None:
+    assert words(" ".join(words(text))) == words(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "normal"),
+    [
+        ("Café CRÈME", "cafe creme"),
+        ("naïve", "naive"),
+        ("\ufb01ne", "fine"),
+        ("Ångström", "angstrom"),
+        ("Straße", "straße"),
+    ],
+)
+def test_normal_text_has_no_accents_ligatures_or_capitals(text: str, normal: str) -> None:
+    assert normal_text(text) == normal
+
+
+def test_stop_words_carry_no_meaning() -> None:
+    assert query_words("When did she go to the LGBTQ support group?") == ["go", "lgbtq", "support", "group"]
+    assert query_words("What is it, and who are you?") == []
+
+
+@pytest.mark.parametrize("hostile", ["@name:(x) | y", "%%drop%%", "a*", "-b", '"phrase', "(((", "\\", "_ __"])
+def test_the_signs_of_the_query_language_do_not_pass(hostile: str) -> None:
+    assert all(re.fullmatch(r"\w+", word) for word in query_words(hostile))
+
+
+@given(texts)
+def test_search_text_is_kept_only_where_the_engine_would_read_otherwise(text: str) -> None:
+    plain = text.isascii() and "\\" not in text and all(c.isprintable() or c in "\n\r\t" for c in text)
+    kept = search_text(text)
+    assert kept is None if plain else kept == " ".join(words(text))
+
+
+def test_search_text_joins_all_parts() -> None:
+    assert search_text("Café", "", "Zoë said") == "cafe zoe said"
+    assert search_text("Cafe", "don't") is None
+
+
+def test_stems_bring_the_forms_of_a_word_together() -> None:
+    assert len({stem(word) for word in ("connect", "connected", "connecting", "connection")}) == 1
+    assert stem_counts("Running, she runs; the runner ran.") == Counter(
+        {stem("run"): 2, stem("runner"): 1, stem("ran"): 1}
+    )
+
+
+@given(texts)
+def test_stem_counts_count_every_word_that_is_no_stop_word(text: str) -> None:
+    assert stem_counts(text).total() == sum(word not in STOP_WORDS for word in words(text))
+
+
+@pytest.mark.parametrize("name", ["person_luca", "Person-Luca", "Person  Luca", "PERSON LÚCA", "(person) luca!"])
+def test_a_name_is_compared_without_signs_case_and_accents(name: str) -> None:
+    assert name_key(name) == "person luca"
