@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from orchestration.lexicon import Lexicon, phrases, read_lexicon, sounds
+from schemas.errors import Fault, StoreTimeout
 from substrate.connection import Connection, GraphMissing, parameters
-from substrate.cypher.search import LEXICON
+from substrate.cypher.search import LEXICON_NOW, LEXICON_THEN
 
 
-async def look_up(connection: Connection, graph: str, query_text: str, words: Sequence[str]) -> Lexicon | None:
-    """The lexicon of one graph, None when the graph does not exist."""
+async def look_up(
+    connection: Connection, graph: str, query_text: str, words: Sequence[str], *, past: bool
+) -> Lexicon:
+    """The lexicon of one graph; an unknown one when it was late or failed, and likeness carries the level.
+
+    Raises Unavailable when the engine does not answer.
+    """
     header = parameters({"words": list(words), "phrases": phrases(query_text), "sounds": sounds(words)})
     try:
-        return read_lexicon(await connection.read(graph, LEXICON, header), query_text)
+        rows = await connection.read(graph, LEXICON_THEN if past else LEXICON_NOW, header)
     except GraphMissing:
-        return None
+        return Lexicon()
+    except (StoreTimeout, Fault):
+        return Lexicon.unknown(words)
+    return read_lexicon(rows, query_text)

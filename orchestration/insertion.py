@@ -17,17 +17,35 @@ from orchestration.revision import revise
 from orchestration.validation import validate_consciousness_link
 from schemas.commands import Command, Relate, Remember, WriteReceipt
 from schemas.memory import Level
-from schemas.temporal import Instant, open_end, to_datetime
+from schemas.temporal import END_OF_TIME, Instant, open_end, to_datetime, to_instant
 from substrate import reader, writer
 from substrate.graph_schema import graph_name
 
 
 async def apply(commands: Sequence[Command], deps: Deps, now: Instant) -> list[WriteReceipt]:
-    """Apply the commands in order; one receipt each. What is refused changes nothing.
+    """Carry out the commands in order; one receipt each. What is refused changes nothing.
 
     `now` is the transaction time of all of them. Raises Unavailable when the engine does not answer: the
     same commands can then be sent again.
     """
+    over = [_never_holds(command, now) for command in commands]
+    able = [command for command, fault in zip(commands, over, strict=True) if fault is None]
+    done = iter(await _apply(able, deps, now))
+    return [fault or next(done) for fault in over]
+
+
+def _never_holds(command: Command, now: Instant) -> WriteReceipt | None:
+    """The refusal of a memory or link that would begin now and end before."""
+    if not isinstance(command, (Remember, Relate)) or command.valid_at is not None or command.invalid_at is None:
+        return None
+    if to_instant(command.invalid_at) > now:
+        return None
+    named = {"command_id": command.command_id or uuid4().hex, "id": command.id}
+    fault = "invalid_at lies in the past and valid_at is not given: it would end before it begins"
+    return refused(command, named, "invalid-request", fault)
+
+
+async def _apply(commands: Sequence[Command], deps: Deps, now: Instant) -> list[WriteReceipt]:
     receipts: list[WriteReceipt] = []
     for run in _runs(commands):
         first = run[0]
@@ -51,7 +69,8 @@ def _runs(commands: Sequence[Command]) -> Iterator[Sequence[Any]]:
     key: tuple[Any, ...] = ()
     for command in commands:
         limit = {Remember: writer.NODES_PER_STATEMENT, Relate: writer.LINKS_PER_STATEMENT}.get(type(command), 1)
-        own = (type(command), command.level, command.citizen_id)
+        named = isinstance(command, Relate) and command.id is not None
+        own = (type(command), command.level, command.citizen_id, named)
         identity = _identity(command)
         if run and (own != key or len(run) >= limit or identity in seen):
             yield run
@@ -96,6 +115,10 @@ async def _memory_receipt(
     graph: str, sent: tuple[Remember, Mapping[str, Any]], mark: writer.Mark, deps: Deps
 ) -> WriteReceipt:
     command, row = sent
+    if not mark.new and mark.expired_at != END_OF_TIME:
+        return refused(
+            command, row, "conflict", f"memory {row['id']} was retracted; remember it anew under another id"
+        )
     if mark.new or _same(mark, row):
         return _stored(command, row, mark)
     earlier = await reader.applied(deps.connection, graph, row["id"], (row["command_id"], row["fingerprint"]))
@@ -117,7 +140,7 @@ async def _relate(graph: str, commands: Sequence[Relate], deps: Deps, now: Insta
 
 def _link_receipt(command: Relate, row: Mapping[str, Any], mark: writer.Mark) -> WriteReceipt:
     missing = [
-        f"{end} {row[end]} is not a memory of this graph"
+        f"{end} {row[end]} is not a memory of this graph, or was retracted"
         for end, found in (("source_id", mark.has_source), ("target_id", mark.has_target))
         if not found
     ]

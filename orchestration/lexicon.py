@@ -6,13 +6,15 @@ query; it is named when the whole name (or an alias) stands in the query, spelli
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 from rapidfuzz import fuzz
 
+from schemas.temporal import Instant
 from substrate.text import STOP_WORDS, name_key
 
 MAX_ENTITIES = 8
@@ -22,6 +24,7 @@ _EXACT_LENGTH = 5
 _TWO_EDITS_LENGTH = 9
 _PHRASE = 5
 _MAX_SAID = 40
+_MANY = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +37,23 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """What one graph knows of a query: its size, how many memories hold each word, whom it names."""
+    """What one graph knows of a query: its size, how many memories hold each word, whom it names.
+
+    Until `pending_until` some record on the past side is still true. `late`: the graph was asked in vain.
+    """
 
     memories: int = 0
     traces: int = 0
     past_traces: int = 0
-    frequencies: dict[str, int] | None = None
+    pending_until: Instant = 0
+    frequencies: Mapping[str, int] | None = None
     entities: tuple[Entity, ...] = ()
+    late: bool = False
+
+    @classmethod
+    def unknown(cls, words: Sequence[str]) -> Lexicon:
+        """A lexicon that was not to be had: every word may be held, every graph may be large."""
+        return cls(1, _MANY, _MANY, 0, dict.fromkeys(words, 1), (), late=True)
 
 
 def sounds(words: Sequence[str]) -> list[str]:
@@ -77,6 +90,11 @@ class Said:
             self._runs[size] = [" ".join(self._words[start : start + size]) for start in starts]
         return self._runs[size]
 
+    def says(self, name: str) -> bool:
+        """Whether the name stands in the query to the letter."""
+        sought = name_key(name)
+        return sought in self.runs(sought.count(" ") + 1)
+
     def names(self, name: str) -> bool:
         """Whether the query names `name`, as a whole and up to spelling."""
         sought = name_key(name)
@@ -94,19 +112,31 @@ def names_in(query_text: str, name: str) -> bool:
 
 
 def read_lexicon(rows: Sequence[Sequence[Any]], query_text: str) -> Lexicon:
-    """The lexicon in the rows of the query `LEXICON`."""
+    """The lexicon in the rows of the query `LEXICON_NOW` or `LEXICON_THEN`."""
     said = Said(query_text)
-    sizes = (0, 0, 0)
-    frequencies: dict[str, int] = {}
+    sizes, pending = (0, 0, 0), 0
+    frequencies: Counter[str] = Counter()
     entities: dict[str, Entity] = {}
     for kind, key, amount, name, aliases, node_type in rows:
         if kind == "size":
-            sizes = (amount or 0, name or 0, aliases or 0)
+            sizes, pending = (amount or 0, name or 0, aliases or 0), key or 0
         elif kind == "word":
-            frequencies[key] = amount
+            frequencies[key] += amount
         elif key not in entities and _is_named(said, name, aliases, node_type):
             entities[key] = Entity(key, name)
-    return Lexicon(*sizes, frequencies, tuple(entities.values())[:MAX_ENTITIES])
+    return Lexicon(*sizes, pending, frequencies, _closest(said, entities.values()))
+
+
+def _closest(said: Said, entities: Iterable[Entity]) -> tuple[Entity, ...]:
+    """The entities without those that only sound like one which the query names to the letter."""
+    known = list(entities)
+    exact = [name_key(entity.name) for entity in known if said.says(entity.name)]
+    kept = [
+        entity
+        for entity in known
+        if said.says(entity.name) or all(fuzz.ratio(name_key(entity.name), other) < _ALIKE for other in exact)
+    ]
+    return tuple(kept[:MAX_ENTITIES])
 
 
 def _is_named(said: Said, name: str, aliases: str | None, node_type: str) -> bool:

@@ -81,7 +81,8 @@ def _entity_names(content: Mapping[str, Any]) -> str | None:
 def memory_row(command: Remember, ids: tuple[str, str], now: Instant) -> dict[str, Any]:
     """The stored form of a new memory. `ids`: of the memory and of the command."""
     said = command.model_dump(exclude={"command", "command_id", "level", "citizen_id"})
-    search = search_properties(said, command.emotion_vector)
+    emotions = command.emotion_vector
+    search = search_properties(said, emotions)
     unset = ",".join(name for name in _ASSUMED if name not in command.model_fields_set)
     return {
         **stored(said, NODE_COLUMNS + NODE_UPKEEP),
@@ -95,7 +96,8 @@ def memory_row(command: Remember, ids: tuple[str, str], now: Instant) -> dict[st
         "invalid_at": instant(command.invalid_at, END_OF_TIME),
         "created_at": now,
         "expired_at": END_OF_TIME,
-        "emotion": emotion_vector(command.emotion_vector),
+        "emotion_vector": None if emotions is None else orjson.dumps(emotions).decode(),
+        "emotion": emotion_vector(emotions),
         "tag_names": tag_names(command.tags, command.buckets),
     }
 
@@ -139,4 +141,5 @@ def revised_content(command: Revision, content: Mapping[str, Any]) -> dict[str, 
     changed = stored(said, tuple(said))
     if command.emotion_vector is not None:
         changed["emotion_vector"] = orjson.dumps(command.emotion_vector).decode()
-    return {**content, **changed}
+    still = [name for name in content.get("unset", "").split(",") if name not in command.model_fields_set]
+    return {**content, **changed, **({"unset": ",".join(still) or None} if "unset" in content else {})}

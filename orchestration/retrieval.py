@@ -13,6 +13,7 @@ from orchestration.assembly.stream import Account, assemble
 from orchestration.deps import Deps
 from orchestration.entity_extraction import look_up
 from orchestration.lexicon import Lexicon
+from schemas.errors import Unavailable
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.stream import ConsciousnessStream
@@ -61,6 +62,8 @@ async def retrieve_consciousness_context(
     stages.end("embed_and_extract")
     answers = await six_queries.run(six(intention, lexicons, (embedding, graphs), now), deps.connection)
     stages.end("six_queries")
+    if answers and all(answer.timing.failure for answer in answers):
+        raise Unavailable("none of the six queries was answered", remedy="Try again in a moment.")
     found = Found()
     for answer in answers:
         found.add(answer.asked.level, answer.rows, likeness=answer.asked.name.endswith("vector"))
@@ -69,7 +72,7 @@ async def retrieve_consciousness_context(
     account = Account(
         retrieved_at=to_datetime(now),
         timings=[answer.timing for answer in answers],
-        notes=_notes(intention, graphs),
+        notes=_notes(intention, graphs, lexicons),
         entities=[entity.name for lexicon in lexicons.values() for entity in lexicon.entities],
     )
     stream = assemble(intention, found, activation, account)
@@ -89,10 +92,11 @@ async def look_up_words(
 ) -> dict[Level, Lexicon]:
     """What each graph knows of the words of the query."""
     words = query_words(intention.query_text)
+    past = intention.temporal_mode is not TemporalMode.CURRENT
     found = await asyncio.gather(
-        *(look_up(deps.connection, graph, intention.query_text, words) for graph in graphs.values())
+        *(look_up(deps.connection, graph, intention.query_text, words, past=past) for graph in graphs.values())
     )
-    return {level: lexicon or Lexicon() for level, lexicon in zip(graphs, found, strict=True)}
+    return dict(zip(graphs, found, strict=True))
 
 
 def six(
@@ -105,11 +109,11 @@ def six(
     embedding, graphs = sought
     instants = {name: _instant(getattr(intention, name)) for name in _INSTANTS}
     shared = six_queries.shared_values(intention, six_queries.scope_of(intention, instants, now))
-    past = intention.temporal_mode is not TemporalMode.CURRENT
     reach = six_queries.Reach(pool=max(MIN_POOL, 2 * intention.max_results_per_level))
     asked = []
     for level, lexicon in lexicons.items():
         where = (level, graphs[level])
+        past = intention.temporal_mode is not TemporalMode.CURRENT or now < lexicon.pending_until
         alike = {**shared, "embedding": list(embedding)}
         asked.append(six_queries.vector_query(where, lexicon, alike, reach, past=past))
         asked.append(six_queries.graph_query(where, lexicon, shared, reach, past=past))
@@ -120,8 +124,13 @@ def _instant(moment: object) -> Instant | None:
     return None if moment is None else to_instant(moment)  # type: ignore[arg-type]  # a datetime field
 
 
-def _notes(intention: RetrievalIntention, graphs: Mapping[Level, str]) -> list[str]:
+def _notes(
+    intention: RetrievalIntention, graphs: Mapping[Level, str], lexicons: Mapping[Level, Lexicon]
+) -> list[str]:
     notes = list(intention.notes)
     if Level.N1 in intention.query_levels and Level.N1 not in graphs:
         notes.append(f"citizen {intention.citizen_id} is not known here: nothing was remembered for it yet")
+    notes += [
+        f"what {level} knows of the words was not to be had" for level, known in lexicons.items() if known.late
+    ]
     return notes

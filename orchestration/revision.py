@@ -65,7 +65,7 @@ async def _applied_before(
     found = await reader.applied(deps.connection, graph, command.id, (command.command_id, -1))
     if found is None:
         return None
-    if found.fingerprint != marks["fingerprint"] and not isinstance(command, Retract):
+    if found.fingerprint != marks["fingerprint"]:
         raise _Refusal("conflict", "this command_id was used before with another content")
     return WriteReceipt(
         command_id=command.command_id,
@@ -114,7 +114,7 @@ async def _carry_out(
 ) -> bool:
     record, change = decided
     if change.latest is None:
-        return await writer.withdraw(deps.connection, graph, change.closed, marks["command_id"])
+        return await writer.withdraw(deps.connection, graph, change.closed, marks)
     content = change.latest.content
     emotions = orjson.loads(content["emotion_vector"]) if content.get("emotion_vector") else None
     latest = {

@@ -28,6 +28,12 @@ def _identifier(text: str) -> str:
     return text
 
 
+def _visible(text: str) -> str:
+    if not text.strip(" \n\r\t"):
+        raise ValueError("says nothing; give it a visible character")
+    return text
+
+
 def _storable_json(values: dict[str, Any]) -> dict[str, Any]:
     try:
         text = orjson.dumps(values)
@@ -45,9 +51,10 @@ JsonMap = Annotated[dict[str, Any], AfterValidator(_storable_json)]
 
 Text = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(_clean)]
 ShortText = Annotated[str, Field(max_length=1000), AfterValidator(_clean)]
+Name = Annotated[ShortText, AfterValidator(_visible)]
 Identifier = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_identifier)]
 CitizenId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
-Unit = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+Unit = Annotated[float, Field(strict=True, ge=0.0, le=1.0, allow_inf_nan=False)]
 Emotions = Annotated[dict[ShortText, Unit], Field(max_length=64)]
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, TypeAdapter, model_validator
 
-from schemas.base import CitizenId, Emotions, Frozen, Identifier, JsonMap, Request, ShortText, Text, Unit
+from schemas.base import CitizenId, Emotions, Frozen, Identifier, JsonMap, Name, Request, ShortText, Text, Unit
 from schemas.memory import Abstraction, InvalidationReason, Level, ResolutionState, Source
 from schemas.temporal import Moment
 
@@ -18,8 +18,8 @@ RelationType = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,63}$")]
 class Command(Request):
     """What all commands share.
 
-    `command_id` is made by the client so that a repeated send is recognised; left out, each send counts as
-    a new one. `citizen_id` names the N1 graph and is required there.
+    `command_id` is made by the client so that a repeated send is recognised, per memory or link written; left
+    out, each send counts as a new one. `citizen_id` names the N1 graph and is required there.
     """
 
     command_id: Identifier | None = None
@@ -44,13 +44,18 @@ def _keep_unknown(data: Any, known: set[str]) -> Any:
     return {**rest, "extra": {**unknown, **data.get("extra", {})}}
 
 
+def _check_period(start: datetime | None, end: datetime | None) -> None:
+    if start is not None and end is not None and end <= start:
+        raise ValueError("invalid_at must lie after valid_at: what ends before it begins never holds")
+
+
 class Remember(Command):
     """A new memory. What is left out is absent; energy and confidence default to one half (003, task 4)."""
 
     command: Literal["remember"] = "remember"
     id: Identifier | None = None
-    node_type: Annotated[ShortText, Field(min_length=1)] = "Memory"
-    name: Annotated[ShortText, Field(min_length=1)]
+    node_type: Name = "Memory"
+    name: Name
     description: Text = ""
     valid_at: Moment | None = None
     invalid_at: Moment | None = None
@@ -81,6 +86,11 @@ class Remember(Command):
     def _unknown_fields_are_kept(cls, data: Any) -> Any:
         return _keep_unknown(data, set(cls.model_fields))
 
+    @model_validator(mode="after")
+    def _holds_for_some_time(self) -> Remember:
+        _check_period(self.valid_at, self.invalid_at)
+        return self
+
 
 class Relate(Command):
     """A new link. The REQUIRED tier of 003 component 6 has no defaults but those that 003 names."""
@@ -95,8 +105,8 @@ class Relate(Command):
     energy: Unit
     confidence: Unit
     emotion_vector: Emotions
-    goal: Annotated[ShortText, Field(min_length=1)]
-    mindstate: Annotated[ShortText, Field(min_length=1)]
+    goal: Name
+    mindstate: Name
     energy_transfer_coefficient: Unit = 0.5
     resolution_state: ResolutionState = ResolutionState.IN_PROGRESS
     formation_trigger: Text | None = None
@@ -116,14 +126,25 @@ class Relate(Command):
     def _unknown_fields_are_kept(cls, data: Any) -> Any:
         return _keep_unknown(data, set(cls.model_fields))
 
+    @model_validator(mode="after")
+    def _holds_for_some_time(self) -> Relate:
+        _check_period(self.valid_at, self.invalid_at)
+        return self
+
+
+_NEVER_ABSENT = frozenset(("node_type", "name", "description", "energy", "confidence"))
+
 
 class Revision(Command):
-    """New content for a memory: only the fields given change. `expected_version` guards against a lost update."""
+    """New content for a memory: only the fields given change, null clears a field that may be absent.
+
+    `expected_version` guards against a lost update.
+    """
 
     id: Identifier
     expected_version: Annotated[int, Field(ge=1)] | None = None
-    node_type: Annotated[ShortText, Field(min_length=1)] | None = None
-    name: Annotated[ShortText, Field(min_length=1)] | None = None
+    node_type: Name | None = None
+    name: Name | None = None
     description: Text | None = None
     energy: Unit | None = None
     confidence: Unit | None = None
@@ -143,6 +164,13 @@ class Revision(Command):
     correction_pattern_id: Identifier | None = None
     discovery_energy: Unit | None = None
     source: Source = Source.CITIZEN
+
+    @model_validator(mode="after")
+    def _what_every_memory_has_stays(self) -> Revision:
+        cleared = sorted(n for n in _NEVER_ABSENT & self.model_fields_set if getattr(self, n) is None)
+        if cleared:
+            raise ValueError(f"{', '.join(cleared)} cannot be null: every memory has it; leave it out to keep it")
+        return self
 
 
 class Supersede(Revision):

@@ -74,8 +74,11 @@ class RetrievalIntention(Asking):
     def _times_fit_the_mode(self) -> Self:
         if self.temporal_mode is TemporalMode.POINT_IN_TIME and self.as_of_time is None:
             raise ValueError("temporal_mode point_in_time needs as_of_time")
-        if self.temporal_mode is TemporalMode.CURRENT and (self.as_of_time or self.known_at):
+        if self.temporal_mode is not TemporalMode.POINT_IN_TIME and (self.as_of_time or self.known_at):
             raise ValueError("as_of_time and known_at need temporal_mode point_in_time")
+        ranged = self.temporal_mode in (TemporalMode.EVOLUTION, TemporalMode.FULL_HISTORY)
+        if not ranged and (self.time_range_start or self.time_range_end):
+            raise ValueError("time_range_start and time_range_end need temporal_mode evolution or full_history")
         start, end = self.time_range_start, self.time_range_end
         if start is not None and end is not None and end <= start:
             raise ValueError("time_range_end must lie after time_range_start")

@@ -85,6 +85,9 @@ class ConsciousnessNode(Frozen):
     episode_id: str | None = None
     speaker: str | None = None
     extra: dict[str, Any] = Field(default_factory=dict)
+    unset: tuple[str, ...] = Field(
+        default=(), description="Felt fields that nobody gave; their values are defaults."
+    )
 
     level: Level
     retrieval_source: str = ""

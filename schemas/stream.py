@@ -21,7 +21,11 @@ LEVEL_NAMES: dict[Level, str] = {
 
 
 class ConsciousnessLevelResults(Frozen):
-    """What the two queries of one level found, whole and each in its own order."""
+    """What the two queries of one level found.
+
+    `vector_results` are those nearest to the query, nearest first; `graph_results` those reached by name, by
+    word or over links, most active first. `relationships` connect memories shown, strongest first.
+    """
 
     vector_results: tuple[ConsciousnessNode, ...] = ()
     graph_results: tuple[ConsciousnessNode, ...] = ()

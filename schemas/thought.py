@@ -117,3 +117,14 @@ class ResolutionPattern(Frozen):
     link_id: str
     emotional_likeness: float
     discovery_energy: float
+
+
+class RecurringCorrection(Frozen):
+    """How often one pattern corrected beliefs (003, component 2: repeated dissonances reveal systematic errors).
+
+    `count` is the number of dissonances; `node_ids` names each memory concerned once.
+    """
+
+    correction_pattern_id: str
+    count: int
+    node_ids: tuple[str, ...]

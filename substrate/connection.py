@@ -48,6 +48,8 @@ def _check(name: str, value: Any) -> None:
             _check(name, item)
     elif kind is dict:
         for key, item in value.items():
+            if type(key) is not str:
+                raise Fault(f"parameter {name} holds a map whose key is no text")
             _check(name, key)
             _check(name, item)
     elif kind not in _SCALARS:

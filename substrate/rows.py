@@ -23,11 +23,17 @@ _NUMBERS = frozenset(
 _JSON = frozenset(("emotion_vector", "tags", "buckets", "aliases", "extra", "sensory_details"))
 
 
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split(","))
+
+
 def _reader(column: str) -> Callable[[Any], Any] | None:
     if column in _NUMBERS:
         return float
     if column in _JSON:
         return orjson.loads
+    if column == "unset":
+        return _names
     if column in ("valid_at", "created_at"):
         return to_datetime
     if column in ("invalid_at", "expired_at"):

@@ -29,19 +29,20 @@ class Mark(NamedTuple):
     valid_at: int | None
     invalid_at: int | None
     created_at: int | None
+    expired_at: int | None
     has_source: bool = True
     has_target: bool = True
 
 
 def _mark(row: Sequence[Any]) -> Mark:
-    ends = (row[8] == "true", row[9] == "true") if len(row) > 8 else (True, True)
-    return Mark(str(row[0]), row[1] == 1, *row[2:8], *ends)
+    ends = (row[9] == "true", row[10] == "true") if len(row) > 9 else (True, True)
+    return Mark(str(row[0]), row[1] == 1, *row[2:9], *ends)
 
 
 async def _batch(
     connection: Connection, graph: str, query: Query, rows: Sequence[Mapping[str, Any]]
 ) -> list[Mark]:
-    header = parameters({"rows": list(rows)})
+    header = parameters({"rows": list(rows), "open": END_OF_TIME})
     try:
         reply = await connection.write(graph, query, header)
     except Conflict:
@@ -56,8 +57,12 @@ async def remember(connection: Connection, graph: str, rows: Sequence[Mapping[st
 
 
 async def relate(connection: Connection, graph: str, rows: Sequence[Mapping[str, Any]]) -> list[Mark]:
-    """Store new links, at most `LINKS_PER_STATEMENT`, each id once; one mark a row, in order."""
-    return await _batch(connection, graph, cypher.RELATE, rows)
+    """Store new links, at most `LINKS_PER_STATEMENT`, each id once; one mark a row, in order.
+
+    All of them either have an id of their own (a `handle`) or the one that their ends give them.
+    """
+    named = bool(rows) and rows[0]["handle"] is not None
+    return await _batch(connection, graph, cypher.RELATE_NAMED if named else cypher.RELATE, rows)
 
 
 class Revised(NamedTuple):
@@ -67,6 +72,12 @@ class Revised(NamedTuple):
     embedding: list[float] | None
     emotion: list[float] | None
     tag_names: list[str] | None
+
+
+def _pending_until(change: Change) -> int:
+    """When the kept record ends, if that lies after the change became known."""
+    kept = change.kept
+    return kept.valid.end if kept is not None and kept.valid.end > kept.known.start else 0
 
 
 def _kept(record: Record | None, command: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -88,6 +99,8 @@ async def revise(
         "at": closed.known.end,
         "reason": closed.reason,
         "closed_by": command["command_id"],
+        "closed_fingerprint": command["fingerprint"],
+        "pending_until": _pending_until(change),
         "kept": _kept(change.kept, command),
         "latest": {**revised.latest, **command},
         "embedding": revised.embedding,
@@ -98,7 +111,7 @@ async def revise(
     return bool(await connection.write(graph, cypher.REVISE, parameters(values)))
 
 
-async def withdraw(connection: Connection, graph: str, closed: Record, command_id: str) -> bool:
+async def withdraw(connection: Connection, graph: str, closed: Record, command: Mapping[str, Any]) -> bool:
     """Close the open record and open none. False when another writer was first."""
     values = {
         "id": closed.id,
@@ -106,6 +119,7 @@ async def withdraw(connection: Connection, graph: str, closed: Record, command_i
         "open": END_OF_TIME,
         "at": closed.known.end,
         "reason": closed.reason,
-        "closed_by": command_id,
+        "closed_by": command["command_id"],
+        "closed_fingerprint": command["fingerprint"],
     }
     return bool(await connection.write(graph, cypher.WITHDRAW, parameters(values)))

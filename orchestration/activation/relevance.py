@@ -61,7 +61,7 @@ def word_weights(frequencies: Mapping[str, int], total: int) -> dict[str, float]
 
 def _spread_out(values: Sequence[float]) -> tuple[float, float]:
     low, high = min(values), max(values)
-    return low, (high - low) or 1.0
+    return (low, high - low) if high > low else (high - 1.0, 1.0)
 
 
 def base_relevance(

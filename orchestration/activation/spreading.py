@@ -32,8 +32,8 @@ def spread(
     """What each memory receives over the links found: relevance of its neighbours × traversal probability.
 
     One step; of parallel links the likeliest counts. A named memory gives each neighbour a fixed pull instead
-    of its own relevance. Any other hub gives each neighbour less, because it says little about any one of them, and takes less
-    from each, because everything leads to it.
+    of its own relevance. Any other hub gives each neighbour less, because it says little about any one of
+    them, and takes less from each, because everything leads to it.
     """
     here: defaultdict[Place, list[Key]] = defaultdict(list)
     for key in memories:
@@ -62,9 +62,7 @@ def _weights(bonds: Iterable[Bond], here: Mapping[Place, object]) -> dict[tuple[
     return weights
 
 
-def _gift(
-    keys: list[Key], memories: Mapping[Key, Memory], relevance: Mapping[Key, float], share: float
-) -> float:
+def _gift(keys: list[Key], memories: Mapping[Key, Memory], relevance: Mapping[Key, float], share: float) -> float:
     if any(memories[key].named for key in keys):
         return NAMED_PULL
     return GAIN * share * max(relevance[key] for key in keys)

@@ -11,11 +11,11 @@ NODE_COLUMNS: Final = (
     "energy", "confidence", "emotion_vector", "felt_quality", "body_sensation",
     "goal", "resolution_state", "tags", "buckets", "aliases",
     "importance", "intensity", "result", "rule", "abstraction",
-    "source", "episode_id", "speaker", "extra",
+    "source", "episode_id", "speaker", "extra", "unset",
 )  # fmt: skip
 """What is read of a memory."""
 
-NODE_UPKEEP: Final = ("search_text", "name_key", "entity_names", "emotions", "unset", "command_id", "fingerprint")
+NODE_UPKEEP: Final = ("search_text", "name_key", "entity_names", "emotions", "command_id", "fingerprint")
 """What is stored beside it: for search, and for telling one command from another."""
 
 LINK_COLUMNS: Final = (

@@ -9,7 +9,7 @@ from substrate.cypher.query import Query
 
 MEMORY: Final = Query(
     "memory",
-    f"MATCH (n:ConsciousnessNode {{id: $id}}) RETURN {node_columns('n')}, n.command_id, n.fingerprint, n.unset",
+    f"MATCH (n:ConsciousnessNode {{id: $id}}) RETURN {node_columns('n')}, n.command_id, n.fingerprint",
 )
 """The record that an identity carries."""
 
@@ -17,7 +17,7 @@ HISTORY: Final = Query(
     "history",
     "MATCH (i:ConsciousnessNode {id: $id}) "
     "CALL { WITH i RETURN i AS n UNION ALL WITH i MATCH (i)-[:HAD]->(n:PastVersion) RETURN n } "
-    f"RETURN {node_columns('n')}, n.command_id, n.fingerprint, n.unset "
+    f"RETURN {node_columns('n')}, n.command_id, n.fingerprint "
     "ORDER BY n.created_at, n.valid_at",
 )
 """All records of an identity, in the order in which they became known."""
@@ -28,7 +28,9 @@ APPLIED: Final = Query(
     "CALL { WITH i RETURN i AS n UNION ALL WITH i MATCH (i)-[:HAD]->(n:PastVersion) RETURN n } "
     "WITH n WHERE n.command_id = $command_id OR (n.version = 1 AND n.fingerprint = $fingerprint) "
     "OR n.closed_by = $command_id "
-    "RETURN n.fingerprint, n.version, n.valid_at, n.invalid_at, n.created_at ORDER BY n.version DESC LIMIT 1",
+    "RETURN CASE WHEN n.closed_by = $command_id AND n.command_id <> $command_id "
+    "THEN n.closed_fingerprint ELSE n.fingerprint END, n.version, n.valid_at, n.invalid_at, n.created_at "
+    "ORDER BY n.version DESC LIMIT 1",
 )
 """The record that a command opened on an identity, if it was applied before."""
 

@@ -12,6 +12,7 @@ INDEXES: Final = (
     Query("index_node_id", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.id)"),
     Query("index_node_name", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.name_key)"),
     Query("index_past_id", "CREATE INDEX FOR (n:PastVersion) ON (n.id)"),
+    Query("index_past_name", "CREATE INDEX FOR (n:PastVersion) ON (n.name_key)"),
     Query("index_tag_name", "CREATE INDEX FOR (n:Tag) ON (n.name)"),
     Query("index_link_handle", "CREATE INDEX FOR ()-[e:LINK]-() ON (e.handle)"),
     Query(
@@ -19,7 +20,10 @@ INDEXES: Final = (
         "CREATE FULLTEXT INDEX FOR (n:ConsciousnessNode) "
         "ON (n.name, n.description, n.search_text, n.entity_names)",
     ),
-    Query("fulltext_past", "CREATE FULLTEXT INDEX FOR (n:PastVersion) ON (n.name, n.description, n.search_text)"),
+    Query(
+        "fulltext_past",
+        "CREATE FULLTEXT INDEX FOR (n:PastVersion) ON (n.name, n.description, n.search_text, n.entity_names)",
+    ),
 )
 """Indexes that no embedder changes. No range index on times: it makes the queries slower (ENGINE, rule 8)."""
 

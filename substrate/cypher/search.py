@@ -18,28 +18,44 @@ DOCUMENT_CAP: Final = 1000
 NAMES_A_WORD: Final = 16
 """How many names that hold a word are looked at; a word in more names than that names nobody by itself."""
 
-LEXICON: Final = Query(
-    "lexicon",
-    "CALL db.meta.stats() YIELD labels "
-    "RETURN 'size' AS kind, null AS key, labels.ConsciousnessNode AS amount, labels.Trace AS name, "
-    "labels.PastTrace AS aliases, null AS node_type "
-    "UNION ALL "
-    "UNWIND $words AS word CALL { WITH word "
-    "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word) YIELD node "
-    f"WITH node LIMIT {DOCUMENT_CAP} RETURN count(node) AS found }} "
-    "RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type "
-    "UNION ALL "
-    "MATCH (node:ConsciousnessNode) WHERE node.name_key IN $phrases WITH node LIMIT 64 "
-    "RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases, "
-    "node.node_type AS node_type "
-    "UNION ALL "
-    "UNWIND $sounds AS sound CALL { WITH sound "
-    "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', sound) YIELD node "
-    f"RETURN node LIMIT {NAMES_A_WORD} }} "
-    "RETURN DISTINCT 'name' AS kind, node.id AS key, null AS amount, node.name AS name, "
-    "node.aliases AS aliases, node.node_type AS node_type",
+_SIZES: Final = (
+    "CALL db.meta.stats() YIELD labels OPTIONAL MATCH (meta:SubstrateMeta {key: 'stamp'}) "
+    "RETURN 'size' AS kind, meta.pending_until AS key, labels.ConsciousnessNode AS amount, "
+    "labels.Trace AS name, labels.PastTrace AS aliases, null AS node_type "
+)
+
+
+def _words_in(label: str) -> str:
+    return (
+        "UNION ALL UNWIND $words AS word CALL { WITH word "
+        f"CALL db.idx.fulltext.queryNodes('{label}', word) YIELD node "
+        f"WITH node LIMIT {DOCUMENT_CAP} RETURN count(node) AS found }} "
+        "RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type "
+    )
+
+
+def _names_in(label: str) -> str:
+    named = (
+        "'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases, "
+        "node.node_type AS node_type "
+    )
+    return (
+        f"UNION ALL MATCH (node:{label}) WHERE node.name_key IN $phrases WITH node LIMIT 64 RETURN {named}"
+        "UNION ALL UNWIND $sounds AS sound CALL { WITH sound "
+        f"CALL db.idx.fulltext.queryNodes('{label}', sound) YIELD node RETURN node LIMIT {NAMES_A_WORD} }} "
+        f"RETURN DISTINCT {named}"
+    )
+
+
+LEXICON_NOW: Final = Query(
+    "lexicon_now", f"{_SIZES} {_words_in('ConsciousnessNode')} {_names_in('ConsciousnessNode')}"
 )
 """Sizes, in how many memories each word occurs, the memories that the query names, and those that sound alike."""
+
+LEXICON_THEN: Final = Query(
+    "lexicon_then", f"{LEXICON_NOW.text} {_words_in('PastVersion')} {_names_in('PastVersion')}"
+)
+"""The same with the words and names that only the past holds."""
 
 HUB: Final = 64
 """A memory with so many links says little about any one of them: the second hop does not go through it."""

@@ -158,7 +158,7 @@ async def test_commands_are_applied_in_order_and_once(deps: Deps, fresh_citizen:
     intake = parse("commands", Given("life", (File("life.jsonl", text),), fresh_citizen))
     report = await ingest(intake, deps, now())
     assert figures(report) == (5, 0, 1)
-    assert report.faults == ("a|HELPS|nobody: target_id nobody is not a memory of this graph",)
+    assert report.faults == ("a|HELPS|nobody: target_id nobody is not a memory of this graph, or was retracted",)
     assert any("unknown fields were kept in extra: mood" in note for note in report.notes)
     assert sum("valid_at had no time zone" in note for note in report.notes) == 1
     again = await ingest(intake, deps, now())

@@ -281,7 +281,7 @@ characters = st.characters(
     exclude_characters=[chr(code) for code in (*range(32), 127) if chr(code) not in "\n\r\t"],
 )
 texts = st.text(characters, max_size=30) | st.lists(st.sampled_from(FRAGMENTS), max_size=5).map("".join)
-names = texts.filter(lambda text: len(text) > 0)
+names = texts.filter(lambda text: bool(text.strip(" \n\r\t")))
 identifiers = texts.map(lambda text: "".join(text.replace("|", "").split())).filter(lambda text: text != "")
 units = st.floats(0.0, 1.0)
 feelings = st.dictionaries(texts, units, min_size=1, max_size=3)
