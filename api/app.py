@@ -11,7 +11,7 @@ from fastapi import FastAPI
 
 from api import problems
 from api.bodies import BodyLimit
-from api.routes import episodes, health, links, memories, retrieval
+from api.routes import citizens, episodes, health, links, memories, retrieval, upkeep, validation
 from api.runtime import running
 from schemas.settings import Settings
 
@@ -42,7 +42,7 @@ def create_app(settings: Settings) -> FastAPI:
     )
     app.add_middleware(BodyLimit)
     problems.install(app)
-    for room in (retrieval, memories, links, episodes, health):
+    for room in (retrieval, memories, links, episodes, citizens, upkeep, validation, health):
         app.include_router(room.router)
     return app
 

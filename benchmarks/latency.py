@@ -63,7 +63,7 @@ def percentiles(values: Sequence[float]) -> dict[str, float]:
 async def prepared(question: Question, rt: Runtime) -> list[six_queries.Asked]:
     """The six queries of a question, ready to be sent."""
     intention = question.intention()
-    graphs = await retrieval.existing_graphs(intention, rt.deps)
+    graphs = await retrieval.existing_graphs(intention.citizen_id, intention.query_levels, rt.deps)
     embedding = await rt.deps.embedder.embed_query(question.text)
     lexicons = await retrieval.look_up_words(intention, graphs, rt.deps)
     return retrieval.six(intention, lexicons, (embedding, graphs), now())

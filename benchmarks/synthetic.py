@@ -65,11 +65,12 @@ async def build(world: World, deps: Deps, now: Instant) -> None:
     for number, level in enumerate(Level):
         graph = graph_name(level, world.citizen)
         await deps.graphs.for_writing(graph, now)
-        await _memories(world, (level, number), deps, now)
-        await _links(world, (level, number), deps, now)
+        await build_memories(world, (level, number), deps, now)
+        await build_links(world, (level, number), deps, now)
 
 
-async def _memories(world: World, which: tuple[Level, int], deps: Deps, now: Instant) -> None:
+async def build_memories(world: World, which: tuple[Level, int], deps: Deps, now: Instant) -> None:
+    """Write the memories of one graph; `which`: its level, and a number that varies the seed."""
     level, number = which
     graph = graph_name(level, world.citizen)
     rng = np.random.default_rng(world.seed + number)
@@ -100,7 +101,8 @@ async def _memories(world: World, which: tuple[Level, int], deps: Deps, now: Ins
         await writer.remember(deps.connection, graph, rows)
 
 
-async def _links(world: World, which: tuple[Level, int], deps: Deps, now: Instant) -> None:
+async def build_links(world: World, which: tuple[Level, int], deps: Deps, now: Instant) -> None:
+    """Write the links of one graph between its memories."""
     level, number = which
     graph = graph_name(level, world.citizen)
     rng = np.random.default_rng(world.seed + 1000 + number)

@@ -130,6 +130,9 @@ def link_row(command: Relate, ids: tuple[str, str], now: Instant) -> dict[str, A
     }
 
 
+_OF_ONE_CHANGE = frozenset(("correction_pattern_id", "discovery_energy"))
+"""What tells of one change of a memory, and not of the next."""
+
 _NOT_CONTENT = frozenset(
     ("command", "command_id", "level", "citizen_id", "id", "expected_version", "effective_at")
 )
@@ -141,5 +144,6 @@ def revised_content(command: Revision, content: Mapping[str, Any]) -> dict[str, 
     changed = stored(said, tuple(said))
     if command.emotion_vector is not None:
         changed["emotion_vector"] = orjson.dumps(command.emotion_vector).decode()
+    content = {name: value for name, value in content.items() if name not in _OF_ONE_CHANGE}
     still = [name for name in content.get("unset", "").split(",") if name not in command.model_fields_set]
     return {**content, **changed, **({"unset": ",".join(still) or None} if "unset" in content else {})}

@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from orchestration import six_queries
-from orchestration.activation.engine import activate
+from orchestration.activation.engine import Asker, activate
 from orchestration.activation.found import Found
+from orchestration.assembly.framing import of_intention
 from orchestration.assembly.stream import Account, assemble
+from orchestration.citizen import with_feedback
+from orchestration.coherence import with_coherence
 from orchestration.deps import Deps
 from orchestration.entity_extraction import look_up
 from orchestration.lexicon import Lexicon
@@ -54,7 +58,7 @@ async def retrieve_consciousness_context(
     Raises Unavailable when the engine does not answer at all, StoreMisfit when it holds other embeddings.
     """
     stages = Stages()
-    graphs = await existing_graphs(intention, deps)
+    graphs = await existing_graphs(intention.citizen_id, intention.query_levels, deps)
     stages.end("open")
     embedding, lexicons = await asyncio.gather(
         deps.embedder.embed_query(intention.query_text), look_up_words(intention, graphs, deps)
@@ -67,7 +71,8 @@ async def retrieve_consciousness_context(
     found = Found()
     for answer in answers:
         found.add(answer.asked.level, answer.rows, likeness=answer.asked.name.endswith("vector"))
-    activation = activate(found, lexicons, intention.query_text)
+    asker = Asker(intention.query_text, intention.current_emotions, intention.reality_pressure)
+    activation = activate(found, lexicons, asker)
     stages.end("activation")
     account = Account(
         retrieved_at=to_datetime(now),
@@ -75,14 +80,37 @@ async def retrieve_consciousness_context(
         notes=_notes(intention, graphs, lexicons),
         entities=[entity.name for lexicon in lexicons.values() for entity in lexicon.entities],
     )
-    stream = assemble(intention, found, activation, account)
+    stream = assemble(of_intention(intention), found, activation, account)
     stages.end("assembly")
+    acts_on = ActsOn(intention.current_energy) if intention.apply_feedback else None
+    return await completed(stream, (graphs, deps, now), stages, acts_on)
+
+
+class ActsOn(NamedTuple):
+    """The citizen's energy that a stream may change: as the request says it, None for the one that is kept."""
+
+    energy: float | None
+
+
+async def completed(
+    stream: ConsciousnessStream,
+    store: tuple[Mapping[Level, str], Deps, Instant],
+    stages: Stages,
+    acts_on: ActsOn | None,
+) -> ConsciousnessStream:
+    """The stream with what the store adds: coherence of its paths, energy feedback if asked for, its times."""
+    graphs, deps, now = store
+    if stream.traversal_graph.suggested_paths:
+        stream = await with_coherence(stream, graphs, deps)
+    if acts_on is not None:
+        stream = await with_feedback(stream, acts_on.energy, deps, now)
+    stages.end("completion")
     return stream.model_copy(update={"retrieval_latency_ms": stages.total(), "stage_ms": stages.spent})
 
 
-async def existing_graphs(intention: RetrievalIntention, deps: Deps) -> dict[Level, str]:
+async def existing_graphs(citizen_id: str, levels: Sequence[Level], deps: Deps) -> dict[Level, str]:
     """The graphs of the levels asked for, as far as they exist."""
-    names = {level: graph_name(level, intention.citizen_id) for level in intention.query_levels}
+    names = {level: graph_name(level, citizen_id) for level in levels}
     there = await asyncio.gather(*(deps.graphs.for_reading(name) for name in names.values()))
     return {level: name for (level, name), exists in zip(names.items(), there, strict=True) if exists}
 

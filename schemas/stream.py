@@ -10,6 +10,8 @@ from pydantic import Field
 from schemas.base import Frozen
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.temporal import TemporalMode
+from schemas.thought import EnergyShare, ResolutionPattern, TemporalDissonance, TraversalGraph
+from schemas.validation import MetadataValidationReport
 
 Tier = Literal["focus", "peripheral", "background"]
 
@@ -76,8 +78,19 @@ class Degradation(Frozen):
     reason: str
 
 
+class EnergyFeedback(Frozen):
+    """A citizen's energy before and after a stream, both in [0, 1] (003, component 5c)."""
+
+    before: float
+    after: float
+
+
 class ConsciousnessStream(Frozen):
     """What a citizen gets back (003, component 4).
+
+    `energy_feedback_potential` in [0, 1] says how much the links found might re-activate energy;
+    `energy_shares` gives each link's part with `explain`; `energy_feedback` what it did to the citizen's own
+    energy, when that was asked for. `text` is the compact form.
 
     `degraded` names queries that failed or were late: the stream comes without their results. `notes` says
     what was assumed or left out. `omitted` counts memories that did not fit `max_tokens`.
@@ -89,7 +102,15 @@ class ConsciousnessStream(Frozen):
     retrieved_at: datetime
     levels: dict[str, ConsciousnessLevelResults]
     activation_tiers: ActivationTiers
+    traversal_graph: TraversalGraph
+    energy_feedback_potential: float
+    energy_shares: tuple[EnergyShare, ...] = ()
+    energy_feedback: EnergyFeedback | None = None
+    temporal_dissonances: tuple[TemporalDissonance, ...] = ()
+    metadata_validation: MetadataValidationReport
+    resolution_patterns: tuple[ResolutionPattern, ...] = ()
     consciousness_summary: ConsciousnessSummary
+    text: str | None = None
     retrieval_latency_ms: float
     query_count: int
     timings: tuple[QueryTiming, ...] = ()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from zlib import crc32
 
 VOCABULARY = (
@@ -37,6 +38,7 @@ _VARIANTS = {
 _PLACES = {name: place for place, name in enumerate(VOCABULARY)}
 
 
+@lru_cache(maxsize=4096)
 def normal_emotion(name: str) -> str:
     """The noun of an emotion in lower case: `Excited` and `excitement` are one."""
     key = " ".join(name.strip().lower().replace("_", " ").split())

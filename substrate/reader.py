@@ -64,3 +64,17 @@ async def existing(connection: Connection, graph: str, ids: Sequence[str]) -> di
     """Which of the ids are memories of the graph, each with the fingerprint of the record that it carries."""
     rows = await connection.read(graph, cypher.EXISTING, parameters({"ids": list(ids)}))
     return {str(row[0]): row[1] for row in rows}
+
+
+async def likeness(
+    connection: Connection, graph: str, pairs: Sequence[tuple[str, str]]
+) -> dict[tuple[str, str], float]:
+    """Cosine of the embeddings of each pair of memories; pairs without embeddings are left out."""
+    rows = await connection.read(graph, cypher.LIKENESS, parameters({"pairs": [list(pair) for pair in pairs]}))
+    return {(row[0], row[1]): float(row[2]) for row in rows if row[2] is not None}
+
+
+async def changed(connection: Connection, graph: str, page: tuple[int, int]) -> list[NodeRow]:
+    """All records of the identities that were ever revised; `page`: how many identities to skip, to take."""
+    header = parameters({"skip": page[0], "limit": page[1]})
+    return list(await connection.read(graph, cypher.CHANGED, header))

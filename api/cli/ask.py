@@ -64,6 +64,7 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
     ] = None,
     max_tokens: Annotated[int | None, typer.Option(help="Leave out what does not fit.")] = None,
     explain: Annotated[bool, typer.Option("--explain", help="Show each term of each score.")] = False,
+    compact: Annotated[bool, typer.Option("--compact", help="Print the text made for a prompt.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole stream as JSON.")] = False,
 ) -> None:
     """Ask a citizen's memory, and see what comes to mind and why."""
@@ -81,13 +82,16 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
         "min_confidence": min_confidence,
         "required_emotions": emotion or None,
         "max_tokens": max_tokens,
+        "form": "compact" if compact else None,
     }
     intention = _intention(fields, explain=explain or not as_json)
     stream = edge.run(_asked(edge.settings_of(ctx), intention))
     if as_json:
         edge.write_json(stream.model_dump_json())
+    elif compact:
+        edge.write_json(stream.text or "")
     else:
-        render.show(stream, intention, edge.output(), explain=explain)
+        render.show(stream, (intention.query_text, render.scope(intention)), edge.output(), explain=explain)
 
 
 def _intention(fields: dict[str, Any], *, explain: bool) -> RetrievalIntention:

@@ -46,6 +46,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "remember": "Store one memory.",
     "ingest": "Take in conversations, notes or commands from files.",
     "history": "Show every record of one memory, on both time axes.",
+    "validate": "Go over whole graphs: find what is broken, doubled, empty or never set, and repair it.",
+    "wake": "Wake a citizen from its state alone, and see what comes to mind.",
     "serve": "Serve the REST API.",
     "doctor": "Check the engine, the indexes, the embedder and the disk.",
 }

@@ -73,7 +73,7 @@ def remember(  # noqa: PLR0913  (a command's arguments are its options)
         "valid_at": edge.time_of("--valid-at", valid_at),
         "energy": energy,
         "confidence": confidence,
-        "emotion_vector": _emotions(emotion or ()) or None,
+        "emotion_vector": emotions_of(emotion or ()) or None,
         "goal": goal,
         "tags": tuple(tag) if tag else None,
         "resolution_state": state,
@@ -94,7 +94,8 @@ def _named(text: str, description: str | None) -> dict[str, Any]:
     return {"name": words.shortened(text, NAME_LENGTH), "description": text}
 
 
-def _emotions(said: Sequence[str]) -> dict[str, float]:
+def emotions_of(said: Sequence[str]) -> dict[str, float]:
+    """The emotion map of options like `joy=0.7`. Raises InvalidRequest for another form."""
     found: dict[str, float] = {}
     for text in said:
         name, _, number = text.rpartition("=")

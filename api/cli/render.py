@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
-from api.cli import words
+from api.cli import thought, words
 from orchestration.episodes import long_date
 from schemas.intention import RetrievalIntention
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
@@ -20,18 +20,17 @@ NAMES_IN_BACKGROUND = 30
 MARGIN = 3
 
 
-def show(
-    stream: ConsciousnessStream, intention: RetrievalIntention, console: Console, *, explain: bool = False
-) -> None:
-    """Print the whole stream."""
+def show(stream: ConsciousnessStream, asked: tuple[str, str], console: Console, *, explain: bool = False) -> None:
+    """Print the whole stream. `asked`: what was asked, and about which time."""
     tiers = stream.activation_tiers
-    _header(stream, intention, console)
+    _header(stream, asked, console)
     if not tiers.ordered():
         console.print(Text("Nothing came to mind. Ask in other words, or without filters.", "yellow"))
     _section(console, "in focus", tiers.focus)
     for node in tiers.focus:
         memory(node, stream.entities, console, explain=explain)
     links(stream, console)
+    thought.show(stream, console)
     _section(console, "at the edge of focus", tiers.peripheral)
     for node in tiers.peripheral:
         _brief(node, stream.entities, console, explain=explain)
@@ -102,12 +101,12 @@ def link_line(link: ConsciousnessRelationship, source: str, target: str) -> Text
     return line
 
 
-def _header(stream: ConsciousnessStream, intention: RetrievalIntention, console: Console) -> None:
-    console.print(Text(words.shortened(intention.query_text, 300), "bold"))
+def _header(stream: ConsciousnessStream, asked: tuple[str, str], console: Console) -> None:
+    console.print(Text(words.shortened(asked[0], 300), "bold"))
     total = stream.consciousness_summary.total_results
     said = [
         stream.citizen_id,
-        scope(intention),
+        asked[1],
         f"{stream.query_count} queries",
         f"{stream.retrieval_latency_ms:.0f} ms",
         f"{total} {'memory' if total == 1 else 'memories'}",

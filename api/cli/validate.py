@@ -11,6 +11,7 @@ from rich.text import Text
 
 from api.cli import edge, words
 from api.runtime import Runtime, now, running
+from orchestration.upkeep.findings import SEVERITY
 from orchestration.upkeep.repair import run_repair
 from orchestration.upkeep.sweep import sweep
 from schemas.errors import InvalidRequest
@@ -21,11 +22,13 @@ from schemas.upkeep import Finding, Kind, RepairOutcome, SweepAnswer, SweepRepor
 EXIT_ERRORS_FOUND: Final = 5
 SHOWN: Final = 10
 MESSAGE_SHOWN: Final = 160
-KINDS: Final[tuple[str, ...]] = get_args(Kind)
+KINDS: Final = tuple(kind for kind in get_args(Kind) if kind not in ("embedding_stale", "unset_default"))
+"""The kinds for which there are repairs."""
 OPTIONS: Final = {"citizen_id": "--citizen", "levels": "--level", "findings_per_kind": "--limit"}
 _COLOURS: Final = {"error": "red", "warning": "yellow", "info": "bright_black"}
 
 app = typer.Typer(add_completion=False)
+type Repaired = tuple[Finding, RepairOutcome]
 
 
 @app.command()
@@ -48,7 +51,7 @@ def validate(  # noqa: PLR0913  (a command's arguments are its options)
     """
     unknown = [kind for kind in fix or () if kind not in KINDS]
     if unknown:
-        raise InvalidRequest(f"--fix: there is no kind {unknown[0]!r}", remedy=f"Kinds: {', '.join(KINDS)}.")
+        raise InvalidRequest(f"--fix: nothing repairs {unknown[0]!r}", remedy=f"Kinds: {', '.join(KINDS)}.")
     fields = {
         "citizen_id": citizen,
         "levels": tuple(name.upper() for name in level) if level else None,
@@ -61,14 +64,24 @@ def validate(  # noqa: PLR0913  (a command's arguments are its options)
     for report in () if as_json else answer.reports:
         _show(report, edge.output())
     _show_repairs(outcomes, edge.messages() if as_json else edge.output())
-    left = [one for report in answer.reports for one in report.findings if one.severity == "error"]
-    if len(left) > sum(outcome.status == "done" for outcome in outcomes):
+    if _errors_left(answer, outcomes):
         raise typer.Exit(EXIT_ERRORS_FOUND)
+
+
+def _errors_left(answer: SweepAnswer, repaired: Sequence[Repaired]) -> int:
+    """How many errors were found, listed or not, and not repaired."""
+    found = sum(
+        count
+        for report in answer.reports
+        for kind, count in report.findings_by_kind.items()
+        if SEVERITY[kind] == "error"
+    )
+    return found - sum(one.severity == "error" and outcome.status == "done" for one, outcome in repaired)
 
 
 async def _swept(
     settings: Settings, request: SweepRequest, fix: Sequence[str]
-) -> tuple[SweepAnswer, list[RepairOutcome]]:
+) -> tuple[SweepAnswer, list[Repaired]]:
     async with running(settings) as runtime:
         if Level.N1 in request.chosen():
             await edge.graph_of(runtime, Level.N1, request.citizen_id)
@@ -77,13 +90,16 @@ async def _swept(
         return answer, await _repaired(found, runtime)
 
 
-async def _repaired(found: Sequence[Finding], runtime: Runtime) -> list[RepairOutcome]:
-    return [await run_repair(one.repair, runtime.deps, now()) for one in found if one.repair is not None]
+async def _repaired(found: Sequence[Finding], runtime: Runtime) -> list[Repaired]:
+    return [(one, await run_repair(one.repair, runtime.deps, now())) for one in found if one.repair is not None]
 
 
 def _show(report: SweepReport, console: Console) -> None:
     whose = f"{report.level} of {report.citizen_id}" if report.citizen_id else str(report.level)
     quality = report.report
+    if not report.scanned_nodes:
+        console.print(Text.assemble((whose, "bold"), ": nothing was remembered yet"))
+        return
     console.print(
         Text.assemble(
             (whose, "bold"),
@@ -110,10 +126,10 @@ def _show_kind(kind: Kind, count: int, listed: Sequence[Finding], console: Conso
         console.print(Text(f"  and {count - SHOWN:,} more", "bright_black"))
 
 
-def _show_repairs(outcomes: Sequence[RepairOutcome], console: Console) -> None:
-    for outcome in outcomes:
+def _show_repairs(repaired: Sequence[Repaired], console: Console) -> None:
+    for one, outcome in repaired:
         if outcome.status != "done":
-            console.print(Text(f"not repaired: {words.one_line(outcome.id)}: {outcome.detail}", "yellow"))
-    if outcomes:
-        done = sum(outcome.status == "done" for outcome in outcomes)
-        console.print(Text(f"repaired {done:,} of {len(outcomes):,}; what was closed stays in the past"))
+            console.print(Text(f"not repaired: {words.one_line(one.id)}: {outcome.detail}", "yellow"))
+    if repaired:
+        done = sum(outcome.status == "done" for _, outcome in repaired)
+        console.print(Text(f"repaired {done:,} of {len(repaired):,}; what was closed stays in the past"))

@@ -1,4 +1,4 @@
-"""Retrieval: an intention in, a consciousness stream out."""
+"""Retrieval: an intention or a state in, a consciousness stream out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from fastapi import APIRouter, Response
 from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
 from orchestration.retrieval import retrieve_consciousness_context
-from schemas.intention import RetrievalIntention
+from orchestration.waking import retrieve_consciousness_context_from_state
+from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.stream import ConsciousnessStream
 
 router = APIRouter(prefix="/v1", tags=["retrieval"], route_class=StrictRoute)
@@ -17,4 +18,11 @@ router = APIRouter(prefix="/v1", tags=["retrieval"], route_class=StrictRoute)
 async def retrieve(intention: RetrievalIntention, runtime: Opened, now: Now) -> Response:
     """The part of a citizen's memory that matters now, over all three levels."""
     stream = await retrieve_consciousness_context(intention, runtime.deps, now)
+    return Response(stream.model_dump_json(), media_type="application/json")
+
+
+@router.post("/wake", response_model=ConsciousnessStream)
+async def wake(state: StateBasedRetrieval, runtime: Opened, now: Now) -> Response:
+    """What fits how a citizen is, with no question asked."""
+    stream = await retrieve_consciousness_context_from_state(state, runtime.deps, now)
     return Response(stream.model_dump_json(), media_type="application/json")

@@ -10,7 +10,7 @@ from orchestration.activation.found import Found, Key
 from orchestration.activation.spreading import spread
 from orchestration.lexicon import Lexicon
 from schemas.memory import Level
-from substrate.emotions import named_in
+from substrate.emotions import named_in, normal_emotions
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,20 @@ class Activation:
     parts: Mapping[Key, Mapping[str, float]]
 
 
-def activate(found: Found, lexicons: Mapping[Level, Lexicon], query_text: str) -> Activation:
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks what: the words, the emotions felt (those that the words name when none are given), the urgency."""
+
+    query_text: str
+    emotions: Mapping[str, float] | None = None
+    pressure: float = ranking.REALITY_PRESSURE
+
+    def felt(self) -> Mapping[str, float]:
+        """The emotions with which memories may resonate, in normal form."""
+        return normal_emotions(self.emotions) if self.emotions else named_in(self.query_text)
+
+
+def activate(found: Found, lexicons: Mapping[Level, Lexicon], asker: Asker) -> Activation:
     """Order the memories found by activation. Relevance after spreading is scaled to [0, 1]."""
     memories = found.memories
     if not memories:
@@ -36,9 +49,10 @@ def activate(found: Found, lexicons: Mapping[Level, Lexicon], query_text: str) -
     received = spread(memories, found.bonds.values(), base)
     summed = {key: base[key] + received[key] for key in memories}
     greatest = max(1.0, max(summed.values()))
-    emotions = named_in(query_text)
+    emotions = asker.felt()
     scores = [
-        ranking.consciousness_score(memory, summed[key] / greatest, emotions) for key, memory in memories.items()
+        ranking.consciousness_score(memory, summed[key] / greatest, emotions, asker.pressure)
+        for key, memory in memories.items()
     ]
     parts = {
         key: {"likeness": halves[key][0], "words": halves[key][1], "spread": received[key]} for key in memories

@@ -41,7 +41,9 @@ def completeness(memory: Memory) -> float:
     return sum([row[place] is not None for place in _PLACES]) / len(_METADATA)
 
 
-def consciousness_score(memory: Memory, activation: float, emotions: Mapping[str, float]) -> Score:
+def consciousness_score(
+    memory: Memory, activation: float, emotions: Mapping[str, float], pressure: float = REALITY_PRESSURE
+) -> Score:
     """003's formula: relevance + 0.4 priority + 0.2 confidence + 0.5 resonance − 0.1 (1 − completeness).
 
     `activation` in [0, 1] is relevance after spreading; `emotions` are those of the question, normalised.
@@ -50,7 +52,7 @@ def consciousness_score(memory: Memory, activation: float, emotions: Mapping[str
     resonance = cosine_similarity(normal_emotions(orjson.loads(felt)), emotions) if felt and emotions else 0.0
     terms = {
         "relevance": activation,
-        "priority": 0.4 * priority(float(memory.get("energy"))),
+        "priority": 0.4 * priority(float(memory.get("energy")), pressure),
         "confidence": 0.2 * float(memory.get("confidence")),
         "emotional_resonance": 0.5 * resonance,
         "incompleteness": -0.1 * (1.0 - completeness(memory)),

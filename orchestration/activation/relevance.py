@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from orchestration.activation.found import Key, Memory
 from schemas.memory import Level
-from substrate.text import stem, stem_counts
+from substrate.text import normal_text, stem, stem_counts
 
 K1 = 1.2
 B = 0.75
@@ -31,21 +31,26 @@ def lexical_text(memory: Memory) -> str:
 def bm25(texts: Mapping[Key, str], weights: Mapping[Level, Mapping[str, float]]) -> dict[Key, float]:
     """Okapi BM25 of each text for the stems of the query, weighed by level.
 
-    The mean length is that of the candidates: it only scales the length term, and needs no pass over a graph.
+    A text's length is that in characters, and the mean that of the candidates: both only scale the length
+    term, and cost neither a pass over a graph nor the words of a text that holds none of the query's.
     """
-    counted = {key: stem_counts(text) for key, text in texts.items()}
-    lengths = {key: counts.total() for key, counts in counted.items()}
-    mean = sum(lengths.values()) / len(lengths) if lengths else 0.0
-    scores: dict[Key, float] = {}
-    for key, counts in counted.items():
-        norm = K1 * (1.0 - B + B * (lengths[key] / mean if mean else 1.0))
-        score = 0.0
-        for word, weight in weights[key[0]].items():
-            times = counts.get(word, 0)
-            if times:
-                score += weight * times * (K1 + 1.0) / (times + norm)
-        scores[key] = score
+    mean = sum(map(len, texts.values())) / len(texts) if texts else 0.0
+    probes = {level: tuple(_probe(root) for root in roots) for level, roots in weights.items()}
+    scores = dict.fromkeys(texts, 0.0)
+    for key, text in texts.items():
+        normal = normal_text(text)
+        if not any(probe in normal for probe in probes[key[0]]):
+            continue
+        counts = stem_counts(text)
+        norm = K1 * (1.0 - B + B * len(text) / mean)
+        found = ((weight, counts.get(root, 0)) for root, weight in weights[key[0]].items())
+        scores[key] = sum(weight * times * (K1 + 1.0) / (times + norm) for weight, times in found if times)
     return scores
+
+
+def _probe(root: str) -> str:
+    """The letters that every word with this stem begins with: stemming changes the last two at most."""
+    return root[: max(2, min(4, len(root) - 2))]
 
 
 def word_weights(frequencies: Mapping[str, int], total: int) -> dict[str, float]:

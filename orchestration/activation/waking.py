@@ -220,15 +220,10 @@ def activate(found: Found, scores: Mapping[Key, float], sought: Sought) -> Activ
     best = max(base.values(), default=0.0)
     received = spread(memories, found.bonds.values(), base)
     hanging = {key: min(best, HANGING * gift) for key, gift in received.items() if key not in scores}
-    rated = [_rated(memory, hanging.get(key, base[key]), sought) for key, memory in memories.items()]
+    rated = [
+        ranking.consciousness_score(memory, hanging.get(key, base[key]), sought.emotions, sought.pressure)
+        for key, memory in memories.items()
+    ]
     parts = {key: {"mode": base[key], "spread": hanging.get(key, 0.0)} for key in memories}
     order = sorted(ranking.ranked(rated), key=lambda score: score.key not in scores)
     return Activation(tuple(order), parts)
-
-
-def _rated(memory: Memory, activation: float, sought: Sought) -> ranking.Score:
-    """003's formula with the pressure of the moment in place of the usual one."""
-    score = ranking.consciousness_score(memory, activation, sought.emotions)
-    priority = 0.4 * ranking.priority(float(memory.get("energy")), sought.pressure)
-    terms = {**score.terms, "priority": priority}
-    return score._replace(total=sum(terms.values()), terms=terms)

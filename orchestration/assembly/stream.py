@@ -1,4 +1,4 @@
-"""The stream from what was found and how active it is (003, component 3). Pure."""
+"""The stream from what was found and how active it is (003, components 3 and 4). Pure."""
 
 from __future__ import annotations
 
@@ -6,15 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from orchestration import energy
 from orchestration.activation import ranking
 from orchestration.activation.engine import Activation
 from orchestration.activation.found import Found, Key
 from orchestration.assembly import budget
+from orchestration.assembly.compact import compact
+from orchestration.assembly.framing import Framing
 from orchestration.assembly.levels import Selection, select
 from orchestration.assembly.summary import summarise
+from orchestration.dissonance import detect_temporal_dissonances
 from orchestration.metadata_enrichment import enriched, relationships
-from schemas.intention import RetrievalIntention
-from schemas.memory import ConsciousnessNode, Level
+from orchestration.traversal.graph import build_graph
+from orchestration.validation import memory_verdicts, metadata_report
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.stream import (
     LEVEL_NAMES,
     ActivationTiers,
@@ -23,49 +28,103 @@ from schemas.stream import (
     Degradation,
     QueryTiming,
 )
+from schemas.thought import ResolutionPattern
+
+type Identity = tuple[Level, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """How the retrieval went: when, how long by stage, what was assumed, which names were seen."""
+    """How the retrieval went: when, how long by query, what was assumed, which names were seen, which patterns."""
 
     retrieved_at: datetime
     timings: Sequence[QueryTiming]
     notes: Sequence[str]
     entities: Sequence[str]
+    patterns: Sequence[ResolutionPattern] = ()
 
 
-def assemble(
-    intention: RetrievalIntention, found: Found, activation: Activation, account: Account
-) -> ConsciousnessStream:
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The memories that a stream shows, most active first, and its links per level."""
+
+    order: Sequence[ranking.Score]
+    nodes: Mapping[Key, ConsciousnessNode]
+    links: Mapping[Level, Sequence[ConsciousnessRelationship]]
+    left_out: int
+
+    def ordered(self) -> list[ConsciousnessNode]:
+        """The memories in order."""
+        return [self.nodes[score.key] for score in self.order]
+
+    def all_links(self) -> list[ConsciousnessRelationship]:
+        """The links of all levels."""
+        return [link for links in self.links.values() for link in links]
+
+
+def assemble(framing: Framing, found: Found, activation: Activation, account: Account) -> ConsciousnessStream:
     """The whole stream. Its latency and stage times are set by the caller, who holds the clock."""
-    selection = select(found, activation.order, intention.query_levels, intention.max_results_per_level)
-    shown = selection.keys()
-    order = [score for score in activation.order if score.key in shown]
-    nodes = enriched(order, found, activation, explain=intention.explain)
-    ordered = [nodes[score.key] for score in order]
-    places = budget.within(ordered, intention.max_tokens)
-    kept = [score for place, score in enumerate(order) if place in places]
-    kept_nodes = [nodes[score.key] for score in kept]
-    return ConsciousnessStream(
-        intention_id=intention.intention_id,
-        citizen_id=intention.citizen_id,
-        temporal_mode=intention.temporal_mode,
+    selection = select(found, activation.order, framing.levels, framing.limit)
+    shown = _shown(framing, selection, found, activation)
+    nodes, links = shown.ordered(), shown.all_links()
+    tiers = _tiers(shown.order, shown.nodes)
+    stream = ConsciousnessStream(
+        intention_id=framing.request_id,
+        citizen_id=framing.citizen_id,
+        temporal_mode=framing.mode,
         retrieved_at=account.retrieved_at,
-        levels=_levels(intention.query_levels, selection, {score.key: nodes[score.key] for score in kept}),
-        activation_tiers=_tiers(kept, nodes),
-        consciousness_summary=summarise(kept_nodes, account.retrieved_at),
+        levels=_levels(framing.levels, selection, shown),
+        activation_tiers=tiers,
+        traversal_graph=build_graph(nodes, tiers, links, framing.state),
+        energy_feedback_potential=energy.energy_feedback_potential(links),
+        energy_shares=tuple(energy.shares(links)) if framing.explain else (),
+        temporal_dissonances=tuple(detect_temporal_dissonances(nodes, framing.mode)),
+        metadata_validation=metadata_report(nodes, links),
+        resolution_patterns=tuple(account.patterns),
+        consciousness_summary=summarise(nodes, account.retrieved_at),
         retrieval_latency_ms=0.0,
-        query_count=len(account.timings),
+        query_count=2 * len(framing.levels),
         timings=tuple(account.timings),
-        degraded=tuple(
-            Degradation(query=timing.query, reason=timing.failure)
-            for timing in account.timings
-            if timing.failure is not None
-        ),
+        degraded=_degraded(account.timings),
         notes=tuple(account.notes),
         entities=tuple(account.entities),
-        omitted=len(order) - len(kept),
+        omitted=shown.left_out,
+    )
+    if framing.form == "compact":
+        return stream.model_copy(update={"text": compact(stream, stream.temporal_dissonances)})
+    return stream
+
+
+def _shown(framing: Framing, selection: Selection, found: Found, activation: Activation) -> Shown:
+    """What of the selection is shown: what is valid, if that was asked for, and what fits the budget."""
+    selected = selection.keys()
+    order = [score for score in activation.order if score.key in selected]
+    nodes = enriched(order, found, activation, explain=framing.explain)
+    links = {level: relationships(bonds) for level, bonds in selection.links.items()}
+    valid = order
+    if framing.require_valid:
+        verdicts = memory_verdicts(nodes.values(), [link for some in links.values() for link in some])
+        valid = [score for score in order if verdicts[score.key].valid]
+    ranks = budget.reciprocal_ranks((*selection.vector.values(), *selection.graph.values()))
+    tiers = ranking.tiers(valid)
+    kept = budget.within(
+        [[(score.key, nodes[score.key]) for score in tier] for tier in tiers], ranks, framing.max_tokens
+    )
+    final = valid if kept is None else [score for score in valid if score.key in kept]
+    present = {score.key[:2] for score in final}
+    return Shown(
+        order=final,
+        nodes=nodes,
+        links={level: _between(some, level, present) for level, some in links.items()},
+        left_out=len(order) - len(final),
+    )
+
+
+def _between(
+    links: Sequence[ConsciousnessRelationship], level: Level, present: set[Identity]
+) -> tuple[ConsciousnessRelationship, ...]:
+    return tuple(
+        link for link in links if (level, link.source_id) in present and (level, link.target_id) in present
     )
 
 
@@ -74,21 +133,19 @@ def _tiers(order: Sequence[ranking.Score], nodes: Mapping[Key, ConsciousnessNode
     return ActivationTiers(focus=focus, peripheral=peripheral, background=background)
 
 
-def _levels(
-    levels: Sequence[Level], selection: Selection, nodes: Mapping[Key, ConsciousnessNode]
-) -> dict[str, ConsciousnessLevelResults]:
-    present = {(key[0], key[1]) for key in nodes}
+def _levels(levels: Sequence[Level], selection: Selection, shown: Shown) -> dict[str, ConsciousnessLevelResults]:
+    there = {score.key for score in shown.order}
     return {
         LEVEL_NAMES[level]: ConsciousnessLevelResults(
-            vector_results=tuple(nodes[key] for key in selection.vector[level] if key in nodes),
-            graph_results=tuple(nodes[key] for key in selection.graph[level] if key in nodes),
-            relationships=tuple(
-                relationships(
-                    bond
-                    for bond in selection.links[level]
-                    if (level, bond.source) in present and (level, bond.target) in present
-                )
-            ),
+            vector_results=tuple(shown.nodes[key] for key in selection.vector[level] if key in there),
+            graph_results=tuple(shown.nodes[key] for key in selection.graph[level] if key in there),
+            relationships=tuple(shown.links[level]),
         )
         for level in levels
     }
+
+
+def _degraded(timings: Sequence[QueryTiming]) -> tuple[Degradation, ...]:
+    return tuple(
+        Degradation(query=timing.query, reason=timing.failure) for timing in timings if timing.failure is not None
+    )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 import orjson
 
 from orchestration.activation.found import Bond
-from substrate.emotions import cosine_similarity, normal_emotions
+from substrate.emotions import cosine_similarity, normal_emotion, normal_emotions
+
+_normal_name = lru_cache(maxsize=4096)(normal_emotion)
 
 ENERGY, GOAL, EMOTION, CONFIDENCE, TRANSFER = 0.3, 0.2, 0.3, 0.1, 0.1
 """The weights of the five factors; they sum to 1."""
@@ -22,21 +25,35 @@ def goal_match(link_goal: str, current_goal: str | None) -> float:
     return 0.7 if link_goal in current_goal or current_goal in link_goal else 0.3
 
 
+def probability(energy: float, goal: float, resonance: float, confidence: float, transfer: float) -> float:
+    """0.3 energy + 0.2 goal match + 0.3 resonance + 0.1 confidence + 0.1 transfer, in [0, 1] (003, 5b).
+
+    All five are numbers in [0, 1]: `goal` is the match of goals, `resonance` the cosine of emotions.
+    """
+    summed = ENERGY * energy + GOAL * goal + EMOTION * resonance + CONFIDENCE * confidence + TRANSFER * transfer
+    return min(1.0, max(0.0, summed))
+
+
+def resonance(felt: Mapping[str, float] | None, emotions: Mapping[str, float]) -> float:
+    """Cosine in [0, 1] of a link's emotions, named as they come, and `emotions` in normal form."""
+    if not felt or not emotions:
+        return 0.0
+    names = [_normal_name(name) for name in felt]
+    if emotions.keys().isdisjoint(names):
+        return 0.0
+    normal = dict(zip(names, felt.values(), strict=True))
+    return cosine_similarity(normal if len(normal) == len(felt) else normal_emotions(felt), emotions)
+
+
 def traversal_probability(
     bond: Bond, goal: str | None = None, emotions: Mapping[str, float] | None = None
 ) -> float:
     """Probability in [0, 1] that the link is followed from a state with this goal and these emotions."""
-    felt = bond.get("emotion_vector")
-    resonance = (
-        cosine_similarity(normal_emotions(orjson.loads(felt)), normal_emotions(emotions))
-        if felt and emotions
-        else 0.0
+    felt = bond.get("emotion_vector") if emotions else None
+    return probability(
+        float(bond.get("energy")),
+        goal_match(bond.get("goal") or "", goal),
+        resonance(orjson.loads(felt), normal_emotions(emotions or {})) if felt else 0.0,
+        float(bond.get("confidence")),
+        float(bond.get("energy_transfer_coefficient")),
     )
-    probability = (
-        ENERGY * float(bond.get("energy"))
-        + GOAL * goal_match(bond.get("goal") or "", goal)
-        + EMOTION * resonance
-        + CONFIDENCE * float(bond.get("confidence"))
-        + TRANSFER * float(bond.get("energy_transfer_coefficient"))
-    )
-    return min(1.0, max(0.0, probability))

@@ -39,3 +39,20 @@ EXISTING: Final = Query(
     "UNWIND $ids AS id MATCH (n:ConsciousnessNode {id: id}) RETURN n.id, n.fingerprint",
 )
 """Which of some identities exist, with the fingerprint of what each carries."""
+
+LIKENESS: Final = Query(
+    "likeness",
+    "UNWIND $pairs AS pair "
+    "MATCH (a:ConsciousnessNode {id: pair[0]})-[:HAS_TRACE]->(t:Trace) WITH pair, t "
+    "MATCH (b:ConsciousnessNode {id: pair[1]})-[:HAS_TRACE]->(u:Trace) "
+    "RETURN pair[0], pair[1], 1.0 - vec.cosineDistance(t.embedding, u.embedding)",
+)
+"""How alike the memories of some pairs are, by their embeddings of today."""
+
+CHANGED: Final = Query(
+    "changed",
+    "MATCH (i:ConsciousnessNode)-[:HAD]->(p:PastVersion) WITH DISTINCT i ORDER BY i.id SKIP $skip LIMIT $limit "
+    "CALL { WITH i RETURN i AS n UNION ALL WITH i MATCH (i)-[:HAD]->(n:PastVersion) RETURN n } "
+    f"RETURN {node_columns('n')}",
+)
+"""All records of the identities that were ever revised, so many identities at a time."""

@@ -18,6 +18,9 @@ from substrate.cypher.search import HUB
 STEP_TYPES: Final = ("Decision", "Action", "Learning")
 """What counts as a step of a resolution (003, find_resolution_patterns)."""
 
+CROWD: Final = 1000
+"""A resolution with so many links leads anywhere: its steps are not looked for."""
+
 _STEP: Final = f"IN [{', '.join(repr(step) for step in STEP_TYPES)}]"
 
 _WANTED: Final = (
@@ -193,23 +196,40 @@ def _resolved(time: _Time, starts: str, order: str) -> str:
         f"UNION ALL WITH identities UNWIND identities AS i WITH DISTINCT i {_BLOCKED_ONCE} "
         "RETURN -1 AS hop, null AS score, null AS e, p AS m "
         f"UNION ALL WITH identities UNWIND identities AS i WITH DISTINCT i {_resolving(time, 'e', 'j')} "
-        f"WITH 1 AS hop, e, j {time.record} RETURN hop, null AS score, e, m "
-        f"UNION ALL WITH identities UNWIND identities AS i WITH DISTINCT i {_resolving(time, 'x', 'r')} "
-        f"WITH x, i, r MATCH (r)-[e:{time.link}]-(j:ConsciousnessNode) "
-        f"WHERE {visible('e')} AND {time.there} AND j.id <> i.id AND j.node_type {_STEP} "
-        f"{_strongest('r', 'e', 'j', '$first_hop')} WITH 2 AS hop, e, j {time.record} "
+        f"{_strongest('i', 'e', 'j', '$first_hop')} WITH 1 AS hop, e, j {time.record} "
         "RETURN hop, null AS score, e, m "
+        f"UNION ALL WITH identities UNWIND identities AS i WITH DISTINCT i {_steps(time)} "
         f"UNION ALL WITH identities UNWIND identities AS i WITH DISTINCT i {_second_steps(time)} {_ROW}"
     )
 
 
+def _from_resolutions(time: _Time) -> str:
+    """Each resolution once, whatever it resolved, unless it is a crowd of its own."""
+    degree = "indegree(r) + outdegree(r)"
+    return f"{_resolving(time, 'x', 'r')} WITH DISTINCT r, {degree} AS degree WHERE degree < {CROWD} WITH r "
+
+
+def _onward(link: str, other: str) -> str:
+    """Not back to something else that was resolved by the same."""
+    return f"NOT ({link}.relation_type = 'RESOLVED_BY' AND startNode({link}).id = {other}.id)"
+
+
+def _steps(time: _Time) -> str:
+    return (
+        f"{_from_resolutions(time)} MATCH (r)-[e:{time.link}]-(j:ConsciousnessNode) "
+        f"WHERE {visible('e')} AND {time.there} AND j.node_type {_STEP} AND {_onward('e', 'j')} "
+        f"{_strongest('r', 'e', 'j', '$first_hop')} WITH 2 AS hop, e, j {time.record} "
+        "RETURN hop, null AS score, e, m "
+    )
+
+
 def _second_steps(time: _Time) -> str:
-    """The steps two hops from a resolution, each with the memory between: two rows a step."""
+    """The steps two hops from a resolution, not by way of hubs, each with the memory between: two rows a step."""
     between = visible("b") if time is _NOW else "b.id IS NOT NULL"
     return (
-        f"{_resolving(time, 'x', 'r')} WITH x, i, r MATCH (r)-[y:{time.link}]-(b:ConsciousnessNode) "
-        f"WHERE {visible('y')} AND {between} AND b.id <> i.id AND indegree(b) + outdegree(b) < {HUB} "
-        f"{_strongest('r', 'y', 'b', '$second_starts')} "
+        f"{_from_resolutions(time)} MATCH (r)-[y:{time.link}]-(b:ConsciousnessNode) "
+        f"WHERE {visible('y')} AND {between} AND {_onward('y', 'b')} AND indegree(b) + outdegree(b) < {HUB} "
+        f"{_strongest('r', 'y', 'b', '$first_hop')} "
         f"MATCH (b)-[e:{time.link}]-(j:ConsciousnessNode) "
         f"WHERE {visible('e')} AND {time.there} AND j.id <> r.id AND j.node_type {_STEP} "
         "WITH y, b, e, j ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id "

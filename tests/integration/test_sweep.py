@@ -10,9 +10,9 @@ import pytest
 from orchestration.deps import Deps
 from orchestration.upkeep.repair import run_repair
 from orchestration.upkeep.sweep import sweep
+from schemas.commands import Correct, Retract, Supersede
 from schemas.errors import NotFound
 from schemas.memory import Level
-from schemas.temporal import END_OF_TIME
 from schemas.upkeep import Finding, Kind, RepairRequest, SweepReport, SweepRequest
 from substrate import upkeep
 from substrate.connection import parameters
@@ -85,8 +85,6 @@ async def test_a_clean_graph_has_no_findings(deps: Deps, fresh_citizen: str) -> 
 
 
 async def test_history_is_no_finding(deps: Deps, fresh_citizen: str) -> None:
-    from schemas.commands import Correct, Supersede  # noqa: PLC0415
-
     await life(deps, fresh_citizen)
     seen = {"citizen_id": fresh_citizen, "id": "tea"}
     for number in range(3):
@@ -154,8 +152,6 @@ async def test_missing_important_metadata_is_counted(deps: Deps, fresh_citizen: 
 
 
 async def test_a_link_to_a_retracted_memory_ends(deps: Deps, fresh_citizen: str) -> None:
-    from schemas.commands import Retract  # noqa: PLC0415
-
     await life(deps, fresh_citizen)
     await store(deps, Retract(citizen_id=fresh_citizen, id="luca"), now=NOW + 1)
     swept = await mended(deps, fresh_citizen, "closed_end")
@@ -163,8 +159,6 @@ async def test_a_link_to_a_retracted_memory_ends(deps: Deps, fresh_citizen: str)
 
 
 async def test_a_link_holds_until_its_memory_ended(deps: Deps, fresh_citizen: str) -> None:
-    from schemas.commands import Retract  # noqa: PLC0415
-
     await store(
         deps,
         remember(fresh_citizen, "tea", description="Ada drinks tea", valid_at=moment(1), **SET),
@@ -284,8 +278,6 @@ async def test_essays_on_links_become_emotions(deps: Deps, fresh_citizen: str) -
 
 
 async def test_defaults_that_were_never_set_are_told_until_they_are(deps: Deps, fresh_citizen: str) -> None:
-    from schemas.commands import Correct  # noqa: PLC0415
-
     await store(deps, remember(fresh_citizen, "tea", description="Ada drinks tea", energy=0.5))
     [one] = of_kind(await report(deps, fresh_citizen), "unset_default")
     assert one.message.startswith("confidence, emotion_vector:")
@@ -342,8 +334,6 @@ async def test_a_memory_that_no_question_can_find_is_an_error(
 
 
 async def test_a_repair_of_what_has_changed_since_changes_nothing(deps: Deps, fresh_citizen: str) -> None:
-    from schemas.commands import Correct  # noqa: PLC0415
-
     await store(deps, remember(fresh_citizen, "junk", name="None", **SET))
     [one] = of_kind(await report(deps, fresh_citizen), "junk")
     assert one.repair is not None
@@ -390,7 +380,3 @@ async def test_reads_and_writes_go_on_during_a_sweep(deps: Deps, fresh_citizen: 
     assert answered >= 2
     assert swept.scanned_nodes >= 600
     assert swept.findings == ()
-
-
-def test_open_ends_are_the_sentinel() -> None:
-    assert END_OF_TIME == 2**53 - 1

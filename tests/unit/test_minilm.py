@@ -231,9 +231,7 @@ def test_altered_weights_are_refused_and_nothing_is_cached(
     assert not (tmp_path / "cache").exists()
 
 
-def test_an_altered_tokenizer_is_refused(
-    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_altered_tokenizer_is_refused(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     altered = tmp_path / "tokenizer.json"
     altered.write_bytes(b"{}")
     monkeypatch.setattr("substrate.embeddings.local.installed", lambda: Files(altered, altered))
@@ -275,9 +273,7 @@ def test_a_write_that_fails_leaves_no_half_file(tmp_path: Path, monkeypatch: pyt
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_model_that_the_runtime_cannot_load_is_a_fault(
-    cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_the_runtime_cannot_load_is_a_fault(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("substrate.embeddings.local.onnx_file", lambda *_: b"no model")
     with pytest.raises(Fault, match="cannot load"):
         LocalMiniLM(cache)

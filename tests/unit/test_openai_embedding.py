@@ -96,9 +96,7 @@ async def embedder(service: Service) -> AsyncIterator[Embedder]:
     await opened.aclose()
 
 
-async def test_a_key_alone_chooses_the_small_model_of_1536_numbers(
-    service: Service, embedder: Embedder
-) -> None:
+async def test_a_key_alone_chooses_the_small_model_of_1536_numbers(service: Service, embedder: Embedder) -> None:
     assert (embedder.model, embedder.dimension) == ("text-embedding-3-small", 1536)
     assert service.requests == []
     vector = await embedder.embed_query("four")
@@ -122,9 +120,7 @@ async def test_the_environment_alone_is_enough(service: Service, monkeypatch: py
     await embedder.aclose()
 
 
-async def test_many_texts_keep_their_order_and_go_in_few_requests(
-    service: Service, embedder: Embedder
-) -> None:
+async def test_many_texts_keep_their_order_and_go_in_few_requests(service: Service, embedder: Embedder) -> None:
     lengths = [1 + 7 * i % 250 for i in range(150)]
     vectors = await embedder.embed_texts(["x" * length for length in lengths])
     assert [vector.index(1.0) for vector in vectors] == lengths

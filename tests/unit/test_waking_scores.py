@@ -154,7 +154,7 @@ def test_discovery_energy_of_zero_is_not_a_missing_one() -> None:
 def test_likeness_is_the_exact_cosine_whatever_distance_the_index_gave() -> None:
     # joy 0.6 and calm 0.8 against joy alone: 0.6 / (1 × 1); "happy" is joy.
     row = row_of("m", emotions={"happy": 0.3}, score=0.99)
-    assert answer_of(row, {}, sought(QueryMode.SIMILAR_STATE), alike=True) == Answer(pytest.approx(0.6))
+    assert answer_of(row, {}, sought(QueryMode.SIMILAR_STATE), alike=True).felt == pytest.approx(0.6)
 
 
 def test_a_blockage_is_compared_by_how_it_felt_when_it_was_blocked() -> None:

@@ -1,0 +1,90 @@
+"""`substrate wake`: a state in, what comes to mind out."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+import typer
+
+from api.cli import edge, render, words
+from api.cli.remember import emotions_of
+from api.runtime import now, running
+from orchestration.waking import retrieve_consciousness_context_from_state
+from schemas.intention import StateBasedRetrieval
+from schemas.memory import Level
+from schemas.settings import Settings
+from schemas.stream import ConsciousnessStream
+
+OPTIONS: Final = {
+    "citizen_id": "--citizen",
+    "current_energy": "--energy",
+    "current_emotions": "--emotion",
+    "current_goal": "--goal",
+    "query_mode": "--mode",
+    "temporal_scope": "--scope",
+    "query_levels": "--level",
+    "max_results_per_level": "--limit",
+    "max_tokens": "--max-tokens",
+}
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def wake(  # noqa: PLR0913  (a command's arguments are its options)
+    ctx: typer.Context,
+    *,
+    citizen: Annotated[str, typer.Option("--citizen", "-c", metavar="ID", help="Who wakes.")],
+    energy: Annotated[float, typer.Option(help="The energy it wakes with, 0 to 1.")] = 0.5,
+    emotion: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=X", help="drive=0.8; repeat for several.")
+    ] = None,
+    goal: Annotated[str | None, typer.Option(help="What it is trying to do, if it knows.")] = None,
+    mode: Annotated[
+        str, typer.Option(help="find_related_unresolved, _similar_state, _what_i_was_doing, _resolution_patterns.")
+    ] = "find_related_unresolved",
+    scope: Annotated[str, typer.Option(help="recent (30 days) or all_time.")] = "recent",
+    level: Annotated[list[str] | None, typer.Option(help="N1, N2 or N3; repeat for several.")] = None,
+    limit: Annotated[int, typer.Option(help="Results of each query, 1 to 100.")] = 20,
+    max_tokens: Annotated[int | None, typer.Option(help="Leave out what does not fit.")] = None,
+    feedback: Annotated[bool, typer.Option("--feedback", help="Let it change the citizen's own energy.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show each term of each score.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole stream as JSON.")] = False,
+) -> None:
+    """Wake a citizen from its state alone, and see what comes to mind."""
+    fields = {
+        "citizen_id": citizen,
+        "current_energy": energy,
+        "current_emotions": emotions_of(emotion or ()),
+        "current_goal": goal,
+        "query_mode": mode if mode.startswith("find") else f"find_{mode.lstrip('_')}",
+        "temporal_scope": scope,
+        "query_levels": [name.upper() for name in level] if level else None,
+        "max_results_per_level": limit,
+        "max_tokens": max_tokens,
+        "apply_feedback": feedback,
+        "explain": explain or not as_json,
+    }
+    said: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+    state = edge.checked(StateBasedRetrieval, said, OPTIONS)
+    stream = edge.run(_woken(edge.settings_of(ctx), state))
+    if as_json:
+        edge.write_json(stream.model_dump_json())
+    else:
+        render.show(stream, (told(state), "from its state alone"), edge.output(), explain=explain)
+
+
+def told(state: StateBasedRetrieval) -> str:
+    """The state in one line."""
+    felt = ", ".join(f"{name} {much:g}" for name, much in state.current_emotions.items())
+    goal = f", goal {state.current_goal}" if state.current_goal else ""
+    return words.one_line(
+        f"{state.query_mode.value}: energy {state.current_energy:g}{', ' if felt else ''}{felt}{goal}"
+    )
+
+
+async def _woken(settings: Settings, state: StateBasedRetrieval) -> ConsciousnessStream:
+    async with running(settings) as runtime:
+        if Level.N1 in state.query_levels:
+            await edge.graph_of(runtime, Level.N1, state.citizen_id)
+        return await retrieve_consciousness_context_from_state(state, runtime.deps, now())

@@ -1,0 +1,38 @@
+"""Upkeep: go over whole graphs and report their state; run the repairs that were found."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import APIRouter, Response
+
+from api.bodies import StrictRoute
+from api.dependencies import Now, Opened
+from orchestration.upkeep.repair import run_repair
+from orchestration.upkeep.sweep import sweep
+from schemas.errors import Conflict, Incorrect, InvalidRequest, NotFound
+from schemas.upkeep import RepairOutcome, RepairRequest, SweepAnswer, SweepRequest
+
+router = APIRouter(prefix="/v1/upkeep", tags=["upkeep"], route_class=StrictRoute)
+
+_ERRORS: Final[dict[str | None, type[Incorrect]]] = {
+    "invalid-request": InvalidRequest,
+    "not-found": NotFound,
+    "conflict": Conflict,
+}
+
+
+@router.post("/sweep", response_model=SweepAnswer)
+async def sweep_graphs(request: SweepRequest, runtime: Opened, now: Now) -> Response:
+    """Go over the graphs in small batches while others read and write; takes seconds for many memories."""
+    answer = await sweep(request, runtime.deps, now)
+    return Response(answer.model_dump_json(), media_type="application/json")
+
+
+@router.post("/repair")
+async def repair(request: RepairRequest, runtime: Opened, now: Now) -> RepairOutcome:
+    """Run the task of a finding. `gone`: it is no longer as it was seen, and nothing was changed."""
+    outcome = await run_repair(request.task, runtime.deps, now)
+    if outcome.status == "refused":
+        raise _ERRORS[outcome.problem](outcome.detail)
+    return outcome

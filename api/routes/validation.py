@@ -1,0 +1,19 @@
+"""Validation: what 003 says of a link's metadata, before it is written."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body
+
+from api.bodies import StrictRoute
+from orchestration.validation import validate_consciousness_link
+from schemas.validation import ValidationResult
+
+router = APIRouter(prefix="/v1/validation", tags=["validation"], route_class=StrictRoute)
+
+
+@router.post("/link")
+async def validate_link(link: Annotated[dict[str, Any], Body()]) -> ValidationResult:
+    """Errors, warnings and completeness of a link's metadata; nothing is stored. Unknown fields are allowed."""
+    return validate_consciousness_link(link)

@@ -1,0 +1,1 @@
+"""Upkeep: what keeps a memory in order while nobody asks."""

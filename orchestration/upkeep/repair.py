@@ -1,0 +1,110 @@
+"""Repair tasks of a sweep: each is one atomic write that names what was seen, so that it undoes no change."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from uuid import uuid4
+
+import orjson
+
+from orchestration import insertion, records
+from orchestration.deps import Deps
+from schemas.errors import NotFound
+from schemas.memory import Level
+from schemas.temporal import Instant
+from schemas.upkeep import (
+    ApplyCommand,
+    CloseRecord,
+    ReEmbed,
+    RepairOutcome,
+    RepairTask,
+    RetractLink,
+    ReviseLink,
+)
+from substrate import reader, rows, upkeep
+from substrate.bitemporal import is_open
+from substrate.emotions import emotion_vector
+from substrate.graph_schema import graph_name
+
+GONE: Final = "it is no longer as the sweep saw it; nothing was changed"
+_CHANGES: Final = ("emotion_vector", "emotion_description", "energy_transfer_coefficient", "resolution_state")
+
+
+async def run_repair(task: RepairTask, deps: Deps, now: Instant) -> RepairOutcome:
+    """Run the task. Raises NotFound when the graph does not exist, Unavailable when the engine does not answer."""
+    of = task.command if isinstance(task, ApplyCommand) else task
+    graph = await _graph(of.level, of.citizen_id, deps)
+    if isinstance(task, ApplyCommand):
+        return await _apply(task, deps, now)
+    if isinstance(task, ReEmbed):
+        done = await _re_embed(graph, task, deps)
+    elif isinstance(task, CloseRecord):
+        done = await _close_record(graph, task, deps)
+    else:
+        done = await _revise_link(graph, task, deps, now)
+    status: Any = "done" if done else "gone"
+    return RepairOutcome(
+        action=task.action, status=status, level=task.level, id=task.id, detail="" if done else GONE
+    )
+
+
+async def _graph(level: Level, citizen_id: str | None, deps: Deps) -> str:
+    """The graph, which must be there: a repair makes none."""
+    graph = graph_name(level, citizen_id)
+    if not await deps.graphs.for_reading(graph):
+        raise NotFound(f"nothing was remembered for {citizen_id or level} yet")
+    return graph
+
+
+async def _apply(task: ApplyCommand, deps: Deps, now: Instant) -> RepairOutcome:
+    [receipt] = await insertion.apply([task.command], deps, now)
+    refused = receipt.status == "refused"
+    return RepairOutcome(
+        action=task.action,
+        status="refused" if refused else "done",
+        level=task.command.level,
+        id=task.command.id,
+        detail="; ".join(receipt.faults),
+        problem=receipt.problem,
+        receipt=receipt,
+    )
+
+
+async def _re_embed(graph: str, task: ReEmbed, deps: Deps) -> bool:
+    row = await reader.memory(deps.connection, graph, task.id)
+    if row is None:
+        return False
+    record = rows.record(row)
+    if record.version != task.version or not is_open(record):
+        return False
+    [embedding] = await deps.embedder.embed_texts([records.embedded_text(record.content)])
+    felt = record.content.get("emotion_vector")
+    vectors = (embedding, emotion_vector(orjson.loads(felt)) if felt else None)
+    return await upkeep.re_embed(deps.connection, graph, (task.id, task.version), vectors)
+
+
+async def _close_record(graph: str, task: CloseRecord, deps: Deps) -> bool:
+    seen = task.model_dump(include={"id", "version", "seen", "at"})
+    return await upkeep.close_record(deps.connection, graph, {**seen, "closed_by": _made_id()})
+
+
+async def _revise_link(graph: str, task: RetractLink | ReviseLink, deps: Deps, now: Instant) -> bool:
+    link = task.model_dump(include={"id", "source_id", "target_id", "seen"})
+    at = max(now, task.seen + 1)
+    marks = {"at": at, "closed_by": _made_id(), "opened": [{**one, "created_at": at} for one in _opened(task)]}
+    return await upkeep.revise_link(deps.connection, graph, link, marks)
+
+
+def _opened(task: RetractLink | ReviseLink) -> list[dict[str, Any]]:
+    """What differs in the record that is opened in the place of the closed one; empty when none is."""
+    if isinstance(task, RetractLink):
+        return [] if task.until is None else [{"invalid_at": task.until}]
+    said = task.model_dump(include=set(_CHANGES), exclude_none=True)
+    changed: dict[str, Any] = rows.stored(said, tuple(said))
+    if task.emotion_vector is not None:
+        changed["emotion_vector"] = orjson.dumps(task.emotion_vector).decode()
+    return [changed]
+
+
+def _made_id() -> str:
+    return f"repair-{uuid4().hex}"

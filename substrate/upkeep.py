@@ -1,0 +1,223 @@
+"""Reads that go through a whole graph page by page, and the small writes that repair it.
+
+Each page is a short read of its own: between two of them the engine and this process belong to others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from schemas.temporal import END_OF_TIME, Period
+from substrate.connection import Connection, GraphMissing, Row, parameters
+from substrate.cypher import schema as schema_cypher
+from substrate.cypher import upkeep as cypher
+from substrate.cypher.query import Query
+from substrate.graph_schema import NOTHING
+
+MEMORIES_A_PAGE: Final = 200
+LINKS_A_PAGE: Final = 200
+"""Rows of a page: about a millisecond in the engine, and a few in this process."""
+_ROOM: Final = 10 * LINKS_A_PAGE
+"""Rows that a page may have when others have added to it since it was planned."""
+CONTENTS_A_READ: Final = 50
+
+
+class Stamp(NamedTuple):
+    """With what a graph was written."""
+
+    schema_version: int
+    embedding_model: str
+    dimension: int
+
+
+class MemoryRow(NamedTuple):
+    """A memory as a page shows it; all values as the engine gave them, times and version unchecked."""
+
+    place: int
+    felt_as_numbers: bool
+    embedding: str
+    links_in: int
+    links_out: int
+    past_links_out: int
+    past_versions: int
+    fields: Mapping[str, Any]
+
+
+class End(NamedTuple):
+    """How the memory at one end of a link stands."""
+
+    id: str
+    place: int
+    expired_at: Any
+    invalid_at: Any
+    reason: str | None
+
+
+class LinkRow(NamedTuple):
+    """A link as a page shows it; all values as the engine gave them."""
+
+    source: End
+    target: End
+    felt_as_numbers: bool
+    fields: Mapping[str, Any]
+
+
+class RecordRow(NamedTuple):
+    """One record of an identity on both time axes; `carried` when it is the latest, and lies in the present."""
+
+    identity: str
+    version: Any
+    valid: Period
+    known: Period
+    carried: bool
+
+
+class Content(NamedTuple):
+    """The whole text of a memory, and when it holds."""
+
+    id: str
+    name: str
+    description: str
+    speaker: str | None
+    node_type: str
+    version: int
+    valid: Period
+    known: Period
+
+
+class Part(NamedTuple):
+    """A share of a page's links or versions: the memories `[first, beyond)`, from row `skip` on."""
+
+    first: int
+    beyond: int
+    skip: int
+    rows: int
+
+
+async def stamp(connection: Connection, graph: str) -> Stamp | None:
+    """With what the graph was written; None when it does not exist or is not ours."""
+    rows = await _page(connection, graph, schema_cypher.READ_STAMP, NOTHING)
+    return Stamp(rows[0][0], rows[0][1], rows[0][2]) if rows else None
+
+
+async def memories(connection: Connection, graph: str, after: int) -> list[MemoryRow]:
+    """The next memories behind the internal id `after`, in its order; empty at the end."""
+    header = parameters({"after": after, "rows": MEMORIES_A_PAGE})
+    rows = await _page(connection, graph, cypher.MEMORY_PAGE, header)
+    page: list[MemoryRow] = []
+    for row in rows:
+        if page and row[0] == page[-1].place:
+            continue  # a second trace of the same memory
+        fields = dict(zip((*cypher.MEMORY_FIELDS, *cypher.LONG_FIELDS), row[7:], strict=True))
+        page.append(MemoryRow._make((row[0], row[1] == "true", *row[2:7], fields)))
+    return page
+
+
+def parts(degrees: Sequence[tuple[int, int]]) -> Iterator[Part]:
+    """A page cut into shares of at most `LINKS_A_PAGE` rows. `degrees`: (internal id, rows), ascending. Pure."""
+    first, last, held = -1, -1, 0
+    for place, degree in degrees:
+        if not degree:
+            continue
+        if held and held + degree > LINKS_A_PAGE:
+            yield Part(first, last + 1, 0, _ROOM)
+            held = 0
+        if degree > LINKS_A_PAGE:
+            yield from (Part(place, place + 1, skip, LINKS_A_PAGE) for skip in range(0, degree, LINKS_A_PAGE))
+            continue
+        first, last, held = place if not held else first, place, held + degree
+    if held:
+        yield Part(first, last + 1, 0, _ROOM)
+
+
+async def links(connection: Connection, graph: str, part: Part) -> list[LinkRow]:
+    """The open link records of a share."""
+    rows = await _page(connection, graph, cypher.LINK_PAGE, parameters(part._asdict()))
+    return [
+        LinkRow(
+            End(*row[:5]),
+            End(*row[5:10]),
+            row[10] == "true",
+            dict(zip(cypher.LINK_FIELDS, row[11:], strict=True)),
+        )
+        for row in rows
+    ]
+
+
+async def past_links(connection: Connection, graph: str, part: Part) -> list[RecordRow]:
+    """The closed link records of a share, by `link_identity`."""
+    rows = await _page(connection, graph, cypher.PAST_LINK_PAGE, parameters(part._asdict()))
+    return _records((link_identity(row[0], row[2], row[1]), (None, *row[3:]), False) for row in rows)
+
+
+def link_identity(source_id: str, link_id: str, target_id: str) -> str:
+    """One text that names a link: two with the same id between other ends are not one."""
+    return f"{source_id}\0{link_id}\0{target_id}"
+
+
+async def versions(connection: Connection, graph: str, part: Part) -> list[RecordRow]:
+    """All records of the identities of a share that have a past; the carried one once each."""
+    rows = await _page(connection, graph, cypher.VERSION_PAGE, parameters(part._asdict()))
+    width = 1 + len(cypher.RECORD_FIELDS)
+    carried = {row[0]: row[1:width] for row in rows}
+    past = ((row[0], row[width:], False) for row in rows)
+    return _records(((identity, row, True) for identity, row in carried.items())) + _records(past)
+
+
+def _records(found: Iterable[tuple[str, Row, bool]]) -> list[RecordRow]:
+    """The records whose times are times; what others are is found elsewhere."""
+    return [
+        RecordRow(identity, row[0], Period(row[1], row[2]), Period(row[3], row[4]), carried)
+        for identity, row, carried in found
+        if isinstance(identity, str) and all(isinstance(time, int) for time in row[1:])
+    ]
+
+
+async def contents(connection: Connection, graph: str, places: Sequence[int]) -> list[Content]:
+    """The whole texts of the memories with these internal ids; what is gone is left out."""
+    rows = await _page(connection, graph, cypher.CONTENTS, parameters({"places": list(places)}))
+    return [
+        Content._make((*row[:2], row[2] or "", *row[3:6], Period(row[6], row[7]), Period(row[8], row[9])))
+        for row in rows
+        if all(isinstance(value, int) for value in row[5:10])
+    ]
+
+
+async def _page(connection: Connection, graph: str, query: Query, header: str) -> list[Row]:
+    """The rows; none when the graph is gone."""
+    try:
+        return await connection.read(graph, query, header)
+    except GraphMissing:
+        return []
+
+
+async def re_embed(
+    connection: Connection, graph: str, seen: tuple[str, int], vectors: tuple[list[float], list[float] | None]
+) -> bool:
+    """Store the embedding and emotion of the memory `seen` (id, version). False when it has changed since."""
+    values = {
+        "id": seen[0],
+        "seen": seen[1],
+        "open": END_OF_TIME,
+        "embedding": vectors[0],
+        "emotion": vectors[1],
+    }
+    return bool(await connection.write(graph, cypher.RE_EMBED, parameters(values)))
+
+
+async def revise_link(
+    connection: Connection, graph: str, link: Mapping[str, Any], marks: Mapping[str, Any]
+) -> bool:
+    """Close a link's record and open the records `opened`. False when it is not there as it was seen.
+
+    `link`: id, source_id, target_id, seen; `marks`: at, closed_by, opened.
+    """
+    values = {**link, **marks, "open": END_OF_TIME}
+    return bool(await connection.write(graph, cypher.REVISE_LINK, parameters(values)))
+
+
+async def close_record(connection: Connection, graph: str, record: Mapping[str, Any]) -> bool:
+    """Close a past version that was left open. `record`: id, version, seen, at, closed_by."""
+    values = {**record, "open": END_OF_TIME}
+    return bool(await connection.write(graph, cypher.CLOSE_RECORD, parameters(values)))

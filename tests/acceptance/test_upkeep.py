@@ -1,0 +1,104 @@
+"""Upkeep and the dry run over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+
+from tests.acceptance.conftest import Service
+
+SET = {"energy": 0.6, "confidence": 0.9, "emotion_vector": {"joy": 0.4}}
+
+
+def swept(service: Service, citizen: str, **fields: Any) -> dict[str, Any]:
+    answer = service.http.post("/v1/upkeep/sweep", json={"citizen_id": citizen, "levels": ["N1"], **fields})
+    assert answer.status_code == 200, answer.text
+    [report] = answer.json()["reports"]
+    return dict(report)
+
+
+def repaired(service: Service, task: Any) -> httpx.Response:
+    return service.http.post("/v1/upkeep/repair", json={"task": task})
+
+
+def test_a_sweep_finds_what_is_wrong_and_its_repairs_mend_it(service: Service, citizen: str) -> None:
+    service.remember(citizen, id="tea", name="Tea", description="Ada drinks green tea", **SET)
+    service.remember(citizen, id="tea2", name="Tea", description="Ada drinks green tea", **SET)
+    service.remember(citizen, id="none", name="None", **SET)
+    service.remember(citizen, id="plan", name="Plan of the week", description="null", goal="rest", **SET)
+    assert service.relate(citizen, ("tea", "ABOUT", "tea2")).status_code == 201
+    report = swept(service, citizen)
+    assert report["findings_by_kind"] == {"junk": 2, "duplicate": 1}
+    assert (report["scanned_nodes"], report["scanned_links"]) == (4, 1)
+    for finding in report["findings"]:
+        answer = repaired(service, finding["repair"])
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["status"] == "done"
+        assert repaired(service, finding["repair"]).json()["receipt"]["duplicate"]
+    plan = service.http.get("/v1/memories/N1/plan", params={"citizen_id": citizen}).json()
+    assert (plan["description"], plan["goal"], plan["emotion_vector"]) == ("", "rest", {"joy": 0.4})
+    [left] = swept(service, citizen)["findings"]
+    assert left["kind"] == "closed_end"
+    assert repaired(service, left["repair"]).json()["status"] == "done"
+    assert repaired(service, left["repair"]).json()["status"] == "gone"
+    assert swept(service, citizen)["findings"] == []
+
+
+def test_a_sweep_changes_nothing_and_makes_no_graph(service: Service, citizen: str) -> None:
+    with service.unchanged():
+        report = swept(service, citizen)
+    assert report["findings"] == []
+    assert report["counts"]["memories"] == report["report"]["total_memories"] == 0
+
+
+def test_a_repair_of_what_has_changed_since_conflicts(service: Service, citizen: str) -> None:
+    service.remember(citizen, id="none", name="None", **SET)
+    [finding] = swept(service, citizen)["findings"]
+    said = {"citizen_id": citizen, "name": "A name", "description": "It says something now"}
+    assert service.http.post("/v1/memories/N1/none/correct", json=said).status_code == 200
+    with service.unchanged():
+        answer = repaired(service, finding["repair"])
+    assert (answer.status_code, answer.json()["type"]) == (409, "/problems/conflict")
+
+
+def test_bad_requests_are_refused_and_change_nothing(service: Service, citizen: str) -> None:
+    task = {"action": "re-embed", "citizen_id": citizen, "id": "m", "version": 1}
+    with service.unchanged():
+        for path, body, status in [
+            ("/v1/upkeep/sweep", {"levels": ["N1"]}, 422),
+            ("/v1/upkeep/sweep", {"citizen_id": citizen, "levels": []}, 422),
+            ("/v1/upkeep/sweep", {"citizen_id": citizen, "levels": ["N9"]}, 422),
+            ("/v1/upkeep/sweep", {"citizen_id": "../x"}, 422),
+            ("/v1/upkeep/repair", {"task": {"action": "drop-graph"}}, 422),
+            ("/v1/upkeep/repair", {"task": {**task, "version": 0}}, 422),
+            ("/v1/upkeep/repair", {"task": {**task, "citizen_id": None}}, 422),
+            ("/v1/upkeep/repair", {"task": task}, 404),
+            ("/v1/upkeep/repair", {}, 422),
+        ]:
+            answer = service.http.post(path, json=body)
+            assert answer.status_code == status, (path, body, answer.text)
+            assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_the_dry_run_says_what_003_says_of_a_link(service: Service, citizen: str) -> None:
+    whole = {
+        "energy": 0.7,
+        "confidence": 0.8,
+        "emotion_vector": {},
+        "goal": "g",
+        "mindstate": "m",
+        "energy_transfer_coefficient": 0.5,
+        "resolution_state": "blocked",
+        "a_field_of_tomorrow": [1, 2],
+    }
+    with service.unchanged():
+        good = service.http.post("/v1/validation/link", json=whole).json()
+        bad = service.http.post("/v1/validation/link", json={**whole, "energy": 2, "goal": None}).json()
+        empty = service.http.post("/v1/validation/link", json={}).json()
+        refused = service.http.post("/v1/validation/link", json=[whole])
+    assert (good["valid"], good["errors"], len(good["warnings"])) == (True, [], 3)
+    assert good["metadata_completeness"] == 7 / 13
+    assert bad["errors"] == ["REQUIRED field invalid: energy (got int)", "REQUIRED field missing: goal"]
+    assert (len(empty["errors"]), empty["metadata_completeness"]) == (7, 0.0)
+    assert refused.status_code == 422

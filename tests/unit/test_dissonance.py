@@ -1,0 +1,345 @@
+"""Beliefs that changed (003, component 2), against the bitemporal commands that change them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestration.dissonance import detect_temporal_dissonances, recurring
+from schemas.memory import ConsciousnessNode
+from schemas.temporal import Instant, Period, TemporalMode, open_end, to_datetime
+from schemas.thought import RecurringCorrection, TemporalDissonance
+from substrate import bitemporal
+from substrate.bitemporal import Change, Record
+
+HOUR = 3_600_000_000
+NOW = datetime(2026, 1, 10, tzinfo=UTC)
+HISTORY = TemporalMode.FULL_HISTORY
+
+
+def memory(**fields: Any) -> ConsciousnessNode:
+    return ConsciousnessNode.model_validate(
+        {
+            "node_id": "m",
+            "node_type": "Memory",
+            "name": "m",
+            "description": "",
+            "valid_at": NOW,
+            "created_at": NOW,
+            "energy": 0.5,
+            "confidence": 0.5,
+            "level": "N1",
+            **fields,
+        }
+    )
+
+
+def shown(record: Record, level: str = "N1") -> ConsciousnessNode:
+    """A record as a stream shows it."""
+    return memory(
+        node_id=record.id,
+        version=record.version,
+        level=level,
+        valid_at=to_datetime(record.valid.start),
+        invalid_at=open_end(record.valid.end),
+        created_at=to_datetime(record.known.start),
+        expired_at=open_end(record.known.end),
+        invalidation_reason=record.reason,
+        **record.content,
+    )
+
+
+@dataclass
+class Life:
+    """One identity under the commands of DESIGN §4, with what it has believed."""
+
+    id: str
+    content: Mapping[str, Any] = field(default_factory=lambda: {"name": "m", "description": "A"})
+    start: Instant = HOUR
+    records: list[Record] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.now = self.start
+        self.open: Record | None = Record(self.id, 1, Period(self.start), Period(self.start), self.content)
+        self.records.append(self.open)
+
+    def _carry_out(self, change: Change) -> None:
+        self.records[self.records.index(self.latest)] = change.closed
+        self.records += [record for record in (change.kept, change.latest) if record is not None]
+        self.open = change.latest
+
+    @property
+    def latest(self) -> Record:
+        assert self.open is not None
+        return self.open
+
+    def _content(self, said: Mapping[str, Any]) -> dict[str, Any]:
+        self.now += HOUR
+        return {**self.latest.content, **said}
+
+    def supersede(self, **said: Any) -> Life:
+        content = self._content(said)
+        effective = self.latest.valid.start + HOUR // 2
+        self._carry_out(bitemporal.supersede(self.latest, content, effective, self.now))
+        return self
+
+    def correct(self, **said: Any) -> Life:
+        self._carry_out(bitemporal.correct(self.latest, self._content(said), self.now))
+        return self
+
+    def retract(self, effective: Instant | None = None) -> Life:
+        self.now += HOUR
+        self._carry_out(bitemporal.retract(self.latest, effective, "discovered_false", self.now))
+        return self
+
+    def told(self, mode: TemporalMode = HISTORY) -> list[tuple[str, str, str]]:
+        found = detect_temporal_dissonances(map(shown, self.records), mode)
+        return [(one.original_belief, one.corrected_belief, one.dissonance_type) for one in found]
+
+
+# --- what is a change of belief --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", [TemporalMode.CURRENT, TemporalMode.POINT_IN_TIME])
+def test_a_question_about_one_moment_sees_no_change(mode: TemporalMode) -> None:
+    assert Life("m").correct(description="B").told(mode) == []
+
+
+@pytest.mark.parametrize("mode", [TemporalMode.EVOLUTION, TemporalMode.FULL_HISTORY])
+def test_a_history_sees_it(mode: TemporalMode) -> None:
+    assert Life("m").correct(description="B").told(mode) == [("A", "B", "discovered_false")]
+
+
+@pytest.mark.parametrize(
+    ("life", "told"),
+    [
+        (Life("m"), []),
+        (Life("m").supersede(description="B"), [("A", "B", "reality_changed")]),
+        (Life("m").correct(description="B"), [("A", "B", "discovered_false")]),
+        (
+            Life("m").correct(description="B").correct(description="C"),
+            [("A", "B", "discovered_false"), ("B", "C", "discovered_false")],
+        ),
+        (
+            Life("m").supersede(description="B").supersede(description="C").correct(description="D"),
+            [("A", "B", "reality_changed"), ("B", "C", "reality_changed"), ("C", "D", "discovered_false")],
+        ),
+        # back and forth are two changes
+        (
+            Life("m").supersede(description="B").supersede(description="A"),
+            [("A", "B", "reality_changed"), ("B", "A", "reality_changed")],
+        ),
+        # nothing that was believed changed
+        (Life("m").correct(energy=0.9), []),
+        (Life("m").supersede(resolution_state="resolved"), []),
+        (Life("m").correct(description=" A\n"), []),
+        # a change after one of these is still one change
+        (Life("m").correct(energy=0.9).correct(description="B"), [("A", "B", "discovered_false")]),
+        # a retraction continues the content up to its end, or leaves nothing
+        (Life("m").retract(HOUR + 1), []),
+        (Life("m").retract(), []),
+        (Life("m").correct(description="B").retract(), [("A", "B", "discovered_false")]),
+        # only the name changed
+        (Life("m").correct(name="n"), [("m", "n", "discovered_false")]),
+    ],
+)
+def test_each_change_of_belief_is_told_once(life: Life, told: list[tuple[str, str, str]]) -> None:
+    assert life.told() == told
+
+
+def test_a_record_given_twice_by_two_queries_is_one_record() -> None:
+    nodes = [shown(record) for record in Life("m").supersede(description="B").records]
+    assert len(detect_temporal_dissonances([*nodes, *nodes], HISTORY)) == 1
+
+
+def test_the_same_id_in_two_levels_is_two_beliefs() -> None:
+    first, second = Life("m").correct(description="B").records
+    apart = [shown(first, "N1"), shown(second, "N2")]
+    assert detect_temporal_dissonances(apart, HISTORY) == []
+
+
+def test_a_version_suffix_makes_no_identity() -> None:
+    apart = [shown(record) for life in (Life("m_v1"), Life("m_v2")) for record in life.records]
+    assert detect_temporal_dissonances(apart, HISTORY) == []
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [((0, 1), [("A", "B")]), ((1, 2), [("B", "C")]), ((0, 2), []), ((0,), []), ((2,), [])],
+)
+def test_records_that_never_followed_one_another_are_no_pair(
+    found: Sequence[int], told: list[tuple[str, str]]
+) -> None:
+    life = Life("m").correct(description="B").correct(description="C")
+    changes = detect_temporal_dissonances([shown(life.records[place]) for place in found], HISTORY)
+    assert [(one.original_belief, one.corrected_belief) for one in changes] == told
+
+
+def test_the_new_is_the_successor_though_what_was_kept_of_the_old_was_not_found() -> None:
+    closed, _, latest = map(shown, Life("m").supersede(description="B").records)
+    (one,) = detect_temporal_dissonances([closed, latest], HISTORY)
+    assert (one.original_belief, one.corrected_belief) == ("A", "B")
+
+
+def test_what_was_kept_of_the_old_does_not_stand_for_the_new() -> None:
+    life = Life("m").supersede(description="B").supersede(description="C")
+    kept_only = [shown(record) for record in life.records if record.content["description"] != "B"]
+    assert detect_temporal_dissonances(kept_only, HISTORY) == []
+
+
+# --- what is told of it ----------------------------------------------------------------------------------
+
+
+def test_the_fields_are_those_of_003() -> None:
+    old = memory(
+        description="Phase 2 is incomplete",
+        name="phase 2",
+        expired_at=NOW + timedelta(days=2),
+        invalidation_reason="discovered_false",
+        emotion_vector={"calm": 0.1},
+    )
+    new = memory(
+        description="Phase 2 is complete",
+        name="phase two",
+        version=2,
+        created_at=NOW + timedelta(days=2),
+        emotion_vector={"shame": 0.6, "relief": 0.5},
+        discovery_energy=0.8,
+        correction_pattern_id="read-the-branch",
+    )
+    assert detect_temporal_dissonances([new, old], HISTORY) == [
+        TemporalDissonance(
+            node_id="m",
+            level=old.level,
+            node_name="phase 2",
+            original_belief="Phase 2 is incomplete",
+            corrected_belief="Phase 2 is complete",
+            dissonance_type="discovered_false",
+            correction_trigger="Corrected by read-the-branch",
+            correction_pattern_id="read-the-branch",
+            discovery_energy=0.8,
+            discovery_emotions={"shame": 0.6, "relief": 0.5},
+            belief_held_from=NOW,
+            belief_held_until=NOW + timedelta(days=2),
+            corrected_at=NOW + timedelta(days=2),
+            held_seconds=172_800.0,
+        )
+    ]
+
+
+@pytest.mark.parametrize(("energy", "told"), [(None, 0.5), (0.0, 0.0), (1.0, 1.0)])
+def test_a_discovery_that_says_nothing_moved_by_half_and_has_no_trigger(energy: float | None, told: float) -> None:
+    (one,) = detect_temporal_dissonances(
+        map(shown, Life("m").correct(description="B", discovery_energy=energy).records), HISTORY
+    )
+    assert (one.discovery_energy, one.correction_trigger) == (told, "Unknown correction trigger")
+    assert (one.correction_pattern_id, one.discovery_emotions) == (None, None)
+
+
+@pytest.mark.parametrize(("later", "reason"), [(0, "discovered_false"), (9, "reality_changed")])
+def test_a_record_from_elsewhere_without_a_reason_has_that_of_its_times(later: int, reason: str) -> None:
+    """An import may carry no reason, no version and a gap between the end of one and the next."""
+    old = memory(description="A", expired_at=NOW + timedelta(days=2))
+    new = memory(description="B", created_at=NOW + timedelta(days=3), valid_at=NOW + timedelta(hours=later))
+    (one,) = detect_temporal_dissonances([old, new], HISTORY)
+    assert one.dissonance_type == reason
+    assert one.belief_held_until == NOW + timedelta(days=2)
+    assert one.corrected_at == NOW + timedelta(days=3)
+
+
+def test_they_come_in_the_order_in_which_they_were_learned() -> None:
+    late, early = Life("a", start=9 * HOUR).correct(description="B"), Life("b").correct(description="B")
+    found = detect_temporal_dissonances(map(shown, late.records + early.records), HISTORY)
+    assert [one.node_id for one in found] == ["b", "a"]
+
+
+def test_errors_that_recur_are_counted_by_pattern() -> None:
+    lives = [
+        Life("a")
+        .correct(description="B", correction_pattern_id="haste")
+        .correct(description="C", correction_pattern_id="haste"),
+        Life("b").correct(description="B", correction_pattern_id="haste"),
+        Life("c").correct(description="B", correction_pattern_id="borrowed"),
+        Life("d").correct(description="B"),
+    ]
+    found = detect_temporal_dissonances([shown(r) for life in lives for r in life.records], HISTORY)
+    assert recurring(found) == [
+        RecurringCorrection(correction_pattern_id="haste", count=3, node_ids=("a", "b")),
+        RecurringCorrection(correction_pattern_id="borrowed", count=1, node_ids=("c",)),
+    ]
+    assert recurring([]) == []
+
+
+# --- precision and recall --------------------------------------------------------------------------------
+
+IDENTITIES, RECORDS = 200, 600
+type Truth = set[tuple[str, str, str, str, datetime]]
+
+
+def generated(seed: int) -> tuple[list[ConsciousnessNode], Truth]:
+    """200 identities and 600 records made by random commands, shuffled, with each change of belief known."""
+    rng = random.Random(seed)
+    lives = [Life(f"m{number}_v{number % 3}", start=HOUR * rng.randrange(1, 50)) for number in range(IDENTITIES)]
+    truth: Truth = set()
+    total = IDENTITIES
+    while total < RECORDS:
+        life = rng.choice(lives)
+        if life.open is None:
+            continue
+        change = rng.choice(["supersede", "correct", "correct", "retract"])
+        if change == "retract" and (total < RECORDS - 40 or rng.random() < 0.5):
+            continue
+        before = str(life.latest.content["description"])
+        after = rng.choice([before, f"belief {rng.randrange(10**6)}", f"belief {rng.randrange(10**6)}"])
+        said = {"description": after, "energy": rng.random()}
+        if change == "retract":
+            life.retract(rng.choice([None, life.latest.valid.start + 1]))
+        elif change == "correct" or total == RECORDS - 1:
+            life.correct(**said)
+            reason = "discovered_false"
+        else:
+            life.supersede(**said)
+            reason = "reality_changed"
+        if change != "retract" and after != before:
+            truth.add((life.id, before, after, reason, to_datetime(life.latest.known.start)))
+        total = sum(len(one.records) for one in lives)
+    nodes = [shown(record) for life in lives for record in life.records]
+    rng.shuffle(nodes)
+    return nodes, truth
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_precision_and_recall_on_a_generated_history_are_one(seed: int) -> None:
+    nodes, truth = generated(seed)
+    assert (len({node.node_id for node in nodes}), len(nodes)) == (IDENTITIES, RECORDS)
+    assert len(truth) > 100
+    found = [
+        (one.node_id, one.original_belief, one.corrected_belief, one.dissonance_type, one.corrected_at)
+        for one in detect_temporal_dissonances(nodes, HISTORY)
+    ]
+    right = truth & set(found)
+    assert (len(right) / len(found), len(right) / len(truth)) == (1.0, 1.0)
+    assert len(found) == len(truth)
+
+
+@given(st.lists(st.sampled_from(["A", "B", "C"]), max_size=8), st.lists(st.booleans(), min_size=8, max_size=8))
+def test_there_are_as_many_dissonances_as_changes_of_mind(beliefs: list[str], world: list[bool]) -> None:
+    life = Life("m")
+    for belief, changed in zip(beliefs, world, strict=False):
+        life = (life.supersede if changed else life.correct)(description=belief)
+    assert len(life.told()) == sum(one != other for one, other in pairwise(["A", *beliefs]))
+
+
+def test_the_model_of_the_test_closes_what_it_changes() -> None:
+    life = Life("m").supersede(description="B")
+    closed, kept, latest = life.records
+    assert closed.known.end == kept.known.start == latest.known.start
+    assert replace(kept, valid=closed.valid).content == closed.content

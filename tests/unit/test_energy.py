@@ -1,0 +1,175 @@
+"""What the links found give back (003, component 5c)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestration.energy import (
+    apply_energy_feedback,
+    energy_feedback_potential,
+    relationship_transfer,
+    shares,
+)
+from schemas.memory import ConsciousnessRelationship, ResolutionState
+
+NOW = datetime(2026, 1, 10, tzinfo=UTC)
+units = st.floats(0.0, 1.0)
+feelings = st.none() | st.dictionaries(st.sampled_from(["joy", "fear", "calm", "awe"]), units, max_size=4)
+
+
+def link(**fields: Any) -> ConsciousnessRelationship:
+    return ConsciousnessRelationship.model_validate(
+        {
+            "link_id": "l",
+            "source_id": "a",
+            "target_id": "b",
+            "relation_type": "LEADS_TO",
+            "goal": "rest",
+            "mindstate": "calm",
+            "energy": 0.5,
+            "confidence": 0.5,
+            "energy_transfer_coefficient": 0.5,
+            "resolution_state": "in_progress",
+            "valid_at": NOW,
+            "created_at": NOW,
+            "level": "N1",
+            **fields,
+        }
+    )
+
+
+links = st.lists(
+    st.builds(
+        lambda energy, transfer, state, felt: link(
+            energy=energy, energy_transfer_coefficient=transfer, resolution_state=state, emotion_vector=felt
+        ),
+        units,
+        units,
+        st.sampled_from(ResolutionState),
+        feelings,
+    ),
+    max_size=8,
+)
+
+
+@pytest.mark.parametrize(
+    ("energy", "coefficient", "state", "felt", "transfer"),
+    [
+        # 0.8 x 0.5 = 0.4, then x 0.3, x 1.0, x 1.5
+        (0.8, 0.5, "resolved", None, 0.12),
+        (0.8, 0.5, "in_progress", None, 0.4),
+        (0.8, 0.5, "blocked", None, 0.6),
+        # an empty map is no emotion: x 1.0
+        (0.8, 0.5, "blocked", {}, 0.6),
+        # 0.6 x (0.7 + 0.6 = 1.3)
+        (0.8, 0.5, "blocked", {"frustration": 0.7, "determination": 0.6}, 0.78),
+        # a faint emotion takes away: 0.4 x 0.25
+        (0.8, 0.5, "in_progress", {"calm": 0.25}, 0.1),
+        # 0.9 + 0.8 + 0.7 = 2.4 is capped at 2.0
+        (0.8, 0.5, "in_progress", {"joy": 0.9, "awe": 0.8, "hope": 0.7}, 0.8),
+        # emotions that nobody felt: x 0.0
+        (0.8, 0.5, "blocked", {"joy": 0.0}, 0.0),
+        # the most that a link can give: 1 x 1 x 1.5 x 2.0
+        (1.0, 1.0, "blocked", {"fear": 1.0, "anger": 1.0}, 3.0),
+        (0.0, 1.0, "blocked", {"fear": 1.0}, 0.0),
+        (1.0, 0.0, "blocked", {"fear": 1.0}, 0.0),
+    ],
+)
+def test_the_transfer_of_a_link_by_hand(
+    energy: float, coefficient: float, state: str, felt: dict[str, float] | None, transfer: float
+) -> None:
+    one = link(energy=energy, energy_transfer_coefficient=coefficient, resolution_state=state, emotion_vector=felt)
+    assert relationship_transfer(one) == pytest.approx(transfer)
+
+
+def test_the_potential_by_hand() -> None:
+    # 0.12 + 0.4 + 0.78 = 1.3; 1.3 / 150
+    three = [
+        link(energy=0.8, resolution_state="resolved"),
+        link(energy=0.8),
+        link(energy=0.8, resolution_state="blocked", emotion_vector={"frustration": 0.7, "drive": 0.6}),
+    ]
+    assert energy_feedback_potential(three) == pytest.approx(1.3 / 150)
+
+
+def test_fifty_links_at_their_greatest_are_one_and_more_are_no_more() -> None:
+    greatest = link(
+        energy=1.0,
+        energy_transfer_coefficient=1.0,
+        resolution_state="blocked",
+        emotion_vector={"fear": 1.0, "anger": 1.0},
+    )
+    assert energy_feedback_potential([greatest] * 25) == pytest.approx(0.5)
+    assert energy_feedback_potential([greatest] * 50) == 1.0
+    assert energy_feedback_potential([greatest] * 80) == 1.0
+
+
+def test_nothing_found_gives_nothing() -> None:
+    assert energy_feedback_potential([]) == 0.0
+    assert shares([]) == []
+
+
+def test_the_shares_are_the_greatest_first_and_equal_ones_by_id() -> None:
+    told = shares([link(link_id="z"), link(link_id="big", energy=1.0), link(link_id="a")])
+    assert [(one.link_id, one.transfer) for one in told] == [("big", 0.5), ("a", 0.25), ("z", 0.25)]
+
+
+@pytest.mark.parametrize(
+    ("current", "potential", "weight", "after"),
+    [
+        (0.5, 0.5, 0.3, 0.5),
+        (0.5, 1.0, 0.3, 0.65),
+        (0.5, 0.0, 0.3, 0.35),
+        (0.6, 0.7, 0.3, 0.66),
+        (0.95, 1.0, 0.3, 1.0),
+        (0.05, 0.0, 0.3, 0.0),
+        (0.5, 1.0, 0.0, 0.5),
+        (0.5, 1.0, 1.0, 1.0),
+    ],
+)
+def test_the_feedback_by_hand(current: float, potential: float, weight: float, after: float) -> None:
+    assert apply_energy_feedback(current, potential, weight) == pytest.approx(after)
+
+
+@given(units, units, units)
+def test_energy_after_feedback_lies_between_zero_and_one(current: float, potential: float, weight: float) -> None:
+    assert 0.0 <= apply_energy_feedback(current, potential, weight) <= 1.0
+
+
+@given(units, units, units)
+def test_more_potential_never_tires(current: float, one: float, other: float) -> None:
+    low, high = sorted((one, other))
+    assert apply_energy_feedback(current, low) <= apply_energy_feedback(current, high)
+
+
+@given(links)
+def test_the_potential_lies_between_zero_and_one_and_is_the_sum_of_the_shares(
+    found: list[ConsciousnessRelationship],
+) -> None:
+    potential = energy_feedback_potential(found)
+    assert 0.0 <= potential <= 1.0
+    assert potential == pytest.approx(sum(one.transfer for one in shares(found)) / 150)
+    assert potential == energy_feedback_potential(found[::-1])
+
+
+@given(st.floats(0.01, 1.0), st.floats(0.01, 1.0), st.none() | st.just({"joy": 0.4, "awe": 0.9}))
+def test_blocked_gives_more_than_in_progress_and_that_more_than_resolved(
+    energy: float, coefficient: float, felt: dict[str, float] | None
+) -> None:
+    resolved, in_progress, blocked = (
+        relationship_transfer(
+            link(
+                energy=energy,
+                energy_transfer_coefficient=coefficient,
+                resolution_state=state,
+                emotion_vector=felt,
+            )
+        )
+        for state in ("resolved", "in_progress", "blocked")
+    )
+    assert 0.0 < resolved < in_progress < blocked <= 3.0
