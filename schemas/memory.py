@@ -18,6 +18,8 @@ class Level(StrEnum):
     N2 = "N2"
     N3 = "N3"
 
+    __hash__ = str.__hash__  # Enum's own is Python code, and every key of a memory found is hashed with it
+
 
 class ResolutionState(StrEnum):
     """Where a piece of work stands; it decides how much energy a memory gives back."""

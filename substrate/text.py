@@ -61,6 +61,7 @@ def query_words(text: str) -> list[str]:
     return distinct
 
 
+@lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """The English stem of a word in normal form."""
     return str(_stemmer.stemWord(word))

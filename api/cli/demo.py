@@ -7,10 +7,10 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
@@ -19,9 +19,11 @@ from api.cli import edge, telling
 from api.cli.progress import bar
 from api.cli.story import CITIZEN, Question, Story, story, tell
 from api.runtime import Runtime, now, running
+from orchestration.citizen import learning_moments
 from orchestration.retrieval import retrieve_consciousness_context
+from orchestration.waking import retrieve_consciousness_context_from_state
 from schemas.errors import Fault
-from schemas.intention import RetrievalIntention
+from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode
 from schemas.settings import EmbeddingSettings, Settings
 from schemas.stream import ConsciousnessStream
@@ -32,6 +34,14 @@ from substrate.graph_schema import graph_name
 ASKED_AGAIN: Final = "Why do we no longer filter by time inside the vector search?"
 BEFORE_THE_CHANGE: Final = datetime(2025, 8, 1, tzinfo=UTC)
 """A day of the story on which the team still decided the opposite."""
+
+WOKEN_WITH: Final[Mapping[str, Any]] = {
+    "current_energy": 0.7,
+    "current_emotions": {"drive": 0.8, "uncertainty": 0.3},
+    "current_goal": "design_phase_3_architecture",
+    "query_mode": "find_related_unresolved",
+}
+"""How Ada wakes: with much energy, driven, a little unsure, and a goal."""
 
 app = typer.Typer(add_completion=False)
 
@@ -85,6 +95,8 @@ async def _told(told: Story, settings: Settings, console: Console) -> None:
             await _answered(question, runtime, console)
             if question.ask == ASKED_AGAIN:
                 await _asked_of_the_past(question, told, runtime, console)
+        await _woken(runtime, console)
+        telling.learned(console, await learning_moments(CITIZEN, runtime.deps), datetime.now(UTC))
 
 
 async def _answered(question: Question, runtime: Runtime, console: Console) -> None:
@@ -92,6 +104,14 @@ async def _answered(question: Question, runtime: Runtime, console: Console) -> N
     stream = await retrieve_consciousness_context(intention, runtime.deps, now())
     telling.answer(console, stream, datetime.now(UTC))
     telling.changed(console, await _earlier(stream, runtime), datetime.now(UTC))
+
+
+async def _woken(runtime: Runtime, console: Console) -> None:
+    state = StateBasedRetrieval(citizen_id=CITIZEN, **WOKEN_WITH)
+    telling.waking(console, state)
+    stream = await retrieve_consciousness_context_from_state(state, runtime.deps, now())
+    telling.answer(console, stream, datetime.now(UTC))
+    telling.paths(console, stream)
 
 
 async def _asked_of_the_past(question: Question, told: Story, runtime: Runtime, console: Console) -> None:

@@ -13,12 +13,15 @@ from rich.text import Text
 
 from api.cli import render, words
 from api.cli.story import CITIZEN, Question, Story
+from schemas.citizen import LearningMoments
+from schemas.intention import StateBasedRetrieval
 from schemas.memory import ConsciousnessNode, Level
 from schemas.stream import ConsciousnessStream
 
 LINKS_SHOWN: Final = 4
 ALSO_SHOWN: Final = 6
 CHANGES_SHOWN: Final = 2
+PATHS_SHOWN: Final = 3
 WHOSE: Final = {Level.N1: "her own", Level.N2: "the team's", Level.N3: "the world's"}
 WORTH_SAYING: Final = 0.3
 """A channel is named when it gave at least this share of what the strongest gave."""
@@ -90,6 +93,52 @@ def changed(console: Console, pairs: Sequence[tuple[ConsciousnessNode, Conscious
         said = Text.assemble((words.title(node), "green"), f", {end}{', when ' + why if why else ''}: ")
         said.append(f"“{_excerpt(earlier.description, console)}”", "italic")
         render.indented(console, said)
+    console.print()
+
+
+def waking(console: Console, state: StateBasedRetrieval) -> None:
+    """How she wakes, without a word said."""
+    console.print(Rule(Text("woken without a question", "bold cyan"), align="left", style="cyan"))
+    felt = ", ".join(f"{name} {much:g}" for name, much in state.current_emotions.items())
+    console.print(Text(f"energy {state.current_energy:g}, {felt}, goal {state.current_goal}", "bold"))
+    _paragraph(
+        console,
+        "No text, so nothing is searched by words: what is open or blocked under her goal comes, by its energy, "
+        "and what feels as she feels.",
+        "italic",
+    )
+
+
+def paths(console: Console, stream: ConsciousnessStream) -> None:
+    """The likeliest paths of thought from what is in focus."""
+    found = stream.traversal_graph.suggested_paths[:PATHS_SHOWN]
+    if not found:
+        return
+    _section(console, "Paths of thought", "links followed by energy, goal, emotion, confidence and transfer")
+    for path in found:
+        likely = f"  ({path.traversal_probability:.2f} likely)"
+        render.indented(console, Text.assemble(words.one_line(path.path_narrative), (likely, "bright_black")))
+    console.print()
+
+
+def learned(console: Console, moments: LearningMoments, now: datetime) -> None:
+    """A belief that she had to correct, and the mistake that she made more than once."""
+    wrong = [one for one in moments.dissonances if one.dissonance_type == "discovered_false"]
+    if not wrong:
+        return
+    console.print(Rule(Text("what she had to unlearn", "bold cyan"), align="left", style="cyan"))
+    count = len(moments.dissonances)
+    _paragraph(console, f"{count} beliefs changed; {len(wrong)} of them had been wrong. One of those:")
+    strongest = max(wrong, key=lambda one: (one.discovery_energy, one.node_id))
+    said = Text.assemble((words.one_line(strongest.node_name), "green"), ": ")
+    said.append(f"“{_excerpt(strongest.original_belief, console)}”", "italic")
+    said.append(" → ")
+    said.append(f"“{_excerpt(strongest.corrected_belief, console)}”", "italic")
+    render.indented(console, said)
+    for pattern in (one for one in moments.recurring if one.count > 1):
+        where = ", ".join(pattern.node_ids)
+        again = f"The same mistake {pattern.count} times ({pattern.correction_pattern_id}): {where}"
+        render.indented(console, Text(again, "bright_black"))
     console.print()
 
 

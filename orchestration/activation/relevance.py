@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from orchestration.activation.found import Key, Memory
 from schemas.memory import Level
-from substrate.text import normal_text, stem, stem_counts
+from substrate.cypher.search import DOCUMENT_CAP
+from substrate.text import normal_text, stem
 
 K1 = 1.2
 B = 0.75
@@ -35,22 +38,28 @@ def bm25(texts: Mapping[Key, str], weights: Mapping[Level, Mapping[str, float]])
     term, and cost neither a pass over a graph nor the words of a text that holds none of the query's.
     """
     mean = sum(map(len, texts.values())) / len(texts) if texts else 0.0
-    probes = {level: tuple(_probe(root) for root in roots) for level, roots in weights.items()}
+    patterns = {level: _pattern(roots) for level, roots in weights.items()}
     scores = dict.fromkeys(texts, 0.0)
     for key, text in texts.items():
-        normal = normal_text(text)
-        if not any(probe in normal for probe in probes[key[0]]):
-            continue
-        counts = stem_counts(text)
-        norm = K1 * (1.0 - B + B * len(text) / mean)
-        found = ((weight, counts.get(root, 0)) for root, weight in weights[key[0]].items())
-        scores[key] = sum(weight * times * (K1 + 1.0) / (times + norm) for weight, times in found if times)
+        said = patterns[key[0]].findall(normal_text(text))
+        if said:
+            roots = weights[key[0]]
+            norm = K1 * (1.0 - B + B * len(text) / mean)
+            counts = Counter(map(stem, said))
+            held = ((roots[root], times) for root, times in counts.items() if root in roots)
+            scores[key] = sum(weight * times * (K1 + 1.0) / (times + norm) for weight, times in held)
     return scores
 
 
-def _probe(root: str) -> str:
-    """The letters that every word with this stem begins with: stemming changes the last two at most."""
-    return root[: max(2, min(4, len(root) - 2))]
+def _pattern(roots: Iterable[str]) -> re.Pattern[str]:
+    """Words that may have one of the stems: they begin alike, stemming changes the last two letters at most."""
+    beginnings = sorted({root[: max(2, min(4, len(root) - 2))] for root in roots})
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, beginnings))})\w*" if beginnings else r"(?!)")
+
+
+def _estimated(holding: int, total: int) -> int:
+    """How many memories hold a word whose count was broken off: the geometric mean of the least and the most."""
+    return holding if holding < DOCUMENT_CAP else max(holding, math.isqrt(DOCUMENT_CAP * total))
 
 
 def word_weights(frequencies: Mapping[str, int], total: int) -> dict[str, float]:
@@ -59,7 +68,7 @@ def word_weights(frequencies: Mapping[str, int], total: int) -> dict[str, float]
     for word, holding in frequencies.items():
         if holding > 0:
             root = stem(word)
-            weight = inverse_frequency(holding, total)
+            weight = inverse_frequency(_estimated(holding, total), total)
             weights[root] = min(weight, weights.get(root, weight))
     return weights
 

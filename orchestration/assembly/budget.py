@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from orchestration.activation.found import Key
 from schemas.memory import ConsciousnessNode
 
-CHARACTERS_PER_TOKEN = 4
-"""The usual estimate for English text where no model's own vocabulary is at hand."""
 RRF_K = 60
 
 
-def tokens(node: ConsciousnessNode) -> int:
-    """Estimated tokens of what a reader sees of a memory: its name, who said it, its text."""
-    seen = len(node.name) + len(node.speaker or "") + len(node.description)
-    return -(-seen // CHARACTERS_PER_TOKEN)
+class Budget(NamedTuple):
+    """How many tokens an answer may have, None for any number, and how they are counted."""
+
+    limit: int | None = None
+    count: Callable[[str], int] = len
+
+    def cost(self, node: ConsciousnessNode) -> int:
+        """Tokens of what a reader sees of a memory: who said it or its name, and its text."""
+        return self.count(f"{node.speaker or node.name}: {node.description}")
 
 
 def reciprocal_ranks(rankings: Iterable[Sequence[Key]]) -> Mapping[Key, float]:
@@ -29,19 +33,19 @@ def reciprocal_ranks(rankings: Iterable[Sequence[Key]]) -> Mapping[Key, float]:
 
 
 def within(
-    tiers: Sequence[Sequence[tuple[Key, ConsciousnessNode]]], ranks: Mapping[Key, float], budget: int | None
+    tiers: Sequence[Sequence[tuple[Key, ConsciousnessNode]]], ranks: Mapping[Key, float], budget: Budget
 ) -> set[Key] | None:
     """The memories that fit, filled tier by tier and by fused rank within a tier; None when all may stay.
 
     One that is too large does not end the filling.
     """
-    if budget is None:
+    if budget.limit is None:
         return None
     kept: set[Key] = set()
-    left = budget
+    left = budget.limit
     for tier in tiers:
         for key, node in sorted(tier, key=lambda pair: (-ranks.get(pair[0], 0.0), pair[0])):
-            cost = tokens(node)
+            cost = budget.cost(node)
             if cost <= left:
                 kept.add(key)
                 left -= cost

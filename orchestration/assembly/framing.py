@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from orchestration.assembly.budget import Budget
 from orchestration.traversal.graph import State
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.memory import Level
 from schemas.temporal import TemporalMode
+from substrate import tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +23,14 @@ class Framing:
     levels: tuple[Level, ...]
     limit: int
     explain: bool
-    max_tokens: int | None
+    budget: Budget
     form: Literal["full", "compact"]
     require_valid: bool
     state: State
+
+
+def _budget(limit: int | None) -> Budget:
+    return Budget() if limit is None else Budget(limit, tokens.counter())
 
 
 def of_intention(intention: RetrievalIntention) -> Framing:
@@ -36,7 +42,7 @@ def of_intention(intention: RetrievalIntention) -> Framing:
         levels=intention.query_levels,
         limit=intention.max_results_per_level,
         explain=intention.explain,
-        max_tokens=intention.max_tokens,
+        budget=_budget(intention.max_tokens),
         form=intention.form,
         require_valid=intention.require_valid,
         state=State(intention.current_goal, intention.current_emotions),
@@ -53,7 +59,7 @@ def of_state(state: StateBasedRetrieval) -> Framing:
         levels=state.query_levels,
         limit=state.max_results_per_level,
         explain=state.explain,
-        max_tokens=state.max_tokens,
+        budget=_budget(state.max_tokens),
         form=state.form,
         require_valid=state.require_valid,
         state=State(state.current_goal, state.current_emotions),

@@ -108,7 +108,7 @@ def _shown(framing: Framing, selection: Selection, found: Found, activation: Act
     ranks = budget.reciprocal_ranks((*selection.vector.values(), *selection.graph.values()))
     tiers = ranking.tiers(valid)
     kept = budget.within(
-        [[(score.key, nodes[score.key]) for score in tier] for tier in tiers], ranks, framing.max_tokens
+        [[(score.key, nodes[score.key]) for score in tier] for tier in tiers], ranks, framing.budget
     )
     final = valid if kept is None else [score for score in valid if score.key in kept]
     present = {score.key[:2] for score in final}
