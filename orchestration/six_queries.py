@@ -30,18 +30,25 @@ WIDER = 8
 """How much wider a starved search is asked again before the exact scan."""
 MAX_K = 4000
 GRACE_SECONDS = 0.25
+FEW_COMMON_WORDS = 3
 COMMON_WORD_SHARE = 0.2
 """A word that this share of the memories holds says little; it is not searched while rarer words are there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How far a stream looks around: candidates per query, and links per hop (003, decision 3: depth 2)."""
+    """How far a stream looks around (003, decision 3: depth 2).
+
+    `pool` candidates per query; of the first hits of likeness and of the first anchors the strongest
+    `first_hop` links each; of the first `far` starts a second hop. On the development conversations fewer cost
+    recall, and more brought little for their time.
+    """
 
     pool: int
-    expanded: int = 16
+    expanded_hits: int = 16
+    expanded_anchors: int = 10
     first_hop: int = 5
-    far: int = 4
+    far: int = 3
     second_starts: int = 4
     second_hop: int = 3
 
@@ -94,12 +101,12 @@ def shared_values(intention: RetrievalIntention, scope: Scope) -> dict[str, Any]
 
 
 def telling_words(lexicon: Lexicon) -> list[str]:
-    """The query's words that some memory holds, common ones only when there is nothing rarer."""
+    """The query's words that some memory holds; of common ones only a few, and only when there is nothing rarer."""
     frequencies = lexicon.frequencies or {}
     held = [word for word, count in frequencies.items() if count > 0]
     limit = min(cypher.DOCUMENT_CAP - 1, max(20.0, COMMON_WORD_SHARE * lexicon.memories))
     telling = [word for word in held if frequencies[word] <= limit]
-    return telling or held
+    return telling or sorted(held, key=lambda word: frequencies[word])[:FEW_COMMON_WORDS]
 
 
 def vector_query(
@@ -109,7 +116,7 @@ def vector_query(
     level, graph = where
     index, scan = (cypher.VECTOR_THEN, cypher.SCAN_THEN) if past else (cypher.VECTOR_NOW, cypher.SCAN_NOW)
     traces = lexicon.traces + (lexicon.past_traces if past else 0)
-    shape = {"limit": reach.pool, "expanded": reach.expanded, "first_hop": reach.first_hop}
+    shape = {"limit": reach.pool, "expanded": reach.expanded_hits, "first_hop": reach.first_hop}
     base = {**values, **shape}
     name = f"{level}_vector"
     if traces <= EXACT_BELOW:
@@ -129,7 +136,7 @@ def graph_query(
         "entities": [entity.id for entity in lexicon.entities],
         "words": "|".join(telling_words(lexicon)),
         "limit": reach.pool,
-        "expanded": reach.expanded,
+        "expanded": reach.expanded_anchors,
         "first_hop": reach.first_hop,
         "far": reach.far,
         "second_starts": reach.second_starts,

@@ -15,7 +15,12 @@ STATES: Final = {
     ResolutionState.BLOCKED: "blocked",
 }
 REASONS: Final = {"reality_changed": "the world changed", "discovered_false": "it was found to be false"}
-CHANNELS: Final = {"likeness": "meaning", "words": "words", "spread": "links"}
+CHANNELS: Final = {
+    "mode": "its state",
+    "likeness": "meaning",
+    "words": "words",
+    "spread": "links",
+}
 """The parts of base relevance, as a reader calls them."""
 
 _LEAST_PART: Final = 0.005

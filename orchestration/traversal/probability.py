@@ -7,8 +7,9 @@ from functools import lru_cache
 
 import orjson
 
-from orchestration.activation.found import Bond
+from orchestration.activation.found import LINK_START, Bond
 from substrate.emotions import cosine_similarity, normal_emotion, normal_emotions
+from substrate.rows import LINK_PLACE
 
 _normal_name = lru_cache(maxsize=4096)(normal_emotion)
 
@@ -45,10 +46,19 @@ def resonance(felt: Mapping[str, float] | None, emotions: Mapping[str, float]) -
     return cosine_similarity(normal if len(normal) == len(felt) else normal_emotions(felt), emotions)
 
 
+_FELT = tuple(
+    LINK_START + LINK_PLACE[column] for column in ("energy", "confidence", "energy_transfer_coefficient")
+)
+_OTHER_GOAL = GOAL * 0.3
+
+
 def traversal_probability(
     bond: Bond, goal: str | None = None, emotions: Mapping[str, float] | None = None
 ) -> float:
     """Probability in [0, 1] that the link is followed from a state with this goal and these emotions."""
+    if not goal and not emotions:
+        energy, confidence, transfer = (float(bond.row[place]) for place in _FELT)
+        return ENERGY * energy + _OTHER_GOAL + CONFIDENCE * confidence + TRANSFER * transfer
     felt = bond.get("emotion_vector") if emotions else None
     return probability(
         float(bond.get("energy")),
