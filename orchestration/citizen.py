@@ -63,8 +63,12 @@ async def with_feedback(
 ) -> ConsciousnessStream:
     """Let the stream act on the citizen's energy, keep the result, and say what it was and is (003, 5c).
 
-    `energy` is the current one as the request says it; left out, the one that is kept counts.
+    `energy` is the current one as the request says it; left out, the one that is kept counts. A citizen that
+    nothing was remembered for has no state to change: a question makes no graph.
     """
+    if not await deps.graphs.for_reading(graph_name(Level.N1, stream.citizen_id)):
+        note = f"no energy was fed back: nothing was remembered for citizen {stream.citizen_id} yet"
+        return stream.model_copy(update={"notes": (*stream.notes, note)})
     before = (await read_state(stream.citizen_id, deps)).energy if energy is None else energy
     after = apply_energy_feedback(before, stream.energy_feedback_potential)
     await _write(stream.citizen_id, {"energy": after, "last_stream_id": stream.intention_id}, deps, now)

@@ -101,7 +101,7 @@ def shared_values(intention: RetrievalIntention, scope: Scope) -> dict[str, Any]
 
 
 def telling_words(lexicon: Lexicon) -> list[str]:
-    """The query's words that some memory holds; of common ones only a few, and only when there is nothing rarer."""
+    """The query's words that some memory holds; of common ones a few, and only when none is rarer."""
     frequencies = lexicon.frequencies or {}
     held = [word for word, count in frequencies.items() if count > 0]
     limit = min(cypher.DOCUMENT_CAP - 1, max(20.0, COMMON_WORD_SHARE * lexicon.memories))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from orchestration.activation.found import Key, Memory
 from schemas.memory import Level
 from substrate.cypher.search import DOCUMENT_CAP
-from substrate.text import normal_text, stem
+from substrate.text import STOP_WORDS, normal_text, stem
 
 K1 = 1.2
 B = 0.75
@@ -45,15 +45,15 @@ def bm25(texts: Mapping[Key, str], weights: Mapping[Level, Mapping[str, float]])
         if said:
             roots = weights[key[0]]
             norm = K1 * (1.0 - B + B * len(text) / mean)
-            counts = Counter(map(stem, said))
+            counts = Counter(stem(word) for word in said if word not in STOP_WORDS)
             held = ((roots[root], times) for root, times in counts.items() if root in roots)
             scores[key] = sum(weight * times * (K1 + 1.0) / (times + norm) for weight, times in held)
     return scores
 
 
 def _pattern(roots: Iterable[str]) -> re.Pattern[str]:
-    """Words that may have one of the stems: they begin alike, stemming changes the last two letters at most."""
-    beginnings = sorted({root[: max(2, min(4, len(root) - 2))] for root in roots})
+    """Words that may have one of the stems: they begin alike (`dying` and `die` share only the first letter)."""
+    beginnings = sorted({root[: max(1, min(4, len(root) - 2))] for root in roots})
     return re.compile(rf"\b(?:{'|'.join(map(re.escape, beginnings))})\w*" if beginnings else r"(?!)")
 
 

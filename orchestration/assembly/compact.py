@@ -120,4 +120,4 @@ def _missing(stream: ConsciousnessStream) -> Iterable[str]:
     for gap in stream.degraded:
         yield f"{gap.query}: {_one_line(gap.reason)}"
     if stream.omitted:
-        yield f"{stream.omitted} memories did not fit"
+        yield f"{stream.omitted} {'memory' if stream.omitted == 1 else 'memories'} did not fit"

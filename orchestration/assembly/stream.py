@@ -51,7 +51,8 @@ class Shown:
     order: Sequence[ranking.Score]
     nodes: Mapping[Key, ConsciousnessNode]
     links: Mapping[Level, Sequence[ConsciousnessRelationship]]
-    left_out: int
+    invalid: int
+    omitted: int
 
     def ordered(self) -> list[ConsciousnessNode]:
         """The memories in order."""
@@ -86,9 +87,9 @@ def assemble(framing: Framing, found: Found, activation: Activation, account: Ac
         query_count=2 * len(framing.levels),
         timings=tuple(account.timings),
         degraded=_degraded(account.timings),
-        notes=tuple(account.notes),
+        notes=(*account.notes, *_notes(shown)),
         entities=tuple(account.entities),
-        omitted=shown.left_out,
+        omitted=shown.omitted,
     )
     if framing.form == "compact":
         return stream.model_copy(update={"text": compact(stream, stream.temporal_dissonances)})
@@ -116,7 +117,8 @@ def _shown(framing: Framing, selection: Selection, found: Found, activation: Act
         order=final,
         nodes=nodes,
         links={level: _between(some, level, present) for level, some in links.items()},
-        left_out=len(order) - len(final),
+        invalid=len(order) - len(valid),
+        omitted=len(valid) - len(final),
     )
 
 
@@ -143,6 +145,10 @@ def _levels(levels: Sequence[Level], selection: Selection, shown: Shown) -> dict
         )
         for level in levels
     }
+
+
+def _notes(shown: Shown) -> list[str]:
+    return [f"left out because their metadata is not fully valid: {shown.invalid}"] if shown.invalid else []
 
 
 def _degraded(timings: Sequence[QueryTiming]) -> tuple[Degradation, ...]:

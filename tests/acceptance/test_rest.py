@@ -70,14 +70,17 @@ def test_the_service_documents_every_route(service: Service) -> None:
     routes = {(method, path) for path, said in document["paths"].items() for method in said}
     address = "/v1/memories/{level}/{memory_id}"
     revisions = {("post", f"{address}/{how}") for how in ("supersede", "correct", "retract")}
-    writes = {("post", f"/v1/{noun}") for noun in ("retrieve", "memories", "links", "episodes")}
+    writes = {("post", f"/v1/{noun}") for noun in ("retrieve", "wake", "memories", "links", "episodes")}
+    upkeep = {("post", f"/v1/{noun}") for noun in ("upkeep/sweep", "upkeep/repair", "validation/link")}
+    own = "/v1/citizens/{citizen_id}"
+    citizens = {("get", f"{own}/state"), ("put", f"{own}/state"), ("get", f"{own}/dissonances")}
     reads = {
         ("get", address),
         ("get", f"{address}/history"),
         ("get", "/health/live"),
         ("get", "/health/ready"),
     }
-    assert routes == revisions | writes | reads
+    assert routes == revisions | writes | upkeep | citizens | reads
     assert "citizen_id" in str(document["paths"][f"{address}/retract"]["post"]["requestBody"])
     assert service.http.get("/docs").status_code == 200
 

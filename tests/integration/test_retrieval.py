@@ -486,7 +486,7 @@ async def test_a_token_budget_leaves_out_and_says_how_many(deps: Deps, crowd: st
 
 async def test_an_unknown_citizen_has_an_empty_stream_and_a_note(deps: Deps, fresh_citizen: str) -> None:
     stream = await ask(deps, fresh_citizen, "Where does Ada live?")
-    assert (found(stream), ordered(stream), stream.degraded, stream.query_count) == ([], [], (), 0)
+    assert (found(stream), ordered(stream), stream.degraded, stream.query_count) == ([], [], (), 2)
     assert fresh_citizen in stream.notes[0]
     assert stream.consciousness_summary.total_results == 0
 

@@ -15,7 +15,7 @@ from api.runtime import now, running
 from orchestration.deps import Deps
 from orchestration.formats import File, Given, parse
 from orchestration.ingest import ingest
-from orchestration.waking import retrieve_consciousness_context_from_state, wake
+from orchestration.waking import retrieve_consciousness_context_from_state
 from schemas.commands import Remember, Supersede
 from schemas.errors import Unavailable
 from schemas.intention import QueryMode, StateBasedRetrieval
@@ -45,9 +45,10 @@ class Ada(NamedTuple):
     async def wakes(self, mode: QueryMode, **fields: Any) -> tuple[ConsciousnessStream, list[ResolutionPattern]]:
         expected = json.loads((LIFE / "expect.json").read_text())["wake"]
         (state,) = [one["state"] for one in expected if one["state"]["query_mode"] == mode]
-        stream, patterns = await wake(StateBasedRetrieval.model_validate({**state, **fields}), self.deps, self.now)
-        assert (stream.degraded, len(stream.timings)) == ((), 6)
-        return stream, list(patterns)
+        asked = StateBasedRetrieval.model_validate({**state, **fields})
+        stream = await retrieve_consciousness_context_from_state(asked, self.deps, self.now)
+        assert (stream.degraded, len(stream.timings), stream.query_count) == ((), 6, 6)
+        return stream, list(stream.resolution_patterns)
 
     def at(self, story: str) -> datetime:
         return datetime.fromisoformat(story) + self.shift
@@ -222,9 +223,11 @@ async def woken(deps: Deps, citizen: str, **fields: Any) -> tuple[ConsciousnessS
         "query_levels": ("N1",),
         **fields,
     }
-    stream, patterns = await wake(StateBasedRetrieval.model_validate(whole), deps, LATER)
+    stream = await retrieve_consciousness_context_from_state(
+        StateBasedRetrieval.model_validate(whole), deps, LATER
+    )
     assert stream.degraded == ()
-    return stream, list(patterns)
+    return stream, list(stream.resolution_patterns)
 
 
 def work(citizen: str, memory_id: str, state: str | None, days: float = 1, **fields: Any) -> Remember:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.activation import found as found_rows
-from orchestration.activation.engine import activate
+from orchestration.activation.engine import Asker, activate
 from orchestration.activation.found import Bond, Found, Key, Memory
 from orchestration.activation.ranking import (
     BACKGROUND,
@@ -119,12 +119,13 @@ def key(memory_id: str, level: Level = N1) -> Key:
 
 
 def test_bm25_by_hand() -> None:
-    # Three texts of 2, 4 and 6 stems: the mean is 4. "cat" stands in two of three: ln(1 + 1.5/2.5) = 0.470004;
-    # "dog" in one: ln(1 + 2.5/1.5) = 0.980829. Norms: 1.2 x (0.25 + 0.75 x length/4) = 0.75, 1.2, 1.65.
+    # Three texts of 8, 16 and 24 characters: the mean is 16. "cat" stands in two of three:
+    # ln(1 + 1.5/2.5) = 0.470004; "dog" in one: ln(1 + 2.5/1.5) = 0.980829.
+    # Norms: 1.2 x (0.25 + 0.75 x length/16) = 0.75, 1.2, 1.65.
     texts = {
         key("a"): "cat fish",
         key("b"): "cat cat dog bird",
-        key("c"): "bird fish cow pig hen duck",
+        key("c"): "bird fish cow pig horses",
     }
     weights = {N1: word_weights({"cat": 2, "dog": 1}, 3)}
     assert weights[N1]["cat"] == pytest.approx(0.470004, abs=1e-6)
@@ -135,17 +136,26 @@ def test_bm25_by_hand() -> None:
     assert scores[key("c")] == 0.0
 
 
+def test_a_text_without_the_words_scores_nothing_and_still_counts_for_the_mean_length() -> None:
+    # 4 and 12 characters: the mean is 8. The norm of the first is 1.2 x (0.25 + 0.75 x 4/8) = 0.75.
+    scores = bm25({key("a"): "cats", key("b"): "catalog bird"}, {N1: {"cat": 1.0}})
+    assert scores == {key("a"): pytest.approx(2.2 / 1.75), key("b"): 0.0}
+    assert bm25({key("a"): "", key("b"): "cat"}, {N1: {}}) == {key("a"): 0.0, key("b"): 0.0}
+    assert bm25({}, {N1: {"cat": 1.0}}) == {}
+
+
 @given(st.integers(0, 2**32))
 def test_bm25_scores_as_bm25s_does(seed: int) -> None:
     chance = random.Random(seed)
-    vocabulary = ["cat", "dog", "bird", "fish", "cow", "pig", "hen", "duck"]
+    vocabulary = ["cat", "dog", "bug", "hen", "cow", "pig", "owl", "elk"]
     corpus = [chance.choices(vocabulary, k=chance.randint(1, 12)) for _ in range(chance.randint(2, 8))]
     asked = chance.sample(vocabulary, 3)
     peer = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
     peer.index(corpus, show_progress=False)
     held = {word: sum(word in text for text in corpus) for word in asked}
     expected = peer.get_scores([word for word in asked if held[word]]) if any(held.values()) else None
-    texts = {key(f"{place}"): " ".join(text) for place, text in enumerate(corpus)}
+    # Words of one length, each with its space: the length in characters is four times that in words.
+    texts = {key(f"{place}"): "".join(f"{word} " for word in text) for place, text in enumerate(corpus)}
     scores = bm25(texts, {N1: word_weights(held, len(corpus))})
     for place in range(len(corpus)):
         # Lucene leaves out the constant factor k1 + 1.
@@ -405,7 +415,7 @@ LEXICONS = {N1: Lexicon(memories=3, traces=3, frequencies={"support": 1, "group"
 
 
 def test_the_neighbour_of_a_hit_comes_to_mind_before_a_stranger() -> None:
-    activation = activate(small_world("hit", "next", "else"), LEXICONS, "support group")
+    activation = activate(small_world("hit", "next", "else"), LEXICONS, Asker("support group"))
     assert [score.key[1] for score in activation.order] == ["hit", "next", "else"]
     assert activation.parts[key("hit")] == {
         "likeness": pytest.approx(LIKENESS_SHARE),
@@ -417,13 +427,13 @@ def test_the_neighbour_of_a_hit_comes_to_mind_before_a_stranger() -> None:
 
 
 def test_activation_is_the_same_whatever_came_back_first() -> None:
-    one = activate(small_world("hit", "next", "else"), LEXICONS, "support group")
-    other = activate(small_world("else", "next", "hit"), LEXICONS, "support group")
+    one = activate(small_world("hit", "next", "else"), LEXICONS, Asker("support group"))
+    other = activate(small_world("else", "next", "hit"), LEXICONS, Asker("support group"))
     assert one.order == other.order
 
 
 def test_relevance_after_spreading_stays_within_one() -> None:
-    activation = activate(small_world("hit", "next", "else"), LEXICONS, "support group")
+    activation = activate(small_world("hit", "next", "else"), LEXICONS, Asker("support group"))
     assert max(score.activation for score in activation.order) <= 1.0
     assert min(score.activation for score in activation.order) >= 0.0
 
@@ -436,13 +446,13 @@ def test_a_feeling_named_in_the_question_lifts_what_felt_so() -> None:
         [stored_row({"id": "calm"}, score=0.5), stored_row({"id": "thrilled", "emotion_vector": felt}, score=0.5)],
         likeness=True,
     )
-    activation = activate(found, {N1: Lexicon()}, "When was I so excited?")
+    activation = activate(found, {N1: Lexicon()}, Asker("When was I so excited?"))
     assert [score.key[1] for score in activation.order] == ["thrilled", "calm"]
     assert activation.order[0].terms["emotional_resonance"] == pytest.approx(0.5)
 
 
 def test_nothing_found_is_nothing_active() -> None:
-    activation = activate(Found(), {}, "anything")
+    activation = activate(Found(), {}, Asker("anything"))
     assert (activation.order, dict(activation.parts)) == ((), {})
 
 

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.activation.engine import activate
-from orchestration.activation.found import Found
-from orchestration.assembly.budget import tokens, within
+from orchestration.activation.engine import Asker, activate
+from orchestration.activation.found import Found, Key
+from orchestration.assembly.budget import Budget, reciprocal_ranks, within
+from orchestration.assembly.framing import of_intention
 from orchestration.assembly.levels import LINKS_PER_LEVEL, select
 from orchestration.assembly.stream import Account, assemble
 from orchestration.assembly.summary import summarise
@@ -19,6 +20,7 @@ from orchestration.lexicon import Lexicon
 from schemas.intention import RetrievalIntention
 from schemas.memory import ConsciousnessNode, Level
 from schemas.stream import ConsciousnessStream, ConsciousnessSummary, QueryTiming
+from substrate.tokens import by_characters, counter
 from tests.unit.test_activation import stored_link, stored_row
 
 N1, N2, N3 = Level.N1, Level.N2, Level.N3
@@ -76,7 +78,7 @@ def streamed(found: Found, **fields: Any) -> ConsciousnessStream:
         QueryTiming(query="N2_vector", milliseconds=9.0, failure="no answer within 1.25 s"),
     ]
     account = Account(NOW, timings, ["a note"], ["Ada"])
-    return assemble(intention, found, activate(found, LEXICONS, "what"), account)
+    return assemble(of_intention(intention), found, activate(found, LEXICONS, Asker("what")), account)
 
 
 # --- levels ----------------------------------------------------------------------------------------------
@@ -84,7 +86,7 @@ def streamed(found: Found, **fields: Any) -> ConsciousnessStream:
 
 def test_a_level_shows_the_nearest_by_likeness_and_the_most_active_by_traversal() -> None:
     found = a_found()
-    order = activate(found, LEXICONS, "what").order
+    order = activate(found, LEXICONS, Asker("what")).order
     selection = select(found, order, (N1, N2, N3), 20)
     active = [score.key[1] for score in order]
     assert [key[1] for key in selection.vector[N1]] == ["near", "middle", "far"]
@@ -97,14 +99,14 @@ def test_a_level_shows_the_nearest_by_likeness_and_the_most_active_by_traversal(
 
 def test_links_are_shown_between_memories_shown_strongest_first() -> None:
     found = a_found()
-    selection = select(found, activate(found, LEXICONS, "what").order, (N1, N2, N3), 20)
+    selection = select(found, activate(found, LEXICONS, Asker("what")).order, (N1, N2, N3), 20)
     assert [bond.get("id") for bond in selection.links[N1]] == ["strong", "weak"]
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_a_limit_holds_for_each_query_and_hides_links_to_what_is_hidden(limit: int) -> None:
     found = a_found()
-    selection = select(found, activate(found, LEXICONS, "what").order, (N1, N2, N3), limit)
+    selection = select(found, activate(found, LEXICONS, Asker("what")).order, (N1, N2, N3), limit)
     assert [key[1] for key in selection.vector[N1]] == ["near", "middle", "far"][:limit]
     assert len(selection.graph[N1]) == limit
     every = selection.keys()
@@ -121,7 +123,7 @@ def test_a_level_shows_so_many_links_at_most() -> None:
         for n in range(LINKS_PER_LEVEL + 5)
     ]
     found.add(N1, rows, likeness=True)
-    selection = select(found, activate(found, LEXICONS, "what").order, (N1,), 20)
+    selection = select(found, activate(found, LEXICONS, Asker("what")).order, (N1,), 20)
     assert [bond.get("id") for bond in selection.links[N1]] == [f"l{n:03}" for n in range(LINKS_PER_LEVEL)]
 
 
@@ -171,32 +173,87 @@ def test_themes_are_the_five_strongest_and_never_one_that_nobody_felt() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "cost"),
+    ("fields", "read"),
     [
-        ({"name": "", "description": ""}, 0),
-        ({"name": "a", "description": ""}, 1),
-        ({"name": "abcd", "description": "efgh"}, 2),
-        ({"name": "abcd", "description": "efgh", "speaker": "x"}, 3),
+        ({"name": "", "description": ""}, ": "),
+        ({"name": "abcd", "description": "efgh"}, "abcd: efgh"),
+        ({"name": "abcd", "description": "efgh", "speaker": "x"}, "x: efgh"),
     ],
 )
-def test_a_token_is_four_characters_of_what_is_read(fields: dict[str, Any], cost: int) -> None:
-    assert tokens(node(**fields)) == cost
+def test_a_memory_costs_what_is_read_of_it(fields: dict[str, Any], read: str) -> None:
+    assert Budget(9, len).cost(node(**fields)) == len(read)
+    assert Budget(9, lambda text: 7 if text == read else 0).cost(node(**fields)) == 7
 
 
-@given(st.lists(st.integers(0, 60), max_size=12), st.none() | st.integers(1, 40))
-def test_what_is_kept_fits_the_budget_and_what_is_left_out_did_not_fit(
-    sizes: list[int], budget: int | None
+@pytest.mark.parametrize(("text", "count"), [("", 0), ("the", 1), (" the" * 1000, 1000), ("<|endoftext|>", 1)])
+def test_tokens_are_counted_as_a_model_would(text: str, count: int) -> None:
+    assert counter()(text) == count
+
+
+@pytest.mark.parametrize("error", [ImportError, OSError, ValueError])
+def test_without_a_vocabulary_four_characters_are_a_token(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
-    nodes = [node(name="x" * size) for size in sizes]
-    kept = within(nodes, budget)
+    def missing(name: str) -> Any:
+        raise error(name)
+
+    monkeypatch.setattr("substrate.tokens.import_module", missing)
+    count = counter.__wrapped__()
+    assert [count("x" * length) for length in (0, 1, 4, 5)] == [0, 1, 1, 2]
+
+
+def test_reciprocal_ranks_by_hand() -> None:
+    one, other, third = ((N1, name, 1) for name in ("one", "other", "third"))
+    ranks = reciprocal_ranks([[one, other], [other], [third, one]])
+    assert ranks == {
+        one: pytest.approx(1 / 61 + 1 / 62),
+        other: pytest.approx(1 / 62 + 1 / 61),
+        third: pytest.approx(1 / 61),
+    }
+    assert reciprocal_ranks([]) == {}
+
+
+@given(
+    st.lists(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 3)), max_size=6), max_size=3),
+    st.none() | st.integers(1, 40),
+)
+def test_what_is_kept_fits_the_budget_and_what_is_left_out_did_not_fit(
+    sizes: list[list[tuple[int, int]]], budget: int | None
+) -> None:
+    tiers: list[list[tuple[Key, ConsciousnessNode]]] = [
+        [((N1, f"{tier}-{place}", 1), node(name="x" * size)) for place, (size, _) in enumerate(held)]
+        for tier, held in enumerate(sizes)
+    ]
+    ranks = {
+        key: float(rank)
+        for tier, held in zip(tiers, sizes, strict=True)
+        for (key, _), (_, rank) in zip(tier, held, strict=True)
+        if rank
+    }
+    count = Budget(budget, by_characters)
+    kept = within(tiers, ranks, count)
     if budget is None:
-        assert kept == set(range(len(nodes)))
+        assert kept is None
         return
+    assert kept is not None
     left = budget
-    for place, memory in enumerate(nodes):
-        assert (place in kept) is (tokens(memory) <= left)
-        left -= tokens(memory) if place in kept else 0
+    for tier in tiers:
+        for key, memory in sorted(tier, key=lambda pair: (-ranks.get(pair[0], 0.0), pair[0])):
+            assert (key in kept) is (count.cost(memory) <= left)
+            left -= count.cost(memory) if key in kept else 0
     assert left >= 0
+    assert kept <= {key for tier in tiers for key, _ in tier}
+
+
+def test_a_tier_is_filled_before_the_next_and_within_it_by_fused_rank() -> None:
+    first, second, third = ((N1, name, 1) for name in ("first", "second", "third"))
+    four = node(name="x" * 14)
+    tiers = [[(first, four), (second, four)], [(third, four)]]
+    ranks = {second: 0.02, first: 0.01, third: 0.9}
+    assert within(tiers, ranks, Budget(3, by_characters)) == set()
+    assert within(tiers, ranks, Budget(7, by_characters)) == {second}
+    assert within(tiers, ranks, Budget(8, by_characters)) == {first, second}
+    assert within(tiers, ranks, Budget(12, by_characters)) == {first, second, third}
 
 
 # --- the whole stream ------------------------------------------------------------------------------------
@@ -212,7 +269,7 @@ def test_the_stream_has_each_level_asked_for_and_no_other() -> None:
 def test_the_stream_says_what_failed_what_was_assumed_and_whom_it_saw() -> None:
     stream = streamed(a_found())
     assert [(one.query, one.reason) for one in stream.degraded] == [("N2_vector", "no answer within 1.25 s")]
-    assert (stream.notes, stream.entities, stream.query_count) == (("a note",), ("Ada",), 2)
+    assert (stream.notes, stream.entities, stream.query_count) == (("a note",), ("Ada",), 6)
 
 
 def test_the_tiers_hold_every_memory_of_the_levels_once() -> None:
@@ -227,7 +284,7 @@ def test_the_tiers_hold_every_memory_of_the_levels_once() -> None:
     assert stream.consciousness_summary.total_results == len(ordered)
 
 
-@pytest.mark.parametrize(("budget", "shown"), [(None, 5), (1000, 5), (3, 2), (1, 1)])
+@pytest.mark.parametrize(("budget", "shown"), [(None, 5), (1000, 5), (6, 2), (3, 1), (1, 0)])
 def test_a_token_budget_leaves_out_the_least_active_everywhere(budget: int | None, shown: int) -> None:
     found = a_found()
     stream = streamed(found, max_tokens=budget)

@@ -20,6 +20,8 @@ from schemas.stream import (
     Degradation,
 )
 from schemas.temporal import TemporalMode
+from schemas.thought import TraversalGraph
+from schemas.validation import MetadataValidationReport
 from tests.unit.test_dissonance import memory
 from tests.unit.test_energy import link
 
@@ -35,6 +37,9 @@ def stream(tiers: ActivationTiers, **fields: Any) -> ConsciousnessStream:
             "retrieved_at": DAY,
             "levels": {},
             "activation_tiers": tiers,
+            "traversal_graph": TraversalGraph(),
+            "energy_feedback_potential": 0.0,
+            "metadata_validation": MetadataValidationReport(),
             "consciousness_summary": ConsciousnessSummary(),
             "retrieval_latency_ms": 1.0,
             "query_count": 6,

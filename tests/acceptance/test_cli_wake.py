@@ -1,0 +1,178 @@
+"""`wake`, `validate` and `ask --compact` as their users meet them, on a small store."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.test_cli import Command, run
+
+LIFE: list[dict[str, Any]] = [
+    {
+        "command": "remember",
+        "id": "leak",
+        "name": "The boat leaks",
+        "description": "Water below the mast.",
+        "resolution_state": "blocked",
+        "goal": "sail",
+        "emotion_vector": {"tension": 0.8},
+    },
+    {
+        "command": "remember",
+        "id": "hull",
+        "name": "The old hull",
+        "description": "It leaked as well.",
+        "resolution_state": "resolved",
+        "goal": "sail",
+        "emotion_vector": {"tension": 0.7, "relief": 0.3},
+        "discovery_energy": 0.9,
+    },
+    {"command": "remember", "id": "tar", "name": "Tarred the hull", "node_type": "Action"},
+    {
+        "command": "relate",
+        "source_id": "hull",
+        "target_id": "tar",
+        "relation_type": "RESOLVED_BY",
+        "energy": 0.7,
+        "confidence": 0.8,
+        "emotion_vector": {"relief": 0.9},
+        "goal": "sail",
+        "mindstate": "glad",
+        "resolution_state": "resolved",
+    },
+    {"command": "remember", "id": "none", "name": "None"},
+]  # fmt: skip
+SET = {"energy": 0.6, "confidence": 0.9, "emotion_vector": {"calm": 0.1}}
+"""So that nothing stands at a default that nobody chose."""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data directory with the citizen `ines`, who has a leaking boat and one memory that says nothing."""
+    home = tmp_path_factory.mktemp("wake")
+    life = home / "life.jsonl"
+    life.write_text("\n".join(json.dumps({**SET, **line}) for line in LIFE), "utf-8")
+    taken = run("--data", str(home / "data"), "ingest", str(life), "-f", "commands", "-c", "ines")
+    assert taken.code == 0, taken.err
+    return home / "data"
+
+
+@pytest.fixture
+def substrate(home: Path, capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(home, capsys)
+
+
+def test_a_citizen_wakes_and_sees_what_is_unfinished(substrate: Command) -> None:
+    said = substrate("wake", "-c", "ines", "--goal", "sail", "--emotion", "tense=0.8", "--energy", "0.6")
+    assert (said.code, said.err) == (0, "")
+    assert "find_related_unresolved: energy 0.6, tense 0.8, goal sail" in said.out
+    assert "The boat leaks" in said.out
+    assert "Tarred the hull" not in said.out
+    assert "energy feedback potential 0.00 · metadata poor" in said.out
+
+
+def test_resolution_patterns_are_told_as_a_chain(substrate: Command) -> None:
+    said = substrate("wake", "-c", "ines", "--mode", "_resolution_patterns", "--emotion", "tension=0.8")
+    assert said.code == 0
+    assert "how it was resolved before" in said.out
+    assert "The old hull → resolved by → Tarred the hull" in said.out
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ((), "leak"),
+        (("--mode", "find_similar_state", "--emotion", "tension=0.8"), "leak"),
+        (("--mode", "resolution_patterns", "--emotion", "tension=0.8", "--level", "n1"), "hull"),
+    ],
+)
+def test_waking_in_json_is_the_whole_stream_and_nothing_else(
+    substrate: Command, words: tuple[str, ...], first: str
+) -> None:
+    said = substrate("wake", "-c", "ines", "--json", *words)
+    assert (said.code, said.err) == (0, "")
+    stream = json.loads(said.out)
+    assert stream["citizen_id"] == "ines"
+    assert stream["levels"]["n1_personal"]["graph_results"][0]["node_id"] == first
+    assert stream["energy_feedback"] is None
+
+
+def test_feedback_is_told_when_it_was_asked_for(substrate: Command) -> None:
+    said = substrate("wake", "-c", "ines", "--energy", "0.4", "--feedback")
+    assert said.code == 0
+    assert "energy 0.40 → 0.25" in said.out
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (("--emotion", "joy=very"), "--emotion"),
+        (("--emotion", "joy"), "--emotion"),
+        (("--emotion", "=0.5"), "--emotion"),
+        (("--emotion", "joy=1.2"), "--emotion"),
+        (("--emotion", "joy=nan"), "--emotion"),
+        (("--mode", "similar_state"), "--emotion"),
+        (("--mode", "sideways"), "--mode"),
+        (("--energy", "1.2"), "--energy"),
+        (("--goal", "g" * 100_000), "--goal"),
+        (("--level", "N7"), "--level"),
+    ],
+)
+def test_a_bad_state_is_told_in_the_words_of_the_options(
+    substrate: Command, words: tuple[str, ...], option: str
+) -> None:
+    said = substrate("wake", "-c", "ines", *words)
+    assert (said.code, said.out) == (2, "")
+    assert said.err.startswith("error: ")
+    assert option in said.err
+    assert all(len(line) < 500 for line in said.err.splitlines())
+
+
+@pytest.mark.parametrize("words", [("wake", "-c", "inez"), ("validate", "-c", "inez")])
+def test_an_unknown_citizen_does_not_wake(substrate: Command, words: tuple[str, ...]) -> None:
+    said = substrate(*words)
+    assert said.code == 4
+    assert "Did you mean ines?" in said.err
+
+
+def test_a_question_in_compact_form_is_the_text_for_a_prompt(substrate: Command) -> None:
+    said = substrate("ask", "What did I do about the hull?", "-c", "ines", "--compact")
+    assert (said.code, said.err) == (0, "")
+    assert said.out.startswith("# In focus\n- [")
+    assert "The old hull: It leaked as well." in said.out
+    assert "\x1b" not in said.out
+
+
+def test_validation_finds_what_says_nothing_and_mends_it_when_told_to(substrate: Command) -> None:
+    found = json.loads(substrate("validate", "-c", "ines", "--level", "n1", "--json").out)
+    [report] = found["reports"]
+    assert (report["scanned_nodes"], report["scanned_links"]) == (4, 1)
+    assert [(one["kind"], one["id"]) for one in report["findings"]] == [("junk", "none")]
+    said = substrate("validate", "-c", "ines", "--level", "N1")
+    assert said.code == 0
+    assert "4 memories, 1 links" in " ".join(said.out.split())
+    assert "`--fix junk` repairs 1" in said.out
+    mended = substrate("validate", "-c", "ines", "--level", "N1", "--fix", "junk")
+    assert "repaired 1 of 1" in mended.out
+    assert "Nothing to repair." in substrate("validate", "-c", "ines", "--level", "N1").out
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (("--fix", "everything"), "--fix"),
+        (("--limit", "-1"), "--limit"),
+        (("--level", "N7"), "--level"),
+        (("--level", "N1"), "--citizen"),
+    ],
+)
+def test_a_bad_validation_is_told_in_the_words_of_the_options(
+    substrate: Command, words: tuple[str, ...], option: str
+) -> None:
+    citizen = () if option == "--citizen" else ("-c", "ines")
+    said = substrate("validate", *citizen, *words)
+    assert (said.code, said.out) == (2, "")
+    assert option in said.err

@@ -1,0 +1,206 @@
+"""Waking, a citizen's own state and its learning moments over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.acceptance.conftest import Service
+
+TENSE = {"tension": 0.8, "fear": 0.2}
+MODES = ("find_related_unresolved", "find_similar_state", "find_what_i_was_doing", "find_resolution_patterns")
+
+
+def ago(days: float) -> str:
+    return (datetime.now(UTC) - timedelta(days=days)).isoformat()
+
+
+@pytest.fixture(scope="module")
+def sailor(service: Service) -> str:
+    """A citizen with work that is stuck, work in hand, and a blockage that was resolved once."""
+    citizen = f"c{uuid4().hex[:12]}"
+    stuck: dict[str, Any] = {"resolution_state": "blocked", "goal": "sail", "energy": 0.6, "valid_at": ago(2)}
+    service.remember(citizen, id="stuck", name="The mast is split", emotion_vector=TENSE, **stuck)
+    doing: dict[str, Any] = {"resolution_state": "in_progress", "goal": "bake", "energy": 0.9}
+    service.remember(citizen, id="doing", name="A loaf of rye", valid_at=ago(1), **doing)
+    solved: dict[str, Any] = {
+        "resolution_state": "resolved",
+        "goal": "sail",
+        "discovery_energy": 0.9,
+        "energy": 0.1,
+    }
+    service.remember(citizen, id="leak", name="The hull leaks", emotion_vector=TENSE, valid_at=ago(90), **solved)
+    service.remember(citizen, id="tar", name="Tarred the hull", node_type="Action", valid_at=ago(89))
+    link = service.relate(citizen, ("leak", "RESOLVED_BY", "tar"), id="mends", resolution_state="resolved")
+    assert link.status_code == 201, link.text
+    return citizen
+
+
+@pytest.fixture
+def unchanged(service: Service) -> Iterator[None]:
+    with service.unchanged():
+        yield
+
+
+def woken(service: Service, citizen: str, **fields: Any) -> dict[str, Any]:
+    state = {"citizen_id": citizen, "current_energy": 0.5, "current_emotions": TENSE, "query_levels": ["N1"]}
+    answer = service.http.post("/v1/wake", json={**state, **fields})
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+def order(stream: dict[str, Any]) -> list[str]:
+    return [node["node_id"] for tier in stream["activation_tiers"].values() for node in tier]
+
+
+# --- waking --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("unchanged")
+@pytest.mark.parametrize(
+    ("mode", "asked", "expected"),
+    [
+        ("find_related_unresolved", {"current_goal": "sail"}, ["stuck"]),
+        ("find_similar_state", {}, ["stuck"]),
+        ("find_what_i_was_doing", {}, ["doing"]),
+        ("find_resolution_patterns", {"current_goal": "sail", "temporal_scope": "all_time"}, ["leak", "tar"]),
+    ],
+)
+def test_each_mode_brings_what_it_is_for(
+    service: Service, sailor: str, mode: str, asked: dict[str, str], expected: list[str]
+) -> None:
+    stream = woken(service, sailor, query_mode=mode, state_id="morning", **asked)
+    own = [node["node_id"] for node in stream["levels"]["n1_personal"]["graph_results"]]
+    assert own == expected
+    assert set(expected) <= set(order(stream))
+    assert (stream["intention_id"], stream["citizen_id"]) == ("morning", sailor)
+    assert (stream["degraded"], stream["query_count"]) == ([], 2)
+    assert stream["energy_feedback"] is None
+    patterns = [(one["blockage_id"], one["resolution_id"]) for one in stream["resolution_patterns"]]
+    assert patterns == ([("leak", "tar")] if mode == "find_resolution_patterns" else [])
+
+
+@pytest.mark.usefixtures("unchanged")
+@pytest.mark.parametrize("mode", MODES)
+def test_a_citizen_that_never_wrote_wakes_to_nothing_and_is_told_so(
+    service: Service, citizen: str, mode: str
+) -> None:
+    stream = woken(service, citizen, query_mode=mode, form="compact")
+    assert order(stream) == []
+    assert any("not known here" in note for note in stream["notes"])
+    assert stream["text"].startswith("No memories were found.")
+    assert stream["metadata_validation"]["quality_grade"] == "poor"
+
+
+@pytest.mark.usefixtures("unchanged")
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"current_energy": 1.2}, "current_energy: "),
+        ({"current_energy": None}, "current_energy: "),
+        ({"current_emotions": {"joy": 1.2}}, "current_emotions.joy: "),
+        ({"current_emotions": {}, "query_mode": "find_similar_state"}, "current_emotions says none"),
+        (
+            {"current_emotions": {"joy": 0.0}, "query_mode": "find_resolution_patterns"},
+            "current_emotions says none",
+        ),
+        ({"query_mode": "find_everything"}, "query_mode: Input should be 'find_related_unresolved'"),
+        ({"current_goal": "g" * 100_000}, "current_goal: String should have at most"),
+        ({"current_goal": "bell \x07"}, "current_goal: contains a control character"),
+        ({"query_text": "what now?"}, "query_text: Extra inputs"),
+        ({"citizen_id": "../etc"}, "citizen_id: "),
+    ],
+)
+def test_a_bad_state_is_refused_with_its_fault(
+    service: Service, citizen: str, fields: dict[str, Any], words: str
+) -> None:
+    state = {"citizen_id": citizen, "current_energy": 0.5, "current_emotions": {"joy": 0.5}}
+    answer = service.http.post("/v1/wake", json={**state, **fields})
+    assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
+    assert len(answer.content) < 4096
+    said = answer.json()
+    assert said["instance"] == "/v1/wake"
+    assert any(words in fault for fault in (*said["faults"], said["detail"]))
+
+
+# --- the citizen's own state ---------------------------------------------------------------------------------
+
+
+def test_a_state_is_kept_as_it_was_set_and_what_is_left_out_stays(service: Service, citizen: str) -> None:
+    address = f"/v1/citizens/{citizen}/state"
+    with service.unchanged():
+        first = service.http.get(address).json()
+    assert first == {
+        "citizen_id": citizen, "energy": 0.5, "emotion_vector": {}, "goal": None, "last_stream_id": None,
+        "updated_at": None,
+    }  # fmt: skip
+    said = {"energy": 0.8, "emotion_vector": {"joy": 0.4}, "goal": "reach 'the' \"far\" shore"}
+    answer = service.http.put(address, json=said)
+    assert answer.status_code == 200, answer.text
+    kept = service.http.get(address).json()
+    assert kept == answer.json()
+    assert {name: kept[name] for name in said} == said
+    assert kept["updated_at"] is not None
+    service.http.put(address, json={"goal": None, "energy": 0.1})
+    later = service.http.get(address).json()
+    assert (later["energy"], later["emotion_vector"], later["goal"]) == (0.1, {"joy": 0.4}, None)
+    assert later["updated_at"] > kept["updated_at"]
+
+
+@pytest.mark.usefixtures("unchanged")
+@pytest.mark.parametrize(
+    "said", [{"energy": 1.2}, {"emotion_vector": {"joy": -1}}, {"goal": "g" * 100_000}, {"mood": "fine"}, []]
+)
+def test_a_bad_change_of_state_is_refused(service: Service, citizen: str, said: Any) -> None:
+    answer = service.http.put(f"/v1/citizens/{citizen}/state", json=said)
+    assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
+
+
+def test_feedback_is_read_back_from_the_state(service: Service, citizen: str) -> None:
+    service.remember(citizen, id="stuck", name="Stuck", resolution_state="blocked")
+    stream = woken(service, citizen, current_energy=0.4, apply_feedback=True, state_id="noon")
+    assert order(stream) == ["stuck"]
+    # No links: 0.4 - 0.5 x 0.3
+    assert stream["energy_feedback"] == {"before": 0.4, "after": pytest.approx(0.25)}
+    kept = service.http.get(f"/v1/citizens/{citizen}/state").json()
+    assert (kept["energy"], kept["last_stream_id"]) == (stream["energy_feedback"]["after"], "noon")
+
+
+# --- learning moments ----------------------------------------------------------------------------------------
+
+
+def test_a_correction_becomes_a_learning_moment(service: Service, citizen: str) -> None:
+    address = f"/v1/citizens/{citizen}/dissonances"
+    nothing = {"citizen_id": citizen, "dissonances": [], "recurring": []}
+    with service.unchanged():
+        assert service.http.get(address).json() == nothing
+    service.remember(citizen, id="key", name="Key", description="In the hall.")
+    assert service.http.get(address).json() == nothing
+    said = {
+        "citizen_id": citizen, "description": "In the shed.", "correction_pattern_id": "look-first",
+        "discovery_energy": 0.7, "emotion_vector": {"surprise": 0.6},
+    }  # fmt: skip
+    assert service.http.post("/v1/memories/N1/key/correct", json=said).status_code == 200
+    learned = service.http.get(address).json()
+    [moment] = learned["dissonances"]
+    assert (moment["original_belief"], moment["corrected_belief"]) == ("In the hall.", "In the shed.")
+    assert (moment["dissonance_type"], moment["discovery_energy"]) == ("discovered_false", 0.7)
+    assert moment["correction_trigger"] == "Corrected by look-first"
+    assert moment["discovery_emotions"] == {"surprise": 0.6}
+    assert moment["held_seconds"] > 0.0
+    assert learned["recurring"] == [{"correction_pattern_id": "look-first", "count": 1, "node_ids": ["key"]}]
+
+
+@pytest.mark.usefixtures("unchanged")
+@pytest.mark.parametrize("noun", ["state", "dissonances"])
+def test_an_impossible_citizen_is_refused(service: Service, noun: str) -> None:
+    for name in ("no such", "x" * 65, "%00", "'"):
+        answer = service.http.get(f"/v1/citizens/{name}/{noun}")
+        assert (answer.status_code, answer.headers["content-type"]) in (
+            (404, "application/problem+json"),
+            (422, "application/problem+json"),
+        )

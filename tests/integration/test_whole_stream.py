@@ -1,0 +1,367 @@
+"""The whole stream on a real engine: paths, coherence, energy, changes of belief, forms (003, components 2–6)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from orchestration.citizen import learning_moments, read_state
+from orchestration.deps import Deps
+from orchestration.traversal.paths import suggested_paths
+from orchestration.waking import retrieve_consciousness_context_from_state
+from schemas.citizen import CitizenState
+from schemas.commands import Correct, Supersede
+from schemas.intention import StateBasedRetrieval
+from schemas.memory import Level
+from schemas.stream import ConsciousnessStream
+from schemas.temporal import to_datetime
+from substrate import reader
+from substrate.graph_schema import graph_name
+from tests.integration.store import NOW, ask, found, ids, moment, relate, remember, stored
+
+LATER = NOW + 1000
+"""A moment after everything was written."""
+
+
+async def a_life(deps: Deps, citizen: str) -> None:
+    """A boat that leaked, what mended it, what was learned, and a thing that has nothing to do with it."""
+    tense = {"tension": 0.8}
+    await stored(
+        deps,
+        remember(
+            citizen,
+            "leak",
+            name="The boat leaks",
+            description="Water comes in below the mast.",
+            resolution_state="blocked",
+            goal="sail",
+            emotion_vector=tense,
+        ),
+        remember(citizen, "tar", name="Tarred the hull", description="Two coats of pitch on every seam."),
+        remember(citizen, "dry", name="Dry at last", description="No drop in the bilge after a week."),
+        remember(citizen, "bread", name="Rye bread", description="A loaf from the oven."),
+        relate(citizen, "leak", "tar", id="mends", relation_type="RESOLVED_BY", goal="sail", emotion_vector=tense),
+        relate(citizen, "tar", "dry", id="ends", goal="sail", emotion_vector={"relief": 0.9}),
+        relate(citizen, "bread", "dry", id="beside"),
+    )
+
+
+async def boat(deps: Deps, citizen: str, **fields: Any) -> ConsciousnessStream:
+    return await ask(deps, citizen, "Why does the boat leak?", now=LATER, **fields)
+
+
+def order(stream: ConsciousnessStream) -> list[str]:
+    return ids(stream.activation_tiers.ordered())
+
+
+def terms(stream: ConsciousnessStream, name: str) -> list[float]:
+    """One term of each score, most active memory first."""
+    return [(node.score_terms or {})[name] for node in stream.activation_tiers.ordered()]
+
+
+# --- the graph -----------------------------------------------------------------------------------------------
+
+
+async def test_the_graph_has_every_memory_and_link_shown(deps: Deps, fresh_citizen: str) -> None:
+    await a_life(deps, fresh_citizen)
+    stream = await boat(deps, fresh_citizen)
+    graph = stream.traversal_graph
+    assert [node.node_id for node in graph.nodes] == order(stream)
+    assert sorted(order(stream)) == ["bread", "dry", "leak", "tar"]
+    links = stream.levels["n1_personal"].relationships
+    assert [edge.edge_id for edge in graph.edges] == [link.link_id for link in links]
+    assert sorted(edge.edge_id for edge in graph.edges) == ["beside", "ends", "mends"]
+    assert (graph.node_count, graph.edge_count, graph.path_count) == (4, 3, len(graph.suggested_paths))
+    assert graph.graph_density == pytest.approx(3 / 12)
+    tiers = {node.node_id: node.activation_tier for node in graph.nodes}
+    for tier in ("focus", "peripheral", "background"):
+        assert ids(getattr(stream.activation_tiers, tier)) == [name for name in tiers if tiers[name] == tier]
+    assert all(0.0 <= node.activation_score <= 1.0 for node in graph.nodes)
+
+
+async def test_paths_begin_in_focus_and_are_as_likely_as_the_product_of_their_links(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    await a_life(deps, fresh_citizen)
+    stream = await boat(deps, fresh_citizen, current_goal="sail", current_emotions={"tense": 1.0})
+    graph = stream.traversal_graph
+    edges = {edge.edge_id: edge for edge in graph.edges}
+    assert all(0.0 <= edge.traversal_weight <= 1.0 for edge in graph.edges)
+    # 0.3 energy + 0.2 goal + 0.3 resonance + 0.1 confidence + 0.1 transfer: 0.21 + 0.2 + 0.3 + 0.09 + 0.05
+    assert edges["mends"].traversal_weight == pytest.approx(0.85)
+    assert edges["ends"].traversal_weight == pytest.approx(0.55)
+    assert edges["beside"].traversal_weight == pytest.approx(0.41)
+    assert graph.suggested_paths
+    for path in graph.suggested_paths:
+        assert path.path_nodes[0] in ids(stream.activation_tiers.focus)
+        assert len(path.path_nodes) == len(path.path_edges) + 1
+        weights = [edges[edge].traversal_weight for edge in path.path_edges]
+        assert path.traversal_probability == pytest.approx(math.prod(weights))
+        for place, edge in enumerate(path.path_edges):
+            ends = {edges[edge].source_id, edges[edge].target_id}
+            assert ends == set(path.path_nodes[place : place + 2])
+    assert "Blocked: The boat leaks → resolved by → Tarred the hull" in " | ".join(
+        path.path_narrative for path in graph.suggested_paths
+    )
+
+
+async def test_without_a_state_links_are_weighed_without_one(deps: Deps, fresh_citizen: str) -> None:
+    await a_life(deps, fresh_citizen)
+    stream = await boat(deps, fresh_citizen)
+    # 0.21 + 0.2 x 0.3 + 0 + 0.09 + 0.05
+    assert [edge.traversal_weight for edge in stream.traversal_graph.edges] == pytest.approx([0.41] * 3)
+
+
+async def test_coherence_is_the_mean_likeness_of_neighbours_and_no_count_of_words(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    await a_life(deps, fresh_citizen)
+    stream = await boat(deps, fresh_citizen)
+    nodes = {(node.level, node.node_id): node for node in stream.activation_tiers.ordered()}
+    starts = [(node.level, node.node_id) for node in stream.activation_tiers.focus]
+    by_words = suggested_paths(nodes, stream.traversal_graph.edges, starts)
+    paths = stream.traversal_graph.suggested_paths
+    assert [path.path_nodes for path in by_words] == [path.path_nodes for path in paths]
+    assert [path.semantic_coherence for path in by_words] != [path.semantic_coherence for path in paths]
+    graph = graph_name(stream.activation_tiers.focus[0].level, fresh_citizen)
+    for path in paths:
+        pairs = list(zip(path.path_nodes, path.path_nodes[1:], strict=False))
+        cosines = await reader.likeness(deps.connection, graph, pairs)
+        assert len(cosines) == len(pairs)
+        expected = math.fsum(min(1.0, max(0.0, cosine)) for cosine in cosines.values()) / len(pairs)
+        assert path.semantic_coherence == pytest.approx(expected, abs=1e-5)
+        assert 0.0 <= path.semantic_coherence <= 1.0
+
+
+async def test_two_memories_of_one_text_cohere_wholly(deps: Deps, fresh_citizen: str) -> None:
+    alike: dict[str, Any] = {"name": "The tide", "description": "It turns at noon."}
+    await stored(
+        deps,
+        remember(fresh_citizen, "one", **alike),
+        remember(fresh_citizen, "other", **alike),
+        relate(fresh_citizen, "one", "other"),
+    )
+    stream = await ask(deps, fresh_citizen, "the tide", now=LATER)
+    (path,) = stream.traversal_graph.suggested_paths
+    assert path.semantic_coherence == pytest.approx(1.0, abs=1e-4)
+
+
+# --- energy --------------------------------------------------------------------------------------------------
+
+
+async def two_links(deps: Deps, citizen: str) -> float:
+    """The potential of two links, by hand."""
+    await stored(
+        deps,
+        *(remember(citizen, name, description="the lighthouse") for name in ("a", "b", "c")),
+        relate(
+            citizen,
+            "a",
+            "b",
+            id="blocked",
+            energy=0.8,
+            energy_transfer_coefficient=0.5,
+            resolution_state="blocked",
+            emotion_vector={"fear": 0.9, "tension": 1.0, "drive": 0.6},
+        ),
+        relate(
+            citizen,
+            "b",
+            "c",
+            id="resolved",
+            energy=0.6,
+            energy_transfer_coefficient=1.0,
+            resolution_state="resolved",
+            emotion_vector={},
+        ),
+    )
+    # blocked: 0.8 x 0.5 x 1.5 x 2 (2.5, at most 2) = 1.2; resolved: 0.6 x 1 x 0.3 x 1 (no emotions) = 0.18
+    return 1.38 / 150
+
+
+async def test_the_feedback_potential_of_two_links_by_hand(deps: Deps, fresh_citizen: str) -> None:
+    potential = await two_links(deps, fresh_citizen)
+    stream = await ask(deps, fresh_citizen, "the lighthouse", now=LATER, explain=True)
+    assert stream.energy_feedback_potential == pytest.approx(potential)
+    assert [share.link_id for share in stream.energy_shares] == ["blocked", "resolved"]
+    assert [share.transfer for share in stream.energy_shares] == pytest.approx([1.2, 0.18])
+    assert (await ask(deps, fresh_citizen, "the lighthouse", now=LATER)).energy_shares == ()
+
+
+async def test_without_being_told_to_a_stream_changes_no_energy(deps: Deps, fresh_citizen: str) -> None:
+    await two_links(deps, fresh_citizen)
+    stream = await ask(deps, fresh_citizen, "the lighthouse", now=LATER, current_energy=0.9)
+    assert stream.energy_feedback is None
+    assert await read_state(fresh_citizen, deps) == CitizenState(citizen_id=fresh_citizen)
+
+
+async def test_feedback_changes_the_kept_energy_and_says_from_what_to_what(deps: Deps, fresh_citizen: str) -> None:
+    potential = await two_links(deps, fresh_citizen)
+    step = (potential - 0.5) * 0.3
+    feedback: dict[str, Any] = {"current_energy": 0.9, "apply_feedback": True, "intention_id": "i1"}
+    first = await ask(deps, fresh_citizen, "the lighthouse", now=LATER, **feedback)
+    assert first.energy_feedback is not None
+    assert first.energy_feedback.before == 0.9
+    assert first.energy_feedback.after == pytest.approx(0.9 + step)
+    kept = await read_state(fresh_citizen, deps)
+    assert (kept.energy, kept.last_stream_id) == (first.energy_feedback.after, "i1")
+    assert kept.updated_at == to_datetime(LATER)
+    # Without an energy in the request the one that is kept counts.
+    second = await ask(deps, fresh_citizen, "the lighthouse", now=LATER, apply_feedback=True)
+    assert second.energy_feedback is not None
+    assert second.energy_feedback.before == kept.energy
+    assert second.energy_feedback.after == pytest.approx(0.9 + 2 * step)
+    assert (await read_state(fresh_citizen, deps)).energy == second.energy_feedback.after
+    # The energy is no memory, and no stream shows it.
+    assert sorted(ids(found(second))) == ["a", "b", "c"]
+
+
+async def test_waking_too_may_act_on_the_energy(deps: Deps, fresh_citizen: str) -> None:
+    await stored(deps, remember(fresh_citizen, "stuck", resolution_state="blocked", valid_at=moment(99)))
+    state = StateBasedRetrieval(
+        citizen_id=fresh_citizen, current_energy=0.4, current_emotions={"joy": 0.5}, apply_feedback=True
+    )
+    stream = await retrieve_consciousness_context_from_state(state, deps, LATER)
+    # No links: the potential is 0, and 0.4 - 0.5 x 0.3 is left.
+    assert stream.energy_feedback is not None
+    assert stream.energy_feedback.before == 0.4
+    assert stream.energy_feedback.after == pytest.approx(0.25)
+    assert (await read_state(fresh_citizen, deps)).energy == pytest.approx(0.25)
+
+
+# --- beliefs that changed ------------------------------------------------------------------------------------
+
+
+async def test_a_correction_and_a_change_of_the_world_are_learning_moments_and_a_change_of_energy_is_none(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    c = fresh_citizen
+    await stored(
+        deps,
+        remember(c, "key", name="Key", description="The key hangs in the hall.", valid_at=moment(1)),
+        remember(c, "door", name="Door", description="The door is green.", valid_at=moment(1)),
+        remember(c, "cat", name="Cat", description="The cat sleeps.", valid_at=moment(1), energy=0.3),
+    )
+    await stored(
+        deps,
+        Correct(citizen_id=c, id="key", description="The key hangs in the shed.", discovery_energy=0.8),
+        Supersede(citizen_id=c, id="door", description="The door is red.", effective_at=moment(50)),
+        Correct(citizen_id=c, id="cat", energy=0.9),
+        now=NOW + 10,
+    )
+    asked = "the key, the door and the cat"
+    stream = await ask(deps, c, asked, temporal_mode="evolution", now=LATER)
+    told = [
+        (one.node_id, one.dissonance_type, one.original_belief, one.corrected_belief, one.discovery_energy)
+        for one in stream.temporal_dissonances
+    ]
+    assert sorted(told) == [
+        ("door", "reality_changed", "The door is green.", "The door is red.", 0.5),
+        ("key", "discovered_false", "The key hangs in the hall.", "The key hangs in the shed.", 0.8),
+    ]
+    assert "cat" in ids(found(stream))
+    assert (await ask(deps, c, asked, now=LATER)).temporal_dissonances == ()
+    moments = await learning_moments(c, deps)
+    assert {one.node_id for one in moments.dissonances} == {"door", "key"}
+    assert moments.recurring == ()
+
+
+# --- forms and bounds ----------------------------------------------------------------------------------------
+
+
+async def test_the_compact_form_names_what_is_in_focus(deps: Deps, fresh_citizen: str) -> None:
+    await a_life(deps, fresh_citizen)
+    stream = await boat(deps, fresh_citizen, form="compact")
+    assert stream.text is not None
+    focus, _, rest = stream.text.partition("\n\n")
+    assert focus.startswith("# In focus\n- [")
+    assert "The boat leaks: Water comes in below the mast." in focus
+    assert all(node.name in stream.text for node in stream.activation_tiers.ordered())
+    assert rest
+    assert (await boat(deps, fresh_citizen)).text is None
+
+
+async def test_only_what_is_valid_is_kept_when_that_is_asked_for(deps: Deps, fresh_citizen: str) -> None:
+    c = fresh_citizen
+    await stored(
+        deps,
+        remember(c, "whole", description="the harbour", goal="rest"),
+        remember(c, "hollow", description="the harbour", goal=""),
+        remember(c, "beside", description="the harbour"),
+        relate(c, "hollow", "whole", id="gone"),
+        relate(c, "whole", "beside", id="stays"),
+    )
+    everything = await ask(deps, c, "the harbour", now=LATER)
+    assert sorted(order(everything)) == ["beside", "hollow", "whole"]
+    assert everything.metadata_validation.incomplete_memory_ids == ("hollow",)
+    stream = await ask(deps, c, "the harbour", now=LATER, require_valid=True)
+    assert sorted(order(stream)) == sorted(ids(found(stream))) == ["beside", "whole"]
+    assert [link.link_id for link in stream.levels["n1_personal"].relationships] == ["stays"]
+    assert [edge.edge_id for edge in stream.traversal_graph.edges] == ["stays"]
+    assert (stream.metadata_validation.memories_with_errors, stream.omitted) == (0, 0)
+    assert any("not fully valid: 1" in note for note in stream.notes)
+
+
+async def test_few_tokens_leave_what_fits_and_say_what_did_not(deps: Deps, fresh_citizen: str) -> None:
+    await stored(
+        deps,
+        remember(fresh_citizen, "long", name="A long harbour", description="words " * 20),
+        remember(fresh_citizen, "short", name="bay"),
+        relate(fresh_citizen, "long", "short"),
+    )
+    stream = await ask(deps, fresh_citizen, "harbour bay", now=LATER, max_tokens=6, form="compact")
+    assert (order(stream), ids(found(stream)), stream.omitted) == (["short"], ["short"], 1)
+    assert (stream.traversal_graph.edges, stream.traversal_graph.suggested_paths) == ((), ())
+    assert "1 memory did not fit" in (stream.text or "")
+
+
+async def test_one_token_may_leave_nothing(deps: Deps, fresh_citizen: str) -> None:
+    await a_life(deps, fresh_citizen)
+    stream = await boat(deps, fresh_citizen, max_tokens=1)
+    assert (order(stream), stream.omitted, stream.energy_feedback_potential) == ([], 4, 0.0)
+    assert stream.traversal_graph.node_count == stream.consciousness_summary.total_results == 0
+
+
+async def test_a_citizen_that_never_wrote_gets_zeros_and_a_grade(deps: Deps, fresh_citizen: str) -> None:
+    stream = await ask(deps, fresh_citizen, "anything", form="compact", temporal_mode="evolution")
+    graph, report = stream.traversal_graph, stream.metadata_validation
+    assert (graph.node_count, graph.edge_count, graph.path_count, graph.graph_density) == (0, 0, 0, 0.0)
+    assert (graph.nodes, graph.edges, graph.hub_nodes, graph.central_themes) == ((), (), (), ())
+    assert (stream.energy_feedback_potential, stream.energy_feedback) == (0.0, None)
+    assert (stream.temporal_dissonances, stream.energy_shares) == ((), ())
+    assert (report.total_memories, report.average_completeness, report.quality_grade) == (0, 0.0, "poor")
+    assert (stream.text or "").startswith("No memories were found.")
+    assert not await deps.graphs.for_reading(graph_name(Level.N1, fresh_citizen))
+    assert await read_state(fresh_citizen, deps) == CitizenState(citizen_id=fresh_citizen)
+    assert (await learning_moments(fresh_citizen, deps)).dissonances == ()
+
+
+# --- the one who asks ----------------------------------------------------------------------------------------
+
+
+async def test_what_is_felt_lifts_a_memory_that_felt_the_same(deps: Deps, fresh_citizen: str) -> None:
+    c = fresh_citizen
+    await stored(
+        deps,
+        remember(c, "calm", name="A walk", description="by the sea", emotion_vector={"calm": 0.9}),
+        remember(c, "tense", name="A walk", description="by the sea", emotion_vector={"tension": 0.9}),
+    )
+    for felt, first in (("tense", "tense"), ("serene", "calm")):
+        asked: dict[str, Any] = {"current_emotions": {felt: 0.7}, "explain": True}
+        stream = await ask(deps, c, "a walk by the sea", now=LATER, **asked)
+        assert order(stream)[0] == first
+        assert terms(stream, "emotional_resonance") == pytest.approx([0.5, 0.0])
+    neutral = await ask(deps, c, "a walk by the sea", now=LATER, explain=True)
+    assert terms(neutral, "emotional_resonance") == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(("pressure", "expected"), [(0.0, 0.08), (0.5, 0.2), (1.0, 0.32)])
+async def test_what_presses_from_outside_moves_the_priority(
+    deps: Deps, fresh_citizen: str, pressure: float, expected: float
+) -> None:
+    await stored(deps, remember(fresh_citizen, "m", description="the pump", energy=0.5))
+    stream = await ask(deps, fresh_citizen, "the pump", now=LATER, explain=True, reality_pressure=pressure)
+    # 0.4 x (0.4 x 0.5 + 0.6 x pressure)
+    assert terms(stream, "priority") == [pytest.approx(expected)]
