@@ -56,17 +56,15 @@ class Lexicon:
         return cls(1, _MANY, _MANY, 0, dict.fromkeys(words, 1), (), late=True)
 
 
-def sounds(words: Sequence[str]) -> list[str]:
-    """For each word the full-text query for names that hold it or, for a longer one, sound like it."""
-    terms = []
-    for word in words:
-        if len(word) >= _TWO_EDITS_LENGTH:
-            terms.append(f"@entity_names:%%{word}%%")
-        elif len(word) >= _EXACT_LENGTH:
-            terms.append(f"@entity_names:%{word}%")
-        else:
-            terms.append(f"@entity_names:{word}")
-    return terms
+def holding(words: Sequence[str]) -> list[str]:
+    """For each word the full-text query for names that hold it."""
+    return [f"@entity_names:{word}" for word in words]
+
+
+def sounding(words: Sequence[str]) -> list[str]:
+    """For each longer word the full-text query for names that sound like it."""
+    edits = {word: "%%" if len(word) >= _TWO_EDITS_LENGTH else "%" for word in words if len(word) >= _EXACT_LENGTH}
+    return [f"@entity_names:{edit}{word}{edit}" for word, edit in edits.items()]
 
 
 def phrases(query_text: str) -> list[str]:

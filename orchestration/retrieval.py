@@ -111,8 +111,9 @@ async def completed(
 async def existing_graphs(citizen_id: str, levels: Sequence[Level], deps: Deps) -> dict[Level, str]:
     """The graphs of the levels asked for, as far as they exist."""
     names = {level: graph_name(level, citizen_id) for level in levels}
-    there = await asyncio.gather(*(deps.graphs.for_reading(name) for name in names.values()))
-    return {level: name for (level, name), exists in zip(names.items(), there, strict=True) if exists}
+    unsure = [name for name in names.values() if not deps.graphs.is_open(name)]
+    there = dict(zip(unsure, await asyncio.gather(*map(deps.graphs.for_reading, unsure)), strict=True))
+    return {level: name for level, name in names.items() if there.get(name, True)}
 
 
 async def look_up_words(

@@ -40,6 +40,10 @@ class Graphs:
         self._open: set[str] = set()
         self._opening: dict[str, asyncio.Lock] = {}
 
+    def is_open(self, name: str) -> bool:
+        """Whether the graph is known to exist and to fit."""
+        return name in self._open
+
     async def for_reading(self, name: str) -> bool:
         """Whether the graph exists; its stamp is checked the first time. Never creates it."""
         if name in self._open:

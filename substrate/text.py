@@ -74,6 +74,7 @@ def stem_counts(text: str) -> Counter[str]:
     return Counter(_stemmer.stemWords(found))
 
 
+@lru_cache(maxsize=8192)
 def name_key(name: str) -> str:
     """A name for comparison: normal form, `_` and `-` as spaces."""
     return " ".join(_WORD.findall(normal_text(name).replace("_", " ")))

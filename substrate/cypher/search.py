@@ -12,10 +12,10 @@ from typing import Final
 from substrate.cypher.columns import felt, link_columns, node_columns, visible
 from substrate.cypher.query import Query
 
-DOCUMENT_CAP: Final = 400
+DOCUMENT_CAP: Final = 250
 """How many memories with a word are counted: rarer words are weighed exactly, commoner ones by an estimate."""
 
-NAMES_A_WORD: Final = 16
+NAMES_A_WORD: Final = 8
 """How many names that hold a word are looked at; a word in more names than that names nobody by itself."""
 
 _SIZES: Final = (
