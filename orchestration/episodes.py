@@ -138,7 +138,10 @@ def valid_from(time: datetime | None) -> dict[str, Any]:
 
 
 def _session(episode: Episode, session: Session, session_id: str, begun: datetime | None) -> Remember:
-    """A session says when, not who: a name in it would answer every question that names a speaker."""
+    """A session says when, not who, nor how long it was.
+
+    A name in it would answer every question that names a speaker, and it may go on in the next ingestion.
+    """
     day = None if begun is None else long_date(begun)
     return Remember(
         command_id=identifier(f"ingest:{episode.id}"),
@@ -146,7 +149,7 @@ def _session(episode: Episode, session: Session, session_id: str, begun: datetim
         id=session_id,
         node_type="Session",
         name=session.title if day is None else f"{session.title} · {day}",
-        description=f"{len(session.turns)} turns" if day is None else f"{day}, {len(session.turns)} turns",
+        description=day or "",
         source=Source.INGESTION,
         episode_id=identifier(episode.id),
         **valid_from(begun),

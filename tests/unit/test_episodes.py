@@ -55,7 +55,7 @@ def test_turns_speakers_and_sessions_become_memories() -> None:
         "talk",
     )
     assert found["talk:session_1"].name == "session 1 · 8 May 2023"
-    assert found["talk:session_1"].description == "8 May 2023, 2 turns"
+    assert found["talk:session_1"].description == "8 May 2023"
     assert found["talk:session_2"].name == "session 2"
     assert {memory.source for memory in found.values()} == {Source.INGESTION}
     assert not {"energy", "confidence"} & turn.model_fields_set
