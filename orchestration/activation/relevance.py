@@ -38,11 +38,13 @@ def bm25(texts: Mapping[Key, str], weights: Mapping[Level, Mapping[str, float]])
     term, and cost neither a pass over a graph nor the words of a text that holds none of the query's.
     """
     mean = sum(map(len, texts.values())) / len(texts) if texts else 0.0
-    patterns = {level: _pattern(roots) for level, roots in weights.items()}
+    beginnings = {level: _beginnings(roots) for level, roots in weights.items()}
+    patterns = {level: _words_beginning(with_) for level, with_ in beginnings.items()}
     scores = dict.fromkeys(texts, 0.0)
     for key, text in texts.items():
-        said = patterns[key[0]].findall(normal_text(text))
-        if said:
+        normal = normal_text(text)
+        if any(beginning in normal for beginning in beginnings[key[0]]):
+            said = patterns[key[0]].findall(normal)
             roots = weights[key[0]]
             norm = K1 * (1.0 - B + B * len(text) / mean)
             counts = Counter(stem(word) for word in said if word not in STOP_WORDS)
@@ -51,9 +53,12 @@ def bm25(texts: Mapping[Key, str], weights: Mapping[Level, Mapping[str, float]])
     return scores
 
 
-def _pattern(roots: Iterable[str]) -> re.Pattern[str]:
-    """Words that may have one of the stems: they begin alike (`dying` and `die` share only the first letter)."""
-    beginnings = sorted({root[: max(1, min(4, len(root) - 2))] for root in roots})
+def _beginnings(roots: Iterable[str]) -> list[str]:
+    """How words with one of the stems begin (`dying` and `die` share only the first letter)."""
+    return sorted({root[: max(1, min(4, len(root) - 2))] for root in roots})
+
+
+def _words_beginning(beginnings: Sequence[str]) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(map(re.escape, beginnings))})\w*" if beginnings else r"(?!)")
 
 
