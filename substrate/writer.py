@@ -87,12 +87,9 @@ def _kept(record: Record | None, command: Mapping[str, Any]) -> list[dict[str, A
     return [{**times(record.valid, record.known), **end, **command}]
 
 
-async def revise(
-    connection: Connection, graph: str, change: Change, revised: Revised, command: Mapping[str, Any]
-) -> bool:
-    """Carry out a change that opens a record. False when another writer was first: nothing was changed."""
-    closed = change.closed
-    values = {
+def _closing(closed: Record, command: Mapping[str, Any]) -> dict[str, Any]:
+    """Which open record is closed, as the writer saw it, when, why and by which command."""
+    return {
         "id": closed.id,
         "seen": closed.version,
         "open": END_OF_TIME,
@@ -100,6 +97,15 @@ async def revise(
         "reason": closed.reason,
         "closed_by": command["command_id"],
         "closed_fingerprint": command["fingerprint"],
+    }
+
+
+async def revise(
+    connection: Connection, graph: str, change: Change, revised: Revised, command: Mapping[str, Any]
+) -> bool:
+    """Carry out a change that opens a record. False when another writer was first: nothing was changed."""
+    values = {
+        **_closing(change.closed, command),
         "pending_until": _pending_until(change),
         "kept": _kept(change.kept, command),
         "latest": {**revised.latest, **command},
@@ -113,13 +119,4 @@ async def revise(
 
 async def withdraw(connection: Connection, graph: str, closed: Record, command: Mapping[str, Any]) -> bool:
     """Close the open record and open none. False when another writer was first."""
-    values = {
-        "id": closed.id,
-        "seen": closed.version,
-        "open": END_OF_TIME,
-        "at": closed.known.end,
-        "reason": closed.reason,
-        "closed_by": command["command_id"],
-        "closed_fingerprint": command["fingerprint"],
-    }
-    return bool(await connection.write(graph, cypher.WITHDRAW, parameters(values)))
+    return bool(await connection.write(graph, cypher.WITHDRAW, parameters(_closing(closed, command))))
