@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
 
 from pydantic import Field
 
@@ -12,8 +11,6 @@ from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.temporal import TemporalMode
 from schemas.thought import EnergyShare, ResolutionPattern, TemporalDissonance, TraversalGraph
 from schemas.validation import MetadataValidationReport
-
-Tier = Literal["focus", "peripheral", "background"]
 
 LEVEL_NAMES: dict[Level, str] = {
     Level.N1: "n1_personal",
