@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import redis.asyncio as redis
@@ -19,6 +20,7 @@ from redis import exceptions as redis_errors
 
 from schemas.errors import Conflict, Fault, StoreTimeout, SubstrateError, Unavailable
 from substrate.cypher.query import Query
+from substrate.typed import typed_row
 
 type Row = Sequence[Any]
 
@@ -122,6 +124,37 @@ class Connection:
         deadline = self.timeout_ms if timeout_ms is None else timeout_ms
         reply = await self._run(query.name, ("GRAPH.RO_QUERY", graph, header + query.text, "timeout", deadline))
         return reply[1] if len(reply) > 1 else []
+
+    async def read_typed(self, graph: str, query: Query, header: str) -> list[Row]:
+        """Rows of a read-only query, each value with its stored type. Raises what `read` raises."""
+        words = ("GRAPH.RO_QUERY", graph, header + query.text, "timeout", self.timeout_ms, "--compact")
+        reply = await self._run(query.name, words)
+        return [typed_row(row) for row in (reply[1] if len(reply) > 1 else [])]
+
+    @asynccontextmanager
+    async def watched(self, graphs: Sequence[str]) -> AsyncIterator[Callable[[], Awaitable[bool]]]:
+        """Watch graphs; what is given tells, once, whether none of them was written to since."""
+        watch = self._client.pipeline()
+
+        async def unchanged() -> bool:
+            watch.multi()
+            watch.ping()
+            try:
+                await watch.execute()
+            except redis_errors.WatchError:
+                return False
+            except (redis_errors.RedisError, OSError) as error:
+                raise translated(error, "watch") from error
+            return True
+
+        try:
+            await watch.watch(*graphs)
+        except (redis_errors.RedisError, OSError) as error:
+            raise translated(error, "watch") from error
+        try:
+            yield unchanged
+        finally:
+            await watch.reset()
 
     async def write(self, graph: str, query: Query, header: str) -> list[Row]:
         """Rows of a query that changes the graph, once it is on disk. Raises Conflict beside the others."""

@@ -30,6 +30,13 @@ def graph_name(level: Level, citizen_id: str | None) -> str:
     return f"{CITIZEN_PREFIX}{citizen_id}"
 
 
+def origin_of(name: str) -> tuple[Level, str | None]:
+    """Level and citizen of a graph by its name."""
+    if name.startswith(CITIZEN_PREFIX):
+        return Level.N1, name.removeprefix(CITIZEN_PREFIX)
+    return (Level.N2 if name == graph_name(Level.N2, None) else Level.N3), None
+
+
 class Graphs:
     """Opens each graph once and checks that it fits the embedder in use."""
 
@@ -69,9 +76,11 @@ class Graphs:
             await self._create(name, now)
             self._open.add(name)
 
-    def forget(self) -> None:
-        """Ask again for each graph: the engine has been started anew."""
-        self._open.clear()
+    def forget(self, name: str | None = None) -> None:
+        """Ask again for the graph, or for each: it is gone, or the engine has been started anew."""
+        if name is None:
+            self._open.clear()
+        self._open.discard(name or "")
 
     async def _create(self, name: str, now: Instant) -> None:
         indexes = (*cypher.INDEXES, *cypher.vector_indexes(self.dimension, EMOTION_DIMENSION))

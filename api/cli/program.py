@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from io import TextIOWrapper
+from keyword import iskeyword
 from pathlib import Path
 from typing import Annotated, Any, Final, NoReturn
 
@@ -48,10 +49,15 @@ COMMANDS: Final[Mapping[str, str]] = {
     "history": "Show every record of one memory, on both time axes.",
     "validate": "Go over whole graphs: find what is broken, doubled, empty or never set, and repair it.",
     "wake": "Wake a citizen from its state alone, and see what comes to mind.",
+    "export": "Write whole memories as lines of JSON, with both time axes.",
+    "import": "Read an export into an empty memory.",
     "serve": "Serve the REST API.",
     "doctor": "Check the engine, the indexes, the embedder and the disk.",
 }
-"""Each command is the module of its name in this package, with a Typer application called `app`."""
+"""Each command is the module of its name in this package, with a Typer application called `app`.
+
+A name that Python keeps for itself has an underscore behind it in the module.
+"""
 
 
 class CommandsOnDemand(TyperGroup):
@@ -62,7 +68,8 @@ class CommandsOnDemand(TyperGroup):
         name, known, rest = super().resolve_command(ctx, args)
         if name is None or known is None:
             return name, known, rest
-        return name, get_command(import_module(f"api.cli.{name}").app), rest
+        module = f"{name}_" if iskeyword(name) else name
+        return name, get_command(import_module(f"api.cli.{module}").app), rest
 
 
 app = typer.Typer(

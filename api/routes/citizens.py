@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from fastapi.responses import StreamingResponse
 
 from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
 from orchestration import citizen
+from orchestration.moving.exporting import export
+from orchestration.moving.lines import Origin
 from schemas.base import CitizenId
 from schemas.citizen import CitizenState, LearningMoments, StateChange
+from schemas.memory import Level
 
 router = APIRouter(prefix="/v1/citizens", tags=["citizens"], route_class=StrictRoute)
 
@@ -29,3 +35,17 @@ async def set_state(citizen_id: CitizenId, change: StateChange, runtime: Opened,
 async def dissonances(citizen_id: CitizenId, runtime: Opened) -> LearningMoments:
     """Every belief that changed, and how often each correction pattern recurs."""
     return await citizen.learning_moments(citizen_id, runtime.deps)
+
+
+@router.get("/{citizen_id}/export", response_class=StreamingResponse)
+async def export_memory(
+    citizen_id: CitizenId,
+    runtime: Opened,
+    embeddings: Annotated[
+        bool, Query(description="With the vectors; otherwise an import makes them anew.")
+    ] = False,
+) -> StreamingResponse:
+    """The whole personal memory as lines of JSON, every record on both time axes (`docs/export.md`)."""
+    lines = await export([Origin(Level.N1, citizen_id)], runtime.deps, embeddings=embeddings)
+    name = f'attachment; filename="{citizen_id}.jsonl"'
+    return StreamingResponse(lines, media_type="application/x-ndjson", headers={"Content-Disposition": name})

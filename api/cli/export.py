@@ -1,0 +1,92 @@
+"""`substrate export`: whole memories as lines of JSON, to a file or to standard output."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from api.cli import edge
+from api.runtime import Runtime, running
+from orchestration.moving.exporting import export
+from orchestration.moving.lines import Origin
+from schemas.base import CitizenId, Request
+from schemas.errors import InvalidRequest, NotFound
+from schemas.memory import Level
+from schemas.settings import Settings
+from substrate.graph_schema import origin_of
+
+OPTIONS = {"citizen_id": "--citizen", "level": "--level"}
+
+app = typer.Typer(add_completion=False)
+
+
+class Chosen(Request):
+    """What is to be exported."""
+
+    level: Level
+    citizen_id: CitizenId | None
+
+
+@app.command("export")
+def export_graphs(  # noqa: PLR0913  (each is an option of the command)
+    ctx: typer.Context,
+    target: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Left out: standard output.")] = None,
+    *,
+    citizen: Annotated[str | None, typer.Option("--citizen", "-c", metavar="ID", help="Whose memory.")] = None,
+    level: Annotated[str, typer.Option(help="N1, N2 or N3.")] = "N1",
+    whole: Annotated[bool, typer.Option("--all", help="Every citizen, and N2 and N3.")] = False,
+    embeddings: Annotated[
+        bool, typer.Option("--embeddings", help="With the vectors; otherwise an import makes them anew.")
+    ] = False,
+) -> None:
+    """Write whole memories as lines of JSON, with every record on both time axes (docs/export.md)."""
+    chosen = None if whole else edge.checked(Chosen, {"level": level.upper(), "citizen_id": citizen}, OPTIONS)
+    if target is not None and target.exists():
+        raise InvalidRequest(f"{target} is there already", remedy="Name a file that does not exist yet.")
+    edge.run(_exported(edge.settings_of(ctx), chosen, target, embeddings=embeddings))
+
+
+async def _exported(settings: Settings, chosen: Chosen | None, target: Path | None, *, embeddings: bool) -> None:
+    async with running(settings) as runtime:
+        origins = await _origins(runtime, chosen)
+        lines = await export(origins, runtime.deps, embeddings=embeddings)
+        if target is None:
+            sys.stdout.flush()
+            sys.stdout.buffer.writelines(lines)
+            sys.stdout.buffer.flush()
+            return
+        count = _write(lines, target)
+    edge.messages().print(Text(f"{len(origins)} graphs, {count:,} lines → {target}"), soft_wrap=True)
+
+
+async def _origins(runtime: Runtime, chosen: Chosen | None) -> list[Origin]:
+    if chosen is not None:
+        await edge.graph_of(runtime, chosen.level, chosen.citizen_id)
+        return [Origin(chosen.level, chosen.citizen_id if chosen.level is Level.N1 else None)]
+    found = [Origin(*origin_of(name)) for name in await runtime.deps.graphs.existing()]
+    if not found:
+        raise NotFound("nothing was remembered yet", remedy="See `substrate ingest --help`.")
+    return found
+
+
+def _write(lines: Iterator[bytes], target: Path) -> int:
+    """Write beside the target and rename: a file of that name is always whole."""
+    draft = target.with_name(f"{target.name}.part")
+    count = 0
+    try:
+        with draft.open("wb") as file:
+            draft.chmod(0o600)
+            for line in lines:
+                count += 1
+                file.write(line)
+        draft.rename(target)
+    except OSError as error:
+        raise InvalidRequest(f"{target} cannot be written: {error.strerror}") from error
+    finally:
+        draft.unlink(missing_ok=True)
+    return count

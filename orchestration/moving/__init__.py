@@ -1,0 +1,1 @@
+"""Export and import: whole graphs as lines of JSON, with both time axes."""

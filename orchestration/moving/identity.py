@@ -1,0 +1,85 @@
+"""The records of one memory or link of an export: whether all of them can be true. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from schemas.temporal import Period
+
+type Line = Mapping[str, Any]
+
+
+class LineFault(Exception):
+    """What is wrong with a line."""
+
+
+def name_of(line: Line) -> object:
+    """What the line is a record of; None when it has no times."""
+    match line["kind"]:
+        case "memory":
+            return line["properties"]["id"]
+        case "record":
+            return line["of"]
+        case "link":
+            return line["source_id"], line["target_id"], line["properties"]["id"]
+        case _:
+            return None
+
+
+class Identity:
+    """The records of the memory or link that is being read: none may overlap another on both axes."""
+
+    def __init__(self, name: object = None) -> None:
+        self.name = name
+        self._carried: Mapping[str, Any] | None = None
+        self._versions: set[int] = set()
+        self._open: list[tuple[Period, Period]] = []
+        self._begun = -(2**63)
+
+    def take(self, line: Line) -> None:
+        """One line of this identity, in the order of the file. Raises LineFault."""
+        kind, properties = line["kind"], line["properties"]
+        if kind == "memory":
+            self._carried = properties
+        elif kind == "link":
+            self._add(properties)
+        elif kind == "record":
+            if self._carried is None:
+                raise LineFault(f"it is a record of {line['of']}, which does not stand before it")
+            if "shares_trace_of" in line and line["shares_trace_of"] not in self._versions:
+                raise LineFault("it shares the trace of a record that does not stand before it")
+            self._version(properties)
+            self._add(properties)
+
+    def finish(self) -> None:
+        """The record that the memory carries comes last in time, and first in the file."""
+        if self._carried is not None:
+            self._version(self._carried)
+            self._add(self._carried)
+            self._carried = None
+
+    def _version(self, properties: Mapping[str, Any]) -> None:
+        if properties["version"] in self._versions:
+            raise LineFault(f"version {properties['version']} of {properties['id']} comes twice")
+        self._versions.add(properties["version"])
+
+    def _add(self, properties: Mapping[str, Any]) -> None:
+        valid, known = (
+            Period(properties["valid_at"], properties["invalid_at"]),
+            Period(properties["created_at"], properties["expired_at"]),
+        )
+        if valid.end < valid.start or known.end < known.start:
+            raise LineFault(f"a record of {properties['id']} ends before it begins")
+        if known.start < self._begun:
+            raise LineFault(
+                f"the records of {properties['id']} go in a circle: one corrects another before it was made"
+            )
+        self._begun = known.start
+        self._open = [each for each in self._open if each[1].end > known.start]
+        if any(valid.overlaps(other[0]) and known.overlaps(other[1]) for other in self._open):
+            raise LineFault(
+                f"two records of {properties['id']} hold at the same time; "
+                "`substrate validate --fix` mends that in the store it came from"
+            )
+        self._open.append((valid, known))

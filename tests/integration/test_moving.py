@@ -1,0 +1,268 @@
+"""Export and import: byte for byte the same, whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Any
+from uuid import uuid4
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from orchestration.citizen import change_state
+from orchestration.deps import Deps
+from orchestration.moving.exporting import export
+from orchestration.moving.importing import ImportReport, import_lines
+from orchestration.moving.lines import Origin, text
+from schemas.citizen import StateChange
+from schemas.commands import Command, Correct, Retract, Supersede
+from schemas.errors import Conflict, InvalidRequest, NotFound, SubstrateError, Unavailable
+from schemas.memory import Level
+from substrate import archive
+from substrate.connection import Connection, parameters
+from substrate.cypher.query import Query
+from tests.integration.store import NOW, ask, found, history, ids, moment, relate, remember, send, stored
+
+THEN: dict[str, Any] = {"temporal_mode": "point_in_time", "as_of_time": moment(100)}
+CLOSE_LINK = Query(
+    "close_link",
+    "MATCH (a)-[e:LINK]->(b) WITH a, b, e LIMIT 1 CREATE (a)-[p:PAST_LINK]->(b) SET p = properties(e) "
+    "SET p.expired_at = $at, e.created_at = $at RETURN p.id",
+)
+
+
+async def exported(deps: Deps, citizen: str, *, embeddings: bool = False) -> list[bytes]:
+    return list(await export([Origin(Level.N1, citizen)], deps, embeddings=embeddings))
+
+
+async def imported(deps: Deps, lines: Sequence[bytes], citizen: str | None = None) -> ImportReport:
+    return await import_lines(lambda: iter(lines), citizen, (deps, NOW + 1000), lambda _done, _total: None)
+
+
+async def cleared(deps: Deps, citizen: str) -> None:
+    graph = Origin(Level.N1, citizen).graph
+    await deps.connection.command("GRAPH.DELETE", graph)
+    deps.graphs.forget(graph)
+
+
+async def lived(deps: Deps, citizen: str) -> None:
+    """Some memories with every kind of past and a future."""
+    felt = {"emotion_vector": {"joy": 0.3}, "tags": ("run", "x"), "buckets": ("home",), "energy": 0.123456}
+    await stored(deps, *(remember(citizen, f"m{n}", description=f"thing {n}", **felt) for n in range(12)))
+    await stored(deps, *(relate(citizen, f"m{n}", f"m{n + 1}", extra={"n": n}) for n in range(11)))
+    await stored(deps, relate(citizen, "m0", "m1", id="a link of its own", relation_type="BLOCKS"))
+    await deps.connection.write(Origin(Level.N1, citizen).graph, CLOSE_LINK, parameters({"at": NOW + 1}))
+    change: dict[str, Any] = {"citizen_id": citizen, "id": "m3"}
+    await stored(deps, Supersede(**change, description="new", tags=("z",)), now=NOW + 5)
+    await stored(deps, Supersede(**change, description="to come", effective_at=moment(200)), now=NOW + 6)
+    await stored(deps, Correct(citizen_id=citizen, id="m4", description="corrected"), now=NOW + 7)
+    await stored(deps, Retract(citizen_id=citizen, id="m5"), now=NOW + 8)
+    await change_state(citizen, StateChange(energy=0.25), deps, NOW)
+
+
+@pytest.mark.parametrize("embeddings", [False, True])
+async def test_an_export_imported_and_exported_again_is_the_same_file(
+    deps: Deps, fresh_citizen: str, *, embeddings: bool
+) -> None:
+    await lived(deps, fresh_citizen)
+    before = await exported(deps, fresh_citizen, embeddings=embeddings)
+    past = [await history(deps, fresh_citizen, f"m{n}") for n in range(12)]
+    then = ids(found(await ask(deps, fresh_citizen, "thing 4", **THEN)))
+    await cleared(deps, fresh_citizen)
+
+    report = await imported(deps, before)
+
+    assert await exported(deps, fresh_citizen, embeddings=embeddings) == before
+    assert report.counts == orjson.loads(before[-1])["counts"] == {
+        "node": 1, "tag": 4, "memory": 12, "record": 5, "link": 13
+    }  # fmt: skip
+    assert [await history(deps, fresh_citizen, f"m{n}") for n in range(12)] == past
+    assert sorted(ids(found(await ask(deps, fresh_citizen, "thing 4", **THEN)))) == sorted(then)
+
+
+async def test_the_vectors_made_anew_are_those_that_were_left_out(deps: Deps, fresh_citizen: str) -> None:
+    await lived(deps, fresh_citizen)
+    whole, bare = await exported(deps, fresh_citizen, embeddings=True), await exported(deps, fresh_citizen)
+    await cleared(deps, fresh_citizen)
+
+    await imported(deps, bare)
+
+    again = await exported(deps, fresh_citizen, embeddings=True)
+    assert [_without_vectors(line) for line in again] == [_without_vectors(line) for line in whole]
+    for one, other in zip(again, whole, strict=True):
+        first, second = (orjson.loads(line).get("trace", {}).get("vectors", {}) for line in (one, other))
+        assert first.keys() == second.keys()
+        for name in first:
+            assert first[name] == pytest.approx(second[name], abs=1e-4)
+
+
+def _without_vectors(raw: bytes) -> Any:
+    line = orjson.loads(raw)
+    line.get("trace", {}).pop("vectors", None)
+    line.pop("sha256", None)
+    return line
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(("remember", "supersede", "correct", "retract", "relate")),
+        st.integers(0, 3),
+        st.integers(-400, 400),
+    ),
+    max_size=12,
+)
+
+
+def _command(kind: str, of: dict[str, Any], when: datetime) -> Command:
+    match kind:
+        case "remember":
+            return remember(of["citizen_id"], of["id"], valid_at=when, tags=("t",))
+        case "supersede":
+            return Supersede(**of, effective_at=when, goal=f"at {when}")
+        case "correct":
+            return Correct(**of, description=f"{when}")
+        case "retract":
+            return Retract(**of, effective_at=when)
+        case _:
+            return relate(of["citizen_id"], of["id"], "m0")
+
+
+@settings(max_examples=12, deadline=None)
+@given(STEPS)
+async def test_any_small_history_comes_back_as_it_was(deps: Deps, steps: list[tuple[str, int, int]]) -> None:
+    citizen = f"t{uuid4().hex}"
+    await stored(deps, remember(citizen, "m0"))
+    for place, (kind, n, days) in enumerate(steps):
+        when = moment(100) + timedelta(days=days, microseconds=place)
+        await send(deps, _command(kind, {"citizen_id": citizen, "id": f"m{n}"}, when), now=NOW + place)
+    before = await exported(deps, citizen)
+    await cleared(deps, citizen)
+    await imported(deps, before)
+    assert await exported(deps, citizen) == before
+
+
+async def test_a_citizen_may_take_another_name(deps: Deps, fresh_citizen: str) -> None:
+    await lived(deps, fresh_citizen)
+    report = await imported(deps, await exported(deps, fresh_citizen), f"{fresh_citizen}2")
+    assert report.graphs == (f"citizen_{fresh_citizen}2",)
+    assert len(await history(deps, f"{fresh_citizen}2", "m3")) == 5
+
+
+async def test_a_graph_that_holds_something_is_refused(deps: Deps, fresh_citizen: str) -> None:
+    await stored(deps, remember(fresh_citizen, "m0"))
+    with pytest.raises(Conflict, match="holds memories already"):
+        await imported(deps, await exported(deps, fresh_citizen))
+
+
+async def test_a_citizen_that_nobody_knows_has_no_export(deps: Deps, fresh_citizen: str) -> None:
+    with pytest.raises(NotFound):
+        await exported(deps, fresh_citizen)
+
+
+def signed(lines: Sequence[bytes]) -> list[bytes]:
+    """The lines with a last line that fits them."""
+    digest = sha256(b"".join(lines[:-1])).hexdigest()
+    return [*lines[:-1], text({**orjson.loads(lines[-1]), "sha256": digest})]
+
+
+def edited(lines: list[bytes], kind: str, change: Callable[[Any], None]) -> list[bytes]:
+    """The lines with a change to the first one of a kind, and a last line that fits."""
+    place = next(n for n, line in enumerate(lines) if orjson.loads(line)["kind"] == kind)
+    line = orjson.loads(lines[place])
+    change(line)
+    return signed([*lines[:place], text(line), *lines[place + 1 :]])
+
+
+def properties(**said: Any) -> Callable[[Any], None]:
+    return lambda line: line["properties"].update(said)
+
+
+DAMAGES: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
+    "cut between lines": (lambda lines: lines[:-3], "ends in the middle"),
+    "cut inside a line": (lambda lines: [*lines[:5], lines[5][:20]], "line 6: it is not JSON"),
+    "empty": (lambda _: [], "ends in the middle"),
+    "no export": (lambda _: [b'{"kind":"x"}\n'], "line 1: it is no export"),
+    "not even an object": (lambda _: [b"[1]\n"], "line 1"),
+    "a letter changed": (lambda lines: [line.replace(b"thing 2", b"thing 9") for line in lines], "checksum"),
+    "a line taken out": (lambda lines: signed([*lines[:4], *lines[5:]]), "counts do not fit"),
+    "a newer version": (lambda lines: [lines[0].replace(b'"version":1', b'"version":2')], "has version 2"),
+    "a newer schema": (
+        lambda lines: edited(lines, "graph", lambda line: line.update(schema_version=99)),
+        "schema version 99",
+    ),
+    "lines swapped": (lambda lines: signed([*lines[:9], lines[10], lines[9], *lines[11:]]), "out of order"),
+    "a line twice": (lambda lines: signed([*lines[:10], lines[9], *lines[10:]]), "comes twice"),
+    "a circle of corrections": (
+        lambda lines: edited(lines, "record", properties(created_at=NOW + 900, expired_at=NOW + 901)),
+        "circle",
+    ),
+    "two records at once": (
+        lambda lines: edited(lines, "record", properties(expired_at=NOW + 900)),
+        "at the same",
+    ),
+    "an end before its beginning": (lambda lines: edited(lines, "memory", properties(expired_at=5)), "before it"),
+    "a link from nowhere": (
+        lambda lines: edited(lines, "link", lambda line: line.update(source_id="m")),
+        "an end that is no memory",
+    ),
+    "an id that the engine cannot hold": (
+        lambda lines: edited(lines, "memory", properties(id=" m0")),
+        "line 8: id: ",
+    ),
+    "a tag that the engine cannot hold": (lambda lines: edited(lines, "tag", properties(name="")), "line 4"),
+    "a property with a crooked name": (lambda lines: edited(lines, "memory", properties(**{"a`b": 1})), "called"),
+    "a map for a text": (lambda lines: edited(lines, "memory", properties(name={})), "property name"),
+    "a memory without a name": (lambda lines: edited(lines, "memory", properties(name=None)), "property name"),
+    "a number beyond 64 bits": (lambda lines: edited(lines, "memory", properties(version=2**63)), "64 bits"),
+    "a time beyond all years": (lambda lines: edited(lines, "memory", properties(valid_at=-(2**62))), "line 8"),
+    "an unknown kind": (lambda lines: edited(lines, "memory", lambda line: line.update(kind="ghost")), "ghost"),
+    "an unknown label": (lambda lines: edited(lines, "node", lambda line: line.update(label="A")), "label 'A'"),
+}
+
+
+async def test_a_damaged_file_is_refused_and_nothing_is_changed(deps: Deps, fresh_citizen: str) -> None:
+    await lived(deps, fresh_citizen)
+    lines = await exported(deps, fresh_citizen)
+    before = await deps.connection.command("GRAPH.LIST")
+    for named, (damage, said) in DAMAGES.items():
+        with pytest.raises(InvalidRequest) as refused:
+            await imported(deps, damage(list(lines)), f"{fresh_citizen}2")
+        assert said in refused.value.detail, named
+        assert refused.value.remedy
+        assert await deps.connection.command("GRAPH.LIST") == before, named
+
+
+async def test_the_vectors_of_another_model_are_refused(deps: Deps, fresh_citizen: str) -> None:
+    await stored(deps, remember(fresh_citizen, "m0"))
+    lines = await exported(deps, fresh_citizen, embeddings=True)
+    other = edited(lines, "graph", lambda line: line.update(embedding_model="another"))
+    with pytest.raises(SubstrateError, match="another") as refused:
+        await imported(deps, other, f"{fresh_citizen}2")
+    assert "without --embeddings" in refused.value.remedy
+    bare = edited(
+        await exported(deps, fresh_citizen), "graph", lambda line: line.update(embedding_model="another")
+    )
+    assert (await imported(deps, bare, f"{fresh_citizen}2")).counts == {"memory": 1}
+
+
+async def test_a_graph_that_is_written_to_all_the_time_is_not_exported_torn(
+    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await lived(deps, fresh_citizen)
+    read, tries = archive.page, iter(range(100))
+
+    async def read_while_others_write(connection: Connection, graph: str, after: int) -> list[archive.Stored]:
+        if after == -1 and (n := next(tries)) < busy:
+            await stored(deps, remember(fresh_citizen, f"late {n}"))
+        return await read(connection, graph, after)
+
+    monkeypatch.setattr(archive, "page", read_while_others_write)
+    busy = 1
+    assert orjson.loads((await exported(deps, fresh_citizen))[-1])["counts"]["memory"] == 13
+    busy = 100
+    with pytest.raises(Unavailable, match="was written to while it was read"):
+        await exported(deps, fresh_citizen)
