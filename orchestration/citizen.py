@@ -17,7 +17,8 @@ from schemas.temporal import Instant, TemporalMode, to_datetime
 from substrate import reader, rows
 from substrate.connection import parameters
 from substrate.cypher.citizen import READ_STATE, WRITE_STATE
-from substrate.graph_schema import NOTHING, graph_name
+from substrate.graph_schema import graph_name
+from substrate.indexing import NOTHING
 
 PAGE = 500
 """Identities read at a time: a long read and a write would stop the whole engine."""

@@ -103,7 +103,7 @@ async def _remember(graph: str, commands: Sequence[Remember], deps: Deps, now: I
         rows.append(records.memory_row(command, (command.id or _made_id(command_id), command_id), now))
     vectors = await deps.embedder.embed_texts([records.embedded_text(row) for row in rows])
     for row, vector in zip(rows, vectors, strict=True):
-        row["embedding"] = vector
+        row["embedding"] = vector or None
     marks = await writer.remember(deps.connection, graph, rows)
     return [
         await _memory_receipt(graph, (command, row), mark, deps)

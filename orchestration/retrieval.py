@@ -28,6 +28,8 @@ from substrate.text import query_words
 MIN_POOL = 40
 """Candidates of each query at least: ordering needs more to choose from than a short answer shows."""
 
+NO_EMBEDDER = "no embedder is configured: memories are found by words, names and links"
+
 _INSTANTS = ("as_of_time", "known_at", "time_range_start", "time_range_end")
 
 
@@ -77,7 +79,7 @@ async def retrieve_consciousness_context(
     account = Account(
         retrieved_at=to_datetime(now),
         timings=[answer.timing for answer in answers],
-        notes=_notes(intention, graphs, lexicons),
+        notes=_notes(intention, graphs, lexicons) + ([] if embedding else [NO_EMBEDDER]),
         entities=[entity.name for lexicon in lexicons.values() for entity in lexicon.entities],
     )
     stream = assemble(of_intention(intention), found, activation, account)
@@ -134,7 +136,10 @@ def six(
     sought: tuple[Sequence[float], Mapping[Level, str]],
     now: Instant,
 ) -> list[six_queries.Asked]:
-    """The queries of an intention: two for each graph that exists. `sought`: the embedding, the graphs."""
+    """The queries of an intention: two for each graph that exists, one where there is no embedding.
+
+    `sought`: the embedding, the graphs.
+    """
     embedding, graphs = sought
     instants = {name: _instant(getattr(intention, name)) for name in _INSTANTS}
     shared = six_queries.shared_values(intention, six_queries.scope_of(intention, instants, now))
@@ -143,8 +148,9 @@ def six(
     for level, lexicon in lexicons.items():
         where = (level, graphs[level])
         past = intention.temporal_mode is not TemporalMode.CURRENT or now < lexicon.pending_until
-        alike = {**shared, "embedding": list(embedding)}
-        asked.append(six_queries.vector_query(where, lexicon, alike, reach, past=past))
+        if embedding:
+            alike = {**shared, "embedding": list(embedding)}
+            asked.append(six_queries.vector_query(where, lexicon, alike, reach, past=past))
         asked.append(six_queries.graph_query(where, lexicon, shared, reach, past=past))
     return asked
 

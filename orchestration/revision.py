@@ -127,7 +127,7 @@ async def _carry_out(
         "invalidation_reason": change.latest.reason,
     }
     before, after = records.embedded_text(record.content), records.embedded_text(content)
-    embedding = None if before == after else (await deps.embedder.embed_texts([after]))[0]
+    embedding = None if before == after else (await deps.embedder.embed_texts([after]))[0] or None
     retagged = isinstance(command, (Supersede, Correct)) and bool({"tags", "buckets"} & command.model_fields_set)
     revised = writer.Revised(
         latest=latest,

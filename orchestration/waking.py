@@ -84,15 +84,17 @@ def _sought(state: StateBasedRetrieval, scope: Scope) -> Sought:
 async def _meaning(
     state: StateBasedRetrieval, graphs: Mapping[Level, str], deps: Deps, notes: list[str]
 ) -> Meaning | None:
-    """The meaning of the goal where a mode asks for one; without an embedder goals are compared by words."""
+    """The meaning of the goal where a mode asks for one; where there is none, goals are compared by words."""
     if not graphs or not goes_by_goal(state):
         return None
     try:
         vector = await deps.embedder.embed_query(scoring.plain_goal(state.current_goal or ""))
-        return Meaning(vector, 1.0 - scoring.SHARED_MEANING)
     except Unavailable as error:
         notes.append(f"goals were compared by their words only: {error.detail}")
-        return Meaning([1.0] + [0.0] * (deps.graphs.dimension - 1), -1.0)
+        return Meaning([])
+    if not vector:
+        notes.append("goals were compared by their words only: no embedder is configured")
+    return Meaning(vector, 1.0 - scoring.SHARED_MEANING)
 
 
 @dataclass(slots=True)

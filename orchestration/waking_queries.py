@@ -31,20 +31,25 @@ EXPANDED = 8
 
 _UNRESOLVED = [ResolutionState.IN_PROGRESS.value, ResolutionState.BLOCKED.value]
 _RESOLVED = ResolutionState.RESOLVED.value
-_NAMES: Final[Mapping[QueryMode, tuple[str, str, str]]] = {
-    QueryMode.RELATED_UNRESOLVED: ("felt", "unresolved", "like_in_energy"),
-    QueryMode.SIMILAR_STATE: ("felt_near", "felt", "felt"),
-    QueryMode.WHAT_I_WAS_DOING: ("felt", "doing", "doing"),
-    QueryMode.RESOLUTION_PATTERNS: ("resolved_alike", "resolved_by_goal", "resolved_by_impact"),
+_NAMES: Final[Mapping[QueryMode, tuple[str, str]]] = {
+    QueryMode.RELATED_UNRESOLVED: ("felt", "like_in_energy"),
+    QueryMode.SIMILAR_STATE: ("felt_near", "felt"),
+    QueryMode.WHAT_I_WAS_DOING: ("felt", "doing"),
+    QueryMode.RESOLUTION_PATTERNS: ("resolved_alike", "resolved_by_impact"),
 }
-"""By mode: the text in the vector place, the one in the traversal place with a goal, and without one."""
+"""By mode: the text in the vector place, and the one in the traversal place."""
+_BY_GOAL: Final[Mapping[QueryMode, tuple[str, str]]] = {
+    QueryMode.RELATED_UNRESOLVED: ("unresolved", "unresolved_by_words"),
+    QueryMode.RESOLUTION_PATTERNS: ("resolved_by_goal", "resolved_by_words"),
+}
+"""The text in the traversal place for a goal: with its meaning, and where only its words are known."""
 
 
 class Meaning(NamedTuple):
-    """A goal as a vector, and how far a memory may lie from it to be about it (negative: none is)."""
+    """A goal as a vector, and how far a memory may lie from it to be about it. Empty: it has words only."""
 
     vector: list[float]
-    far: float
+    far: float = 0.0
 
 
 def goes_by_goal(state: StateBasedRetrieval) -> bool:
@@ -64,10 +69,10 @@ def six(
 ) -> list[six_queries.Asked]:
     """The queries of a state: two for each graph that exists, one where the state has no emotions."""
     texts = cypher.NOW if state.as_of_time is None and state.known_at is None else cypher.THEN
-    felt, with_goal, without = _NAMES[state.query_mode]
+    felt, goalless = _NAMES[state.query_mode]
     values = {**_shape(state, scope), **_bounds(state, scope), **_goal_values(state, meaning)}
     emotion = emotion_vector(state.current_emotions)
-    own: Query = getattr(texts, without if meaning is None else with_goal)
+    own: Query = getattr(texts, goalless if meaning is None else _BY_GOAL[state.query_mode][not meaning.vector])
     asked = []
     for level, graph in graphs.items():
         if emotion is not None:

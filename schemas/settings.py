@@ -47,7 +47,7 @@ class StoreSettings(_Group):
 
 
 class EmbeddingSettings(_Group):
-    """Which embedding model: `local`, `openai[:model]`, or `package.module:Class` of a LlamaIndex class."""
+    """Which embedding model: `local`, `openai[:model]`, `none`, or `package.module:Class` of LlamaIndex."""
 
     embedding: str | None = Field(default=None, description="Unset: openai when a key is there, else local.")
     cache: Path = Field(

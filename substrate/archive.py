@@ -9,13 +9,13 @@ from uuid import uuid4
 from schemas.errors import Fault
 from substrate.connection import Connection, GraphMissing, Row, parameters
 from substrate.cypher import moving as cypher
-from substrate.cypher.query import Query
-from substrate.graph_schema import NOTHING
+from substrate.cypher.query import TRACE_LABELS, Query, role_of
+from substrate.indexing import NOTHING
 from substrate.upkeep import Part, parts
 
 ROWS_A_PAGE: Final = 200
 DRAFT_IDLE_SECONDS: Final = 600
-_BESIDE: Final = ("Trace", "PastTrace", "PastVersion", "SubstrateMeta")
+_BESIDE: Final = (*TRACE_LABELS, "PastVersion", "SubstrateMeta")
 
 
 class Stored(NamedTuple):
@@ -100,7 +100,7 @@ def _span(span: Sequence[int]) -> str:
 
 
 def _trace(place: int, labels: Sequence[str], properties: Mapping[str, Any]) -> Trace:
-    return Trace(place, labels[0], carried(properties))
+    return Trace(place, role_of(labels[0]), carried(properties))
 
 
 async def past_records(

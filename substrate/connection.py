@@ -93,7 +93,8 @@ def translated(error: Exception, query: str) -> SubstrateError:
 class Connection:
     """A pool of connections to one FalkorDB.
 
-    `revive` is awaited when the connection is lost; it starts an embedded engine again.
+    `revive` is awaited when the connection is lost; it starts an embedded engine again. `generations` says of a
+    graph which generation of vectors is in use (`Query.of`); one that is not named has the first.
     """
 
     def __init__(
@@ -102,6 +103,7 @@ class Connection:
         username, password = credentials
         self.timeout_ms = timeout_ms
         self.revive: Callable[[], Awaitable[Any]] | None = None
+        self.generations: dict[str, int] = {}
         pool = redis.BlockingConnectionPool.from_url(
             url,
             username=username,
@@ -122,12 +124,14 @@ class Connection:
         Raises GraphMissing, StoreTimeout, Unavailable or Fault.
         """
         deadline = self.timeout_ms if timeout_ms is None else timeout_ms
-        reply = await self._run(query.name, ("GRAPH.RO_QUERY", graph, header + query.text, "timeout", deadline))
+        text = header + query.of(self.generations.get(graph, 0))
+        reply = await self._run(query.name, ("GRAPH.RO_QUERY", graph, text, "timeout", deadline))
         return reply[1] if len(reply) > 1 else []
 
     async def read_typed(self, graph: str, query: Query, header: str) -> list[Row]:
         """Rows of a read-only query, each value with its stored type. Raises what `read` raises."""
-        words = ("GRAPH.RO_QUERY", graph, header + query.text, "timeout", self.timeout_ms, "--compact")
+        text = header + query.of(self.generations.get(graph, 0))
+        words = ("GRAPH.RO_QUERY", graph, text, "timeout", self.timeout_ms, "--compact")
         reply = await self._run(query.name, words)
         return [typed_row(row) for row in (reply[1] if len(reply) > 1 else [])]
 
@@ -158,7 +162,8 @@ class Connection:
 
     async def write(self, graph: str, query: Query, header: str) -> list[Row]:
         """Rows of a query that changes the graph, once it is on disk. Raises Conflict beside the others."""
-        reply = await self._run(query.name, ("GRAPH.QUERY", graph, header + query.text))
+        text = header + query.of(self.generations.get(graph, 0))
+        reply = await self._run(query.name, ("GRAPH.QUERY", graph, text))
         return reply[1] if len(reply) > 1 else []
 
     async def command(self, *words: str | int) -> Any:

@@ -9,7 +9,7 @@ from substrate.connection import Connection, parameters
 from substrate.cypher import read as cypher
 from substrate.cypher import schema as schema_cypher
 from substrate.cypher.columns import NODE_COLUMNS
-from substrate.graph_schema import NOTHING
+from substrate.indexing import NOTHING
 
 type NodeRow = Sequence[Any]
 

@@ -10,10 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from schemas.temporal import END_OF_TIME, Period
 from substrate.connection import Connection, GraphMissing, Row, parameters
-from substrate.cypher import schema as schema_cypher
 from substrate.cypher import upkeep as cypher
 from substrate.cypher.query import Query
-from substrate.graph_schema import NOTHING
 
 MEMORIES_A_PAGE: Final = 200
 LINKS_A_PAGE: Final = 200
@@ -21,14 +19,6 @@ LINKS_A_PAGE: Final = 200
 _ROOM: Final = 10 * LINKS_A_PAGE
 """Rows that a page may have when others have added to it since it was planned."""
 CONTENTS_A_READ: Final = 50
-
-
-class Stamp(NamedTuple):
-    """With what a graph was written."""
-
-    schema_version: int
-    embedding_model: str
-    dimension: int
 
 
 class MemoryRow(NamedTuple):
@@ -93,12 +83,6 @@ class Part(NamedTuple):
     beyond: int
     skip: int
     rows: int
-
-
-async def stamp(connection: Connection, graph: str) -> Stamp | None:
-    """With what the graph was written; None when it does not exist or is not ours."""
-    rows = await _page(connection, graph, schema_cypher.READ_STAMP, NOTHING)
-    return Stamp(rows[0][0], rows[0][1], rows[0][2]) if rows else None
 
 
 async def memories(connection: Connection, graph: str, after: int) -> list[MemoryRow]:
@@ -193,7 +177,10 @@ async def _page(connection: Connection, graph: str, query: Query, header: str) -
 
 
 async def re_embed(
-    connection: Connection, graph: str, seen: tuple[str, int], vectors: tuple[list[float], list[float] | None]
+    connection: Connection,
+    graph: str,
+    seen: tuple[str, int],
+    vectors: tuple[list[float] | None, list[float] | None],
 ) -> bool:
     """Store the embedding and emotion of the memory `seen` (id, version). False when it has changed since."""
     values = {

@@ -55,7 +55,7 @@ def demo(
     """Tell a small life and ask it three questions.
 
     It runs in a directory of its own, which is removed at the end, with the local embedding model unless
-    SUBSTRATE_EMBEDDING names another.
+    SUBSTRATE_EMBEDDING names another, or none.
     """
     told = story(now())
     configured = edge.settings_of(ctx)

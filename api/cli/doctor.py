@@ -144,6 +144,8 @@ async def _embedder(settings: Settings) -> tuple[Embedder | None, list[Finding]]
         await embedder.embed_query(PROBE)
     except SubstrateError as error:
         return None, [_trouble("embedder", error)]
+    if not embedder.dimension:
+        return embedder, [Finding("embedder", "none: memories are found by words, names, links and emotions")]
     spent = (time.perf_counter() - begun) * 1000
     said = f"{embedder.model}, {embedder.dimension} dimensions, a test embedding in {spent:.1f} ms"
     return embedder, [Finding("embedder", said)]

@@ -68,7 +68,7 @@ def answer(console: Console, stream: ConsciousnessStream, now: datetime) -> None
     _section(
         console,
         "In focus",
-        f"what stands out of {len(tiers.ordered())} memories that {stream.query_count} queries found in "
+        f"what stands out of {len(tiers.ordered())} memories that {len(stream.timings)} queries found in "
         f"{stream.retrieval_latency_ms:.0f} ms; under each: its id, whose it is, why it is here, how it felt",
     )
     for node in tiers.focus:

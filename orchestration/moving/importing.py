@@ -164,6 +164,7 @@ class _Target:
                     await _refuse_full(name, self._deps)
                 settled.append(name)
                 self._deps.graphs.forget(draft)
+                self._deps.graphs.forget(name)
         except BaseException:
             for name in settled:
                 await archive.drop(self._deps.connection, name)
@@ -199,7 +200,7 @@ class _Target:
         vectors = await self._deps.embedder.embed_texts([records.embedded_text(said) for said, _ in bare])
         for (said, trace), vector in zip(bare, vectors, strict=True):
             emotions = said.get("emotion_vector")
-            trace["embedding"] = vector
+            trace["embedding"] = vector or None
             trace["emotion"] = emotion_vector(orjson.loads(emotions)) if emotions else None
 
 

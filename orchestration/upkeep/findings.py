@@ -37,11 +37,12 @@ _FELT: Final = ("goal", "resolution_state", "felt_quality", "body_sensation")
 
 
 class Place(NamedTuple):
-    """Which graph is being swept, and when."""
+    """Which graph is being swept, when, and whether it was written with an embedding model."""
 
     level: Level
     citizen_id: str | None
     now: Instant
+    embedded: bool = True
 
 
 def finding(kind: Kind, place: Place, identity: str, message: str, repair: Any = None) -> Finding:
@@ -89,7 +90,7 @@ def of_memory(row: MemoryRow, place: Place) -> Iterator[Finding]:
     rubbish = _junk(row, place)
     if rubbish is not None:
         yield rubbish
-    if row.embedding != "Vectorf32":
+    if place.embedded and row.embedding != "Vectorf32":
         task = attempt(ReEmbed, **of_graph(place), id=identity, version=row.fields["version"])
         yield finding("embedding_missing", place, identity, "it has no embedding: likeness never finds it", task)
     yield from _essays_of_memory(row, place)

@@ -79,7 +79,7 @@ async def _re_embed(graph: str, task: ReEmbed, deps: Deps) -> bool:
         return False
     [embedding] = await deps.embedder.embed_texts([records.embedded_text(record.content)])
     felt = record.content.get("emotion_vector")
-    vectors = (embedding, emotion_vector(orjson.loads(felt)) if felt else None)
+    vectors = (embedding or None, emotion_vector(orjson.loads(felt)) if felt else None)
     return await upkeep.re_embed(deps.connection, graph, (task.id, task.version), vectors)
 
 

@@ -17,7 +17,7 @@ from schemas.memory import Level
 from schemas.temporal import Instant
 from schemas.upkeep import GraphCounts, SweepAnswer, SweepReport, SweepRequest
 from substrate import reader, upkeep
-from substrate.graph_schema import graph_name
+from substrate.graph_schema import graph_name, read_stamp
 from substrate.upkeep import MemoryRow, Part, RecordRow
 
 REST: Final = 2.0
@@ -57,16 +57,19 @@ async def sweep_graph(place: Place, deps: Deps, listed: int) -> SweepReport:
     """The state of one graph. Changes made while it runs may or may not be seen."""
     graph = graph_name(place.level, place.citizen_id)
     begun = time.perf_counter()
-    stamp = await upkeep.stamp(deps.connection, graph)
+    stamp = await read_stamp(deps.connection, graph)
     if stamp is None:
         return SweepReport(level=place.level, citizen_id=place.citizen_id)
-    fits = (stamp.embedding_model, stamp.dimension) == (deps.embedder.model, deps.embedder.dimension)
+    fits = stamp.generation_of(deps.embedder.model, deps.embedder.dimension) is not None
     if fits:
         await deps.graphs.for_reading(graph)  # its schema is ours, or this says so
+    place = place._replace(embedded=stamp.dimension > 0)
     run = Sweep(place, deps, listed, mendable=fits)
     counts = GraphCounts(**(await reader.counts(deps.connection, graph))._asdict())
     if not fits:
-        said = f"embedded with {stamp.embedding_model}, configured is {deps.embedder.model}: no likeness is found"
+        said = (
+            f"embedded with {stamp.embedding_model}, configured is {deps.embedder.model}: run `substrate reembed`"
+        )
         run.ledger.add([finding("embedding_stale", place, graph, said)])
     await _all_pages(run)
     await _duplicates(run)

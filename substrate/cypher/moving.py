@@ -8,19 +8,23 @@ from __future__ import annotations
 from typing import Final
 
 from substrate.cypher.columns import REPEATED
-from substrate.cypher.query import Query
+from substrate.cypher.query import TRACE_LABELS, TRACE_TYPES, Query
 
 LONE_LABELS: Final = ("CitizenState", "Receipt")
 """Nodes without links of their own, each carried whole."""
 KNOWN_LABELS: Final = frozenset(
-    ("ConsciousnessNode", "Trace", "PastVersion", "PastTrace", "Tag", "SubstrateMeta", *LONE_LABELS)
+    ("ConsciousnessNode", "PastVersion", "Tag", "SubstrateMeta", *TRACE_LABELS, *LONE_LABELS)
 )
-KNOWN_TYPES: Final = frozenset(("HAS_TRACE", "HAD", "TAGGED", "LINK", "PAST_LINK"))
+KNOWN_TYPES: Final = frozenset(("HAD", "TAGGED", "LINK", "PAST_LINK", *TRACE_TYPES))
 VECTORS: Final = ("embedding", "emotion")
 
 CARRIED_STAMP: Final = Query(
-    "carried_stamp", "MATCH (m:SubstrateMeta {key: 'stamp'}) RETURN m {.*, key: null} LIMIT 1"
+    "carried_stamp",
+    "MATCH (m:SubstrateMeta {key: 'stamp'}) "
+    "RETURN m {.*, key: null, "
+    "generation: null, other_model: null, other_dimension: null, other_state: null} LIMIT 1",
 )
+"""What the stamp says of the memory; on which satellites the vectors lie is the store's own affair."""
 HELD: Final = Query("held", "CALL db.meta.stats() YIELD labels, relTypes RETURN labels, relTypes")
 
 PAGE: Final = Query(

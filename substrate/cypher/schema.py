@@ -32,7 +32,7 @@ UNIQUE: Final = (("ConsciousnessNode", "id"), ("Tag", "name"))
 
 
 def vector_indexes(dimension: int, emotions: int) -> tuple[Query, ...]:
-    """The vector indexes of the present and of the past, for embeddings of `dimension` numbers."""
+    """The vector indexes of the present and of the past; none of embeddings when `dimension` is zero."""
     return tuple(
         Query(
             f"vector_{label.lower()}_{column}",
@@ -42,6 +42,7 @@ def vector_indexes(dimension: int, emotions: int) -> tuple[Query, ...]:
         )
         for label in ("Trace", "PastTrace")
         for column, size in (("embedding", dimension), ("emotion", emotions))
+        if size
     )
 
 
@@ -52,7 +53,8 @@ CONSTRAINT_STATUS: Final = Query(
 
 READ_STAMP: Final = Query(
     "read_stamp",
-    "MATCH (m:SubstrateMeta) RETURN m.schema_version, m.embedding_model, m.dimension, m.created_at LIMIT 1",
+    "MATCH (m:SubstrateMeta) RETURN m.schema_version, m.embedding_model, m.dimension, m.created_at, "
+    "coalesce(m.generation, 0), m.other_model, m.other_dimension, m.other_state LIMIT 1",
 )
 WRITE_STAMP: Final = Query(
     "write_stamp",

@@ -152,15 +152,16 @@ By distinct goals: a citizen has few, and each is compared once.
 """
 
 
-def _under_goal(time: _Time) -> str:
+def _under_goal(time: _Time, *, meant: bool = True) -> str:
     by_words = [f"{search} {_UNDER_THE_GOAL} RETURN s, i, score " for search in time.records]
-    by_meaning = [f"{search} WHERE score <= $far RETURN s, i, score " for search in time.near_in_meaning]
+    near = time.near_in_meaning if meant else ()
+    by_meaning = [f"{search} WHERE score <= $far RETURN s, i, score " for search in near]
     return f"CALL {{ {'UNION ALL '.join(by_words + by_meaning)} }} WITH s, i, min(score) AS score "
 
 
-def _unresolved(time: _Time) -> str:
+def _unresolved(time: _Time, *, meant: bool = True) -> str:
     order = "ORDER BY s.energy DESC, score, s.id, s.version LIMIT $limit"
-    return f"{_under_goal(time)} {order} {_with_neighbours(time)}"
+    return f"{_under_goal(time, meant=meant)} {order} {_with_neighbours(time)}"
 
 
 def _doing(time: _Time) -> str:
@@ -244,15 +245,17 @@ class Waking(NamedTuple):
 
     `felt` scans for likeness of emotion, `felt_near` asks the emotion index. `unresolved` goes by goal,
     `like_in_energy` is its stand-in without one. `resolved_by_goal` and `resolved_alike` bring whole
-    resolution patterns, by discovery energy and by likeness of emotion.
+    resolution patterns, by discovery energy and by likeness of emotion. What goes by words asks no embedding.
     """
 
     felt: Query
     felt_near: Query
     unresolved: Query
+    unresolved_by_words: Query
     like_in_energy: Query
     doing: Query
     resolved_by_goal: Query
+    resolved_by_words: Query
     resolved_by_impact: Query
     resolved_alike: Query
 
@@ -264,9 +267,11 @@ def _texts(name: str, time: _Time) -> Waking:
         Query(f"felt_{name}", _felt(time)),
         Query(f"felt_near_{name}", _felt_near(time)),
         Query(f"unresolved_{name}", _unresolved(time)),
+        Query(f"unresolved_by_words_{name}", _unresolved(time, meant=False)),
         Query(f"like_in_energy_{name}", _like_in_energy(time)),
         Query(f"doing_{name}", _doing(time)),
         Query(f"resolved_by_goal_{name}", _resolved(time, _under_goal(time), impact)),
+        Query(f"resolved_by_words_{name}", _resolved(time, _under_goal(time, meant=False), impact)),
         Query(f"resolved_by_impact_{name}", _resolved(time, everything, impact)),
         Query(f"resolved_alike_{name}", _resolved(time, everything, "apart")),
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from schemas.errors import InvalidRequest
 from substrate.embeddings.embedder import Embedder
+from substrate.embeddings.none import NoEmbedder
 
 if TYPE_CHECKING:
     from schemas.settings import EmbeddingSettings
@@ -22,8 +23,8 @@ __all__ = ["Embedder", "open_embedder"]
 def open_embedder(settings: EmbeddingSettings) -> Embedder:
     """Open the embedding model that the settings choose.
 
-    In: `local`, `openai[:model]`, or `package.module:Class`, the import path of a LlamaIndex `BaseEmbedding`
-    class that is built with no arguments.
+    In: `local`, `none`, `openai[:model]`, or `package.module:Class`, the import path of a LlamaIndex
+    `BaseEmbedding` class that is built with no arguments.
     Out: an `Embedder`; close it with `aclose`. Nothing is sent over the network yet.
     Errors: InvalidRequest for an unknown choice, a missing key or a class that cannot be imported; Fault when
     the local model's files are missing, altered or cannot be cached, or when the class cannot be built.
@@ -32,13 +33,15 @@ def open_embedder(settings: EmbeddingSettings) -> Embedder:
     kind, _, rest = choice.partition(":")
     if choice == "local":
         return _opener("local")(settings)
+    if choice == "none":
+        return NoEmbedder()
     if kind == "openai":
         return _opener("openai_client")(settings, rest.strip())
     if kind and rest:
         return _opener("import_path")(choice)
     raise InvalidRequest(
         f"There is no embedding model {choice!r}.",
-        remedy="Set SUBSTRATE_EMBEDDING to local, openai, openai:<model>, or package.module:Class.",
+        remedy="Set SUBSTRATE_EMBEDDING to local, none, openai, openai:<model>, or package.module:Class.",
     )
 
 

@@ -26,7 +26,7 @@ from api.app import create_app
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 settings = Settings(
     store=StoreSettings(data=Path(sys.argv[2]), url=None, host=None),
-    embedding=EmbeddingSettings(embedding="local"),
+    embedding=EmbeddingSettings(embedding=sys.argv[3]),
 )
 uvicorn.run(create_app(settings), host="127.0.0.1", port=int(sys.argv[1]), log_level="warning")
 """
@@ -36,11 +36,11 @@ START_LIMIT_S = 60.0
 class Service:
     """A running service, its client, and a direct look at its engine."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, embedding: str = "local") -> None:
         self.data = data
         port = _free_port()
         self.process = subprocess.Popen(
-            [sys.executable, "-c", SERVE, str(port), str(data)], cwd=Path(__file__).parents[2]
+            [sys.executable, "-c", SERVE, str(port), str(data), embedding], cwd=Path(__file__).parents[2]
         )
         self.http = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30)
         self._wait()

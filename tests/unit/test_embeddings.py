@@ -239,3 +239,10 @@ def test_importing_the_package_imports_no_model_library() -> None:
     root = Path(__file__).parents[2]
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
     assert done.stdout.strip() == "[]"
+
+
+async def test_none_is_no_model_and_every_vector_is_empty() -> None:
+    embedder = await open_embedder(EmbeddingSettings(embedding="none")).ready()
+    assert (embedder.model, embedder.dimension) == ("none", 0)
+    assert (await embedder.embed_query("a"), await embedder.embed_texts(["a", "b"])) == ([], [[], []])
+    await embedder.aclose()

@@ -377,3 +377,7 @@ def test_a_sweep_takes_the_levels_that_can_be_named() -> None:
         SweepRequest(levels=(Level.N1,))
     with pytest.raises(ValueError, match="N1 is personal"):
         Task()
+
+
+def test_without_a_model_no_embedding_is_missing() -> None:
+    assert list(findings.of_memory(memory(embedding="Null"), PLACE._replace(embedded=False))) == []

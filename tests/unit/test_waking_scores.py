@@ -373,6 +373,12 @@ def test_a_goal_goes_by_its_words_and_its_meaning() -> None:
     assert (asked.values["shared_words"], asked.values["goal_embedding"]) == (1, [0.0, 1.0])
 
 
+def test_a_goal_without_a_meaning_goes_by_its_words_alone() -> None:
+    asked = six(state(current_goal="Design_the-Schema"), GRAPHS, Meaning([]), Scope.at(NOW, NOW))[1]
+    assert asked.query.name == "unresolved_by_words_now"
+    assert "goal_embedding" not in asked.query.text
+
+
 def test_another_moment_has_texts_of_its_own() -> None:
     past = state(as_of_time="2025-07-01T00:00:00Z", known_at="2025-08-01T00:00:00Z")
     scope = scope_of(past, NOW)

@@ -1,0 +1,50 @@
+"""Making indexes and constraints, and waiting until they answer. Each is harmless when it is there already."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from schemas.errors import Fault, Unavailable
+from substrate.connection import Connection, parameters
+from substrate.cypher import schema as cypher
+from substrate.cypher.query import Query
+
+NOTHING: Final = parameters({})
+_WAIT_STEP_SECONDS: Final = 0.005
+_WAIT_STEPS: Final = 4000
+
+
+async def create_index(connection: Connection, graph: str, index: Query) -> None:
+    """Make an index, on a label without nodes: a build over a filled one stops the engine while others write."""
+    try:
+        await connection.write(graph, index, NOTHING)
+    except Fault as error:
+        if "already indexed" not in error.detail:
+            raise
+
+
+async def create_unique(connection: Connection, graph: str, label: str, column: str) -> None:
+    """Demand that a property is unique among the nodes of a label; it must have an index."""
+    words = ("GRAPH.CONSTRAINT", "CREATE", graph, "UNIQUE", "NODE", label, "PROPERTIES", 1, column)
+    try:
+        await connection.command(*words)
+    except Fault as error:
+        if "already exists" not in error.detail:
+            raise
+
+
+async def unready(connection: Connection, graph: str) -> list[str]:
+    """Labels whose index or constraint is not operational yet."""
+    indexes = await connection.read(graph, cypher.INDEX_STATUS, NOTHING)
+    constraints = await connection.read(graph, cypher.CONSTRAINT_STATUS, NOTHING)
+    return [str(row[0]) for row in (*indexes, *constraints) if row[1] != "OPERATIONAL"]
+
+
+async def wait_operational(connection: Connection, graph: str) -> None:
+    """Return when every index and constraint answers. Raises Unavailable after 20 seconds."""
+    for _ in range(_WAIT_STEPS):
+        if not await unready(connection, graph):
+            return
+        await asyncio.sleep(_WAIT_STEP_SECONDS)
+    raise Unavailable(f"the indexes of {graph} are still being built", remedy="Try again in a moment.")

@@ -1,0 +1,101 @@
+"""SUBSTRATE_EMBEDDING=none: the whole product on words, names, links and emotions, with no model and no vector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from redis import Redis
+
+from substrate.engine_socket import socket_of
+from tests.acceptance.conftest import Service
+
+TALK = [
+    {"role": "mira", "content": "I went to the lighthouse choir yesterday, it was loud."},
+    {"role": "jon", "content": "Did they sing the storm song?"},
+    {"role": "mira", "content": "Twice. My brother Tomas bakes rye bread for them every Sunday."},
+]
+NOTE = "no embedder is configured"
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    running = Service(tmp_path_factory.mktemp("wordless"), "none")
+    yield running
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def citizen(service: Service) -> str:
+    """A citizen with one conversation, and one piece of work that is stuck."""
+    citizen = f"c{uuid4().hex[:12]}"
+    body = {"citizen_id": citizen, "messages": TALK}
+    assert service.http.post("/v1/episodes", json=body).json()["refused"] == 0
+    felt = {"emotion_vector": {"frustration": 0.8}, "energy": 0.7}
+    service.remember(citizen, id="mast", name="The mast", goal="sail home", resolution_state="blocked", **felt)
+    return citizen
+
+
+def asked(service: Service, citizen: str, text: str) -> dict[str, Any]:
+    answer = service.http.post("/v1/retrieve", json={"citizen_id": citizen, "query_text": text})
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+def woken(service: Service, citizen: str, **fields: Any) -> dict[str, Any]:
+    state = {"citizen_id": citizen, "current_energy": 0.7, "current_emotions": {"frustration": 0.9}}
+    answer = service.http.post("/v1/wake", json={**state, **fields})
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
+
+
+def test_a_question_is_answered_by_words_and_says_once_that_no_embedder_is_there(
+    service: Service, citizen: str
+) -> None:
+    stream = asked(service, citizen, "Who bakes rye bread?")
+    assert "Tomas bakes rye bread" in stream["activation_tiers"]["focus"][0]["description"]
+    assert stream["degraded"] == []
+    assert [NOTE in note for note in stream["notes"]] == [True]
+    assert [level["vector_results"] for level in stream["levels"].values()] == [[]] * len(stream["levels"])
+
+
+@pytest.mark.parametrize("mode", ["find_related_unresolved", "find_similar_state", "find_resolution_patterns"])
+def test_a_mind_wakes_by_its_emotions_and_the_words_of_its_goal(service: Service, citizen: str, mode: str) -> None:
+    for goal in (None, "sail_home"):
+        stream = woken(service, citizen, query_mode=mode, current_goal=goal)
+        assert stream["degraded"] == []
+        shown = [node["node_id"] for tier in stream["activation_tiers"].values() for node in tier]
+        assert ("mast" in shown) is (mode != "find_resolution_patterns")
+
+
+def test_what_is_changed_is_found_by_its_new_words_and_in_the_past_by_its_old(
+    service: Service, citizen: str
+) -> None:
+    service.remember(citizen, id="tea", name="Tea", description="Mira drinks green tea")
+    change = {"citizen_id": citizen, "description": "Mira drinks black coffee"}
+    assert service.http.post("/v1/memories/N1/tea/supersede", json=change).status_code == 200
+    [now] = [
+        one for one in asked(service, citizen, "coffee")["activation_tiers"]["focus"] if one["node_id"] == "tea"
+    ]
+    assert now["description"] == "Mira drinks black coffee"
+    history = service.http.get("/v1/memories/N1/tea/history", params={"citizen_id": citizen}).json()
+    assert "green" in str(history)
+
+
+def test_a_sweep_finds_nothing_missing(service: Service, citizen: str) -> None:
+    [report] = service.http.post("/v1/upkeep/sweep", json={"citizen_id": citizen, "levels": ["N1"]}).json()[
+        "reports"
+    ]
+    assert not {"embedding_missing", "embedding_stale"} & set(report["findings_by_kind"])
+    assert report["counts"]["memories"] > len(TALK)
+
+
+def test_health_says_none_and_no_vector_is_stored(service: Service, citizen: str) -> None:
+    ready = service.http.get("/health/ready").json()
+    assert (ready["embedding"], ready["dimension"]) == ("none", 0)
+    with Redis(unix_socket_path=str(socket_of(service.data)), decode_responses=True) as engine:
+        query = "MATCH (t:Trace) RETURN count(t) > 0, count(t.embedding)"
+        rows = engine.execute_command("GRAPH.RO_QUERY", f"citizen_{citizen}", query)[1]
+    assert rows == [["true", 0]]
