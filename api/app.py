@@ -2,35 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from importlib.metadata import PackageNotFoundError, version
-from typing import Final
+from typing import Any, Final
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
+from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
 
 from api import problems
+from api.auth import Keyring, Show, create_first
 from api.bodies import BodyLimit
-from api.routes import citizens, episodes, health, links, memories, retrieval, upkeep, validation
-from api.runtime import running
+from api.gate import Gate
+from api.needs import closed_unless_declared
+from api.rates import Rates
+from api.routes import citizens, episodes, health, keys, links, memories, retrieval, upkeep, validation
+from api.runtime import Runtime, now, running
+from api.tokens import reader_of
 from schemas.settings import Settings
 
 DESCRIPTION: Final = """\
 Memory for agent processes that outlive one context window, in three graphs: personal (N1), collective (N2)
 and ecosystem (N3). Each record has two time axes: when it holds, and when it was known.
 
+Every request needs a key, as `Authorization: Bearer KEY` or `X-API-Key`; `x-needs` says of each route which
+scopes. A citizen out of the key's reach is not found, whether there is one or not.
+
 Every error is a problem (RFC 9457) with a remedy and each fault. A 503 says when to try again; a command
 with a `command_id`, or an `Idempotency-Key` header, is applied once, however often it is sent.
 """
 
 
-def create_app(settings: Settings) -> FastAPI:
-    """The application. It opens the store and the embedder at its start and closes them at its end."""
+_MAY_SEND: Final = (
+    "Authorization", "X-API-Key", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match",
+)  # fmt: skip
+_MAY_READ: Final = (
+    "ETag", "Retry-After", "RateLimit", "RateLimit-Policy", "Server-Timing", "Substrate-Notes", "X-Request-Id",
+)  # fmt: skip
+"""What pages of other origins may send, and read of the answers."""
+SMALLEST_TO_COMPRESS: Final = 1400
+"""Bytes of one packet: what fits is sent as it is."""
+
+
+def create_app(settings: Settings, show: Show | None = None) -> FastAPI:
+    """The application. It opens the store and the embedder at its start and closes them at its end.
+
+    `show` is given the administrator's key that is made for a store without keys; without it none is made.
+    """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with running(settings) as runtime:
-            app.state.runtime = runtime
+        async with running(settings) as runtime, _keyring(runtime, show) as keyring:
+            app.state.runtime, app.state.keyring = runtime, keyring
             yield
 
     app = FastAPI(
@@ -39,12 +63,47 @@ def create_app(settings: Settings) -> FastAPI:
         description=DESCRIPTION,
         lifespan=lifespan,
         responses=problems.RESPONSES,
+        dependencies=[Depends(closed_unless_declared)],
+        redoc_url=None,
     )
+    app.state.open = settings.auth.open
     app.add_middleware(BodyLimit)
+    app.add_middleware(Gate, rates=Rates(settings.auth), opened=settings.auth.open)
+    app.add_middleware(GZipMiddleware, minimum_size=SMALLEST_TO_COMPRESS, compresslevel=1)
+    if settings.auth.cors_origins:
+        app.add_middleware(CORSMiddleware, **_cors(settings.auth.cors_origins))
     problems.install(app)
-    for room in (retrieval, memories, links, episodes, citizens, upkeep, validation, health):
+    for room in (retrieval, memories, links, episodes, citizens, upkeep, validation, keys, health):
         app.include_router(room.router)
     return app
+
+
+@asynccontextmanager
+async def _keyring(runtime: Runtime, show: Show | None) -> AsyncIterator[Keyring]:
+    auth, connection = runtime.settings.auth, runtime.deps.connection
+    if show is not None and auth.admin_key is None and not auth.open:
+        first = await create_first(connection, now())
+        if first is not None:
+            show(first)
+    tokens = reader_of(auth)
+    admin_key = None if auth.admin_key is None else auth.admin_key.get_secret_value()
+    keyring = Keyring(connection, admin_key, tokens)
+    try:
+        yield keyring
+    finally:
+        await keyring.close()
+        if tokens is not None:
+            tokens.close()
+
+
+def _cors(origins: Sequence[str]) -> dict[str, Any]:
+    """Pages of these origins may call with a key that they were given; there are no cookies to lend."""
+    return {
+        "allow_origins": list(origins),
+        "allow_methods": ["GET", "POST", "PUT", "DELETE"],
+        "allow_headers": _MAY_SEND,
+        "expose_headers": _MAY_READ,
+    }
 
 
 def installed_version() -> str:

@@ -6,6 +6,8 @@ lone surrogates, nesting deeper than the encoder goes.
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import re
 from collections.abc import Callable, Coroutine
@@ -16,33 +18,45 @@ from fastapi import HTTPException, Request, Response
 from fastapi.routing import APIRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api.needs import declared, described
 from api.problems import http_problem
 
 MAX_BODY_BYTES: Final = 8 << 20
 _DRAINED_BYTES: Final = 8 * MAX_BODY_BYTES
+MAX_SECONDS: Final = 30.0
+DRAIN_SECONDS: Final = 2.0
 _MANY_DIGITS: Final = re.compile(rb"\d{19}")
 
 
 class BodyLimit:
-    """Middleware that holds a request's body, and answers 413 when it is larger than `MAX_BODY_BYTES`.
+    """Middleware that holds a request's body: 413 when it is larger than `MAX_BODY_BYTES`, 408 when it is late.
 
-    What is too much is read and thrown away, up to a bound, so that the client gets to see the answer.
+    A body that says it is too large is answered unread. What comes of it all the same is thrown away, up to a
+    bound, so that a client that sends before it looks gets to see the answer.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, seconds: float = MAX_SECONDS) -> None:
         self.app = app
+        self.seconds = seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on with its whole body, or refuse it."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        body = await _whole_body(_announced(scope), receive)
+        try:
+            async with asyncio.timeout(self.seconds):
+                if _announced(scope) > MAX_BODY_BYTES:
+                    await _too_large(scope, receive, send)
+                    return
+                body = await _whole_body(receive)
+        except TimeoutError:
+            await _refused(408, f"a body has {self.seconds:.0f} s to arrive; send it in parts", scope)(
+                scope, receive, send
+            )
+            return
         if body is None:
-            detail = f"a body may have {MAX_BODY_BYTES >> 20} MiB; send it in parts"
-            refusal = http_problem(413, str(scope["path"]), detail)
-            refusal.headers["connection"] = "close"
-            await refusal(scope, receive, send)
+            await _too_large(scope, receive, send)
             return
         messages = iter([body])
 
@@ -58,27 +72,54 @@ def _announced(scope: Scope) -> int:
     return int(length) if length.isdigit() else 0
 
 
-async def _whole_body(announced: int, receive: Receive) -> Message | None:
-    """The body as one message; None when it is too large. A client that leaves ends it early."""
-    kept = bytearray()
+def _refused(status: int, detail: str, scope: Scope) -> Response:
+    refusal = http_problem(status, str(scope["path"]), detail)
+    refusal.headers["connection"] = "close"
+    return refusal
+
+
+async def _too_large(scope: Scope, receive: Receive, send: Send) -> None:
+    """The whole answer first, its end when the client has been heard out or has left."""
+    refusal = _refused(413, f"a body may have {MAX_BODY_BYTES >> 20} MiB; send it in parts", scope)
+    await send({"type": "http.response.start", "status": 413, "headers": refusal.raw_headers})
+    await send({"type": "http.response.body", "body": refusal.body, "more_body": True})
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(DRAIN_SECONDS):
+            await _drain(receive)
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _drain(receive: Receive) -> None:
     size = 0
     while size <= _DRAINED_BYTES:
         message = await receive()
+        size += len(message.get("body", b""))
+        if not message.get("more_body", False):
+            return
+
+
+async def _whole_body(receive: Receive) -> Message | None:
+    """The body as one message; None when it is too large. A client that leaves ends it early."""
+    kept = bytearray()
+    while True:
+        message = await receive()
         if message["type"] == "http.disconnect":
             return message
-        part = message.get("body", b"")
-        size += len(part)
-        if max(size, announced) <= MAX_BODY_BYTES:
-            kept += part
+        kept += message.get("body", b"")
+        if len(kept) > MAX_BODY_BYTES:
+            return None
         if not message.get("more_body", False):
-            break
-    if max(size, announced) > MAX_BODY_BYTES:
-        return None
-    return {"type": "http.request", "body": bytes(kept), "more_body": False}
+            return {"type": "http.request", "body": bytes(kept), "more_body": False}
 
 
 class StrictRoute(APIRoute):
-    """A route whose JSON body is read by `strict_json`."""
+    """A route whose JSON body is read by `strict_json`, documented with what its caller needs."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        need = declared(endpoint)
+        if need is not None:
+            options["openapi_extra"] = {**(options.get("openapi_extra") or {}), **described(need)}
+        super().__init__(path, endpoint, **options)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler, given a request that reads strictly."""

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from api.problems import fault_line, invalid, shortened
 from schemas.base import Identifier
 from schemas.commands import Command, Relate, WriteReceipt
+from schemas.errors import Forbidden, NotFound
 from schemas.validation import REQUIRED
 
 MAX_MANY: Final = 1000
@@ -35,6 +36,19 @@ def with_key(raw: Any, key: str | None) -> Any:
     if key is None or not isinstance(raw, dict) or raw.get("command_id") is not None:
         return raw
     return {**raw, "command_id": key}
+
+
+def refusal(command: Command, error: NotFound | Forbidden) -> WriteReceipt:
+    """The receipt of a command that its sender may not send."""
+    return WriteReceipt(
+        command_id=command.command_id or uuid4().hex,
+        command=type(command).__name__.lower(),
+        status="refused",
+        id=getattr(command, "id", None),
+        level=command.level,
+        problem="not-found" if isinstance(error, NotFound) else "forbidden",
+        faults=(error.detail,),
+    )
 
 
 def faults_of(error: ValidationError, kind: type[Command]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from pydantic import Field
 from starlette.exceptions import HTTPException
 
 from schemas.base import Frozen
-from schemas.errors import InvalidRequest, NotFound, SubstrateError, Unavailable
+from schemas.errors import InvalidRequest, NotFound, RateLimited, SubstrateError, Unavailable
 
 logger = logging.getLogger(__name__)
 
@@ -27,9 +27,19 @@ _SAID_BY_STATUS: Final = {
     400: ("bad-request", "The request cannot be read"),
     404: ("not-found", "Not found"),
     405: ("method-not-allowed", "The method is not allowed here"),
+    408: ("too-slow", "The request took too long to arrive"),
     413: ("too-large", "The request is too large"),
     415: ("unsupported-media-type", "The body is not JSON"),
 }
+
+
+def slugs() -> dict[str, int]:
+    """Every type of problem that an answer can have, with its status; 400 stands for any of HTTP's own."""
+    kinds: list[type[SubstrateError]] = [SubstrateError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    ours = {kind.slug: kind.status for kind in kinds if kind.slug}
+    return {"http": 400, **{slug: status for status, (slug, _) in _SAID_BY_STATUS.items()}, **ours}
 
 
 class Problem(Frozen):
@@ -61,7 +71,7 @@ def answer(problem: Problem, headers: Mapping[str, str] | None = None) -> JSONRe
     )
 
 
-def problem_of(error: SubstrateError, path: str) -> JSONResponse:
+def problem_of(error: SubstrateError, path: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """The response for one of our errors."""
     problem = Problem(
         type=f"/problems/{error.slug}",
@@ -72,8 +82,8 @@ def problem_of(error: SubstrateError, path: str) -> JSONResponse:
         remedy=error.remedy,
         faults=shortened(error.faults),
     )
-    retry = {"Retry-After": str(error.retry_after)} if isinstance(error, Unavailable) else None
-    return answer(problem, retry)
+    retry = {"Retry-After": str(error.retry_after)} if isinstance(error, Unavailable | RateLimited) else {}
+    return answer(problem, {**retry, **(headers or {})})
 
 
 def http_problem(status: int, path: str, detail: str, headers: Mapping[str, str] | None = None) -> JSONResponse:

@@ -60,6 +60,19 @@ async def running(settings: Settings) -> AsyncIterator[Runtime]:
         await embedder.aclose()
 
 
+@asynccontextmanager
+async def opened_store(store: StoreSettings) -> AsyncIterator[tuple[Connection, EmbeddedEngine | None]]:
+    """The store alone, without an embedder, for as long as it is needed. Raises as `running` does."""
+    engine = await _start_engine(store)
+    connection = _connect(store, engine)
+    try:
+        yield connection, engine
+    finally:
+        await connection.close()
+        if engine is not None:
+            await engine.stop()
+
+
 def _settle() -> None:
     """What is loaded by now stays: the collector need not walk it again at each of its rounds.
 

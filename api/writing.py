@@ -9,19 +9,21 @@ from fastapi import Depends, Header, Response
 from pydantic import PlainValidator
 
 from api.dependencies import Now, Opened
-from api.parsing import MAX_MANY, parse_many, parse_one, with_key
+from api.needs import Caller
+from api.parsing import MAX_MANY, parse_many, parse_one, refusal, with_key
 from api.problems import invalid
 from api.runtime import Runtime
 from orchestration import insertion
 from schemas.base import Frozen
 from schemas.commands import Command, WriteReceipt
-from schemas.errors import Conflict, Incorrect, InvalidRequest, NotFound
+from schemas.errors import Conflict, Fault, Forbidden, Incorrect, InvalidRequest, NotFound
 from schemas.temporal import Instant
 
 _ERRORS: Final[dict[str | None, type[Incorrect]]] = {
     "invalid-request": InvalidRequest,
     "not-found": NotFound,
     "conflict": Conflict,
+    "forbidden": Forbidden,
 }
 
 
@@ -43,6 +45,7 @@ class Writing(NamedTuple):
     runtime: Runtime
     now: Instant
     key: str | None
+    caller: Caller | None = None
 
 
 async def _writing(
@@ -80,6 +83,7 @@ async def write(raw: Any, kind: type[Command], writing: Writing) -> Response:
 async def write_one(raw: Any, kind: type[Command], writing: Writing) -> WriteReceipt:
     """The receipt of a stored command. Raises the problem of a refused one."""
     command = parse_one(with_key(raw, writing.key), kind)
+    _allow(command, writing)
     [receipt] = await _carry_out([command], writing)
     if receipt.status == "refused":
         error = _ERRORS[receipt.problem]
@@ -92,9 +96,28 @@ async def _write_many(raw: list[Any], kind: type[Command], writing: Writing) -> 
         raise invalid([f"a list has 1 to {MAX_MANY} elements, this one has {len(raw)}"])
     key = writing.key
     keyed = raw if key is None else [with_key(each, f"{key}:{place}") for place, each in enumerate(raw)]
-    receipts = await _carry_out(parse_many(keyed, kind), writing)
+    parsed = [_if_allowed(each, writing) for each in parse_many(keyed, kind)]
+    receipts = await _carry_out(parsed, writing)
     stored = sum(receipt.status == "stored" for receipt in receipts)
     return Receipts(receipts=tuple(receipts), stored=stored, refused=len(receipts) - stored)
+
+
+def _allow(command: Command, writing: Writing) -> None:
+    """Raises NotFound or Forbidden when the caller may not write there."""
+    if writing.caller is None:
+        raise Fault("a route that writes does not declare it: @needs(COMMANDS)")
+    writing.caller.need(command.level, command.citizen_id, "write")
+
+
+def _if_allowed(parsed: Command | WriteReceipt, writing: Writing) -> Command | WriteReceipt:
+    """A command that the caller may send, else the receipt of its refusal."""
+    if isinstance(parsed, WriteReceipt):
+        return parsed
+    try:
+        _allow(parsed, writing)
+    except (NotFound, Forbidden) as error:
+        return refusal(parsed, error)
+    return parsed
 
 
 async def _carry_out(parsed: Sequence[Command | WriteReceipt], writing: Writing) -> list[WriteReceipt]:

@@ -79,6 +79,12 @@ class Request(Frozen):
         """What was assumed while reading the request."""
         return self._notes
 
+    def noting(self, note: str) -> Self:
+        """The same request with one more note."""
+        noted = self.model_copy()
+        noted._notes = (*self._notes, note)
+        return noted
+
     @model_validator(mode="after")
     def _assume_utc(self) -> Self:
         for name in type(self).model_fields:

@@ -218,5 +218,5 @@ class WriteReceipt(Frozen):
     created_at: datetime | None = None
     duplicate: bool = False
     faults: tuple[str, ...] = ()
-    problem: Literal["invalid-request", "not-found", "conflict"] | None = None
+    problem: Literal["invalid-request", "not-found", "conflict", "forbidden"] | None = None
     warnings: tuple[str, ...] = ()

@@ -3,8 +3,12 @@
 SubstrateError
 ├── Incorrect            the caller can mend it (4xx)
 │   ├── InvalidRequest     422  a field is missing, malformed or out of range
+│   ├── Unauthenticated    401  no key, or one that does not count
+│   ├── Forbidden          403  the key may not do this
 │   ├── NotFound           404  no such memory, citizen or receipt
-│   └── Conflict           409  it clashes with what is stored
+│   ├── Conflict           409  it clashes with what is stored
+│   ├── PreconditionFailed 412  it is no longer as If-Match says
+│   └── RateLimited        429  more requests than the key may send
 ├── Unavailable          503  try again: the engine is starting, restarting or too slow
 │   └── StoreTimeout
 └── Fault                500  ours to mend, or the operator's
@@ -63,6 +67,42 @@ class Conflict(Incorrect):
     status = 409
     slug = "conflict"
     title = "The request conflicts with what is stored"
+
+
+class Unauthenticated(Incorrect):
+    """There is no key, or one that is unknown, expired or revoked: the answer does not say which."""
+
+    status = 401
+    slug = "unauthenticated"
+    title = "A valid key is needed"
+
+
+class Forbidden(Incorrect):
+    """The key counts, but its scopes do not allow this."""
+
+    status = 403
+    slug = "forbidden"
+    title = "The key does not allow this"
+
+
+class PreconditionFailed(Incorrect):
+    """The memory is no longer at the version that `If-Match` names."""
+
+    status = 412
+    slug = "precondition-failed"
+    title = "It has changed since it was read"
+
+
+class RateLimited(Incorrect):
+    """More requests than the key may send; the same request is welcome after `retry_after` seconds."""
+
+    status = 429
+    slug = "rate-limited"
+    title = "Too many requests"
+
+    def __init__(self, detail: str, *, remedy: str = "", retry_after: int) -> None:
+        super().__init__(detail, remedy=remedy)
+        self.retry_after = retry_after
 
 
 class Unavailable(SubstrateError):

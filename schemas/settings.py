@@ -7,9 +7,10 @@ beside the code that uses it.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Self
 
 from platformdirs import user_cache_path, user_data_path
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import AliasChoices, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -74,6 +75,38 @@ class ServerSettings(_Group):
     log_level: str = Field(default="info", validation_alias=AliasChoices("SUBSTRATE_LOG_LEVEL", "LOG_LEVEL"))
 
 
+class AuthSettings(_Group):
+    """Who may come in, and how often. Closed unless `open`, which is for loopback alone."""
+
+    open: bool = Field(default=False, description="Let everybody in without a key; only on a loopback address.")
+    admin_key: SecretStr | None = Field(
+        default=None, min_length=20, description="An administrator's key of the operator's choice."
+    )
+    jwks_url: str | None = Field(
+        default=None, pattern=r"^https?://", description="Where the public keys for JWTs are; unset: no JWTs."
+    )
+    jwt_issuer: str | None = Field(default=None, description="The `iss` that a JWT must have.")
+    jwt_audience: str | None = Field(default=None, description="The `aud` that a JWT must have.")
+    rate_limit: str = Field(
+        default="6000/minute",
+        pattern=r"^(off|[1-9]\d{0,8}/(second|minute|hour|day))$",
+        description="How many requests a key may send, such as `100/second`; `off`: any.",
+    )
+    rate_limit_url: SecretStr | None = Field(
+        default=None,
+        description="redis:// address where all processes of the service count together; unset: each for itself.",
+    )
+    cors_origins: tuple[str, ...] = Field(
+        default=(), description="JSON list of the origins whose pages may call; none unless set."
+    )
+
+    @model_validator(mode="after")
+    def _jwts_name_their_issuer_and_audience(self) -> Self:
+        if self.jwks_url and not (self.jwt_issuer and self.jwt_audience):
+            raise ValueError("jwks_url needs jwt_issuer and jwt_audience: a token made for others must not count")
+        return self
+
+
 class Settings:
     """All groups, read once at the edge."""
 
@@ -82,7 +115,9 @@ class Settings:
         store: StoreSettings | None = None,
         embedding: EmbeddingSettings | None = None,
         server: ServerSettings | None = None,
+        auth: AuthSettings | None = None,
     ) -> None:
         self.store = store or StoreSettings()
         self.embedding = embedding or EmbeddingSettings()
         self.server = server or ServerSettings()
+        self.auth = auth or AuthSettings()

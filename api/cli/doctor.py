@@ -6,8 +6,6 @@ import asyncio
 import platform
 import shutil
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
@@ -18,6 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import edge, words
+from api.runtime import opened_store
 from schemas.errors import SubstrateError
 from schemas.settings import Settings, StoreSettings
 from substrate import reader
@@ -57,13 +56,6 @@ class Finding(NamedTuple):
     said: str
     well: bool = True
     remedy: str = ""
-
-
-class Opened(NamedTuple):
-    """The store as it could be opened."""
-
-    connection: Connection
-    engine: EmbeddedEngine | None
 
 
 @app.command()
@@ -126,9 +118,10 @@ async def _living(settings: Settings) -> list[Finding]:
     """The embedder, the engine and its graphs; each is looked at even when another fails."""
     embedder, findings = await _embedder(settings)
     try:
-        async with _store(settings.store) as opened:
-            findings += await _engine(opened)
-            findings += await _graphs(opened.connection, embedder)
+        # Without the embedder: a fault of one must not hide the other's.
+        async with opened_store(settings.store) as (connection, engine):
+            findings += await _engine(connection, engine)
+            findings += await _graphs(connection, embedder)
     except SubstrateError as error:
         findings.append(_trouble("engine", error))
     finally:
@@ -151,32 +144,13 @@ async def _embedder(settings: Settings) -> tuple[Embedder | None, list[Finding]]
     return embedder, [Finding("embedder", said)]
 
 
-@asynccontextmanager
-async def _store(store: StoreSettings) -> AsyncIterator[Opened]:
-    """The store without the embedder: a fault of one must not hide the other's."""
-    url, engine = store.server_url(), None
-    if url is None:
-        engine = EmbeddedEngine(store.data)
-        await engine.start()
-        url = f"unix://{engine.socket}"
-    password = store.password.get_secret_value() if store.password else None
-    credentials = (None, None) if engine else (store.username, password)
-    connection = Connection(url, timeout_ms=store.query_timeout_ms, credentials=credentials)
-    try:
-        yield Opened(connection, engine)
-    finally:
-        await connection.close()
-        if engine is not None:
-            await engine.stop()
-
-
-async def _engine(opened: Opened) -> list[Finding]:
-    await opened.connection.ping()
-    trip = median([await opened.connection.ping() for _ in range(TRIPS)])
-    if opened.engine is None:
+async def _engine(connection: Connection, engine: EmbeddedEngine | None) -> list[Finding]:
+    await connection.ping()
+    trip = median([await connection.ping() for _ in range(TRIPS)])
+    if engine is None:
         names = "a FalkorDB server"
     else:
-        versions = await engine_versions(opened.engine.socket)
+        versions = await engine_versions(engine.socket)
         names = ", ".join(f"{name} {number}" for name, number in versions.items())
     said = f"{names}; round trip {trip:.2f} ms"
     if trip < SLOW_TRIP_MS:

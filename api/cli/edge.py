@@ -19,7 +19,7 @@ from api.runtime import Runtime
 from orchestration.formats.reading import moment
 from schemas.errors import InvalidRequest, NotFound
 from schemas.memory import Level
-from schemas.settings import EmbeddingSettings, ServerSettings, Settings, StoreSettings
+from schemas.settings import AuthSettings, EmbeddingSettings, ServerSettings, Settings, StoreSettings
 from substrate.graph_schema import CITIZEN_PREFIX, graph_name
 
 _NAMES_SHOWN = 5
@@ -43,6 +43,7 @@ def settings_of(ctx: typer.Context) -> Settings:
         checked(StoreSettings, {}, {"port": "FALKORDB_PORT", "query_timeout_ms": "SUBSTRATE_QUERY_TIMEOUT_MS"}),
         checked(EmbeddingSettings, {}),
         checked(ServerSettings, {}, {"port": "SUBSTRATE_PORT"}),
+        checked(AuthSettings, {}, {name: f"SUBSTRATE_{name.upper()}" for name in AuthSettings.model_fields}),
     )
     data: Path | None = ctx.find_root().obj
     return settings if data is None else at_directory(settings, data)
@@ -51,7 +52,7 @@ def settings_of(ctx: typer.Context) -> Settings:
 def at_directory(settings: Settings, data: Path) -> Settings:
     """The same settings with the embedded engine in `data`, whatever server is configured."""
     store = settings.store.model_copy(update={"data": data, "url": None, "host": None})
-    return Settings(store, settings.embedding, settings.server)
+    return Settings(store, settings.embedding, settings.server, settings.auth)
 
 
 def run[T](work: Coroutine[Any, Any, T]) -> T:

@@ -52,6 +52,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "export": "Write whole memories as lines of JSON, with both time axes.",
     "import": "Read an export into an empty memory.",
     "serve": "Serve the REST API.",
+    "keys": "Make, list and revoke the keys of the service.",
     "doctor": "Check the engine, the indexes, the embedder and the disk.",
 }
 """Each command is the module of its name in this package, with a Typer application called `app`.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-from ipaddress import ip_address
 from typing import Annotated, Final
 
 import typer
@@ -12,9 +11,12 @@ import uvicorn
 from rich.text import Text
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api import audit
 from api.app import create_app
 from api.cli import edge
+from api.gate import is_loopback
 from schemas.errors import InvalidRequest, SubstrateError, Unavailable
+from schemas.keys import NewKey
 from schemas.settings import Settings
 
 LOG_LEVELS: Final = ("critical", "error", "warning", "info", "debug", "trace")
@@ -53,15 +55,30 @@ def serve(
     *,
     host: Annotated[str | None, typer.Option(help="Address to listen on; loopback unless told.")] = None,
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port; 8000 unless told.")] = None,
+    opened: Annotated[
+        bool, typer.Option("--open", help="Let everybody on this machine in without a key; loopback only.")
+    ] = False,
 ) -> None:
-    """Serve the REST API until it is stopped (Ctrl-C). Its documentation is at /docs."""
-    settings = edge.settings_of(ctx)
+    """Serve the REST API until it is stopped (Ctrl-C). Its documentation is at /docs.
+
+    It is closed to all without a key. For a store that has none, an administrator's is made and shown once.
+    """
+    settings = _with_open(edge.settings_of(ctx), opened=opened)
     address = (host or settings.server.host, port or settings.server.port)
-    gate = FailureKept(create_app(settings))
+    if settings.auth.open and not is_loopback(address[0]):
+        raise InvalidRequest(
+            f"--open is for this machine alone, and {address[0]} can be reached from others",
+            remedy="Leave --open away, or listen on 127.0.0.1.",
+        )
+    audit.configure()
+    gate = FailureKept(create_app(settings, _show))
     config = uvicorn.Config(
         gate,
         loop="uvloop",
         lifespan="on",
+        ws="none",
+        access_log=False,  # the audit log says more, and nothing that was sent
+        server_header=False,
         log_level=_log_level(settings),
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
@@ -89,12 +106,17 @@ def _listening(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the address."""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+def _with_open(settings: Settings, *, opened: bool) -> Settings:
+    auth = settings.auth.model_copy(update={"open": opened or settings.auth.open})
+    return Settings(settings.store, settings.embedding, settings.server, auth)
+
+
+def _show(first: NewKey) -> None:
+    """Beside the log, not in it: this is the only time that the key is to be seen."""
+    console = edge.messages()
+    console.print(Text("The administrator's key, which is not shown again:", "bold"), soft_wrap=True)
+    console.print(Text(f"  {first.key}", "bold green"), soft_wrap=True)
+    console.print(Text("Send it as `Authorization: Bearer KEY`; `substrate keys` makes others."), soft_wrap=True)
 
 
 def _announce(settings: Settings, host: str, port: int) -> None:
@@ -102,11 +124,13 @@ def _announce(settings: Settings, host: str, port: int) -> None:
     shown = f"[{host}]" if ":" in host else host
     store = "a FalkorDB server" if settings.store.server_url() else f"the engine in {settings.store.data}"
     console.print(Text(f"Substrate at http://{shown}:{port}/docs, with {store}. Ctrl-C stops it."), soft_wrap=True)
+    if settings.auth.open:
+        console.print(Text("warning: open to everybody on this machine, without a key.", "bold yellow"))
     if not is_loopback(host):
         console.print(
             Text(
-                f"warning: {host} can be reached from other machines, and there is no authentication yet: "
-                "whoever reaches it reads and writes every memory.",
+                f"warning: {host} can be reached from other machines, and keys and memories travel in clear: "
+                "put a proxy with TLS before it.",
                 "bold yellow",
             ),
             soft_wrap=True,

@@ -9,6 +9,7 @@ from fastapi.responses import StreamingResponse
 
 from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
+from api.needs import citizen_may, needs
 from orchestration import citizen
 from orchestration.moving.exporting import export
 from orchestration.moving.lines import Origin
@@ -20,24 +21,28 @@ router = APIRouter(prefix="/v1/citizens", tags=["citizens"], route_class=StrictR
 
 
 @router.get("/{citizen_id}/state")
+@needs(citizen_may("read"))
 async def state(citizen_id: CitizenId, runtime: Opened) -> CitizenState:
     """What the citizen feels and wants, as it is kept."""
     return await citizen.read_state(citizen_id, runtime.deps)
 
 
 @router.put("/{citizen_id}/state")
+@needs(citizen_may("write"))
 async def set_state(citizen_id: CitizenId, change: StateChange, runtime: Opened, now: Now) -> CitizenState:
     """Set what is given; what is left out stays."""
     return await citizen.change_state(citizen_id, change, runtime.deps, now)
 
 
 @router.get("/{citizen_id}/dissonances")
+@needs(citizen_may("read"))
 async def dissonances(citizen_id: CitizenId, runtime: Opened) -> LearningMoments:
     """Every belief that changed, and how often each correction pattern recurs."""
     return await citizen.learning_moments(citizen_id, runtime.deps)
 
 
 @router.get("/{citizen_id}/export", response_class=StreamingResponse)
+@needs(citizen_may("read"))
 async def export_memory(
     citizen_id: CitizenId,
     runtime: Opened,

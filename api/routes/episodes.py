@@ -12,6 +12,7 @@ from pydantic import Field
 
 from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
+from api.needs import citizen_may, needs
 from orchestration.formats import File, Given, Intake, parse
 from orchestration.ingest import IngestReport, ingest
 from schemas.base import CitizenId, Identifier, Request
@@ -38,6 +39,7 @@ class EpisodeReport(IngestReport):
 
 
 @router.post("")
+@needs(citizen_may("write"))
 async def remember_episode(conversation: Conversation, runtime: Opened, now: Now) -> EpisodeReport:
     """Store a conversation: turns, who said them, their order, and the session they were said in."""
     episode_id, intake = await asyncio.to_thread(_read, conversation)

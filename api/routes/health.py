@@ -2,47 +2,67 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
+from pydantic import Field
 
+from api.bodies import StrictRoute
 from api.dependencies import Opened
+from api.gate import caller_if_any
+from api.needs import PUBLIC, Caller, needs
 from api.runtime import Runtime
 from schemas.base import Frozen
 from schemas.errors import Unavailable
 from substrate.connection import GraphMissing
 from substrate.graph_schema import Graphs
 
-router = APIRouter(prefix="/health", tags=["health"])
+router = APIRouter(prefix="/health", tags=["health"], route_class=StrictRoute)
 
 
 class Alive(Frozen):
     """The process answers."""
 
     status: Literal["alive"] = "alive"
+    open: bool = Field(default=False, description="Whether everybody is let in without a key.")
 
 
 class Ready(Frozen):
-    """The engine answers, and every index of every graph is operational."""
+    """The engine answers, and every index of every graph is operational. Only administrators see `graphs`."""
 
     status: Literal["ready"] = "ready"
     engine: Literal["embedded", "server"]
     ping_ms: float
-    graphs: int
+    graphs: int | None
     embedding: str
     dimension: int
+    open: bool = False
 
 
 @router.get("/live")
-async def live() -> Alive:
+@needs(PUBLIC)
+async def live(request: Request) -> Alive:
     """200 for as long as the process lives."""
-    return Alive()
+    return Alive(open=request.app.state.open)
 
 
 @router.get("/ready")
-async def ready(runtime: Opened) -> Ready:
-    """200 when every request can be served, else a problem that names what is not ready."""
-    return await _readiness(runtime)
+@needs(PUBLIC)
+async def ready(request: Request, runtime: Opened) -> Ready:
+    """200 when every request can be served, else a problem; to administrators it names what is not ready."""
+    caller = await caller_if_any(request)
+    try:
+        said = await _readiness(runtime)
+    except Unavailable as error:
+        if _is_admin(caller):
+            raise
+        raise Unavailable(error.detail, remedy=error.remedy) from error
+    hidden: dict[str, Any] = {} if _is_admin(caller) else {"graphs": None}
+    return said.model_copy(update={"open": request.app.state.open, **hidden})
+
+
+def _is_admin(caller: Caller | None) -> bool:
+    return caller is not None and caller.grants.admin
 
 
 async def _readiness(runtime: Runtime) -> Ready:

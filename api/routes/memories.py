@@ -9,6 +9,7 @@ from fastapi import APIRouter, Body, Response
 from api.addresses import AskedOf, AskedWhose, At, record_seen, records_of
 from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
+from api.needs import COMMANDS, memory_may, needs
 from api.revising import RevisionBody, of_place
 from api.writing import MANY, Write, one_or_many, write, write_one
 from schemas.base import Frozen
@@ -29,12 +30,14 @@ class MemoryHistory(Frozen):
 
 
 @router.post("", status_code=201, response_model=WriteReceipt, responses=MANY)
+@needs(COMMANDS)
 async def remember(body: MemoryBody, writing: Write) -> Response:
     """Store one memory, or a list of up to 1000 of which each is stored or refused on its own."""
     return await write(body, Remember, writing)
 
 
 @router.get("/{level}/{memory_id:path}/history")
+@needs(memory_may("read"))
 async def history(place: At, whose: AskedWhose, runtime: Opened) -> MemoryHistory:
     """All records of a memory: what was known, when, and over which time it held."""
     rows = await records_of(place, whose, runtime)
@@ -42,6 +45,7 @@ async def history(place: At, whose: AskedWhose, runtime: Opened) -> MemoryHistor
 
 
 @router.get("/{level}/{memory_id:path}")
+@needs(memory_may("read"))
 async def read(place: At, asked: AskedOf, runtime: Opened, now: Now, response: Response) -> ConsciousnessNode:
     """A memory as it is now, or as it was at a moment. `Substrate-Notes` says what was assumed."""
     row = await record_seen(place, asked, runtime, now)
@@ -51,6 +55,7 @@ async def read(place: At, asked: AskedOf, runtime: Opened, now: Now, response: R
 
 
 @router.post("/{level}/{memory_id:path}/supersede")
+@needs(COMMANDS)
 async def supersede(
     place: At, body: Annotated[Any, RevisionBody(Supersede), Body()], writing: Write
 ) -> WriteReceipt:
@@ -59,12 +64,14 @@ async def supersede(
 
 
 @router.post("/{level}/{memory_id:path}/correct")
+@needs(COMMANDS)
 async def correct(place: At, body: Annotated[Any, RevisionBody(Correct), Body()], writing: Write) -> WriteReceipt:
     """We were wrong: the corrected content holds over the same valid time."""
     return await write_one(of_place(body, place), Correct, writing)
 
 
 @router.post("/{level}/{memory_id:path}/retract")
+@needs(COMMANDS)
 async def retract(place: At, body: Annotated[Any, RevisionBody(Retract), Body()], writing: Write) -> WriteReceipt:
     """The memory no longer holds from `effective_at` on; without one it never did."""
     return await write_one(of_place(body, place), Retract, writing)

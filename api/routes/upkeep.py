@@ -8,9 +8,10 @@ from fastapi import APIRouter, Response
 
 from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
+from api.needs import REPAIR, SWEEP, needs
 from orchestration.upkeep.repair import run_repair
 from orchestration.upkeep.sweep import sweep
-from schemas.errors import Conflict, Incorrect, InvalidRequest, NotFound
+from schemas.errors import Conflict, Forbidden, Incorrect, InvalidRequest, NotFound
 from schemas.upkeep import RepairOutcome, RepairRequest, SweepAnswer, SweepRequest
 
 router = APIRouter(prefix="/v1/upkeep", tags=["upkeep"], route_class=StrictRoute)
@@ -19,10 +20,12 @@ _ERRORS: Final[dict[str | None, type[Incorrect]]] = {
     "invalid-request": InvalidRequest,
     "not-found": NotFound,
     "conflict": Conflict,
+    "forbidden": Forbidden,
 }
 
 
 @router.post("/sweep", response_model=SweepAnswer)
+@needs(SWEEP)
 async def sweep_graphs(request: SweepRequest, runtime: Opened, now: Now) -> Response:
     """Go over the graphs in small batches while others read and write; takes seconds for many memories."""
     answer = await sweep(request, runtime.deps, now)
@@ -30,6 +33,7 @@ async def sweep_graphs(request: SweepRequest, runtime: Opened, now: Now) -> Resp
 
 
 @router.post("/repair")
+@needs(REPAIR)
 async def repair(request: RepairRequest, runtime: Opened, now: Now) -> RepairOutcome:
     """Run the task of a finding. `gone`: it is no longer as it was seen, and nothing was changed."""
     outcome = await run_repair(request.task, runtime.deps, now)

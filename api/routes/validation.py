@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body
 
 from api.bodies import StrictRoute
+from api.needs import ANY_KEY, needs
 from orchestration.validation import validate_consciousness_link
 from schemas.validation import ValidationResult
 
@@ -14,6 +15,7 @@ router = APIRouter(prefix="/v1/validation", tags=["validation"], route_class=Str
 
 
 @router.post("/link")
+@needs(ANY_KEY)
 async def validate_link(link: Annotated[dict[str, Any], Body()]) -> ValidationResult:
     """Errors, warnings and completeness of a link's metadata; nothing is stored. Unknown fields are allowed."""
     return validate_consciousness_link(link)

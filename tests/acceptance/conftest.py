@@ -23,27 +23,42 @@ SERVE = """
 import sys, uvicorn
 from pathlib import Path
 from api.app import create_app
-from schemas.settings import EmbeddingSettings, Settings, StoreSettings
+from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSettings
 settings = Settings(
     store=StoreSettings(data=Path(sys.argv[2]), url=None, host=None),
     embedding=EmbeddingSettings(embedding=sys.argv[3]),
+    auth=AuthSettings(admin_key=sys.argv[4], rate_limit="off"),
 )
-uvicorn.run(create_app(settings), host="127.0.0.1", port=int(sys.argv[1]), log_level="warning")
+uvicorn.run(create_app(settings), host="127.0.0.1", port=int(sys.argv[1]), log_level="warning", ws="none")
 """
+ADMIN_KEY = "sk-of-the-tests-0123456789abcdef"
 START_LIMIT_S = 60.0
 
 
 class Service:
-    """A running service, its client, and a direct look at its engine."""
+    """A running service, its client with an administrator's key, and a direct look at its engine."""
 
     def __init__(self, data: Path, embedding: str = "local") -> None:
         self.data = data
         port = _free_port()
         self.process = subprocess.Popen(
-            [sys.executable, "-c", SERVE, str(port), str(data), embedding], cwd=Path(__file__).parents[2]
+            [sys.executable, "-c", SERVE, str(port), str(data), embedding, ADMIN_KEY],
+            cwd=Path(__file__).parents[2],
         )
-        self.http = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30)
+        self.url = f"http://127.0.0.1:{port}"
+        self.http = self.client(ADMIN_KEY)
         self._wait()
+
+    def client(self, key: str | None) -> httpx.Client:
+        """A client with this key, or with none; the caller closes it."""
+        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        return httpx.Client(base_url=self.url, timeout=30, headers=headers)
+
+    def key(self, *scopes: str, **fields: Any) -> str:
+        """A new key with these scopes."""
+        answer = self.http.post("/v1/keys", json={"name": "of a test", "scopes": scopes, **fields})
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["key"])
 
     def _wait(self) -> None:
         give_up = time.monotonic() + START_LIMIT_S

@@ -332,20 +332,54 @@ def test_the_service_starts_and_stops_in_order(data: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert run("--data", str(data), "serve", "--port", str(port)).code == 6
-    words = ["--data", str(data), "serve", "--host", "0.0.0.0", "--port", str(port)]
-    process = subprocess.Popen([*PROGRAM, *words], cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    give_up = time.monotonic() + 60
-    while time.monotonic() < give_up:
-        try:
-            if httpx.get(f"http://127.0.0.1:{port}/health/ready").status_code == 200:
-                break
-        except httpx.TransportError:
-            time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
-    assert process.returncode == 0
-    assert "no authentication" in err
+    _, err = served(data, "--host", "0.0.0.0")
+    assert "TLS" in err
     assert "Traceback" not in err
+
+
+def served(data: Path, *words: str, key: str | None = None) -> tuple[list[int], str]:
+    """Serve until Ctrl-C; the statuses of four requests with the key, and all that was printed."""
+    port = str(free_port())
+    program = [*PROGRAM, "--data", str(data), "serve", "--port", port, *words]
+    process = subprocess.Popen(program, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    statuses = []
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers) as http:
+        give_up = time.monotonic() + 60
+        while time.monotonic() < give_up:
+            try:
+                if http.get("/health/ready").status_code == 200:
+                    break
+            except httpx.TransportError:
+                time.sleep(0.05)
+        for address in ("/v1/keys", f"/v1/keys?key={key}", f"/v1/memories/N1/{key}?citizen_id=ada", f"/{key}"):
+            statuses.append(http.get(address).status_code)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == 0
+    return statuses, out
+
+
+def test_an_empty_store_gets_one_key_that_is_shown_once_and_written_nowhere(tmp_path: Path) -> None:
+    closed, first = served(tmp_path)
+    assert closed == [401] * 4
+    [key] = re.findall(r"sk-first-\S+", first)
+    allowed, again = served(tmp_path, key=key)
+    assert allowed == [200, 200, 404, 404]
+    printed = again + run("--data", str(tmp_path), "doctor").out + run("--data", str(tmp_path), "keys", "list").out
+    assert key.removeprefix("sk-first-") not in printed
+    assert '"event":"request"' in again
+    assert '"key":"first"' in again
+    files = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert not any(key.removeprefix("sk-first-").encode() in content for content in files)
+
+
+def test_an_open_service_is_for_this_machine_alone_and_says_so(tmp_path: Path) -> None:
+    assert run("--data", str(tmp_path), "serve", "--open", "--host", "0.0.0.0").code == 2
+    allowed, said = served(tmp_path, "--open")
+    assert allowed == [200, 200, 404, 404]
+    assert "warning: open to everybody" in said
+    assert "sk-" not in said
 
 
 def test_a_service_that_cannot_start_says_why(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def instant(text: str) -> datetime:
 
 def test_a_living_service_says_so(service: Service) -> None:
     answer = service.http.get("/health/live")
-    assert (answer.status_code, answer.json()) == (200, {"status": "alive"})
+    assert (answer.status_code, answer.json()) == (200, {"status": "alive", "open": False})
 
 
 def test_a_ready_service_names_its_engine_and_embedder(service: Service) -> None:
@@ -80,7 +80,8 @@ def test_the_service_documents_every_route(service: Service) -> None:
         ("get", "/health/live"),
         ("get", "/health/ready"),
     }
-    assert routes == revisions | writes | upkeep | citizens | reads
+    keys = {("get", "/v1/keys"), ("post", "/v1/keys"), ("delete", "/v1/keys/{key_id}")}
+    assert routes == revisions | writes | upkeep | citizens | reads | keys
     assert "citizen_id" in str(document["paths"][f"{address}/retract"]["post"]["requestBody"])
     assert service.http.get("/docs").status_code == 200
 

@@ -13,18 +13,18 @@ from api.app import create_app
 from api.bodies import strict_json
 from api.dependencies import open_runtime
 from schemas.errors import StoreMisfit, Unavailable
-from schemas.settings import Settings
+from schemas.settings import AuthSettings, Settings
 from substrate.connection import GraphMissing
 
 Provide = Callable[[], Awaitable[Any]]
 
 
-async def readiness(provide: Provide) -> httpx.Response:
-    """What /health/ready answers when `provide` gives the runtime."""
-    app = create_app(Settings())
+async def readiness(provide: Provide, *, opened: bool = True) -> httpx.Response:
+    """What /health/ready answers when `provide` gives the runtime, to all or to somebody without a key."""
+    app = create_app(Settings(auth=AuthSettings(open=opened)))
     app.dependency_overrides[open_runtime] = provide
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         return await client.get("/health/ready")
 
 
@@ -84,6 +84,13 @@ async def test_an_engine_that_does_not_answer_is_worth_another_try() -> None:
 async def test_an_index_under_construction_is_named() -> None:
     answer = await readiness(Store(["Trace"]).provide)
     assert (answer.status_code, answer.json()["faults"]) == (503, ["b: Trace is not operational"])
+
+
+async def test_without_a_key_nobody_learns_which_graphs_there_are() -> None:
+    unready = await readiness(Store(["Trace"]).provide, opened=False)
+    assert (unready.status_code, unready.json()["faults"]) == (503, [])
+    ready = await readiness(Store([]).provide, opened=False)
+    assert (ready.status_code, ready.json()["graphs"], ready.json()["open"]) == (200, None, False)
 
 
 async def test_a_graph_erased_meanwhile_is_no_obstacle() -> None:

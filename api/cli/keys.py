@@ -1,0 +1,97 @@
+"""`substrate keys`: make, list and revoke the keys of the service. Whoever may open the store may do so."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Annotated, Final
+
+import orjson
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from api import auth
+from api.cli import edge, words
+from api.runtime import now, opened_store
+from schemas.keys import KeyInfo, KeyRequest
+from schemas.settings import StoreSettings
+from schemas.temporal import to_datetime
+from substrate import keys
+from substrate.connection import Connection
+
+OPTIONS: Final = {"name": "NAME", "scopes": "--scope", "expires_at": "--days"}
+
+app = typer.Typer(add_completion=False)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
+
+
+@app.command()
+def create(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Whom the key is for.")],
+    *,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SCOPE",
+            help="citizen:ID:read|write|erase, N2:read|write, N3:read|write, upkeep or admin; "
+            "* stands for each. Give it several times for several.",
+        ),
+    ] = None,
+    days: Annotated[int | None, typer.Option(min=1, max=36500, help="For how long it counts.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a key. It is shown this once; only its hash is kept."""
+    at = now()
+    until = None if days is None else to_datetime(at) + timedelta(days=days)
+    fields = {"name": name, "scopes": scope or [], "expires_at": until}
+    request = edge.checked(KeyRequest, fields, OPTIONS)
+    made = _with_store(ctx, lambda connection: auth.create(connection, request, at))
+    if as_json:
+        edge.write_json(made.model_dump_json())
+        return
+    edge.messages().print(f"Key {made.id} for {words.one_line(made.name)}. It is not shown again:", soft_wrap=True)
+    typer.echo(made.key)
+
+
+@app.command("list")
+def listed(ctx: typer.Context, *, as_json: AsJson = False) -> None:
+    """Show all keys, oldest first, those revoked or expired included."""
+    found = _with_store(ctx, keys.listed)
+    if as_json:
+        edge.write_json(orjson.dumps([key.model_dump(mode="json") for key in found]).decode())
+        return
+    table = Table("id", "name", "scopes", "made", "counts until", "last used", box=None, pad_edge=False)
+    for key in found:
+        table.add_row(*map(Text, _cells(key)))
+    edge.output().print(table if found else "There is no key yet: `substrate keys create` makes one.")
+
+
+@app.command()
+def revoke(
+    ctx: typer.Context,
+    key_id: Annotated[str, typer.Argument(metavar="ID", help="The id of the key, as `keys list` shows it.")],
+) -> None:
+    """A key counts no longer; a running service knows it within a second."""
+    at = now()
+    revoked = _with_store(ctx, lambda connection: auth.revoke(connection, key_id, at))
+    typer.echo(f"Key {revoked.id} for {words.one_line(revoked.name)} counts no longer.")
+
+
+def _cells(key: KeyInfo) -> tuple[str, ...]:
+    until = words.clock(key.expires_at) if key.expires_at else "revoked"
+    if key.revoked_at is not None:
+        until = f"revoked {words.clock(key.revoked_at)}"
+    used = words.clock(key.last_used_at) if key.last_used_at else "never"
+    name = words.one_line(key.name)
+    return (key.id, name, " ".join(key.scopes), words.clock(key.created_at), until, used)
+
+
+def _with_store[T](ctx: typer.Context, work: Callable[[Connection], Awaitable[T]]) -> T:
+    async def opened(store: StoreSettings) -> T:
+        async with opened_store(store) as (connection, _engine):
+            return await work(connection)
+
+    return edge.run(opened(edge.settings_of(ctx).store))

@@ -1,0 +1,169 @@
+"""The gate before every route: who calls, how often, with which id; and what each answer must carry.
+
+It answers before a body is read: whoever has no key sends none in vain.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from ipaddress import ip_address
+from typing import Final
+from uuid import uuid4
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from api import audit
+from api.auth import OPEN, Keyring, challenge
+from api.needs import Caller
+from api.problems import problem_of
+from api.rates import Rates
+from api.runtime import now
+from schemas.errors import Forbidden, SubstrateError, Unavailable
+
+PUBLIC: Final = frozenset(
+    ("/", "/health/live", "/health/ready", "/docs", "/docs/oauth2-redirect", "/openapi.json")
+)
+"""What everybody may see: nothing of it speaks of what is remembered, or of whom."""
+PUBLIC_BELOW: Final = ("/static/",)
+"""Where the files of pages lie."""
+
+_PAGE_POLICY: Final = (
+    "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+_DOCS_POLICY: Final = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' https://cdn.jsdelivr.net; "
+    "style-src 'self' 'unsafe-inline' https://cdn.jsdelivr.net; "
+    "img-src 'self' data: https://fastapi.tiangolo.com; "
+    "object-src 'none'; base-uri 'none'; frame-ancestors 'none'"
+)
+"""FastAPI's page of the API brings its script from there."""
+_HEADERS: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+_REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+
+
+class Gate:
+    """Middleware. The application's state has the keyring once the store is open; `rates` counts requests."""
+
+    def __init__(self, app: ASGIApp, rates: Rates, *, opened: bool) -> None:
+        self.app = app
+        self.rates = rates
+        self.opened = opened
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the request through with its caller, or answer it."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008, "reason": "there is no WebSocket here"})
+        elif scope["type"] != "http":
+            await self.app(scope, receive, send)
+        else:
+            await self._http(scope, receive, send)
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = time.perf_counter()
+        headers = dict(scope["headers"])
+        request_id = _request_id(headers.get(b"x-request-id", b""))
+        scope.setdefault("state", {})
+        scope["state"].update(request_id=request_id, caller=None)
+        answered = Answered(send, {"X-Request-Id": request_id, **_fixed(scope["path"])})
+        try:
+            refusal = await self._refusal(scope, headers, answered)
+            await (refusal or self.app)(scope, receive, answered)
+        finally:
+            if not is_public(scope["path"]):
+                audit.note(scope, request_id, answered.status, (time.perf_counter() - begun) * 1000)
+
+    async def _refusal(self, scope: Scope, headers: dict[bytes, bytes], answered: Answered) -> Response | None:
+        """The answer to a request that may not pass; to one that may, None, and its caller in the state."""
+        if self.opened:
+            return self._open_to(scope, headers)
+        if is_public(scope["path"]):
+            return None
+        try:
+            principal = await keyring_of(scope).principal(headers, now())
+            scope["state"]["caller"] = Caller(principal)
+            answered.headers |= await self.rates.count(principal.key_id)
+        except SubstrateError as error:
+            return problem_of(error, scope["path"], challenge(error, headers))
+        return None
+
+    def _open_to(self, scope: Scope, headers: dict[bytes, bytes]) -> Response | None:
+        """All on this machine; but no page of the web that has its own name point here (DNS rebinding)."""
+        host = headers.get(b"host", b"localhost").decode("latin-1")
+        if not is_loopback(re.sub(r":\d*$", "", host)):
+            error = Forbidden("an open service answers on a loopback address alone", remedy="Call localhost.")
+            return problem_of(error, scope["path"])
+        scope["state"]["caller"] = Caller(OPEN)
+        return None
+
+
+class Answered:
+    """The sending side of one request: adds the headers that every answer has, and keeps the status."""
+
+    def __init__(self, send: Send, headers: dict[str, str]) -> None:
+        self._send = send
+        self.headers = headers
+        self.status = 500
+
+    async def __call__(self, message: Message) -> None:
+        """Send the message on."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = MutableHeaders(scope=message)
+            for name, value in self.headers.items():
+                headers.setdefault(name, value)
+        await self._send(message)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach the address."""
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def is_public(path: str) -> bool:
+    """Whether everybody may see it."""
+    return path in PUBLIC or path.startswith(PUBLIC_BELOW)
+
+
+def keyring_of(scope: Scope) -> Keyring:
+    """The keyring of the open store. Raises Unavailable while it is not open."""
+    keyring: Keyring | None = getattr(scope["app"].state, "keyring", None)
+    if keyring is None:
+        raise Unavailable("the store is not open yet", remedy="Try again in a moment.")
+    return keyring
+
+
+async def caller_if_any(request: Request) -> Caller | None:
+    """The caller of a public route: None without a key, and with one that does not count."""
+    scope = request.scope
+    headers = dict(scope["headers"])
+    caller: Caller | None = scope["state"]["caller"]
+    if caller is not None or not headers.keys() & {b"authorization", b"x-api-key"}:
+        return caller
+    try:
+        return Caller(await keyring_of(scope).principal(headers, now()))
+    except SubstrateError:
+        return None
+
+
+def _fixed(path: str) -> dict[str, str]:
+    """What an answer has for its address; what it says of memories no cache keeps, unless the route allows it."""
+    policy = _DOCS_POLICY if path.startswith("/docs") else _PAGE_POLICY
+    caching = {} if is_public(path) else {"Cache-Control": "no-store", "Vary": "Authorization, X-API-Key"}
+    return {**_HEADERS, "Content-Security-Policy": policy, **caching}
+
+
+def _request_id(said: bytes) -> str:
+    return said.decode() if _REQUEST_ID.fullmatch(said) else uuid4().hex

@@ -1,0 +1,54 @@
+"""How many requests a key may send: a moving window, counted here or, for all processes together, in Redis."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Final
+
+import limits
+from limits.aio.strategies import MovingWindowRateLimiter
+from limits.errors import StorageError
+from limits.storage import storage_from_string
+
+from schemas.errors import RateLimited, Unavailable
+from schemas.settings import AuthSettings
+
+LEFT_FIELDS: Final = ("RateLimit-Policy", "RateLimit")
+
+
+class Rates:
+    """Counts the requests of each key."""
+
+    def __init__(self, settings: AuthSettings) -> None:
+        self._limit = None if settings.rate_limit == "off" else limits.parse(settings.rate_limit)
+        url = settings.rate_limit_url
+        storage = (
+            storage_from_string("async+memory://")
+            if url is None
+            else storage_from_string(
+                f"async+{url.get_secret_value()}", implementation="redispy", wrap_exceptions=True
+            )
+        )
+        self._window = MovingWindowRateLimiter(storage)
+
+    async def count(self, key_id: str) -> dict[str, str]:
+        """Count one request of the key; the headers that say what is left.
+
+        Raises RateLimited, and Unavailable when the Redis that counts does not answer.
+        """
+        if self._limit is None:
+            return {}
+        try:
+            within = await self._window.hit(self._limit, key_id)
+            reset, left = await self._window.get_window_stats(self._limit, key_id)
+        except StorageError as error:
+            raise Unavailable("the store of the rate limits does not answer", remedy="Try again.") from error
+        seconds = max(1, math.ceil(reset - time.time()))
+        if not within:
+            raise RateLimited(
+                f"this key may send {self._limit}", remedy="Wait, or send lists.", retry_after=seconds
+            )
+        window = self._limit.get_expiry()
+        policy = f'"key";q={self._limit.amount};w={window}'
+        return dict(zip(LEFT_FIELDS, (policy, f'"key";r={left};t={seconds}'), strict=True))

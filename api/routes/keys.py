@@ -1,0 +1,42 @@
+"""Keys: make one, list them, revoke one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request
+
+from api import auth
+from api.bodies import StrictRoute
+from api.dependencies import Now, Opened
+from api.gate import keyring_of
+from api.needs import ADMIN, needs
+from schemas.keys import KeyInfo, KeyList, KeyRequest, NewKey
+from substrate import keys
+
+router = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=StrictRoute)
+
+KeyId = Annotated[str, Path(pattern=r"^[a-z0-9]{1,32}$", examples=["4f1e2d3c5b6a"])]
+
+
+@router.post("", status_code=201)
+@needs(ADMIN)
+async def create(request: KeyRequest, runtime: Opened, now: Now) -> NewKey:
+    """Make a key. It is shown this once; only its hash is kept."""
+    return await auth.create(runtime.deps.connection, request, now)
+
+
+@router.get("")
+@needs(ADMIN)
+async def listed(runtime: Opened) -> KeyList:
+    """All keys, oldest first, those revoked or expired included."""
+    return KeyList(keys=tuple(await keys.listed(runtime.deps.connection)))
+
+
+@router.delete("/{key_id}")
+@needs(ADMIN)
+async def revoke(key_id: KeyId, http: Request, runtime: Opened, now: Now) -> KeyInfo:
+    """The key counts no longer: here at once, in other processes of the service within a second."""
+    revoked = await auth.revoke(runtime.deps.connection, key_id, now)
+    keyring_of(http.scope).forget(key_id)
+    return revoked

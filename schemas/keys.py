@@ -1,0 +1,128 @@
+"""Keys: what a caller may do, and a key as it is asked for, kept and shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Annotated, Final, Literal, NamedTuple
+
+from pydantic import AfterValidator, Field
+
+from schemas.base import Frozen, Name, Request
+from schemas.memory import Level
+from schemas.temporal import Moment
+
+Action = Literal["read", "write", "erase"]
+
+_SCOPE: Final = (
+    r"^(admin|upkeep|N[23]:(read|write|\*)"
+    r"|citizen:(\*|[A-Za-z0-9][A-Za-z0-9_.-]{0,63}):(read|write|erase|\*))$"
+)
+
+
+def _scope(text: str) -> str:
+    if not re.fullmatch(_SCOPE, text):
+        raise ValueError("a scope is citizen:ID:read, :write or :erase, N2:read or :write, upkeep, admin")
+    return text
+
+
+Scope = Annotated[
+    str,
+    AfterValidator(_scope),
+    Field(
+        json_schema_extra={"pattern": _SCOPE},
+        examples=["citizen:ada:read", "citizen:ada:*", "citizen:*:read", "N2:write", "upkeep", "admin"],
+    ),
+]
+"""`citizen:ID:ACTION`, `N2:ACTION`, `N3:ACTION`, `upkeep`, `admin`; a `*` stands for each citizen or action."""
+
+ANYONE: Final = "*"
+_ACTIONS: Final[tuple[Action, ...]] = ("read", "write", "erase")
+
+
+class Grants(NamedTuple):
+    """What scopes allow. An administrator may do everything.
+
+    `citizens` maps a citizen, or `*` for each, to its actions; `shared` a level (N2, N3) to its actions.
+    """
+
+    admin: bool = False
+    upkeep: bool = False
+    citizens: Mapping[str, frozenset[Action]] = {}
+    shared: Mapping[Level, frozenset[Action]] = {}
+
+    def of_citizen(self, citizen_id: str) -> frozenset[Action]:
+        """The actions allowed on a citizen; none for a citizen who is out of reach."""
+        if self.admin:
+            return frozenset(_ACTIONS)
+        nothing: frozenset[Action] = frozenset()
+        return self.citizens.get(citizen_id, nothing) | self.citizens.get(ANYONE, nothing)
+
+    def of_level(self, level: Level) -> frozenset[Action]:
+        """The actions allowed on a shared level."""
+        return frozenset(_ACTIONS) if self.admin else self.shared.get(level, frozenset())
+
+
+def grants(scopes: Iterable[str]) -> Grants:
+    """What the scopes allow together; each must fit the pattern of `Scope`."""
+    flags: set[str] = set()
+    citizens: dict[str, frozenset[Action]] = {}
+    shared: dict[Level, frozenset[Action]] = {}
+    for scope in scopes:
+        of, _, rest = scope.partition(":")
+        if not rest:
+            flags.add(of)
+        elif of == "citizen":
+            citizen_id, _, action = rest.rpartition(":")
+            citizens[citizen_id] = citizens.get(citizen_id, frozenset()) | _actions(action, _ACTIONS)
+        else:
+            level = Level(of)
+            shared[level] = shared.get(level, frozenset()) | _actions(rest, ("read", "write"))
+    return Grants("admin" in flags, "upkeep" in flags, citizens, shared)
+
+
+def _actions(said: str, every: tuple[Action, ...]) -> frozenset[Action]:
+    return frozenset(action for action in every if said in (action, "*"))
+
+
+class KeyRequest(Request):
+    """A key to be made: for whom, what it may do, until when; without `expires_at` until it is revoked."""
+
+    name: Annotated[Name, Field(max_length=100)]
+    scopes: Annotated[tuple[Scope, ...], Field(min_length=1, max_length=100)]
+    expires_at: Moment | None = None
+
+
+class KeyInfo(Frozen):
+    """A key as it is listed: never the key itself. `last_used_at` is exact to a minute."""
+
+    id: str
+    name: str
+    scopes: tuple[str, ...]
+    created_at: datetime
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+    last_used_at: datetime | None = None
+
+
+class KeyRecord(KeyInfo):
+    """A key as it is kept: `hash` is the SHA-256 of the whole key, in hexadecimal."""
+
+    hash: str
+
+    def info(self) -> KeyInfo:
+        """The key as it is listed."""
+        return KeyInfo(**self.model_dump(exclude={"hash"}))
+
+
+class NewKey(KeyInfo):
+    """A key that was just made. `key` is shown this once and cannot be had again."""
+
+    key: str
+
+
+class KeyList(Frozen):
+    """All keys, oldest first, those revoked or expired included."""
+
+    keys: tuple[KeyInfo, ...]

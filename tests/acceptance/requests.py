@@ -1,0 +1,103 @@
+"""A request for each route of an OpenAPI document, made from the document: valid, and aimed at one citizen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import httpx
+
+METHODS = ("get", "put", "post", "delete", "patch")
+FIRST_OF = ("anyOf", "oneOf", "allOf")
+OF_A_MEMORY = ("id", "memory_id", "source_id", "target_id")
+TIME = "2026-01-01T00:00:00Z"
+ANYTHING = {"speaker": "Ada", "text": "Hello."}
+"""An object whose fields the document leaves open: a message."""
+
+
+class Operation(NamedTuple):
+    """One route of the document."""
+
+    method: str
+    path: str
+    said: Mapping[str, Any]
+
+    @property
+    def needs(self) -> str | None:
+        """What it says that its caller needs."""
+        need: str | None = self.said.get("x-needs")
+        return need
+
+    def __str__(self) -> str:
+        return f"{self.method.upper()} {self.path}"
+
+
+def operations(document: Mapping[str, Any]) -> Iterator[Operation]:
+    """All routes of the document."""
+    for path, methods in document["paths"].items():
+        for method, said in methods.items():
+            if method in METHODS:
+                yield Operation(method, path, said)
+
+
+class Aim(NamedTuple):
+    """What the requests are aimed at."""
+
+    document: Mapping[str, Any]
+    citizen: str
+    memory: str
+
+    def send(self, http: httpx.Client, operation: Operation) -> httpx.Response:
+        """The answer to a valid request of the route about the citizen and the memory."""
+        parameters = [self._resolved(one) for one in operation.said.get("parameters", ())]
+        path = {one["name"]: self._value(one["name"], one["schema"]) for one in parameters if one["in"] == "path"}
+        query = {
+            one["name"]: self._value(one["name"], one["schema"])
+            for one in parameters
+            if one["in"] == "query" and (one.get("required") or one["name"] == "citizen_id")
+        }
+        body = operation.said.get("requestBody")
+        sent = None if body is None else self._value("", body["content"]["application/json"]["schema"])
+        address = operation.path.format(**path)
+        return http.request(operation.method, address, params=query, json=sent)
+
+    def _resolved(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        if "$ref" not in schema:
+            return schema
+        found: Any = self.document
+        for step in schema["$ref"].removeprefix("#/").split("/"):
+            found = found[step]
+        return self._resolved(found)
+
+    def _value(self, name: str, schema: Mapping[str, Any]) -> Any:
+        schema = self._resolved(schema)
+        aimed = {"citizen_id": self.citizen, "level": "N1"} | dict.fromkeys(OF_A_MEMORY, self.memory)
+        if name in aimed:
+            return aimed[name]
+        for choice in FIRST_OF:
+            if choice in schema:
+                kinds = [self._resolved(one) for one in schema[choice]]
+                return self._value(name, next(one for one in kinds if one.get("type") != "null"))
+        for given in ("const", "default"):
+            if given in schema:
+                return schema[given]
+        return schema["enum"][0] if "enum" in schema else self._of_type(name, schema)
+
+    def _of_type(self, name: str, schema: Mapping[str, Any]) -> Any:
+        kind = schema.get("type")
+        if kind == "object":
+            return self._object(schema)
+        if kind == "array":
+            return [self._value(name, schema.get("items", {}))]
+        if kind in ("number", "integer"):
+            return schema.get("minimum", 1 if kind == "integer" else 0.5)
+        if kind == "boolean":
+            return False
+        return schema.get("examples", [TIME if "format" in schema else "NEXT"])[0]
+
+    def _object(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        fields = schema.get("properties", {})
+        marks = {name for name, said in fields.items() if "const" in said}
+        chosen = {*schema.get("required", ()), *marks, *(fields.keys() & {"citizen_id"})}
+        found = {name: self._value(name, fields[name]) for name in sorted(chosen)}
+        return ANYTHING if not fields and schema.get("additionalProperties") is True else found

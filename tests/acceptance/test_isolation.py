@@ -1,0 +1,127 @@
+"""A walk over every route of the OpenAPI document: what a key is not for, it neither sees nor changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from api.app import create_app
+from api.gate import is_public
+from schemas.settings import Settings
+from tests.acceptance.conftest import Service
+from tests.acceptance.requests import Aim, Operation, operations
+
+SECRET = "The blue teapot holds the spare key"
+DOCUMENT = create_app(Settings()).openapi()
+ALL = list(operations(DOCUMENT))
+CLOSED = [one for one in ALL if not is_public(one.path)]
+PERSONAL = [one for one in CLOSED if "citizen:" in (one.needs or "")]
+
+
+@pytest.fixture(scope="module")
+def stranger(service: Service) -> Iterator[httpx.Client]:
+    """A client of another citizen, who may do everything with its own memory, upkeep, and what is shared."""
+    with service.client(service.key("citizen:stranger:*", "N2:*", "N3:*", "upkeep")) as http:
+        yield http
+
+
+@pytest.fixture
+def victim(service: Service, citizen: str) -> Aim:
+    """A citizen with a memory, a link and a state of its own."""
+    for memory_id in (f"{citizen}-m", f"{citizen}-n"):
+        service.remember(citizen, id=memory_id, name=SECRET)
+    service.relate(citizen, (f"{citizen}-m", "NEXT", f"{citizen}-n"))
+    return Aim(DOCUMENT, citizen, f"{citizen}-m")
+
+
+@pytest.mark.parametrize("operation", ALL, ids=str)
+def test_every_route_declares_what_its_caller_needs(operation: Operation) -> None:
+    assert operation.needs, (
+        f"{operation} does not say what its caller needs. Put `@needs(…)` of api/needs.py under its @router line; "
+        "until then it is for administrators alone."
+    )
+    assert (operation.needs == "nothing") is is_public(operation.path)
+    assert ("security" in operation.said) is not is_public(operation.path)
+
+
+def test_without_a_key_every_route_is_closed(service: Service, citizen: str) -> None:
+    aim = Aim(DOCUMENT, citizen, "m")
+    with service.client(None) as http, service.unchanged():
+        said = {str(one): aim.send(http, one) for one in CLOSED}
+    assert {name: answer.status_code for name, answer in said.items() if answer.status_code != 401} == {}
+    assert all(answer.headers["WWW-Authenticate"].startswith("Bearer") for answer in said.values())
+
+
+@pytest.mark.parametrize("operation", PERSONAL, ids=str)
+def test_another_citizen_is_out_of_reach_whether_it_exists_or_not(
+    service: Service, stranger: httpx.Client, victim: Aim, operation: Operation
+) -> None:
+    nobody = Aim(DOCUMENT, f"x{victim.citizen[1:]}", f"x{victim.memory[1:]}")
+    with service.unchanged():
+        there, nowhere = (aim.send(stranger, operation) for aim in (victim, nobody))
+    assert there.status_code == 404, there.text
+    assert there.headers["content-type"] == "application/problem+json"
+    assert there.text == nowhere.text.replace(nobody.citizen, victim.citizen)
+    differing = {"date", "x-request-id", "ratelimit", "ratelimit-policy"}
+    assert there.headers.keys() == nowhere.headers.keys()
+    assert [there.headers[one] for one in there.headers if one not in differing] == [
+        nowhere.headers[one] for one in nowhere.headers if one not in differing
+    ]
+
+
+@pytest.mark.parametrize("operation", PERSONAL, ids=str)
+def test_its_own_key_gets_past_where_the_stranger_was_stopped(
+    service: Service, stranger: httpx.Client, victim: Aim, operation: Operation
+) -> None:
+    refused = victim.send(stranger, operation)
+    with service.client(service.key(f"citizen:{victim.citizen}:*", "N2:*", "N3:*", "upkeep")) as own:
+        answer = victim.send(own, operation)
+    assert answer.status_code not in (401, 403, 405, 422, 500), answer.text
+    assert answer.text != refused.text
+
+
+@pytest.mark.parametrize("operation", CLOSED, ids=str)
+def test_nothing_of_another_citizen_comes_back(
+    service: Service, stranger: httpx.Client, victim: Aim, operation: Operation
+) -> None:
+    with service.unchanged():
+        answer = victim.send(stranger, operation)
+    assert SECRET not in answer.text
+    if "admin" in (operation.needs or ""):
+        assert answer.status_code == 403
+
+
+def test_of_a_list_the_command_for_another_citizen_is_refused_like_one_for_nobody(
+    service: Service, stranger: httpx.Client, victim: Aim
+) -> None:
+    service.remember("stranger", id="mine", name="n")
+    sent = [
+        {"citizen_id": "stranger", "id": f"of-{victim.citizen}", "name": "n"},
+        {"citizen_id": victim.citizen, "id": victim.memory, "name": "n"},
+        {"citizen_id": f"x{victim.citizen[1:]}", "id": victim.memory, "name": "n"},
+    ]
+    before = service.contents()
+    mine, there, nowhere = stranger.post("/v1/memories", json=sent).json()["receipts"]
+    assert (mine["status"], there["status"], nowhere["status"]) == ("stored", "refused", "refused")
+    assert (there["problem"], there["version"]) == ("not-found", None)
+    assert [fault.replace(sent[2]["citizen_id"], victim.citizen) for fault in nowhere["faults"]] == there["faults"]
+    after = service.contents()
+    assert before.keys() == after.keys()
+    assert after[f"citizen_{victim.citizen}"] == before[f"citizen_{victim.citizen}"]
+
+
+def test_a_level_that_may_not_be_read_is_left_out_and_said(service: Service, victim: Aim) -> None:
+    shared = {"level": "N2", "id": f"shared-{victim.citizen}", "name": f"{SECRET}, all agree"}
+    assert service.http.post("/v1/memories", json=shared).status_code == 201
+    body = {"citizen_id": victim.citizen, "query_text": SECRET}
+    with service.client(service.key(f"citizen:{victim.citizen}:read", "N3:read")) as http:
+        stream = http.post("/v1/retrieve", json=body).json()
+        explicit = http.post("/v1/retrieve", json={**body, "query_levels": ["N1", "N2"]})
+        feedback = http.post("/v1/retrieve", json={**body, "apply_feedback": True})
+    assert "all agree" not in str(stream)
+    assert "N2 was left out: the key may not read it" in stream["notes"]
+    assert stream["activation_tiers"]["focus"]
+    assert (explicit.status_code, explicit.json()["detail"]) == (403, "this needs the scope N2:read")
+    assert (feedback.status_code, feedback.json()["type"]) == (403, "/problems/forbidden")

@@ -1,0 +1,116 @@
+"""Keys: what scopes allow, what counts as a key, and that only a hash is kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from api.auth import Principal, challenge, make_key, presented
+from api.needs import Caller
+from api.tokens import scopes_in
+from schemas.errors import Forbidden, NotFound, SubstrateError, Unauthenticated
+from schemas.keys import Action, KeyRequest, Scope, grants
+from schemas.memory import Level
+
+ALLOWED: list[tuple[str, Level, str | None, Action, type[SubstrateError] | None]] = [
+    ("citizen:ada:read", Level.N1, "ada", "read", None),
+    ("citizen:ada:read", Level.N1, "ada", "write", Forbidden),
+    ("citizen:ada:*", Level.N1, "ada", "erase", None),
+    ("citizen:ada:*", Level.N1, "ada2", "read", NotFound),
+    ("citizen:ada:*", Level.N1, "Ada", "read", NotFound),
+    ("citizen:a.a:*", Level.N1, "ada", "read", NotFound),
+    ("citizen:*:read", Level.N1, "bo", "read", None),
+    ("citizen:*:read", Level.N1, "bo", "write", Forbidden),
+    ("citizen:ada:*", Level.N2, None, "read", Forbidden),
+    ("N2:read", Level.N2, None, "read", None),
+    ("N2:read", Level.N2, "ada", "read", NotFound),
+    ("N2:read", Level.N2, None, "write", Forbidden),
+    ("N2:read", Level.N3, None, "read", Forbidden),
+    ("N3:*", Level.N3, None, "write", None),
+    ("N2:*", Level.N2, None, "erase", Forbidden),
+    ("N2:*", Level.N1, "ada", "read", NotFound),
+    ("upkeep", Level.N1, "ada", "read", NotFound),
+    ("admin", Level.N1, "ada", "erase", None),
+    ("admin", Level.N3, None, "erase", None),
+]
+
+
+@pytest.mark.parametrize(("scope", "level", "citizen", "action", "refusal"), ALLOWED)
+def test_a_scope_allows_what_it_names_and_nothing_else(
+    scope: str, level: Level, citizen: str | None, action: Action, refusal: type[SubstrateError] | None
+) -> None:
+    caller = Caller(Principal("k", grants([scope])))
+    if refusal is None:
+        caller.need(level, citizen, action)
+    else:
+        with pytest.raises(refusal):
+            caller.need(level, citizen, action)
+
+
+def test_scopes_add_up() -> None:
+    both = grants(["citizen:ada:read", "citizen:*:write", "citizen:ada:erase", "N2:read", "N2:write"])
+    assert both.of_citizen("ada") == {"read", "write", "erase"}
+    assert both.of_citizen("bo") == {"write"}
+    assert both.of_level(Level.N2) == {"read", "write"}
+    assert not both.admin
+
+
+@pytest.mark.parametrize(
+    "scope",
+    ["", "*", "citizen", "citizen:ada", "citizen:ada:", "citizen:a/b:read", "citizen:ada:admin",
+     "citizen:ada:read\n", "N1:read", "N2:erase", "N2", "ADMIN", "admin:*", "upkeep:read",
+     "citizen::read", "citizen:**:read"],
+)  # fmt: skip
+def test_what_is_no_scope_is_refused(scope: str) -> None:
+    with pytest.raises(ValidationError):
+        TypeAdapter(Scope).validate_python(scope)
+
+
+def test_of_a_key_only_its_hash_is_kept() -> None:
+    shown, record = make_key(KeyRequest(name="ada", scopes=("citizen:ada:*",)), "k1", 0)
+    again, _ = make_key(KeyRequest(name="ada", scopes=("citizen:ada:*",)), "k1", 0)
+    assert shown.key != again.key
+    assert len(shown.key) > 40
+    secret = shown.key.removeprefix("sk-k1-")
+    assert secret not in record.model_dump_json()
+    assert record.hash not in record.info().model_dump_json()
+
+
+@pytest.mark.parametrize(
+    ("headers", "key"),
+    [
+        ({b"authorization": b"Bearer sk-a-b"}, "sk-a-b"),
+        ({b"authorization": b"bearer   sk-a-b "}, "sk-a-b"),
+        ({b"x-api-key": b"sk-a-b"}, "sk-a-b"),
+        ({b"x-api-key": b"sk-a-b", b"authorization": b"Bearer sk-c-d"}, "sk-c-d"),
+        ({b"authorization": b"Basic sk-a-b"}, None),
+        ({b"authorization": b"Bearer"}, None),
+        ({b"authorization": b"Bearer "}, None),
+        ({b"authorization": b"", b"x-api-key": b"sk-a-b"}, None),
+        ({}, None),
+    ],
+)
+def test_a_key_comes_as_bearer_or_as_x_api_key(headers: dict[bytes, bytes], key: str | None) -> None:
+    if key is not None:
+        assert presented(headers) == key
+        return
+    with pytest.raises(Unauthenticated) as caught:
+        presented(headers)
+    said = challenge(caught.value, headers)["WWW-Authenticate"]
+    assert said.startswith('Bearer realm="substrate"')
+    assert ("invalid_token" in said) is bool(headers)
+
+
+@pytest.mark.parametrize(
+    ("claims", "scopes"),
+    [
+        ({"scope": "openid citizen:ada:read N2:read"}, ["citizen:ada:read", "N2:read"]),
+        ({"scopes": ["upkeep", "nonsense", 7, None]}, ["upkeep"]),
+        ({"scope": ["admin"], "scopes": "admin"}, []),
+        ({}, []),
+    ],
+)
+def test_of_the_claims_of_a_token_only_scopes_of_ours_count(claims: dict[str, Any], scopes: list[str]) -> None:
+    assert list(scopes_in(claims)) == scopes
