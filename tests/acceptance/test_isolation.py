@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -27,9 +28,13 @@ def stranger(service: Service) -> Iterator[httpx.Client]:
         yield http
 
 
-@pytest.fixture
-def victim(service: Service, citizen: str) -> Aim:
-    """A citizen with a memory, a link and a state of its own."""
+@pytest.fixture(scope="module")
+def victim(service: Service) -> Aim:
+    """A citizen with a memory and a link, who stays as it is."""
+    return with_a_memory(service, f"v{uuid4().hex[:12]}")
+
+
+def with_a_memory(service: Service, citizen: str) -> Aim:
     for memory_id in (f"{citizen}-m", f"{citizen}-n"):
         service.remember(citizen, id=memory_id, name=SECRET)
     service.relate(citizen, (f"{citizen}-m", "NEXT", f"{citizen}-n"))
@@ -73,11 +78,12 @@ def test_another_citizen_is_out_of_reach_whether_it_exists_or_not(
 
 @pytest.mark.parametrize("operation", PERSONAL, ids=str)
 def test_its_own_key_gets_past_where_the_stranger_was_stopped(
-    service: Service, stranger: httpx.Client, victim: Aim, operation: Operation
+    service: Service, stranger: httpx.Client, citizen: str, operation: Operation
 ) -> None:
-    refused = victim.send(stranger, operation)
-    with service.client(service.key(f"citizen:{victim.citizen}:*", "N2:*", "N3:*", "upkeep")) as own:
-        answer = victim.send(own, operation)
+    aim = with_a_memory(service, citizen)
+    refused = aim.send(stranger, operation)
+    with service.client(service.key(f"citizen:{citizen}:*", "N2:*", "N3:*", "upkeep")) as own:
+        answer = aim.send(own, operation)
     assert answer.status_code not in (401, 403, 405, 422, 500), answer.text
     assert answer.text != refused.text
 

@@ -26,7 +26,9 @@ def test_a_killed_engine_is_told_started_again_and_has_lost_nothing(service: Ser
     while (answer := kept(service, citizen)).status_code == 503 and time.monotonic() < give_up:
         time.sleep(0.05)
     assert (answer.status_code, answer.json()["name"]) == (200, "acknowledged")
-    assert service.http.get("/health/ready").status_code == 200
+    while (ready := service.http.get("/health/ready")).status_code == 503 and time.monotonic() < give_up + 15:
+        time.sleep(0.05)
+    assert ready.status_code == 200
     service.remember(citizen, name="and on it goes")
 
 
