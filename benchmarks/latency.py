@@ -4,7 +4,8 @@
     python -m benchmarks.latency --nodes 50000 --links 250000
 
 Both may be given; every figure is taken in one run on one store. Besides: memory of this process with the
-embedder, and of the engine for a turn. `--json` prints one line.
+embedder, and of the engine for a turn; and what a full stream costs beyond embedding and database, by its
+parts (`benchmarks.stream_parts`). `--json` prints one line.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Any
 import orjson
 
 from api.runtime import Runtime, now, running
+from benchmarks import stream_parts
 from benchmarks.footprint import bytes_per_turn
 from benchmarks.synthetic import World, build
 from orchestration import retrieval, six_queries
@@ -191,6 +193,7 @@ async def measure(arguments: argparse.Namespace) -> Figures:
             if arguments.nodes:
                 size = (arguments.nodes, arguments.links or 5 * arguments.nodes)
                 figures["synthetic"] = await synthetic(*size, rt, arguments.questions)
+            figures["stream_parts"] = stream_parts.measure()
             figures["process_mb"] = process_mb()
             figures["engine_kb_per_turn"] = round(await bytes_per_turn(TURNS, rt.deps, now()) / 1024, 2)
             return figures

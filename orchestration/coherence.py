@@ -29,8 +29,13 @@ async def with_coherence(
     for path in graph.suggested_paths:
         wanted.setdefault(level_of(path), set()).update(_pairs(path))
     found = await asyncio.gather(*(_likeness(graphs[level], pairs, deps) for level, pairs in wanted.items()))
-    known = dict(zip(wanted, found, strict=True))
-    paths = tuple(_measured(path, known[level_of(path)]) for path in graph.suggested_paths)
+    return measured(stream, dict(zip(wanted, found, strict=True)))
+
+
+def measured(stream: ConsciousnessStream, likeness: Mapping[Level, Mapping[Pair, float]]) -> ConsciousnessStream:
+    """The stream with the coherence of its paths from the likeness of neighbours; pairs are in order."""
+    graph = stream.traversal_graph
+    paths = tuple(_measured(path, likeness[level_of(path)]) for path in graph.suggested_paths)
     return stream.model_copy(update={"traversal_graph": graph.model_copy(update={"suggested_paths": paths})})
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
@@ -144,12 +143,11 @@ def memory_verdicts(
     its links lacks an IMPORTANT field. Its completeness is the mean of its links', or its own share of the
     13 fields when no link of it is shown. A memory that is given twice counts once.
     """
-    attached: defaultdict[tuple[Level, str], list[Verdict]] = defaultdict(list)
+    attached: dict[tuple[Level, str], list[Verdict]] = {}
     for link in links:
         verdict = _link_verdict(link)
-        attached[link.level, link.source_id].append(verdict)
-        if link.target_id != link.source_id:
-            attached[link.level, link.target_id].append(verdict)
+        for end in {link.source_id, link.target_id}:
+            attached.setdefault((link.level, end), []).append(verdict)
     verdicts: dict[RecordKey, Verdict] = {}
     for node in nodes:
         key = (node.level, node.node_id, node.version)
@@ -169,10 +167,14 @@ def _link_verdict(link: ConsciousnessRelationship) -> Verdict:
         and 0.0 <= link.energy <= 1.0
         and 0.0 <= link.confidence <= 1.0
         and 0.0 <= link.energy_transfer_coefficient <= 1.0
-        and all(map(_unit, felt.values()))
+        and _units(felt)
     )
     warned = link.formation_trigger is None or link.felt_quality is None or link.emotion_description is None
     return Verdict(valid, warned, 1.0 - _link_metadata(vars(link)).count(None) / len(_SPECS))
+
+
+def _units(felt: Mapping[str, float]) -> bool:
+    return len([much for much in felt.values() if 0.0 <= much <= 1.0]) == len(felt)
 
 
 def _node_verdict(node: ConsciousnessNode) -> Verdict:
@@ -181,7 +183,7 @@ def _node_verdict(node: ConsciousnessNode) -> Verdict:
         0.0 <= node.energy <= 1.0
         and 0.0 <= node.confidence <= 1.0
         and node.goal != ""
-        and (node.emotion_vector is None or all(map(_unit, node.emotion_vector.values())))
+        and (node.emotion_vector is None or _units(node.emotion_vector))
     )
     present = len(_ON_NODES) - _node_metadata(vars(node)).count(None)
     return Verdict(valid, node.felt_quality is None, present / len(_SPECS))
@@ -189,9 +191,7 @@ def _node_verdict(node: ConsciousnessNode) -> Verdict:
 
 def _together(own: Verdict, links: Sequence[Verdict]) -> Verdict:
     valid, warned, completeness = zip(*links, strict=True)
-    return Verdict(
-        own.valid and all(valid), own.warned or any(warned), math.fsum(completeness) / len(completeness)
-    )
+    return Verdict(own.valid and all(valid), own.warned or any(warned), math.fsum(completeness) / len(links))
 
 
 def metadata_report(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cache
 from typing import Annotated, Any, Self
 
 import orjson
@@ -62,6 +63,38 @@ class Frozen(BaseModel):
     """A value: never changed once made."""
 
     model_config = ConfigDict(frozen=True, use_enum_values=False)
+
+    @classmethod
+    def unchecked(cls, values: dict[str, Any]) -> Self:
+        """The value with these fields exactly as they are, and the defaults of the others.
+
+        Every field without a default must be given. For what we made or stored ourselves, of which a stream
+        holds a thousand; what comes in from outside is validated. It is `model_construct` for fields without
+        aliases, at a tenth of its time.
+        """
+        made = cls.__new__(cls)
+        blank, names = _blank(cls)
+        object.__setattr__(made, "__dict__", {**blank, **values})
+        object.__setattr__(made, "__pydantic_fields_set__", names)
+        object.__setattr__(made, "__pydantic_extra__", None)
+        object.__setattr__(made, "__pydantic_private__", None)
+        return made
+
+
+def json_bytes(value: BaseModel) -> bytes:
+    """What `model_dump_json` says, at a third of its time; for values without serializers of their own."""
+    return orjson.dumps(value, default=vars, option=orjson.OPT_UTC_Z)
+
+
+@cache
+def _blank(model: type[BaseModel]) -> tuple[dict[str, Any], set[str]]:
+    """The fields in their order, as far as they have defaults, and their names."""
+    fields = model.model_fields.items()
+    blank = {
+        name: None if field.is_required() else field.get_default(call_default_factory=True)
+        for name, field in fields
+    }
+    return blank, set(blank)
 
 
 class Request(Frozen):

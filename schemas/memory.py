@@ -28,6 +28,8 @@ class ResolutionState(StrEnum):
     IN_PROGRESS = "in_progress"
     BLOCKED = "blocked"
 
+    __hash__ = str.__hash__  # as for Level: each link found is looked up by it
+
 
 class Source(StrEnum):
     """Where a record comes from."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import lru_cache
 from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator
@@ -75,6 +76,7 @@ def to_instant(moment: datetime) -> Instant:
     return (moment - _EPOCH) // _MICROSECOND
 
 
+@lru_cache(maxsize=16_384)
 def to_datetime(instant: Instant) -> datetime:
     """The aware UTC datetime of an instant."""
     return _EPOCH + timedelta(microseconds=instant)

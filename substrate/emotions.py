@@ -47,10 +47,11 @@ def normal_emotion(name: str) -> str:
 
 def normal_emotions(emotions: Mapping[str, float]) -> dict[str, float]:
     """The map with names in normal form; of two names for one emotion the stronger counts."""
-    normal: dict[str, float] = {}
-    for name, intensity in emotions.items():
-        key = normal_emotion(name)
-        normal[key] = max(intensity, normal.get(key, 0.0))
+    normal = {normal_emotion(name): intensity for name, intensity in emotions.items()}
+    if len(normal) < len(emotions):
+        for name, intensity in emotions.items():
+            key = normal_emotion(name)
+            normal[key] = max(intensity, normal[key])
     return normal
 
 
@@ -71,11 +72,11 @@ def cosine_similarity(left: Mapping[str, float] | None, right: Mapping[str, floa
     """Cosine of two emotion maps in [0, 1]; 0 when either is empty (003, component 5b)."""
     if not left or not right:
         return 0.0
-    dot = sum(intensity * right.get(name, 0.0) for name, intensity in left.items())
-    if dot <= 0.0:
-        return 0.0
-    norms = math.sqrt(sum(i * i for i in left.values())) * math.sqrt(sum(i * i for i in right.values()))
-    return min(1.0, dot / norms) if norms > 0.0 else 0.0
+    dot = 0.0
+    for name, intensity in left.items():
+        if name in right:
+            dot += intensity * right[name]
+    return min(1.0, dot / (math.hypot(*left.values()) * math.hypot(*right.values()))) if dot > 0.0 else 0.0
 
 
 def named_in(text: str) -> dict[str, float]:

@@ -11,62 +11,68 @@ from typing import Any
 
 import orjson
 
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, ResolutionState, Source
 from schemas.temporal import Period, open_end, to_datetime
 from substrate.bitemporal import Record
 from substrate.cypher.columns import LINK_COLUMNS, NODE_COLUMNS
+
+type _Readers = Sequence[tuple[str, Callable[[Any], Any]]]
 
 TIMES = ("valid_at", "invalid_at", "created_at", "expired_at")
 _NUMBERS = frozenset(
     ("energy", "confidence", "discovery_energy", "importance", "intensity", "energy_transfer_coefficient")
 )
-_JSON = frozenset(("emotion_vector", "tags", "buckets", "aliases", "extra", "sensory_details"))
+_LISTS = frozenset(("tags", "buckets", "aliases"))
+_JSON = _LISTS | frozenset(("emotion_vector", "extra", "sensory_details"))
 
 
 def _names(text: str) -> tuple[str, ...]:
     return tuple(text.split(","))
 
 
-def _reader(column: str) -> Callable[[Any], Any] | None:
-    if column in _NUMBERS:
-        return float
-    if column in _JSON:
-        return orjson.loads
-    if column == "unset":
-        return _names
-    if column in ("valid_at", "created_at"):
-        return to_datetime
-    if column in ("invalid_at", "expired_at"):
-        return open_end
-    return None
+def _list(text: str) -> tuple[str, ...]:
+    return tuple(orjson.loads(text))
 
 
-_RENAMED = {"id": "node_id"}
-_NODE_READERS = tuple((_RENAMED.get(c, c), place, _reader(c)) for place, c in enumerate(NODE_COLUMNS))
-_LINK_READERS = tuple(("link_id" if c == "id" else c, place, _reader(c)) for place, c in enumerate(LINK_COLUMNS))
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(_NUMBERS, float),
+    **dict.fromkeys(_JSON, orjson.loads),
+    **dict.fromkeys(_LISTS, _list),
+    "unset": _names,
+    "source": {source.value: source for source in Source}.__getitem__,
+    "resolution_state": {state.value: state for state in ResolutionState}.__getitem__,
+    "valid_at": to_datetime,
+    "created_at": to_datetime,
+    "invalid_at": open_end,
+    "expired_at": open_end,
+}
+"""How a column is read; all others come as they are shown."""
+_NODE_FIELDS = tuple("node_id" if column == "id" else column for column in NODE_COLUMNS)
+_LINK_FIELDS = tuple("link_id" if column == "id" else column for column in LINK_COLUMNS)
+_NODE_READERS = tuple((column, _READERS[column]) for column in NODE_COLUMNS if column in _READERS)
+_LINK_READERS = tuple((column, _READERS[column]) for column in LINK_COLUMNS if column in _READERS)
 NODE_PLACE = {column: place for place, column in enumerate(NODE_COLUMNS)}
 LINK_PLACE = {column: place for place, column in enumerate(LINK_COLUMNS)}
 
 
-def _fields(row: Sequence[Any], readers: Sequence[tuple[str, int, Any]]) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
-    for name, place, read in readers:
-        value = row[place]
-        if value is not None:
-            fields[name] = value if read is None else read(value)
+def _fields(row: Sequence[Any], names: Sequence[str], readers: _Readers) -> dict[str, Any]:
+    fields = {name: value for name, value in zip(names, row, strict=True) if value is not None}
+    for name, read in readers:
+        if name in fields:
+            fields[name] = read(fields[name])
     return fields
 
 
 def node(row: Sequence[Any], level: Level, **retrieval: Any) -> ConsciousnessNode:
     """The memory of a row in the order of `NODE_COLUMNS`; `retrieval` sets the retrieval fields."""
-    return ConsciousnessNode.model_validate({**_fields(row, _NODE_READERS), "level": level, **retrieval})
+    return ConsciousnessNode.unchecked({**_fields(row, _NODE_FIELDS, _NODE_READERS), "level": level, **retrieval})
 
 
 def link(row: Sequence[Any], ends: tuple[str, str], level: Level) -> ConsciousnessRelationship:
     """The link of a row in the order of `LINK_COLUMNS`, between the two ends."""
-    fields = _fields(row, _LINK_READERS)
+    fields = _fields(row, _LINK_FIELDS, _LINK_READERS)
     fields.update(source_id=ends[0], target_id=ends[1], level=level)
-    return ConsciousnessRelationship.model_validate(fields)
+    return ConsciousnessRelationship.unchecked(fields)
 
 
 CONTENT_COLUMNS = tuple(c for c in NODE_COLUMNS if c not in (*TIMES, "id", "version", "invalidation_reason"))

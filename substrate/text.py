@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from functools import lru_cache
 
 import Stemmer
@@ -68,10 +67,9 @@ def stem(word: str) -> str:
 
 
 @lru_cache(maxsize=8192)
-def stem_counts(text: str) -> Counter[str]:
-    """How often each stem occurs in a text, stop words left out. Remembered: a record's text never changes."""
-    found = [word for word in words(text) if word not in STOP_WORDS]
-    return Counter(_stemmer.stemWords(found))
+def stems(text: str) -> frozenset[str]:
+    """The stems in a text, stop words left out. Remembered: a record's text never changes."""
+    return frozenset(stem(word) for word in set(words(text)) if word not in STOP_WORDS)
 
 
 @lru_cache(maxsize=8192)

@@ -9,6 +9,7 @@ from api.dependencies import Now, Opened
 from api.needs import ASKING, needs
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking import retrieve_consciousness_context_from_state
+from schemas.base import json_bytes
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.stream import ConsciousnessStream
 
@@ -20,7 +21,7 @@ router = APIRouter(prefix="/v1", tags=["retrieval"], route_class=StrictRoute)
 async def retrieve(intention: RetrievalIntention, runtime: Opened, now: Now) -> Response:
     """The part of a citizen's memory that matters now, over all three levels."""
     stream = await retrieve_consciousness_context(intention, runtime.deps, now)
-    return Response(stream.model_dump_json(), media_type="application/json")
+    return Response(json_bytes(stream), media_type="application/json")
 
 
 @router.post("/wake", response_model=ConsciousnessStream)
@@ -28,4 +29,4 @@ async def retrieve(intention: RetrievalIntention, runtime: Opened, now: Now) -> 
 async def wake(state: StateBasedRetrieval, runtime: Opened, now: Now) -> Response:
     """What fits how a citizen is, with no question asked."""
     stream = await retrieve_consciousness_context_from_state(state, runtime.deps, now)
-    return Response(stream.model_dump_json(), media_type="application/json")
+    return Response(json_bytes(stream), media_type="application/json")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 import orjson
@@ -19,6 +20,7 @@ STANDING_OUT = 0.5
 """What is in focus has at least this share of the greatest activation of the stream."""
 _METADATA = (*REQUIRED, *IMPORTANT, *CONDITIONAL)
 _PLACES = tuple(NODE_START + place for place, name in enumerate(NODE_COLUMNS) if name in _METADATA)
+_metadata = itemgetter(*_PLACES)
 
 
 class Score(NamedTuple):
@@ -37,8 +39,8 @@ def priority(energy: float, pressure: float = REALITY_PRESSURE) -> float:
 
 def completeness(memory: Memory) -> float:
     """Share of the 13 metadata fields of 003 component 6 that the memory carries, in [0, 1]."""
-    row = memory.row
-    return sum([row[place] is not None for place in _PLACES]) / len(_METADATA)
+    absent: int = _metadata(memory.row).count(None)
+    return (len(_PLACES) - absent) / len(_METADATA)
 
 
 def consciousness_score(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from orchestration.activation.found import Key, Memory
@@ -44,12 +43,11 @@ def bm25(texts: Mapping[Key, str], weights: Mapping[Level, Mapping[str, float]])
     for key, text in texts.items():
         normal = normal_text(text)
         if any(beginning in normal for beginning in beginnings[key[0]]):
-            said = patterns[key[0]].findall(normal)
+            said = [stem(word) for word in patterns[key[0]].findall(normal) if word not in STOP_WORDS]
             roots = weights[key[0]]
             norm = K1 * (1.0 - B + B * len(text) / mean)
-            counts = Counter(stem(word) for word in said if word not in STOP_WORDS)
-            held = ((roots[root], times) for root, times in counts.items() if root in roots)
-            scores[key] = sum(weight * times * (K1 + 1.0) / (times + norm) for weight, times in held)
+            counts = {root: said.count(root) for root in said if root in roots}
+            scores[key] = sum(roots[root] * times * (K1 + 1.0) / (times + norm) for root, times in counts.items())
     return scores
 
 

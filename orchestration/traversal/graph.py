@@ -6,9 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, Final
-
-from pydantic import TypeAdapter
 
 from orchestration.traversal.paths import Identity, Likeness, activation_score, called, level_of, suggested_paths
 from orchestration.traversal.probability import goal_match, probability, resonance
@@ -25,9 +24,11 @@ LEAST_VOICES_OF_A_THEME: Final = 2
 LEAST_FEELING_OF_A_THEME: Final = 0.5
 _MADE_BY_NOBODY: Final = (Source.INGESTION, Source.UPKEEP, Source.SYSTEM)
 """Links of these sources have the goal of a machine, which is no theme of a mind."""
-_NODES: Final = TypeAdapter(tuple[GraphNode, ...])
-_EDGES: Final = TypeAdapter(tuple[GraphEdge, ...])
-"""One call for all is faster than one each; what a record has and the graph does not show is passed over."""
+_OF_MEMORY: Final = tuple(name for name in GraphNode.model_fields if name in ConsciousnessNode.model_fields)
+_OF_LINK: Final = tuple(name for name in GraphEdge.model_fields if name in ConsciousnessRelationship.model_fields)
+"""What a node and an edge show as the record has it."""
+_of_memory = itemgetter(*_OF_MEMORY)
+_of_link = itemgetter(*_OF_LINK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +96,16 @@ def graph_nodes(memories: Mapping[Identity, ConsciousnessNode], tiers: Activatio
     for tier, held in named:
         for node in held:
             in_tier.setdefault((node.level, node.node_id), tier)
-    return _NODES.validate_python(
-        [
-            {
-                **vars(node),
-                "content": _content(node),
-                "activation_score": activation_score(node),
-                "activation_tier": in_tier.get(identity, "background"),
-            }
-            for identity, node in memories.items()
-        ]
+    return tuple(
+        GraphNode.unchecked(
+            dict(
+                zip(_OF_MEMORY, _of_memory(vars(node)), strict=True),
+                content=_content(node),
+                activation_score=activation_score(node),
+                activation_tier=in_tier.get(identity, "background"),
+            )
+        )
+        for identity, node in memories.items()
     )
 
 
@@ -117,15 +118,15 @@ def _content(node: ConsciousnessNode) -> str:
 def graph_edges(links: Iterable[ConsciousnessRelationship], state: State) -> tuple[GraphEdge, ...]:
     """The links as edges, in the order given, weighed from this state; weights to six digits."""
     emotions = normal_emotions(state.emotions or {})
-    return _EDGES.validate_python(
-        [
-            {
-                **vars(link),
-                "edge_id": link.link_id,
-                "traversal_weight": round(_weight(link, state.goal, emotions), 6),
-            }
-            for link in links
-        ]
+    return tuple(
+        GraphEdge.unchecked(
+            dict(
+                zip(_OF_LINK, _of_link(vars(link)), strict=True),
+                edge_id=link.link_id,
+                traversal_weight=round(_weight(link, state.goal, emotions), 6),
+            )
+        )
+        for link in links
     )
 
 

@@ -31,7 +31,7 @@ from typing import Final, NamedTuple
 from schemas.memory import ConsciousnessNode, Level, ResolutionState
 from schemas.thought import GraphEdge, TraversalPath
 from substrate.emotions import cosine_similarity, normal_emotions
-from substrate.text import stem_counts
+from substrate.text import stems
 
 MAX_PATHS: Final = 10
 MAX_EDGES: Final = 5
@@ -210,7 +210,7 @@ def _alike(one: ConsciousnessNode, other: ConsciousnessNode, likeness: Likeness)
         given = likeness.get((one.level, other.node_id, one.node_id))
     if given is not None:
         return max(0.0, min(1.0, given))
-    left, right = (stem_counts(said(node)).keys() for node in (one, other))
+    left, right = stems(said(one)), stems(said(other))
     either = len(left | right)
     return len(left & right) / either if either else 0.0
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 
 import orjson
 
 from orchestration.activation.found import LINK_START, Bond
-from substrate.emotions import cosine_similarity, normal_emotion, normal_emotions
+from substrate.emotions import cosine_similarity, normal_emotions
 from substrate.rows import LINK_PLACE
-
-_normal_name = lru_cache(maxsize=4096)(normal_emotion)
 
 ENERGY, GOAL, EMOTION, CONFIDENCE, TRANSFER = 0.3, 0.2, 0.3, 0.1, 0.1
 """The weights of the five factors; they sum to 1."""
@@ -37,13 +34,7 @@ def probability(energy: float, goal: float, resonance: float, confidence: float,
 
 def resonance(felt: Mapping[str, float] | None, emotions: Mapping[str, float]) -> float:
     """Cosine in [0, 1] of a link's emotions, named as they come, and `emotions` in normal form."""
-    if not felt or not emotions:
-        return 0.0
-    names = [_normal_name(name) for name in felt]
-    if emotions.keys().isdisjoint(names):
-        return 0.0
-    normal = dict(zip(names, felt.values(), strict=True))
-    return cosine_similarity(normal if len(normal) == len(felt) else normal_emotions(felt), emotions)
+    return cosine_similarity(normal_emotions(felt), emotions) if felt and emotions else 0.0
 
 
 _FELT = tuple(
