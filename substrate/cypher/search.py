@@ -60,7 +60,7 @@ LEXICON_THEN: Final = Query(
 HUB: Final = 64
 """A memory with so many links says little about any one of them: the second hop does not go through it."""
 
-_STRENGTH: Final = "e.energy * e.confidence DESC, e.valid_at DESC, e.id"
+_STRENGTH: Final = "e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC"
 
 _ROW: Final = f"RETURN hop, score, startNode(e).id, endNode(e).id, {link_columns('e')}, {node_columns('m')}"
 
@@ -148,20 +148,31 @@ def _record_of(identity: str, record: str, carried: str) -> str:
     )
 
 
+def _with_records(identity: str, carried: str) -> str:
+    """Only rows whose `identity` had records in the scope; these as the list `records`."""
+    return (
+        f"OPTIONAL MATCH ({identity})-[:HAD]->(p:PastVersion) WHERE {visible('p')} AND {felt('p')} "
+        f"WITH {carried}, {identity}, collect(p) AS past "
+        f"WITH {carried}, {identity}, "
+        f"past + CASE WHEN {visible(identity)} AND {felt(identity)} THEN [{identity}] ELSE [] END AS records "
+        "WHERE size(records) > 0 "
+    )
+
+
 _FIRST_HOP_THEN: Final = (
     "UNION ALL WITH identities UNWIND identities[..$expanded] AS i WITH DISTINCT i "
     f"MATCH (i)-[e:LINK|PAST_LINK]-(j) WHERE {visible('e')} "
-    f"{_best('i', 'j', '$first_hop')} WITH e, j {_record_of('j', 'm', 'e')} "
-    "RETURN 1 AS hop, null AS score, e, m "
+    f"WITH i, e, j {_with_records('j', 'i, e')} {_best('i', 'records', '$first_hop')} "
+    "UNWIND records AS m RETURN 1 AS hop, null AS score, e, m "
 )
 
 _SECOND_HOP_THEN: Final = (
     "UNION ALL WITH identities UNWIND identities[..$far] AS i WITH DISTINCT i "
     f"MATCH (i)-[e:LINK|PAST_LINK]-(b) WHERE indegree(b) + outdegree(b) < {HUB} AND {visible('e')} "
-    f"{_best('i', 'b', '$second_starts')} WITH DISTINCT i, b "
+    f"WITH i, e, b {_with_records('b', 'i, e')} {_best('i', 'b', '$second_starts')} WITH DISTINCT i, b "
     f"MATCH (b)-[e:LINK|PAST_LINK]-(j) WHERE {visible('e')} AND j.id <> i.id "
-    f"{_best('b', 'j', '$second_hop')} WITH e, j {_record_of('j', 'm', 'e')} "
-    "RETURN 2 AS hop, null AS score, e, m "
+    f"WITH b, e, j {_with_records('j', 'b, e')} {_best('b', 'records', '$second_hop')} "
+    "UNWIND records AS m RETURN 2 AS hop, null AS score, e, m "
 )
 
 _COLLECT_THEN: Final = "WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores "

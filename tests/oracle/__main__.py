@@ -1,0 +1,71 @@
+"""The long comparison: python -m tests.oracle --questions 10000 --seed 1
+
+Random histories are told to the real engine and to the oracle, and random questions are asked of both; prints
+how many commands and questions there were, and every difference. Ends with 1 when there is one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import tempfile
+from pathlib import Path
+
+import hypothesis
+from hypothesis import Phase, given, settings
+
+from api.runtime import Runtime, running
+from schemas.settings import EmbeddingSettings, Settings, StoreSettings
+from tests.oracle.histories import Again, Question, Step, histories
+from tests.oracle.life import QUIET, Life, Tally
+
+COMMANDS, ASKED = 60, 60
+
+
+async def compare(questions: int, seed: int, tally: Tally) -> None:
+    """Lives until so many questions have been asked."""
+    with tempfile.TemporaryDirectory() as directory:
+        store = StoreSettings(data=Path(directory))
+        embedding = EmbeddingSettings(embedding="tests.oracle.likeness:Tiny")
+        async with running(Settings(store=store, embedding=embedding)) as runtime:
+            loop = asyncio.get_running_loop()
+            await asyncio.to_thread(_drive, runtime, (loop, tally), questions, seed)
+
+
+def _drive(
+    runtime: Runtime, at: tuple[asyncio.AbstractEventLoop, Tally], questions: int, seed: int
+) -> None:
+    loop, tally = at
+
+    @hypothesis.seed(seed)
+    @settings(
+        max_examples=-(-questions // ASKED), deadline=None, database=None, phases=[Phase.generate],
+        suppress_health_check=QUIET,
+    )  # fmt: skip
+    @given(histories(COMMANDS, ASKED))
+    def lives(history: tuple[list[Step | Again], list[Question]]) -> None:
+        asyncio.run_coroutine_threadsafe(Life(runtime, tally).whole(*history), loop).result()
+
+    lives()
+
+
+def main() -> int:
+    """Print the counts; 0 when the two agree in all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--questions", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    tally = Tally()
+    asyncio.run(compare(asked.questions, asked.seed, tally))
+    for difference in tally.differences:
+        print(difference)
+    for name, counter in (("commands", tally.commands), ("questions", tally.questions)):
+        print(f"{name}: {counter.total()}")
+        for kind, count in sorted(counter.items()):
+            print(f"  {kind}: {count}")
+    print(f"differences: {len(tally.differences)}")
+    return 1 if tally.differences else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
