@@ -67,8 +67,9 @@ async def prepared(question: Question, rt: Runtime) -> list[six_queries.Asked]:
     intention = question.intention()
     graphs = await retrieval.existing_graphs(intention.citizen_id, intention.query_levels, rt.deps)
     embedding = await rt.deps.embedder.embed_query(question.text)
-    lexicons = await retrieval.look_up_words(intention, graphs, rt.deps)
-    return retrieval.six(intention, lexicons, (embedding, graphs), now())
+    moment = now()
+    lexicons = await retrieval.look_up_words(intention, graphs, rt.deps, moment)
+    return retrieval.six(intention, lexicons, (embedding, graphs), moment)
 
 
 async def timed(call: Callable[[], Awaitable[Any]]) -> float:

@@ -63,7 +63,7 @@ async def retrieve_consciousness_context(
     graphs = await existing_graphs(intention.citizen_id, intention.query_levels, deps)
     stages.end("open")
     embedding, lexicons = await asyncio.gather(
-        deps.embedder.embed_query(intention.query_text), look_up_words(intention, graphs, deps)
+        deps.embedder.embed_query(intention.query_text), look_up_words(intention, graphs, deps, now)
     )
     stages.end("embed_and_extract")
     answers = await six_queries.run(six(intention, lexicons, (embedding, graphs), now), deps.connection)
@@ -119,15 +119,19 @@ async def existing_graphs(citizen_id: str, levels: Sequence[Level], deps: Deps) 
 
 
 async def look_up_words(
-    intention: RetrievalIntention, graphs: Mapping[Level, str], deps: Deps
+    intention: RetrievalIntention, graphs: Mapping[Level, str], deps: Deps, now: Instant
 ) -> dict[Level, Lexicon]:
     """What each graph knows of the words of the query."""
     words = query_words(intention.query_text)
     past = intention.temporal_mode is not TemporalMode.CURRENT
-    found = await asyncio.gather(
-        *(look_up(deps.connection, graph, intention.query_text, words, past=past) for graph in graphs.values())
-    )
-    return dict(zip(graphs, found, strict=True))
+
+    async def known_to(graph: str) -> Lexicon:
+        lexicon = await look_up(deps.connection, graph, intention.query_text, words, past=past)
+        if past or now >= lexicon.pending_until:
+            return lexicon
+        return await look_up(deps.connection, graph, intention.query_text, words, past=True)
+
+    return dict(zip(graphs, await asyncio.gather(*map(known_to, graphs.values())), strict=True))
 
 
 def six(

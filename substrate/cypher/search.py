@@ -57,6 +57,9 @@ LEXICON_THEN: Final = Query(
 )
 """The same with the words and names that only the past holds."""
 
+FARTHEST: Final = 3.0
+"""Beyond every cosine distance."""
+
 HUB: Final = 64
 """A memory with so many links says little about any one of them: the second hop does not go through it."""
 
@@ -91,7 +94,7 @@ _SECOND_HOP_NOW: Final = (
     f"AND {visible('e')} AND {visible('b')} AND {felt('b')} "
     f"{_best('s', 'b', '$second_starts')} WITH DISTINCT s, b "
     f"MATCH (b)-[e:LINK]-(m) WHERE {visible('e')} AND {visible('m')} AND {felt('m')} AND m.id <> s.id "
-    f"{_best('b', 'm', '$second_hop')} RETURN 2 AS hop, null AS score, e, m "
+    f"{_best('s, b', 'm', '$second_hop')} RETURN 2 AS hop, null AS score, e, m "
 )
 
 _NEIGHBOURS_NOW: Final = (
@@ -171,7 +174,7 @@ _SECOND_HOP_THEN: Final = (
     f"MATCH (i)-[e:LINK|PAST_LINK]-(b) WHERE indegree(b) + outdegree(b) < {HUB} AND {visible('e')} "
     f"WITH i, e, b {_with_records('b', 'i, e')} {_best('i', 'b', '$second_starts')} WITH DISTINCT i, b "
     f"MATCH (b)-[e:LINK|PAST_LINK]-(j) WHERE {visible('e')} AND j.id <> i.id "
-    f"WITH b, e, j {_with_records('j', 'b, e')} {_best('b', 'records', '$second_hop')} "
+    f"WITH i, b, e, j {_with_records('j', 'i, b, e')} {_best('i, b', 'records', '$second_hop')} "
     "UNWIND records AS m RETURN 2 AS hop, null AS score, e, m "
 )
 
@@ -179,24 +182,32 @@ _COLLECT_THEN: Final = "WITH collect(s) AS starts, collect(i) AS identities, col
 
 _NEIGHBOURS_THEN: Final = f"{_COLLECT_THEN} {_STARTS_ROWS} {_FIRST_HOP_THEN} }} {_ROW}"
 
+
+def _nearest_of(label: str, name: str) -> str:
+    """The traces of one index nearest to the embedding, and how far was looked: beyond that nothing is known."""
+    return (
+        f"CALL {{ CALL db.idx.vector.queryNodes('{label}', 'embedding', $k, vecf32($embedding)) "
+        "YIELD node, score "
+        f"RETURN collect(node) AS {name}, collect(score) AS {name}_scores, "
+        f"CASE WHEN count(node) < $k THEN {FARTHEST} ELSE max(score) END AS {name}_seen }} "
+    )
+
+
 VECTOR_THEN: Final = Query(
     "vector_then",
-    "CALL { "
-    "CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding)) YIELD node AS t, score "
-    f"MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t) WHERE {visible('s')} AND {felt('s')} "
-    "RETURN s, s AS i, score ORDER BY score, s.id LIMIT $limit "
-    "UNION ALL "
-    "CALL db.idx.vector.queryNodes('PastTrace', 'embedding', $k, vecf32($embedding)) YIELD node AS t, score "
-    f"MATCH (i:ConsciousnessNode)-[:HAD]->(s:PastVersion)-[:HAS_TRACE]->(t) WHERE {visible('s')} AND {felt('s')} "
-    "RETURN s, i, score ORDER BY score, s.id LIMIT $limit "
-    "UNION ALL "
-    "CALL db.idx.vector.queryNodes('PastTrace', 'embedding', $k, vecf32($embedding)) YIELD node AS t, score "
-    f"MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t) WHERE {visible('s')} AND {felt('s')} "
-    "RETURN s, s AS i, score ORDER BY score, s.id LIMIT $limit "
-    "} "
-    f"WITH s, i, score ORDER BY score, s.id, s.version LIMIT $limit {_NEIGHBOURS_THEN}",
+    f"{_nearest_of('Trace', 'present')} {_nearest_of('PastTrace', 'past')}"
+    "WITH present + past AS traces, present_scores + past_scores AS scores, "
+    "CASE WHEN present_seen < past_seen THEN present_seen ELSE past_seen END AS seen "
+    "UNWIND range(0, size(traces) - 1) AS place "
+    "WITH traces[place] AS t, scores[place] AS score, seen WHERE score <= seen "
+    f"MATCH (s)-[:HAS_TRACE]->(t) WHERE {visible('s')} AND {felt('s')} "
+    "WITH s, score OPTIONAL MATCH (i:ConsciousnessNode)-[:HAD]->(s) "
+    f"WITH s, coalesce(i, s) AS i, score ORDER BY score, s.id, s.version LIMIT $limit {_NEIGHBOURS_THEN}",
 )
-"""The memories of another moment nearest to the embedding: the present side and the past side together."""
+"""The memories of another moment nearest to the embedding: the present side and the past side together.
+
+Only as far as both sides were looked at: what lies farther on one side may have nearer ones unseen on the other.
+"""
 
 SCAN_THEN: Final = Query(
     "scan_then",

@@ -10,43 +10,25 @@ import argparse
 import asyncio
 import tempfile
 from pathlib import Path
+from random import Random
 
-import hypothesis
-from hypothesis import Phase, given, settings
-
-from api.runtime import Runtime, running
+from api.runtime import running
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from tests.oracle.histories import Again, Question, Step, histories
-from tests.oracle.life import QUIET, Life, Tally
+from tests.oracle.life import Life, Tally
 
-COMMANDS, ASKED = 60, 60
+COMMANDS, ASKED = 120, 200
+"""Of one life."""
 
 
 async def compare(questions: int, seed: int, tally: Tally) -> None:
     """Lives until so many questions have been asked."""
+    chance = Random(seed)
     with tempfile.TemporaryDirectory() as directory:
         store = StoreSettings(data=Path(directory))
         embedding = EmbeddingSettings(embedding="tests.oracle.likeness:Tiny")
         async with running(Settings(store=store, embedding=embedding)) as runtime:
-            loop = asyncio.get_running_loop()
-            await asyncio.to_thread(_drive, runtime, (loop, tally), questions, seed)
-
-
-def _drive(
-    runtime: Runtime, at: tuple[asyncio.AbstractEventLoop, Tally], questions: int, seed: int
-) -> None:
-    loop, tally = at
-
-    @hypothesis.seed(seed)
-    @settings(
-        max_examples=-(-questions // ASKED), deadline=None, database=None, phases=[Phase.generate],
-        suppress_health_check=QUIET,
-    )  # fmt: skip
-    @given(histories(COMMANDS, ASKED))
-    def lives(history: tuple[list[Step | Again], list[Question]]) -> None:
-        asyncio.run_coroutine_threadsafe(Life(runtime, tally).whole(*history), loop).result()
-
-    lives()
+            while tally.questions.total() < questions:
+                await Life(runtime, tally).whole(chance, COMMANDS, ASKED)
 
 
 def main() -> int:

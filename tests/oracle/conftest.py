@@ -13,5 +13,7 @@ from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 @pytest.fixture(scope="session")
 async def runtime(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Runtime]:
     store = StoreSettings(data=tmp_path_factory.mktemp("oracle"))
-    async with running(Settings(store=store, embedding=EmbeddingSettings(embedding="tests.oracle.likeness:Tiny"))) as r:
+    async with running(
+        Settings(store=store, embedding=EmbeddingSettings(embedding="tests.oracle.likeness:Tiny"))
+    ) as r:
         yield r

@@ -1,27 +1,42 @@
-"""Random histories and random questions, as Hypothesis draws them."""
+"""Random commands and random questions in outline; Hypothesis or a seed brings the chance."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from random import Random
 from typing import Literal
 
-from hypothesis import strategies as st
-
-NAMES = ("brix", "clov", "dant", "fesk", "gorm", "hulp", "jand", "kelm", "mopt", "nirv", "quas", "tudo")
+NAMES = (
+    "brix", "clov", "dant", "fesk", "gorm", "hulp", "jand", "kelm", "mopt", "nirv",
+    "quas", "tudo", "velk", "wyse", "zarn", "ophi", "ruft", "smeg", "pylo", "ibex",
+)  # fmt: skip
 """Each memory's name, for good. Under five letters: no other spelling is taken for it."""
 WORDS = ("amberlock", "bristlecone", "cindervale", "driftmoor", "embergate", "fallowmere", "gloamhurst")
 KINDS = ("NEAR", "CAUSES")
-DAYS = 60
+DAYS = 150
 """Effective times lie on these days, some of them past and some to come."""
 TICKS = (1, 1, 1_000_000, 43_200_000_000, 86_400_000_000, 5 * 86_400_000_000)
 """How far the clock goes on before a command."""
 
+SPOKEN_OF = (*[*range(12)] * 3, *range(12, len(NAMES)))
+"""Mostly the memories that are there from the start."""
+
 Verb = Literal["remember", "relate", "supersede", "correct", "retract"]
+VERBS: tuple[Verb, ...] = (
+    "remember", "relate", "supersede", "correct", "remember", "relate", "supersede", "correct",
+    "remember", "relate", "supersede", "relate", "retract",
+)  # fmt: skip
+
+
+Mode = Literal["current", "point_in_time", "evolution", "full_history"]
+MODES: tuple[Mode, ...] = (
+    "current", "current", "point_in_time", "point_in_time", "point_in_time", "evolution", "full_history",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Step:
-    """A command in outline. `who` and `other` are places in `NAMES`; the last of them is never remembered."""
+    """A command in outline. `who` and `other` are places in `NAMES`."""
 
     verb: Verb
     who: int
@@ -58,7 +73,7 @@ class Question:
     """A question in outline."""
 
     ask: Literal["reading", "history", "vector", "traversal", "retrieval"]
-    mode: Literal["current", "point_in_time", "evolution", "full_history"]
+    mode: Mode
     valid: Instant
     known: Instant | None
     who: int
@@ -69,51 +84,45 @@ class Question:
     widely: bool
 
 
-days = st.sampled_from(range(DAYS))
-word_bags = st.lists(st.sampled_from(range(len(WORDS))), min_size=1, max_size=3).map(tuple)
-ticks = st.sampled_from(TICKS)
-memories = st.sampled_from([*range(8)] * 4 + [*range(8, len(NAMES))])
-
-
-def verbs(*weighted: tuple[Verb, int]) -> st.SearchStrategy[Verb]:
-    return st.sampled_from([verb for verb, weight in weighted for _ in range(weight)])
-
-
-steps = st.builds(
-    Step,
-    verb=verbs(("remember", 3), ("relate", 4), ("supersede", 4), ("correct", 3), ("retract", 2)),
-    who=memories,
-    other=memories,
-    kind=st.sampled_from(range(len(KINDS) + 1)),
-    start=st.none() | days,
-    end=st.none() | days,
-    words=word_bags,
-    strength=st.sampled_from(range(11)),
-    version=st.sampled_from(["any", "any", "any", "seen", "stale"]),
-    named=st.booleans(),
-    tick=ticks,
-)
-repeats = st.builds(Again, place=st.sampled_from(range(100)), altered=st.booleans(), tick=ticks)
-instants = st.builds(Instant, place=st.sampled_from(range(1000)), beside=st.sampled_from([-1, 0, 0, 1]))
-questions = st.builds(
-    Question,
-    ask=st.sampled_from(["reading", "history", "vector", "vector", "traversal", "retrieval", "retrieval"]),
-    mode=st.sampled_from(["current", "point_in_time", "point_in_time", "point_in_time", "evolution", "full_history"]),
-    valid=instants,
-    known=st.none() | instants,
-    who=memories,
-    other=st.none() | memories,
-    words=word_bags,
-    limit=st.integers(1, 6),
-    min_energy=st.sampled_from([0.0, 0.0, 0.0, 0.45]),
-    widely=st.booleans(),
-)  # fmt: skip
-
-
-def histories(commands: int, asked: int) -> st.SearchStrategy[tuple[list[Step | Again], list[Question]]]:
-    """Lives of up to so many commands, each with so many questions."""
-    step = st.one_of(steps, steps, steps, steps, repeats)
-    return st.tuples(
-        st.lists(step, min_size=commands // 2, max_size=commands),
-        st.lists(questions, min_size=asked, max_size=asked),
+def a_step(chance: Random) -> Step | Again:
+    """A command in outline; one in six is an earlier one sent again."""
+    tick = chance.choice(TICKS)
+    if chance.choice(range(6)) == 0:
+        return Again(chance.choice(range(100)), chance.choice((False, True)), tick)
+    return Step(
+        verb=chance.choice(VERBS),
+        who=chance.choice(SPOKEN_OF),
+        other=chance.choice(SPOKEN_OF),
+        kind=chance.choice(range(len(KINDS) + 1)),
+        start=chance.choice((None, *range(DAYS))) if chance.choice((True, False)) else None,
+        end=chance.choice(range(DAYS)) if chance.choice(range(3)) == 0 else None,
+        words=a_few_words(chance),
+        strength=chance.choice(range(11)),
+        version=chance.choice(("any", "any", "any", "seen", "stale")),
+        named=chance.choice((True, False)),
+        tick=tick,
     )
+
+
+def a_question(chance: Random) -> Question:
+    """A question in outline."""
+    return Question(
+        ask=chance.choice(("reading", "history", "vector", "vector", "traversal", "retrieval", "retrieval")),
+        mode=chance.choice(MODES),
+        valid=an_instant(chance),
+        known=chance.choice((None, an_instant(chance))),
+        who=chance.choice(SPOKEN_OF),
+        other=chance.choice((None, chance.choice(SPOKEN_OF))),
+        words=a_few_words(chance),
+        limit=chance.choice(range(1, 7)),
+        min_energy=chance.choice((0.0, 0.0, 0.0, 0.45)),
+        widely=chance.choice((False, True)),
+    )
+
+
+def an_instant(chance: Random) -> Instant:
+    return Instant(chance.choice(range(1000)), chance.choice((-1, 0, 0, 1)))
+
+
+def a_few_words(chance: Random) -> tuple[int, ...]:
+    return tuple(chance.choice(range(len(WORDS))) for _ in range(chance.choice((1, 2, 3))))

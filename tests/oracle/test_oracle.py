@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from random import Random
+
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from api.runtime import Runtime
-from tests.oracle.histories import Again, Question, Step, histories
 from tests.oracle.life import Life
 
-QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+LONG = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=QUIET)
-@given(histories(commands=40, asked=40))
-async def test_the_engine_tells_what_the_oracle_tells(
-    runtime: Runtime, history: tuple[list[Step | Again], list[Question]]
-) -> None:
+@settings(max_examples=25, deadline=None, suppress_health_check=LONG)
+@given(st.randoms(use_true_random=False))
+async def test_the_engine_tells_what_the_oracle_tells(runtime: Runtime, chance: Random) -> None:
     life = Life(runtime)
-    await life.begin()
-    for step in history[0]:
-        await life.live(step)
-    for question in history[1]:
-        await life.ask(question)
-    await life.end()
+    await life.whole(chance, commands=60, asked=60)
     assert life.tally.differences == []
