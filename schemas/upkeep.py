@@ -176,6 +176,16 @@ class SweepAnswer(Frozen):
     reports: tuple[SweepReport, ...]
 
 
+class ReembedReport(Frozen):
+    """What a store was given: `graphs` have the vectors of `model` now, which `records` of them needed."""
+
+    model: str
+    dimension: int
+    graphs: tuple[str, ...] = ()
+    records: int = 0
+    seconds: float = 0.0
+
+
 class RepairRequest(Request):
     """A task of a finding, to be run."""
 

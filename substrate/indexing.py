@@ -24,6 +24,15 @@ async def create_index(connection: Connection, graph: str, index: Query) -> None
             raise
 
 
+async def drop_index(connection: Connection, graph: str, index: Query) -> None:
+    """Drop an index, of a label without nodes: of a filled one the engine builds anew what stays indexed."""
+    try:
+        await connection.write(graph, index, NOTHING)
+    except Fault as error:
+        if "no such index" not in error.detail:
+            raise
+
+
 async def create_unique(connection: Connection, graph: str, label: str, column: str) -> None:
     """Demand that a property is unique among the nodes of a label; it must have an index."""
     words = ("GRAPH.CONSTRAINT", "CREATE", graph, "UNIQUE", "NODE", label, "PROPERTIES", 1, column)

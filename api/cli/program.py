@@ -51,6 +51,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "wake": "Wake a citizen from its state alone, and see what comes to mind.",
     "export": "Write whole memories as lines of JSON, with both time axes.",
     "import": "Read an export into an empty memory.",
+    "reembed": "Give the whole store the vectors of another embedding model, while it is used.",
     "serve": "Serve the REST API.",
     "keys": "Make, list and revoke the keys of the service.",
     "doctor": "Check the engine, the indexes, the embedder and the disk.",

@@ -18,10 +18,10 @@ class _Rate(ProgressColumn):
 
 
 @contextmanager
-def bar(console: Console, total: int) -> Iterator[Callable[[int, int], None]]:
-    """A bar for `total` commands; call what it gives with how many are done, of how many."""
+def bar(console: Console, total: int, things: str = "commands") -> Iterator[Callable[[int, int], None]]:
+    """A bar for `total` things; call what it gives with how many are done, of how many."""
     columns = (
-        TextColumn("{task.completed:,.0f} of {task.total:,.0f} commands"),
+        TextColumn(f"{{task.completed:,.0f}} of {{task.total:,.0f}} {things}"),
         BarColumn(bar_width=None),
         _Rate(),
         TimeRemainingColumn(compact=True),
@@ -31,4 +31,4 @@ def bar(console: Console, total: int) -> Iterator[Callable[[int, int], None]]:
         *columns, console=console, disable=not console.is_terminal, expand=True, transient=True
     ) as shown:
         task = shown.add_task("", total=total)
-        yield lambda done, _: shown.update(task, completed=done)
+        yield lambda done, of: shown.update(task, completed=done, total=of)

@@ -31,7 +31,13 @@ UNIQUE: Final = (("ConsciousnessNode", "id"), ("Tag", "name"))
 """Constraints: label and property."""
 
 
-def vector_indexes(dimension: int, emotions: int) -> tuple[Query, ...]:
+_PRESENT_AND_PAST: Final = ("Trace", "PastTrace")
+OTHER_TRACES: Final = ("OtherTrace", "OtherPastTrace")
+
+
+def vector_indexes(
+    dimension: int, emotions: int, labels: tuple[str, ...] = _PRESENT_AND_PAST
+) -> tuple[Query, ...]:
     """The vector indexes of the present and of the past; none of embeddings when `dimension` is zero."""
     return tuple(
         Query(
@@ -40,11 +46,18 @@ def vector_indexes(dimension: int, emotions: int) -> tuple[Query, ...]:
             f"{{dimension: {int(size)}, similarityFunction: 'cosine', "
             "M: 16, efConstruction: 200, efRuntime: 100}",
         )
-        for label in ("Trace", "PastTrace")
+        for label in labels
         for column, size in (("embedding", dimension), ("emotion", emotions))
         if size
     )
 
+
+DROP_OTHER_INDEXES: Final = tuple(
+    Query(f"drop_{label.lower()}_{column}", f"DROP VECTOR INDEX FOR (n:{label}) ON (n.{column})")
+    for label in OTHER_TRACES
+    for column in ("embedding", "emotion")
+)
+"""Without the vector indexes of the generation that is not in use."""
 
 INDEX_STATUS: Final = Query("index_status", "CALL db.indexes() YIELD label, status RETURN label, status")
 CONSTRAINT_STATUS: Final = Query(

@@ -56,7 +56,9 @@ RELATE_NAMED: Final = Query(
 _REVISE_HEAD: Final = (
     "MATCH (n:ConsciousnessNode {id: $id}) WHERE n.version = $seen AND n.expired_at = $open "
     "WITH n LIMIT 1 OPTIONAL MATCH (n)-[:HAS_TRACE]->(t:Trace) WITH n, t LIMIT 1 "
+    "OPTIONAL MATCH (n)-[:HAS_OTHER_TRACE]->(o) DELETE o WITH n, t "
 )
+"""The open record that a writer saw, with its trace. One of another model that is being made is made again."""
 
 REVISE: Final = Query(
     "revise",

@@ -1,0 +1,48 @@
+"""`substrate reembed`: the vectors of the configured embedding model for the whole store, while it is used."""
+
+from __future__ import annotations
+
+import typer
+from rich.text import Text
+
+from api.cli import edge
+from api.cli.progress import bar
+from api.runtime import running
+from orchestration.upkeep.reembedding import reembed_store
+from schemas.settings import Settings
+from schemas.upkeep import ReembedReport
+
+EXIT_INTERRUPTED = 130
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def reembed(ctx: typer.Context) -> None:
+    """Give every graph the vectors of the model that SUBSTRATE_EMBEDDING names; none takes the vectors away.
+
+    Services that are configured for the former model go on answering until all is there. Interrupted, run it
+    again: it goes on where it was.
+    """
+    try:
+        report = edge.run(_reembedded(edge.settings_of(ctx)))
+    except KeyboardInterrupt:
+        said = "Interrupted. The former vectors are still in use; run it again and it goes on where it was."
+        edge.messages().print(Text(said, "yellow"), soft_wrap=True)
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    console = edge.output()
+    vectors = f"{report.model}, {report.dimension} dimensions"
+    if not report.graphs:
+        console.print(Text(f"All graphs have these vectors already: {vectors}"), soft_wrap=True)
+        return
+    done = f"{len(report.graphs):,} graphs, {report.records:,} records in {report.seconds:.1f} s"
+    console.print(Text(f"{done}; the embedding is now {vectors}"), soft_wrap=True)
+    console.print(
+        Text("Start services again with this SUBSTRATE_EMBEDDING: those of the former model stop answering.")
+    )
+
+
+async def _reembedded(settings: Settings) -> ReembedReport:
+    async with running(settings) as runtime:
+        with bar(edge.messages(), 0, "records") as advance:
+            return await reembed_store(runtime.deps.connection, runtime.deps.embedder, advance)

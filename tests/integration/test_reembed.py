@@ -1,0 +1,259 @@
+"""Another model's vectors for a store that is read and written, on a real engine of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from itertools import count
+from pathlib import Path
+from random import choice
+from typing import Any
+
+import pytest
+
+from api.runtime import running
+from orchestration.deps import Deps
+from orchestration.upkeep.reembedding import reembed_store
+from schemas.commands import Retract, Supersede
+from schemas.errors import StoreMisfit
+from schemas.memory import Level
+from schemas.settings import EmbeddingSettings, Settings, StoreSettings
+from schemas.upkeep import ReembedReport
+from substrate import graph_schema, reembed
+from substrate.connection import Connection, parameters
+from substrate.cypher.query import Query
+from substrate.embeddings import Embedder, open_embedder
+from substrate.graph_schema import FILLING, Graphs, graph_name, read_stamp
+from tests.integration.store import NOW, ask, found, ids, moment, remember, send, stored
+
+SMALL = "tests.integration.small_embedder:Small"
+OTHER = "tests.integration.small_embedder:Other"
+SLOW = "tests.integration.small_embedder:Slow"
+WORDS = "amber birch cedar dune ember fjord grove heath islet jetty knoll lagoon marsh nook oasis prairie".split()
+COUNT = Query("count_traces", "MATCH (n) RETURN labels(n)[0], count(n)")
+COVERED = Query(
+    "covered",
+    "MATCH (n) WHERE n:ConsciousnessNode OR n:PastVersion "
+    "OPTIONAL MATCH (n)-[:HAS_TRACE]->(t) RETURN count(DISTINCT n), count(t), count(t.embedding)",
+)
+
+type OpenStore = Callable[[str], AbstractAsyncContextManager[Deps]]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def open_store(data: Path) -> OpenStore:
+    @asynccontextmanager
+    async def opened(embedding: str) -> AsyncIterator[Deps]:
+        chosen = EmbeddingSettings(embedding=embedding)
+        async with running(Settings(store=StoreSettings(data=data), embedding=chosen)) as runtime:
+            yield runtime.deps
+
+    return opened
+
+
+async def told(deps: Deps, citizen: str = "ada") -> None:
+    """Sixteen memories, one with a past, one that is withdrawn, one that will be true tomorrow."""
+    await stored(deps, *(remember(citizen, word, description=f"the {word} lies in the north") for word in WORDS))
+    later = {"citizen_id": citizen, "expected_version": None}
+    await stored(deps, Supersede(id="amber", description="the amber was sold", **later), now=NOW + 1000)
+    await stored(deps, Retract(id="birch", **later), now=NOW + 2000)
+
+
+async def alike(deps: Deps, text: str, **fields: Any) -> list[str]:
+    """The nearest memories by likeness alone, nearest first."""
+    stream = await ask(deps, "ada", text, now=NOW + 5000, **fields)
+    assert stream.degraded == ()
+    return ids(stream.levels["n1_personal"].vector_results)
+
+
+async def labels(connection: Connection, citizen: str = "ada") -> dict[str, int]:
+    rows = await connection.read(graph_name(Level.N1, citizen), COUNT, parameters({}))
+    return {row[0]: row[1] for row in rows if "Trace" in row[0]}
+
+
+async def covered(deps: Deps, citizen: str = "ada") -> tuple[int, int, int]:
+    """Records, their traces in use, and those with an embedding."""
+    [row] = await deps.connection.read(graph_name(Level.N1, citizen), COVERED, parameters({}))
+    return row[0], row[1], row[2]
+
+
+async def other_embedder(embedding: str) -> Embedder:
+    return await open_embedder(EmbeddingSettings(embedding=embedding)).ready()
+
+
+async def reembedded(deps: Deps, embedding: str) -> ReembedReport:
+    return await reembed_store(deps.connection, await other_embedder(embedding), grace=0.0)
+
+
+async def test_after_a_reembedding_all_is_as_if_the_model_had_always_been_the_new_one(
+    open_store: OpenStore, tmp_path: Path
+) -> None:
+    past = {"temporal_mode": "point_in_time", "as_of_time": moment(100), "known_at": moment(100)}
+    async with open_store(SMALL) as deps:
+        await told(deps)
+        report = await reembedded(deps, OTHER)
+        assert (report.model, report.dimension, report.graphs, report.records) == (
+            "other",
+            96,
+            ("citizen_ada",),
+            18,
+        )
+        assert await labels(deps.connection) == {"TraceB": 15, "PastTraceB": 2}
+        assert (await reembedded(deps, OTHER)).graphs == ()
+    async with open_store(OTHER) as deps:
+        now = [await alike(deps, text) for text in ("the amber was sold", *WORDS)]
+        then = [await alike(deps, text, **past) for text in ("amber in the north", *WORDS)]
+        await send(deps, remember("ada", "quay", description="the quay"))
+        assert (await alike(deps, "quay"))[0] == "quay"
+        await reembedded(deps, SMALL)
+        assert await labels(deps.connection) == {"Trace": 16, "PastTrace": 2}
+    data = StoreSettings(data=tmp_path / "fresh")
+    async with running(Settings(store=data, embedding=EmbeddingSettings(embedding=OTHER))) as fresh:
+        await told(fresh.deps)
+        assert [await alike(fresh.deps, text) for text in ("the amber was sold", *WORDS)] == now
+        assert [await alike(fresh.deps, text, **past) for text in ("amber in the north", *WORDS)] == then
+
+
+async def test_reads_and_writes_go_on_until_all_vectors_are_there_and_none_is_lost(
+    open_store: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph_schema, "BELIEVED_SECONDS", 0.05)
+    answers: list[int] = []
+    written: list[str] = []
+    under_way = asyncio.Event()
+
+    async def read(deps: Deps) -> None:
+        while True:
+            answers.append(len(await alike(deps, "cedar in the north")))
+            await asyncio.sleep(0.001)
+
+    async def write(deps: Deps) -> None:
+        for number in count():
+            name = f"note-{number}"
+            await stored(deps, remember("ada", name, description=f"note {number}"), now=NOW + 3000)
+            change = Supersede(citizen_id="ada", id=choice(WORDS[2:]), description=f"changed {number}")
+            await send(deps, change, now=NOW + 4000 + number)
+            written.append(name)
+            if number == 5:
+                under_way.set()
+
+    async with open_store(SMALL) as deps, open_store(OTHER) as new:
+        await told(deps)
+        use = asyncio.gather(read(deps), write(deps), return_exceptions=True)
+        await under_way.wait()
+        before = len(answers), len(written)
+        await reembed_store(new.connection, new.embedder, grace=0.3)
+        ended = await use
+        assert [type(end) for end in ended] == [StoreMisfit, StoreMisfit], ended
+        assert len(answers) > before[0]
+        assert len(written) > before[1]
+        assert min(answers) >= 15
+        records, traces, vectors = await covered(new)
+        assert records == traces == vectors
+        assert set(await labels(new.connection)) == {"TraceB", "PastTraceB"}
+        assert written[-1] in await alike(new, f"note {len(written) - 1}")
+
+
+async def test_killed_in_the_middle_it_goes_on_where_it_was(
+    open_store: OpenStore, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SUBSTRATE_EMBEDDING", SLOW)
+    async with open_store(SMALL) as deps:
+        await told(deps)
+        await stored(deps, *(remember("ada", f"note-{number}") for number in range(60)))
+        before = await alike(deps, "cedar")
+        command = (sys.executable, "-m", "api.cli", "--data", str(data), "reembed")
+        killed = await asyncio.create_subprocess_exec(*command, cwd=Path(__file__).parents[2])
+        for _ in range(3000):
+            if "TraceB" in await labels(deps.connection) or killed.returncode is not None:
+                break
+            await asyncio.sleep(0.01)
+        killed.kill()
+        await killed.wait()
+        made = sum(size for label, size in (await labels(deps.connection)).items() if label.endswith("B"))
+        assert 0 < made < 76
+        assert await alike(deps, "cedar") == before
+        stamp = await read_stamp(deps.connection, "citizen_ada")
+        assert stamp is not None
+        assert (stamp.embedding_model, stamp.other_model, stamp.other_state) == ("small", "slow", FILLING)
+        report = await reembedded(deps, SLOW)
+        assert report.records == 78 - made
+        assert await labels(deps.connection) == {"TraceB": 75, "PastTraceB": 2}
+
+
+class Broken(Exception):
+    """What stands for the end of the process."""
+
+
+async def test_broken_off_at_any_write_the_same_call_completes_it(
+    open_store: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_store(SMALL) as deps:
+        await told(deps)
+        write = deps.connection.write
+        for place in count(1):
+            left = place
+
+            async def breaking(*asked: Any) -> Any:
+                nonlocal left
+                left -= 1
+                if left == 0:
+                    raise Broken
+                return await write(*asked)
+
+            embedding = OTHER if place % 2 else SMALL
+            with monkeypatch.context() as patched:
+                patched.setattr(deps.connection, "write", breaking)
+                with suppress(Broken):
+                    await reembedded(deps, embedding)
+            await reembedded(deps, embedding)
+            names = ("TraceB", "PastTraceB") if place % 2 else ("Trace", "PastTrace")
+            assert await labels(deps.connection) == dict(zip(names, (15, 2), strict=True)), place
+            if left > 0:
+                break
+        assert place > 10
+
+
+async def test_a_run_to_one_model_can_be_given_up_for_another_or_for_none(
+    open_store: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_store(SMALL) as deps:
+        await told(deps)
+        for wanted in (SMALL, "none", OTHER):
+            with monkeypatch.context() as patched, suppress(Broken):
+                patched.setattr(reembed, "switch", broken)
+                await reembedded(deps, SLOW)
+            misfit = Graphs(deps.connection, model="slow", dimension=32)
+            with pytest.raises(StoreMisfit, match="being re-embedded") as said:
+                await misfit.for_reading("citizen_ada")
+            assert "substrate reembed" in said.value.remedy
+            await reembedded(deps, wanted)
+            assert sum((await labels(deps.connection)).values()) == 17
+
+
+async def broken(*_: Any) -> bool:
+    raise Broken
+
+
+async def test_a_store_without_vectors_gets_them_and_can_be_rid_of_them(open_store: OpenStore) -> None:
+    async with open_store("none") as deps:
+        await told(deps)
+        assert await covered(deps) == (18, 18, 0)
+        await reembedded(deps, OTHER)
+        with pytest.raises(StoreMisfit, match="written with the embedding other"):
+            await Graphs(deps.connection, model="none", dimension=0).for_reading("citizen_ada")
+    async with open_store(OTHER) as deps:
+        assert (await alike(deps, "cedar"))[0] == "cedar"
+        assert await covered(deps) == (18, 18, 18)
+        await reembedded(deps, "none")
+    async with open_store("none") as deps:
+        stream = await ask(deps, "ada", "cedar", now=NOW + 5000)
+        assert found(stream)[0].node_id == "cedar"
+        assert (await covered(deps))[2] == 0
