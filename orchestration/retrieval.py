@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from orchestration import six_queries
+from orchestration import plural_queries, six_queries
 from orchestration.activation.engine import Asker, activate
 from orchestration.activation.found import Found
 from orchestration.assembly.framing import of_intention
@@ -17,11 +17,13 @@ from orchestration.coherence import with_coherence
 from orchestration.deps import Deps
 from orchestration.entity_extraction import look_up
 from orchestration.lexicon import Lexicon
+from orchestration.plural_queries import Where, moment_of
+from orchestration.plurality import lifted
 from schemas.errors import Unavailable
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.stream import ConsciousnessStream
-from schemas.temporal import Instant, TemporalMode, to_datetime, to_instant
+from schemas.temporal import Instant, Scope, TemporalMode, to_datetime, to_instant
 from substrate.graph_schema import graph_name
 from substrate.text import query_words
 
@@ -75,6 +77,10 @@ async def retrieve_consciousness_context(
         found.add(answer.asked.level, answer.rows, likeness=answer.asked.name.endswith("vector"))
     asker = Asker(intention.query_text, intention.current_emotions, intention.reality_pressure)
     activation = activate(found, lexicons, asker)
+    if intention.plurality is not None:
+        activation = lifted(
+            activation, found.memories, intention.plurality, moment_of(_scope(intention, now), now)
+        )
     stages.end("activation")
     account = Account(
         retrieved_at=to_datetime(now),
@@ -142,11 +148,11 @@ def six(
 ) -> list[six_queries.Asked]:
     """The queries of an intention: two for each graph that exists, one where there is no embedding.
 
-    `sought`: the embedding, the graphs.
+    One more where plurality is asked for. `sought`: the embedding, the graphs.
     """
     embedding, graphs = sought
-    instants = {name: _instant(getattr(intention, name)) for name in _INSTANTS}
-    shared = six_queries.shared_values(intention, six_queries.scope_of(intention, instants, now))
+    scope = _scope(intention, now)
+    shared = six_queries.shared_values(intention, scope)
     reach = six_queries.Reach(pool=max(MIN_POOL, 2 * intention.max_results_per_level))
     asked = []
     for level, lexicon in lexicons.items():
@@ -156,7 +162,14 @@ def six(
             alike = {**shared, "embedding": list(embedding)}
             asked.append(six_queries.vector_query(where, lexicon, alike, reach, past=past))
         asked.append(six_queries.graph_query(where, lexicon, shared, reach, past=past))
+        words = six_queries.telling_words(lexicon)
+        asked += plural_queries.pools(intention, Where(*where, past), words, shared, moment_of(scope, now))
     return asked
+
+
+def _scope(intention: RetrievalIntention, now: Instant) -> Scope:
+    instants = {name: _instant(getattr(intention, name)) for name in _INSTANTS}
+    return six_queries.scope_of(intention, instants, now)
 
 
 def _instant(moment: object) -> Instant | None:

@@ -20,6 +20,7 @@ from orchestration.activation.waking import Answer, Sought
 from orchestration.assembly.framing import of_state
 from orchestration.assembly.stream import Account, assemble
 from orchestration.deps import Deps
+from orchestration.plurality import lifted
 from orchestration.retrieval import ActsOn, Stages, completed, existing_graphs
 from orchestration.waking_queries import Meaning, goes_by_goal, scope_of, six
 from schemas.errors import Unavailable
@@ -55,6 +56,8 @@ async def retrieve_consciousness_context_from_state(
     own = {key: scoring.mode_score(memories[key], answer, sought) for key, answer in gathered.answers.items()}
     scores = resolutions.passed_on(own, resolved)
     activation = scoring.activate(gathered.found, scores, sought)
+    if state.plurality is not None:
+        activation = lifted(activation, memories, state.plurality, sought.moment)
     stages.end("activation")
     account = Account(
         retrieved_at=to_datetime(now),
@@ -111,6 +114,9 @@ def gather(answered: Sequence[six_queries.Answered], sought: Sought) -> Gathered
     gathered = Gathered()
     for one in answered:
         level, alike = one.asked.level, one.asked.name.endswith("vector")
+        if one.asked.name.endswith("pools"):
+            gathered.found.add(level, one.rows, likeness=False)
+            continue
         once = scoring.felt_when_blocked(one.rows, sought.emotions)
         gathered.blocked.update((level, place) for place in once)
         starts = []

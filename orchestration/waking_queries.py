@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from orchestration import six_queries
 from orchestration.activation import waking as scoring
+from orchestration.plural_queries import Where, pools
 from orchestration.retrieval import MIN_POOL
 from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.memory import Level, ResolutionState
@@ -79,6 +80,9 @@ def six(
             values["emotion"] = emotion
             asked.append(six_queries.Asked(f"{level}_vector", level, graph, getattr(texts, felt), values))
         asked.append(six_queries.Asked(f"{level}_graph", level, graph, own, values))
+        where = Where(level, graph, texts is cypher.THEN)
+        words = query_words(state.current_goal or "")
+        asked += pools(state, where, words, values, scope.valid.start)
     return asked
 
 

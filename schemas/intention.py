@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from schemas.base import CitizenId, Emotions, Identifier, Request, ShortText, Text, Unit
 from schemas.memory import Level
+from schemas.plurality import Plurality
 from schemas.temporal import Moment, TemporalMode
 
 ALL_LEVELS = (Level.N1, Level.N2, Level.N3)
@@ -32,7 +33,8 @@ class Asking(Request):
     `explain` adds each term of each score. `max_tokens` bounds the answer, most active memories first.
     `form`: `full` is everything, `compact` adds a text made for a prompt. `require_valid` keeps only memories
     and links whose metadata is fully valid. `apply_feedback` lets the stream change the citizen's own energy
-    (003, component 5c); it never does so silently.
+    (003, component 5c); it never does so silently. `plurality` adds candidates that are recent, older or drawn by
+    chance, and spreads the answer over weeks; `{}` asks for it as usual.
     """
 
     citizen_id: CitizenId
@@ -42,6 +44,7 @@ class Asking(Request):
     require_valid: bool = False
     apply_feedback: bool = False
     reality_pressure: Unit = 0.5
+    plurality: Plurality | None = None
 
 
 class RetrievalIntention(Asking):

@@ -9,6 +9,7 @@ from orchestration.assembly.budget import Budget
 from orchestration.traversal.graph import State
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.memory import Level
+from schemas.plurality import Plurality
 from schemas.temporal import TemporalMode
 from substrate import tokens
 
@@ -27,6 +28,7 @@ class Framing:
     form: Literal["full", "compact"]
     require_valid: bool
     state: State
+    plurality: Plurality | None = None
 
 
 def _budget(limit: int | None) -> Budget:
@@ -46,6 +48,7 @@ def of_intention(intention: RetrievalIntention) -> Framing:
         form=intention.form,
         require_valid=intention.require_valid,
         state=State(intention.current_goal, intention.current_emotions),
+        plurality=intention.plurality,
     )
 
 
@@ -63,4 +66,5 @@ def of_state(state: StateBasedRetrieval) -> Framing:
         form=state.form,
         require_valid=state.require_valid,
         state=State(state.current_goal, state.current_emotions),
+        plurality=state.plurality,
     )

@@ -17,6 +17,7 @@ from orchestration.assembly.levels import Selection, select
 from orchestration.assembly.summary import summarise
 from orchestration.dissonance import detect_temporal_dissonances
 from orchestration.metadata_enrichment import enriched, relationships
+from orchestration.plurality import spread
 from orchestration.traversal.graph import build_graph
 from orchestration.validation import memory_verdicts, metadata_report
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
@@ -106,6 +107,8 @@ def _shown(framing: Framing, selection: Selection, found: Found, activation: Act
     if framing.require_valid:
         verdicts = memory_verdicts(nodes.values(), [link for some in links.values() for link in some])
         valid = [score for score in order if verdicts[score.key].valid]
+    if framing.plurality is not None:
+        valid = spread(valid, found.memories, framing.plurality)
     ranks = budget.reciprocal_ranks((*selection.vector.values(), *selection.graph.values()))
     tiers = ranking.tiers(valid)
     kept = budget.within(

@@ -1,0 +1,53 @@
+"""The queries for plural candidates: one more for each graph, beside the six."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from orchestration.plurality import DAY, lots
+from orchestration.six_queries import Asked
+from schemas.intention import Asking
+from schemas.memory import Level
+from schemas.temporal import Instant, Scope
+from substrate.cypher import plurality as cypher
+
+_OF_ONE_SENDING = {"intention_id", "state_id", "generated_at", "generated_by"}
+
+
+class Where(NamedTuple):
+    """A graph, and whether its past side is asked too."""
+
+    level: Level
+    graph: str
+    past: bool
+
+
+def moment_of(scope: Scope, now: Instant) -> Instant:
+    """From when ages are counted: the moment asked about, and now for a range."""
+    return scope.valid.start if scope.valid.end - scope.valid.start == 1 else now
+
+
+def seed_of(request: Asking) -> str:
+    """What of a request decides the lots: all but what differs each time it is sent."""
+    return request.model_dump_json(exclude=_OF_ONE_SENDING)
+
+
+def pools(
+    request: Asking, where: Where, words: Sequence[str], shared: Mapping[str, Any], moment: Instant
+) -> list[Asked]:
+    """The query for the three pools of one graph; none when the request asks for no plurality.
+
+    `shared`: time scope and felt filters as for the six. What is recent is seen from `moment`.
+    """
+    asked = request.plurality
+    if asked is None:
+        return []
+    own = {
+        **asked.model_dump(include={"recent", "matching", "chance", "importance_floor"}),
+        "words": "|".join(words),
+        "lots": lots(f"{where.level}|{seed_of(request)}"),
+        "recent_from": moment - int(asked.recent_days * DAY),
+    }
+    query = cypher.POOLS_THEN if where.past else cypher.POOLS_NOW
+    return [Asked(f"{where.level}_pools", where.level, where.graph, query, {**shared, **own})]

@@ -1,0 +1,105 @@
+"""Plurality: the curve of recency, spreading over weeks, and lots that follow from the request (004)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestration.activation import ranking
+from orchestration.activation.engine import Activation
+from orchestration.activation.found import NODE_START, Key, Memory
+from orchestration.activation.ranking import Score
+from orchestration.plurality import DAY, lifted, lots, recency, spread, week
+from schemas.memory import Level
+from schemas.plurality import Plurality
+from substrate.cypher.columns import NODE_COLUMNS
+from substrate.rows import NODE_PLACE
+
+NOW = 20_000 * DAY
+
+
+def memory(name: str, valid_at: int, importance: float | None = None) -> Memory:
+    row: list[object] = [None] * (NODE_START + len(NODE_COLUMNS))
+    row[NODE_START + NODE_PLACE["valid_at"]] = valid_at
+    row[NODE_START + NODE_PLACE["importance"]] = importance
+    return Memory((Level.N1, name, 1), row)
+
+
+def score(key: Key, activation: float) -> Score:
+    return Score(key, activation, activation, {"relevance": activation})
+
+
+@pytest.mark.parametrize(("days", "weight"), [(0, 1.0), (30, 0.5), (60, 1 / 3), (90, 0.25), (-3, 1.0)])
+def test_recency_halves_after_thirty_days(days: float, weight: float) -> None:
+    assert recency(days) == pytest.approx(weight)
+
+
+@given(st.floats(0, 1e6), st.floats(0, 1e6), st.floats(0.01, 1e4))
+def test_what_is_older_never_counts_more(one: float, other: float, half_life: float) -> None:
+    young, old = sorted((one, other))
+    assert 0.0 < recency(old, half_life) <= recency(young, half_life) <= 1.0
+
+
+@given(st.text(max_size=20))
+def test_lots_follow_from_the_seed_alone(seed: str) -> None:
+    drawn = lots(seed, 50)
+    assert drawn == lots(seed, 50)
+    assert all(0.0 <= lot < 1.0 for lot in drawn)
+    assert drawn != lots(seed + "x", 50)
+
+
+ORDERS = st.lists(st.tuples(st.integers(0, 12), st.floats(0.0, 1.0)), max_size=90)
+
+
+def world(drawn: Sequence[tuple[int, float]]) -> tuple[list[Score], dict[Key, Memory]]:
+    found = {}
+    for place, (weeks, _) in enumerate(drawn):
+        known = memory(f"m{place}", NOW - weeks * 7 * DAY)
+        found[known.key] = known
+    scores = [score(key, activation) for key, (_, activation) in zip(found, drawn, strict=True)]
+    return ranking.ranked(scores), found
+
+
+@given(ORDERS, st.integers(1, 3))
+def test_spreading_loses_and_adds_nothing(drawn: list[tuple[int, float]], per_week: int) -> None:
+    order, found = world(drawn)
+    assert sorted(s.key for s in spread(order, found, Plurality(per_week=per_week))) == sorted(found)
+
+
+@given(ORDERS, st.integers(1, 3))
+def test_a_tier_holds_more_of_one_week_only_when_no_other_week_is_left(
+    drawn: list[tuple[int, float]], per_week: int
+) -> None:
+    order, found = world(drawn)
+    tiers = ranking.tiers(spread(order, found, Plurality(per_week=per_week)))
+    taken: set[Key] = set()
+    greatest = max((s.activation for s in order), default=0.0)
+    for place, tier in enumerate(tiers):
+        open_to = [
+            s.key
+            for s in order
+            if s.key not in taken and (place > 0 or s.activation >= ranking.STANDING_OUT * greatest > 0.0)
+        ]
+        held = Counter(week(found[s.key].get("valid_at")) for s in tier)
+        there = Counter(week(found[key].get("valid_at")) for key in open_to)
+        if any(count > per_week for count in held.values()):
+            assert all(held[one] >= min(count, per_week) for one, count in there.items())
+        taken.update(s.key for s in tier)
+
+
+def test_a_low_importance_counts_as_the_floor() -> None:
+    found = {m.key: m for m in (memory("quiet", NOW, 0.1), memory("loud", NOW, 0.9), memory("unsaid", NOW))}
+    flat = Activation(tuple(score(key, 0.5) for key in found), {})
+    seen = lifted(flat, found, Plurality(importance_floor=0.4), NOW)
+    terms = {s.key[1]: s.terms["plurality"] for s in seen.order}
+    assert terms == pytest.approx({"quiet": 0.08, "unsaid": 0.08, "loud": 0.18})
+
+
+def test_importance_pales_with_the_half_life() -> None:
+    old = memory("old", NOW - 30 * DAY, 1.0)
+    seen = lifted(Activation((score(old.key, 0.5),), {}), {old.key: old}, Plurality(), NOW)
+    assert seen.order[0].total == pytest.approx(0.5 + 0.2 * 0.5)
