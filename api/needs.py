@@ -180,6 +180,9 @@ def _commands(caller: Caller, given: Given) -> Given:
 COMMANDS: Final = Need("citizen:ID:write or LEVEL:write, for each command", _commands)
 """For routes that write what `api.writing` parses: it asks the caller for each command."""
 
+ERASURES: Final = Need("citizen:ID:erase or LEVEL:erase", _commands)
+"""For routes that remove for good what `api.erasing` parses. No scope but `admin` erases from N2 and N3."""
+
 
 _QUESTIONS: Final = (RetrievalIntention, StateBasedRetrieval)
 

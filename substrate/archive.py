@@ -159,9 +159,6 @@ async def drop(connection: Connection, graph: str) -> None:
     """Remove a whole graph, if it is there."""
     try:
         await connection.command("GRAPH.DELETE", graph)
-    except Fault as error:
-        if "empty key" not in error.detail:
-            raise
     except GraphMissing:
         return
 

@@ -28,8 +28,11 @@ MAX_CONNECTIONS = 32
 _INT64 = 2**63
 
 
-class GraphMissing(SubstrateError):
-    """The graph does not exist. Caught inside the store: to a reader such a graph is empty."""
+class GraphMissing(Unavailable):
+    """The graph does not exist. Caught inside the store: to a reader such a graph is empty.
+
+    A caller sees it when the graph was erased while it was asked; asked again, the store knows that it is gone.
+    """
 
 
 def parameters(values: Mapping[str, Any]) -> str:
@@ -82,7 +85,7 @@ def translated(error: Exception, query: str) -> SubstrateError:
             f"the query {query} ran past its deadline", remedy="Ask for fewer results or try again."
         )
     if "empty key" in text:
-        return GraphMissing(text)
+        return GraphMissing(f"the graph was removed meanwhile ({query})", remedy="Try again.")
     if "constraint violation" in text:
         return Conflict("a record with this id exists already")
     if "Max pending queries" in text or text.startswith(("OOM", "NOREPLICAS", "MISCONF", "READONLY")):
@@ -95,6 +98,7 @@ class Connection:
 
     `revive` is awaited when the connection is lost; it starts an embedded engine again. `generations` says of a
     graph which generation of vectors is in use (`Query.of`); one that is not named has the first.
+    `missing` is told the name of a graph that was asked and does not exist.
     """
 
     def __init__(
@@ -104,6 +108,7 @@ class Connection:
         self.timeout_ms = timeout_ms
         self.revive: Callable[[], Awaitable[Any]] | None = None
         self.generations: dict[str, int] = {}
+        self.missing: Callable[[str], None] = lambda graph: None
         pool = redis.BlockingConnectionPool.from_url(
             url,
             username=username,
@@ -175,7 +180,9 @@ class Connection:
             return await self._client.execute_command(*words)
         except (redis_errors.RedisError, OSError) as error:
             ours = translated(error, name)
-            if isinstance(ours, Unavailable) and self.revive is not None:
+            if isinstance(ours, GraphMissing):
+                self.missing(str(words[1]))
+            elif isinstance(ours, Unavailable) and self.revive is not None:
                 await self.revive()
             raise ours from error
 

@@ -176,7 +176,7 @@ class EmbeddedEngine:
 
     def _take_and_launch(self) -> Launch | None:
         self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = _try_lock(self.directory / "engine.lock", fcntl.LOCK_EX)
+        lock = try_lock(self.directory / "engine.lock", fcntl.LOCK_EX)
         if lock is None:
             return None
         try:
@@ -209,7 +209,7 @@ class EmbeddedEngine:
         told = False
         give_up = time.monotonic() + grace_s
         while True:
-            lock = _try_lock(self.directory / "engine.lock", fcntl.LOCK_EX)
+            lock = try_lock(self.directory / "engine.lock", fcntl.LOCK_EX)
             if lock is not None or time.monotonic() > give_up:
                 return lock
             told = told or await asyncio.to_thread(self._tell, sign)
@@ -222,7 +222,7 @@ class EmbeddedEngine:
         return signal_listener(self.socket, sign)
 
 
-def _try_lock(path: Path, mode: int) -> int | None:
+def try_lock(path: Path, mode: int = fcntl.LOCK_EX) -> int | None:
     """Open and lock `path`; None when another holds it. Close the descriptor to let go."""
     # fcntl, not filelock: that one unlocks before it closes, which would take the lock from the engine too.
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -240,7 +240,7 @@ def _try_lock(path: Path, mode: int) -> int | None:
 async def _lock_within(path: Path, mode: int, seconds: float) -> int | None:
     give_up = time.monotonic() + seconds
     while True:
-        handle = _try_lock(path, mode)
+        handle = try_lock(path, mode)
         if handle is not None or time.monotonic() > give_up:
             return handle
         await asyncio.sleep(POLL_S)

@@ -32,6 +32,7 @@ unixsocket {socket}
 unixsocketperm 700
 dir {directory}
 loglevel notice
+hide-user-data-from-log yes
 logfile {log}
 save ""
 appendonly yes

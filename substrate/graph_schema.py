@@ -96,6 +96,7 @@ class Graphs:
         self._believed: dict[str, float] = {}
         self._operational: set[str] = set()
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        connection.missing = self.forget
 
     def is_open(self, name: str) -> bool:
         """Whether the graph is known to exist and to fit, as of the last second."""
@@ -122,7 +123,9 @@ class Graphs:
     async def for_writing(self, name: str, now: Instant) -> None:
         """Make sure that the graph exists with every index and constraint, and fits the embedder."""
         if self.is_open(name):
-            return
+            if await read_stamp(self.connection, name) is not None:
+                return
+            self.forget(name)  # another process has erased it since
         async with self._locks[name]:
             if await self.for_reading(name):
                 return

@@ -52,6 +52,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "export": "Write whole memories as lines of JSON, with both time axes.",
     "import": "Read an export into an empty memory.",
     "reembed": "Give the whole store the vectors of another embedding model, while it is used.",
+    "erase": "Remove a memory, an episode or a whole citizen for good.",
     "serve": "Serve the REST API.",
     "keys": "Make, list and revoke the keys of the service.",
     "doctor": "Check the engine, the indexes, the embedder and the disk.",

@@ -9,12 +9,15 @@ from fastapi.responses import StreamingResponse
 
 from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
-from api.needs import citizen_may, needs
+from api.erasing import OfCommand, erase_said
+from api.needs import ERASURES, citizen_may, needs
+from api.writing import Write
 from orchestration import citizen
 from orchestration.moving.exporting import export
 from orchestration.moving.lines import Origin
 from schemas.base import CitizenId
 from schemas.citizen import CitizenState, LearningMoments, StateChange
+from schemas.erasure import EraseCitizen, ErasureReport
 from schemas.memory import Level
 
 router = APIRouter(prefix="/v1/citizens", tags=["citizens"], route_class=StrictRoute)
@@ -54,3 +57,10 @@ async def export_memory(
     lines = await export([Origin(Level.N1, citizen_id)], runtime.deps, embeddings=embeddings)
     name = f'attachment; filename="{citizen_id}.jsonl"'
     return StreamingResponse(lines, media_type="application/x-ndjson", headers={"Content-Disposition": name})
+
+
+@router.delete("/{citizen_id}")
+@needs(ERASURES)
+async def erase_citizen(citizen_id: CitizenId, of: Annotated[OfCommand, Query()], writing: Write) -> ErasureReport:
+    """Remove the whole personal memory for good. What the citizen gave to N2 and N3 stays there."""
+    return await erase_said({**of.model_dump(), "citizen_id": citizen_id}, EraseCitizen, writing)

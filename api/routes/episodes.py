@@ -7,15 +7,18 @@ from hashlib import blake2b
 from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter
+from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
 from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
-from api.needs import citizen_may, needs
+from api.erasing import OfCitizen, erase_said
+from api.needs import ERASURES, citizen_may, needs
+from api.writing import Write
 from orchestration.formats import File, Given, Intake, parse
 from orchestration.ingest import IngestReport, ingest
 from schemas.base import CitizenId, Identifier, Request
+from schemas.erasure import EraseEpisode, ErasureReport
 
 router = APIRouter(prefix="/v1/episodes", tags=["episodes"], route_class=StrictRoute)
 
@@ -45,6 +48,15 @@ async def remember_episode(conversation: Conversation, runtime: Opened, now: Now
     episode_id, intake = await asyncio.to_thread(_read, conversation)
     report = await ingest(intake, runtime.deps, now)
     return EpisodeReport(**dict(report), citizen_id=conversation.citizen_id, episode_id=episode_id)
+
+
+@router.delete("/{episode_id:path}")
+@needs(ERASURES)
+async def erase_episode(
+    episode_id: Annotated[Identifier, Path()], of: Annotated[OfCitizen, Query()], writing: Write
+) -> ErasureReport:
+    """Remove a conversation for good: its memories, its links, and the people whom only it knew."""
+    return await erase_said({**of.model_dump(), "episode_id": episode_id}, EraseEpisode, writing)
 
 
 def _read(conversation: Conversation) -> tuple[str, Intake]:

@@ -9,11 +9,13 @@ from fastapi import APIRouter, Body, Response
 from api.addresses import AskedOf, AskedWhose, At, record_seen, records_of
 from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
-from api.needs import COMMANDS, memory_may, needs
+from api.erasing import erase_said
+from api.needs import COMMANDS, ERASURES, memory_may, needs
 from api.revising import RevisionBody, of_place
 from api.writing import MANY, Write, one_or_many, write, write_one
 from schemas.base import Frozen
 from schemas.commands import Correct, Remember, Retract, Supersede, WriteReceipt
+from schemas.erasure import EraseMemory, ErasureReport
 from schemas.memory import ConsciousnessNode
 from substrate.rows import node
 
@@ -75,3 +77,12 @@ async def correct(place: At, body: Annotated[Any, RevisionBody(Correct), Body()]
 async def retract(place: At, body: Annotated[Any, RevisionBody(Retract), Body()], writing: Write) -> WriteReceipt:
     """The memory no longer holds from `effective_at` on; without one it never did."""
     return await write_one(of_place(body, place), Retract, writing)
+
+
+@router.post("/{level}/{memory_id:path}/erase")
+@needs(ERASURES)
+async def erase(
+    place: At, body: Annotated[Any, RevisionBody(EraseMemory), Body()], writing: Write
+) -> ErasureReport:
+    """Remove the memory for good, from the past too, and from the files of the store. What cannot be undone."""
+    return await erase_said(of_place(body, place), EraseMemory, writing)

@@ -1,0 +1,68 @@
+"""`substrate erase`: a memory, an episode or a whole citizen, for good, and what was removed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from api.cli import edge
+from api.erasing import erase
+from api.runtime import now, running
+from schemas.erasure import Erase, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport
+from schemas.errors import InvalidRequest
+from schemas.settings import Settings
+
+OPTIONS = {"citizen_id": "--citizen", "id": "--memory", "episode_id": "--episode", "level": "--level"}
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command("erase")
+def erase_for_good(  # noqa: PLR0913  (a command's arguments are its options)
+    ctx: typer.Context,
+    *,
+    citizen: Annotated[str | None, typer.Option("--citizen", "-c", metavar="ID", help="Whose memory.")] = None,
+    memory: Annotated[str | None, typer.Option(metavar="ID", help="One memory.")] = None,
+    episode: Annotated[str | None, typer.Option(metavar="ID", help="One conversation.")] = None,
+    level: Annotated[str, typer.Option(help="N1, N2 or N3; of a memory.")] = "N1",
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Remove a memory, an episode, or without either the whole citizen, for good (docs/privacy.md)."""
+    settings = edge.settings_of(ctx)
+    command = _command({"citizen_id": citizen, "id": memory, "episode_id": episode, "level": level.upper()})
+    if not yes:
+        typer.confirm(f"Remove {_named(command)} for good?", abort=True, err=True)
+    _show(edge.run(_erased(settings, command)))
+
+
+def _command(said: dict[str, str | None]) -> Erase:
+    if said["id"] is not None and said["episode_id"] is not None:
+        raise InvalidRequest("--memory and --episode: name one of them")
+    if said["id"] is not None:
+        return edge.checked(EraseMemory, {name: said[name] for name in ("citizen_id", "level", "id")}, OPTIONS)
+    if said["episode_id"] is not None:
+        return edge.checked(EraseEpisode, {name: said[name] for name in ("citizen_id", "episode_id")}, OPTIONS)
+    return edge.checked(EraseCitizen, {"citizen_id": said["citizen_id"]}, OPTIONS)
+
+
+def _named(command: Erase) -> str:
+    if isinstance(command, EraseMemory):
+        return f"memory {command.id} of {command.citizen_id or command.level}"
+    if isinstance(command, EraseEpisode):
+        return f"episode {command.episode_id} of {command.citizen_id}"
+    return f"everything that {command.citizen_id} remembers"
+
+
+async def _erased(settings: Settings, command: Erase) -> ErasureReport:
+    async with running(settings) as runtime:
+        return await erase(command, runtime, now())
+
+
+def _show(report: ErasureReport) -> None:
+    held = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in report.removed if count)
+    log = "the log was rewritten" if report.log_rewritten else "the server keeps no log to rewrite"
+    edge.output().print(Text(f"removed {held or 'nothing more'}; {log}"), soft_wrap=True)
+    for note in report.notes:
+        edge.output().print(Text(f"note: {note}", "yellow"), soft_wrap=True)

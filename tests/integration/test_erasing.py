@@ -1,0 +1,208 @@
+"""Erase: what it removes, what it leaves, and that no file of the store holds a byte of it afterwards."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from api.runtime import Runtime, running
+from orchestration.deps import Deps
+from orchestration.erasing import erase
+from orchestration.formats import File, Given, parse
+from orchestration.ingest import ingest
+from orchestration.moving.exporting import export
+from orchestration.moving.lines import Origin
+from schemas.commands import Correct, Supersede
+from schemas.erasure import Erase, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport
+from schemas.errors import Conflict, NotFound
+from schemas.memory import Level
+from schemas.settings import EmbeddingSettings, Settings, StoreSettings
+from substrate import engine_log, erasure
+from substrate.erasure import Mark
+from tests.integration.store import NOW, history, links, relate, remember, send, stored
+
+SECRETS = (
+    b"the secret harbour where the old boats sleep", b"a corrected secret about the boats", b"very-private-tag",
+    b"quietly held goal of the link", b"a-bucket-of-mine", b"told in confidence to nobody", b"secret-id",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+async def own(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Runtime]:
+    """A store of these tests alone, whose snapshots are not compressed, so that they can be searched."""
+    store = StoreSettings(data=tmp_path_factory.mktemp("erasing"))
+    async with running(Settings(store=store, embedding=EmbeddingSettings(embedding="local"))) as runtime:
+        await runtime.deps.connection.command("CONFIG SET", "rdbcompression", "no")
+        yield runtime
+
+
+async def erased(own: Runtime, command: Erase) -> ErasureReport:
+    assert own.engine is not None
+    return await erase(command, own.deps, NOW + 100, own.engine.directory)
+
+
+def on_disk(own: Runtime, needles: tuple[bytes, ...]) -> set[bytes]:
+    """Which of the needles are in any file of the data directory."""
+    assert own.engine is not None
+    files = [path for path in own.engine.directory.rglob("*") if path.is_file()]
+    assert any("base.rdb" in path.name for path in files)
+    return {needle for path in files for needle in needles if needle in path.read_bytes()}
+
+
+async def vectors_of(deps: Deps, citizen: str, memory_id: str) -> tuple[bytes, ...]:
+    """The beginnings of the embeddings of a memory and its past, as the engine's files hold them."""
+    lines = [orjson.loads(line) for line in await export([Origin(Level.N1, citizen)], deps, embeddings=True)]
+    ours = [
+        line for line in lines if line.get("of") == memory_id or line.get("properties", {}).get("id") == memory_id
+    ]
+    floats = [line["trace"]["vectors"]["embedding"] for line in ours if "vectors" in line.get("trace", {})]
+    assert len(floats) >= 2
+    return tuple(struct.pack("<384f", *numbers)[:400] for numbers in floats)
+
+
+async def secret_life(own: Runtime, citizen: str) -> None:
+    secret: dict[str, Any] = {"tags": ("very-private-tag", "shared"), "buckets": ("a-bucket-of-mine",)}
+    text = SECRETS[0].decode()
+    await stored(
+        own.deps, remember(citizen, "secret-id", description=text, extra={"of": SECRETS[5].decode()}, **secret)
+    )
+    await stored(
+        own.deps, remember(citizen, "plain", description=f"{citizen} has nothing to hide", tags=("shared",))
+    )
+    await stored(
+        own.deps,
+        relate(citizen, "plain", "secret-id", goal=SECRETS[3].decode()),
+        relate(citizen, "secret-id", "plain"),
+        relate(citizen, "secret-id", "secret-id"),
+    )
+    change: dict[str, Any] = {"citizen_id": citizen, "id": "secret-id"}
+    await stored(own.deps, Correct(**change, description=SECRETS[1].decode()), now=NOW + 1)
+    await stored(own.deps, Supersede(**change, name="tell", tags=("shared",)), now=NOW + 2)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+async def test_no_file_of_the_store_holds_the_erased(own: Runtime, fresh_citizen: str, *, whole: bool) -> None:
+    await secret_life(own, fresh_citizen)
+    vectors = await vectors_of(own.deps, fresh_citizen, "secret-id")
+    needles = (*SECRETS, *vectors)
+    assert on_disk(own, needles) >= set(SECRETS), "the log holds them, or this test proves nothing"
+    await engine_log.rewrite(own.deps.connection)
+    assert on_disk(own, needles) == set(needles), "a snapshot holds them, or this test proves nothing"
+    command = (
+        EraseCitizen(citizen_id=fresh_citizen) if whole else EraseMemory(citizen_id=fresh_citizen, id="secret-id")
+    )
+
+    report = await erased(own, command)
+
+    assert report.log_rewritten
+    assert not report.duplicate
+    assert on_disk(own, needles) == set()
+    other = f"{fresh_citizen} has nothing to hide".encode()
+    assert on_disk(own, (other,)) == (set() if whole else {other})
+
+
+async def test_all_that_hangs_on_a_memory_goes_with_it_and_nothing_else(own: Runtime, fresh_citizen: str) -> None:
+    await secret_life(own, fresh_citizen)
+
+    report = await erased(own, EraseMemory(citizen_id=fresh_citizen, id="secret-id"))
+
+    said = report.removed
+    assert (said.memories, said.records, said.links, said.past_links, said.tags) == (1, 3, 3, 0, 2)
+    assert await links(own.deps, fresh_citizen) == []
+    assert await history(own.deps, fresh_citizen, "secret-id") == []
+    assert [record.tags for record in await history(own.deps, fresh_citizen, "plain")] == [("shared",)]
+    lines = [
+        orjson.loads(line) for line in await export([Origin(Level.N1, fresh_citizen)], own.deps, embeddings=False)
+    ]
+    assert [line["properties"]["name"] for line in lines if line["kind"] == "tag"] == ["#shared"]
+
+
+async def test_a_long_past_goes_in_shares(own: Runtime, fresh_citizen: str) -> None:
+    await stored(own.deps, remember(fresh_citizen, "m"))
+    for n in range(60):
+        await stored(own.deps, Correct(citizen_id=fresh_citizen, id="m", goal=f"{n}"), now=NOW + n)
+    report = await erased(own, EraseMemory(citizen_id=fresh_citizen, id="m"))
+    assert (report.removed.memories, report.removed.records, report.removed.traces) == (1, 60, 61)
+
+
+async def test_an_erasure_is_carried_out_once_and_says_nothing_of_what_it_erased(
+    own: Runtime, fresh_citizen: str
+) -> None:
+    await stored(own.deps, remember(fresh_citizen, "m"), remember(fresh_citizen, "n"))
+    first = EraseMemory(citizen_id=fresh_citizen, id="m", command_id=f"erase-{fresh_citizen}")
+    before = await erased(own, first)
+    again = await erased(own, first)
+    assert (again.duplicate, again.log_rewritten, again.erased_at) == (True, True, before.erased_at)
+    assert again.removed.memories == 0
+    kept = await erasure.mark(own.deps.connection, f"citizen_{fresh_citizen}", f"erase-{fresh_citizen}")
+    assert kept == Mark(NOW + 100, log_rewritten=True)
+    with pytest.raises(Conflict, match="was used for an erasure before"):
+        await erased(own, first.model_copy(update={"id": "n"}))
+    with pytest.raises(NotFound):
+        await erased(own, EraseMemory(citizen_id=fresh_citizen, id="m"))
+
+
+async def test_an_erasure_that_broke_off_goes_on_when_it_is_sent_again(own: Runtime, fresh_citizen: str) -> None:
+    await stored(own.deps, remember(fresh_citizen, "m"))
+    await erasure.set_mark(own.deps.connection, f"citizen_{fresh_citizen}", f"e-{fresh_citizen}", Mark(NOW))
+    command = EraseMemory(citizen_id=fresh_citizen, id="m", command_id=f"e-{fresh_citizen}")
+    assert (await erased(own, command)).removed.memories == 1
+    await erasure.set_mark(own.deps.connection, f"citizen_{fresh_citizen}", f"e-{fresh_citizen}", Mark(NOW))
+    assert (await erased(own, command)).log_rewritten
+
+
+async def test_what_was_erased_is_unknown_and_may_be_remembered_anew(own: Runtime, fresh_citizen: str) -> None:
+    await stored(own.deps, remember(fresh_citizen, "m"), remember(fresh_citizen, "n"))
+    await erased(own, EraseMemory(citizen_id=fresh_citizen, id="m"))
+    late = await send(
+        own.deps, Correct(citizen_id=fresh_citizen, id="m", goal="late"), relate(fresh_citizen, "n", "m")
+    )
+    assert [receipt.problem for receipt in late] == ["not-found", "not-found"]
+    [anew] = await stored(own.deps, remember(fresh_citizen, "m", description="another"))
+    assert (anew.version, len(await history(own.deps, fresh_citizen, "m"))) == (1, 1)
+
+
+async def test_an_episode_goes_with_its_people_unless_others_know_them(own: Runtime, fresh_citizen: str) -> None:
+    for episode, speakers in (("one", ("ann", "bo")), ("two", ("bo", "cy"))):
+        turns = [{"role": who, "content": f"{who} says a word in {episode}"} for who in speakers]
+        file = File("messages", orjson.dumps(turns).decode())
+        await ingest(parse("messages", Given(episode, (file,), fresh_citizen)), own.deps, NOW)
+    await stored(
+        own.deps, remember(fresh_citizen, "note"), relate(fresh_citizen, "note", "person:bo", episode_id="one")
+    )
+
+    report = await erased(own, EraseEpisode(citizen_id=fresh_citizen, episode_id="one"))
+
+    assert report.erased == "episode"
+    assert on_disk(own, (b"says a word in one", b"says a word in two")) == {b"says a word in two"}
+    assert [bool(await history(own.deps, fresh_citizen, f"person:{who}")) for who in ("ann", "bo", "cy")] == [
+        False, True, True
+    ]  # fmt: skip
+    assert {link.episode_id for link in await links(own.deps, fresh_citizen)} == {"two"}
+    with pytest.raises(NotFound):
+        await erased(own, EraseEpisode(citizen_id=fresh_citizen, episode_id="one"))
+
+
+async def test_a_citizen_erased_by_another_process_begins_anew(own: Runtime, fresh_citizen: str) -> None:
+    await stored(own.deps, remember(fresh_citizen, "m"))
+    async with running(own.settings) as other:
+        assert (await erased(other, EraseCitizen(citizen_id=fresh_citizen))).removed.memories == 1
+    await stored(own.deps, remember(fresh_citizen, "m", description="a new life"))
+    assert await own.deps.graphs.unready(f"citizen_{fresh_citizen}") == []
+    lines = await export([Origin(Level.N1, fresh_citizen)], own.deps, embeddings=False)
+    assert orjson.loads(list(lines)[1])["schema_version"] == 1
+
+
+async def test_a_snapshot_that_a_killed_backup_left_goes_too(own: Runtime, fresh_citizen: str) -> None:
+    assert own.engine is not None
+    left: list[Path] = [own.engine.directory / name for name in ("dump.rdb", "temp-99.rdb")]
+    for path in left:
+        path.write_bytes(b"left behind")
+    await stored(own.deps, remember(fresh_citizen, "m"))
+    await erased(own, EraseMemory(citizen_id=fresh_citizen, id="m"))
+    assert on_disk(own, (b"left behind",)) == set()
