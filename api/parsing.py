@@ -38,7 +38,7 @@ def with_key(raw: Any, key: str | None) -> Any:
     return {**raw, "command_id": key}
 
 
-def refusal(command: Command, error: NotFound | Forbidden) -> WriteReceipt:
+def refused_receipt(command: Command, error: NotFound | Forbidden) -> WriteReceipt:
     """The receipt of a command that its sender may not send."""
     return WriteReceipt(
         command_id=command.command_id or uuid4().hex,

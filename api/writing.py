@@ -9,14 +9,15 @@ from fastapi import Depends, Header, Response
 from pydantic import PlainValidator
 
 from api.dependencies import Now, Opened
+from api.etags import IfMatch, expecting
 from api.needs import Caller
-from api.parsing import MAX_MANY, parse_many, parse_one, refusal, with_key
+from api.parsing import MAX_MANY, parse_many, parse_one, refused_receipt, with_key
 from api.problems import invalid
 from api.runtime import Runtime
 from orchestration import insertion
 from schemas.base import Frozen
 from schemas.commands import Command, WriteReceipt
-from schemas.errors import Conflict, Fault, Forbidden, Incorrect, InvalidRequest, NotFound
+from schemas.errors import Conflict, Fault, Forbidden, Incorrect, InvalidRequest, NotFound, PreconditionFailed
 from schemas.temporal import Instant
 
 _ERRORS: Final[dict[str | None, type[Incorrect]]] = {
@@ -45,6 +46,7 @@ class Writing(NamedTuple):
     runtime: Runtime
     now: Instant
     key: str | None
+    if_match: str | None = None
     caller: Caller | None = None
 
 
@@ -55,8 +57,9 @@ async def _writing(
         str | None,
         Header(description="Taken as the `command_id` of a command without one; in a list, with its place."),
     ] = None,
+    if_match: IfMatch = None,
 ) -> Writing:
-    return Writing(runtime, now, idempotency_key)
+    return Writing(runtime, now, idempotency_key, if_match)
 
 
 Write = Annotated[Writing, Depends(_writing)]
@@ -82,11 +85,15 @@ async def write(raw: Any, kind: type[Command], writing: Writing) -> Response:
 
 async def write_one(raw: Any, kind: type[Command], writing: Writing) -> WriteReceipt:
     """The receipt of a stored command. Raises the problem of a refused one."""
+    guarded = writing.if_match is not None and "expected_version" in kind.model_fields
+    if guarded:
+        raw = expecting(raw, writing.if_match)
     command = parse_one(with_key(raw, writing.key), kind)
     _allow(command, writing)
     [receipt] = await _carry_out([command], writing)
     if receipt.status == "refused":
-        error = _ERRORS[receipt.problem]
+        stale = guarded and receipt.problem == "conflict"
+        error = PreconditionFailed if stale else _ERRORS[receipt.problem]
         raise error("; ".join(receipt.faults), faults=receipt.faults)
     return receipt
 
@@ -116,7 +123,7 @@ def _if_allowed(parsed: Command | WriteReceipt, writing: Writing) -> Command | W
     try:
         _allow(parsed, writing)
     except (NotFound, Forbidden) as error:
-        return refusal(parsed, error)
+        return refused_receipt(parsed, error)
     return parsed
 
 

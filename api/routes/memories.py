@@ -10,6 +10,7 @@ from api.addresses import AskedOf, AskedWhose, At, record_seen, records_of
 from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
 from api.erasing import erase_said
+from api.etags import NOT_MODIFIED, IfNoneMatch, tagged
 from api.needs import COMMANDS, ERASURES, memory_may, needs
 from api.revising import RevisionBody, of_place
 from api.writing import MANY, Write, one_or_many, write, write_one
@@ -46,14 +47,17 @@ async def history(place: At, whose: AskedWhose, runtime: Opened) -> MemoryHistor
     return MemoryHistory(id=place.memory_id, records=tuple(node(row, place.level) for row in rows))
 
 
-@router.get("/{level}/{memory_id:path}")
+@router.get("/{level}/{memory_id:path}", response_model=ConsciousnessNode, responses=NOT_MODIFIED)
 @needs(memory_may("read"))
-async def read(place: At, asked: AskedOf, runtime: Opened, now: Now, response: Response) -> ConsciousnessNode:
+async def read(
+    place: At, asked: AskedOf, runtime: Opened, now: Now, if_none_match: IfNoneMatch = None
+) -> Response:
     """A memory as it is now, or as it was at a moment. `Substrate-Notes` says what was assumed."""
     row = await record_seen(place, asked, runtime, now)
+    answer = tagged(node(row, place.level), asked.citizen_id, if_none_match)
     if asked.notes:
-        response.headers["Substrate-Notes"] = "; ".join(asked.notes)
-    return node(row, place.level)
+        answer.headers["Substrate-Notes"] = "; ".join(asked.notes)
+    return answer
 
 
 @router.post("/{level}/{memory_id:path}/supersede")

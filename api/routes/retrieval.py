@@ -20,13 +20,18 @@ router = APIRouter(prefix="/v1", tags=["retrieval"], route_class=StrictRoute)
 @needs(ASKING)
 async def retrieve(intention: RetrievalIntention, runtime: Opened, now: Now) -> Response:
     """The part of a citizen's memory that matters now, over all three levels."""
-    stream = await retrieve_consciousness_context(intention, runtime.deps, now)
-    return Response(json_bytes(stream), media_type="application/json")
+    return _answer(await retrieve_consciousness_context(intention, runtime.deps, now))
 
 
 @router.post("/wake", response_model=ConsciousnessStream)
 @needs(ASKING)
 async def wake(state: StateBasedRetrieval, runtime: Opened, now: Now) -> Response:
     """What fits how a citizen is, with no question asked."""
-    stream = await retrieve_consciousness_context_from_state(state, runtime.deps, now)
-    return Response(json_bytes(stream), media_type="application/json")
+    return _answer(await retrieve_consciousness_context_from_state(state, runtime.deps, now))
+
+
+def _answer(stream: ConsciousnessStream) -> Response:
+    """The stream, with the time that each stage took where the tools of browsers look for it."""
+    stages = [f"{stage};dur={spent:g}" for stage, spent in stream.stage_ms.items()]
+    timing = ", ".join([*stages, f"total;dur={stream.retrieval_latency_ms:g}"])
+    return Response(json_bytes(stream), media_type="application/json", headers={"Server-Timing": timing})

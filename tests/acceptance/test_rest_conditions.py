@@ -1,0 +1,158 @@
+"""What HTTP itself offers: tags and conditions, compression, timing, limits, origins, once-only sending."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+
+from api.app import create_app
+from api.rates import Rates
+from schemas.errors import RateLimited, Unavailable
+from schemas.settings import AuthSettings, Settings
+from tests.acceptance.conftest import Service
+from tests.acceptance.test_rest import revise, seen
+from tests.acceptance.test_rest_bad_input import problem_in
+
+
+def test_a_memory_that_is_had_already_is_not_sent_again(service: Service, citizen: str) -> None:
+    service.remember(citizen, id="m", name="n")
+    first = seen(service, citizen, "m")
+    tag = first.headers["ETag"]
+    assert first.headers["Cache-Control"] == "private, no-cache"
+    address = f"/v1/memories/N1/m?citizen_id={citizen}"
+    for said in (tag, f"W/{tag}", f'"other", {tag}', "*"):
+        answer = service.http.get(address, headers={"If-None-Match": said})
+        assert (answer.status_code, answer.content, answer.headers["ETag"]) == (304, b"", tag)
+    assert service.http.get(address, headers={"If-None-Match": '"other"'}).status_code == 200
+    revise(service, citizen, "m", "supersede", description="changed")
+    changed = service.http.get(address, headers={"If-None-Match": tag})
+    assert (changed.status_code, changed.json()["description"]) == (200, "changed")
+
+
+def test_the_tags_of_two_memories_differ_though_their_words_and_versions_agree(
+    service: Service, citizen: str
+) -> None:
+    tags = set()
+    for owner in (citizen, f"{citizen}x"):
+        service.remember(owner, id="m", name="n", valid_at="2026-01-01T00:00:00Z")
+        tags.add(seen(service, owner, "m").headers["ETag"])
+    assert len(tags) == 2
+
+
+@pytest.mark.parametrize("how", ["supersede", "correct", "retract"])
+def test_a_revision_under_if_match_undoes_no_change_unseen(service: Service, citizen: str, how: str) -> None:
+    service.remember(citizen, id="m", name="n")
+    service.remember(citizen, id="other", name="n")
+    tag, other = (seen(service, citizen, one).headers["ETag"] for one in ("m", "other"))
+    body: dict[str, Any] = {"citizen_id": citizen, "command_id": "once"} | (
+        {} if how == "retract" else {"name": "new"}
+    )
+
+    def send(if_match: str) -> httpx.Response:
+        return service.http.post(f"/v1/memories/N1/m/{how}", json=body, headers={"If-Match": if_match})
+
+    for wrong in (other, f"W/{tag}", '"1"', "nonsense", f"{tag}, {other}"):
+        assert problem_in(send(wrong), 412)["type"] == "/problems/precondition-failed"
+    assert send(tag).status_code == 200
+    assert send(tag).json()["duplicate"] is True
+    body["command_id"] = "twice"
+    problem_in(send(tag), 412)
+
+
+def test_a_version_is_said_once(service: Service, citizen: str) -> None:
+    service.remember(citizen, id="m", name="n")
+    tag = seen(service, citizen, "m").headers["ETag"]
+    body = {"citizen_id": citizen, "name": "new", "expected_version": 1}
+    answer = service.http.post("/v1/memories/N1/m/correct", json=body, headers={"If-Match": tag})
+    assert "is said by If-Match" in problem_in(answer, 422)["detail"]
+
+
+def test_an_idempotency_key_is_applied_once_for_one_and_for_each_of_a_list(service: Service, citizen: str) -> None:
+    body = {"citizen_id": citizen, "id": "m", "name": "n"}
+    headers = {"Idempotency-Key": f"key of {citizen}"}
+    first, again = (service.http.post("/v1/memories", json=body, headers=headers).json() for _ in range(2))
+    assert (first["duplicate"], again["duplicate"]) == (False, True)
+    assert {**again, "duplicate": False} == first
+    other = service.http.post("/v1/memories", json={**body, "name": "other"}, headers=headers)
+    assert problem_in(other, 409)["type"] == "/problems/conflict"
+    many = [{"citizen_id": citizen, "id": f"m{n}", "name": "n"} for n in range(3)]
+    sent = [service.http.post("/v1/memories", json=many, headers=headers).json()["receipts"] for _ in range(2)]
+    assert [[one["duplicate"] for one in receipts] for receipts in sent] == [[False] * 3, [True] * 3]
+
+
+def test_a_stream_says_how_long_each_stage_took_and_is_compressed(service: Service, citizen: str) -> None:
+    service.remember(citizen, id="m", name="n")
+    answer = service.http.post("/v1/retrieve", json={"citizen_id": citizen, "query_text": "n"})
+    timing = dict(part.split(";dur=") for part in answer.headers["Server-Timing"].split(", "))
+    stages = {stage: f"{spent:g}" for stage, spent in answer.json()["stage_ms"].items()}
+    assert timing == {**stages, "total": f"{answer.json()['retrieval_latency_ms']:g}"}
+    assert answer.headers["Content-Encoding"] == "gzip"
+    plain = service.http.get("/openapi.json", headers={"Accept-Encoding": "identity"})
+    assert "Content-Encoding" not in plain.headers
+    assert "Content-Encoding" not in service.http.get("/health/live").headers
+
+
+@asynccontextmanager
+async def app_with(auth: AuthSettings) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of an application whose store is not open."""
+    transport = httpx.ASGITransport(create_app(Settings(auth=auth)), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        yield client
+
+
+async def test_pages_of_other_origins_may_call_only_when_they_are_named() -> None:
+    asked = {"Origin": "https://mine.example", "Access-Control-Request-Method": "POST"}
+    async with app_with(AuthSettings()) as client:
+        refused = await client.options("/v1/retrieve", headers=asked)
+        assert "access-control-allow-origin" not in refused.headers
+    async with app_with(AuthSettings(cors_origins=("https://mine.example",))) as client:
+        allowed = await client.options("/v1/retrieve", headers=asked)
+        assert (allowed.status_code, allowed.headers["access-control-allow-origin"]) == (200, asked["Origin"])
+        other = await client.options("/v1/retrieve", headers={**asked, "Origin": "https://other.example"})
+        assert "access-control-allow-origin" not in other.headers
+        called = await client.get("/health/live", headers={"Origin": "https://mine.example"})
+        assert "credentials" not in str(called.headers).lower()
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("localhost", 422),
+        ("localhost:8000", 422),
+        ("127.0.0.1:1", 422),
+        ("[::1]:8000", 422),
+        ("evil.example", 403),
+    ],
+)
+async def test_an_open_service_answers_only_to_names_of_this_machine(host: str, status: int) -> None:
+    async with app_with(AuthSettings(open=True)) as client:
+        answer = await client.post("/v1/validation/link", json=[], headers={"Host": host})
+        assert answer.status_code == status
+        assert (await client.get("/health/live")).json()["open"] is True
+
+
+async def test_before_the_store_is_open_no_key_can_be_checked() -> None:
+    async with app_with(AuthSettings()) as client:
+        answer = await client.get("/v1/keys", headers={"X-API-Key": "sk-a-b"})
+        assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
+
+
+async def test_a_key_may_send_so_many_requests_and_is_told_when_to_come_back() -> None:
+    rates = Rates(AuthSettings(rate_limit="3/hour"))
+    left = [await rates.count("a") for _ in range(3)]
+    assert [one["RateLimit"].split(";")[1] for one in left] == ["r=2", "r=1", "r=0"]
+    assert left[0]["RateLimit-Policy"] == '"key";q=3;w=3600'
+    with pytest.raises(RateLimited) as refused:
+        await rates.count("a")
+    assert 3590 <= refused.value.retry_after <= 3600
+    assert await rates.count("b")
+    assert await Rates(AuthSettings(rate_limit="off")).count("a") == {}
+
+
+async def test_without_the_redis_that_counts_nothing_is_let_through() -> None:
+    with pytest.raises(Unavailable):
+        await Rates(AuthSettings.model_validate({"rate_limit_url": "redis://127.0.0.1:1"})).count("a")
