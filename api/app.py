@@ -17,7 +17,19 @@ from api.bodies import BodyLimit
 from api.gate import Gate
 from api.needs import closed_unless_declared
 from api.rates import Rates
-from api.routes import citizens, episodes, health, keys, links, memories, retrieval, upkeep, validation
+from api.routes import (
+    citizens,
+    episodes,
+    health,
+    identity,
+    keys,
+    links,
+    memories,
+    resonance,
+    retrieval,
+    upkeep,
+    validation,
+)
 from api.runtime import Runtime, now, running
 from api.tokens import reader_of
 from schemas.settings import Settings
@@ -73,7 +85,9 @@ def create_app(settings: Settings, show: Show | None = None) -> FastAPI:
     if settings.auth.cors_origins:
         app.add_middleware(CORSMiddleware, **_cors(settings.auth.cors_origins))
     problems.install(app)
-    for room in (retrieval, memories, links, episodes, citizens, upkeep, validation, keys, health):
+    for room in (
+        retrieval, resonance, memories, links, episodes, citizens, identity, upkeep, validation, keys, health,
+    ):  # fmt: skip
         app.include_router(room.router)
     return app
 

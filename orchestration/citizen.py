@@ -32,12 +32,13 @@ async def read_state(citizen_id: str, deps: Deps) -> CitizenState:
     found = await deps.connection.read(graph, READ_STATE, NOTHING)
     if not found:
         return CitizenState(citizen_id=citizen_id)
-    energy, emotions, goal, last, updated = found[0]
+    energy, emotions, goal, last, updated, drives = found[0]
     return CitizenState(
         citizen_id=citizen_id,
         energy=0.5 if energy is None else float(energy),
         emotion_vector=orjson.loads(emotions) if emotions else {},
         goal=goal,
+        drives=orjson.loads(drives) if drives else {},
         last_stream_id=last,
         updated_at=None if updated is None else to_datetime(updated),
     )
@@ -46,8 +47,8 @@ async def read_state(citizen_id: str, deps: Deps) -> CitizenState:
 async def change_state(citizen_id: str, change: StateChange, deps: Deps, now: Instant) -> CitizenState:
     """Set what the change names, and give back the whole state."""
     said = change.model_dump(exclude_unset=True)
-    if "emotion_vector" in said:
-        said["emotion_vector"] = orjson.dumps(said["emotion_vector"] or {}).decode()
+    for kept_as_json in said.keys() & {"emotion_vector", "drives"}:
+        said[kept_as_json] = orjson.dumps(said[kept_as_json] or {}).decode()
     await _write(citizen_id, said, deps, now)
     return await read_state(citizen_id, deps)
 

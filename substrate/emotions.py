@@ -35,6 +35,20 @@ _VARIANTS = {
     "worry": "fear",
 }  # fmt: skip
 
+POSITIVE = frozenset(
+    ("joy", "trust", "anticipation", "curiosity", "excitement", "drive", "pride", "gratitude", "relief", "hope",
+     "love", "calm", "determination", "awe", "tenderness")
+)  # fmt: skip
+NEGATIVE = frozenset(
+    ("sadness", "anger", "fear", "disgust", "frustration", "uncertainty", "shame", "guilt", "despair",
+     "loneliness", "confusion", "boredom", "envy", "tension", "hurt", "pain", "dread", "existential dread",
+     "disorientation", "grief", "regret", "resentment", "disappointment")
+)  # fmt: skip
+"""Valence. Surprise, caution and nostalgia have neither, and resemble only themselves."""
+
+EMOTION_WORDS = {**{name: name for name in (*VOCABULARY, *NEGATIVE) if " " not in name}, **_VARIANTS}
+"""Every single word that names an emotion, with the emotion in normal form."""
+
 _PLACES = {name: place for place, name in enumerate(VOCABULARY)}
 
 
@@ -43,6 +57,14 @@ def normal_emotion(name: str) -> str:
     """The noun of an emotion in lower case: `Excited` and `excitement` are one."""
     key = " ".join(name.strip().lower().replace("_", " ").split())
     return _VARIANTS.get(key, key)
+
+
+def kindred(emotion: str) -> frozenset[str]:
+    """The emotions of the same valence as one in normal form, without itself (002, emotion match)."""
+    for side in (POSITIVE, NEGATIVE):
+        if emotion in side:
+            return side - {emotion}
+    return frozenset()
 
 
 def normal_emotions(emotions: Mapping[str, float]) -> dict[str, float]:

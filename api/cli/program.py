@@ -53,6 +53,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "import": "Read an export into an empty memory.",
     "reembed": "Give the whole store the vectors of another embedding model, while it is used.",
     "erase": "Remove a memory, an episode or a whole citizen for good.",
+    "resonate": "Send a wave signal into a citizen's memory, and see what resonates.",
+    "identity": "Show who a citizen is, or was: what most of its memories point to.",
     "serve": "Serve the REST API.",
     "keys": "Make, list and revoke the keys of the service.",
     "doctor": "Check the engine, the indexes, the embedder and the disk.",

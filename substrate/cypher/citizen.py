@@ -8,7 +8,8 @@ from substrate.cypher.query import Query
 
 READ_STATE: Final = Query(
     "read_state",
-    "MATCH (s:CitizenState) RETURN s.energy, s.emotion_vector, s.goal, s.last_stream_id, s.updated_at LIMIT 1",
+    "MATCH (s:CitizenState) "
+    "RETURN s.energy, s.emotion_vector, s.goal, s.last_stream_id, s.updated_at, s.drives LIMIT 1",
 )
 WRITE_STATE: Final = Query(
     "write_state",

@@ -44,6 +44,20 @@ def visible(name: str) -> str:
     )
 
 
+def records_of(identity: str, record: str, carried: str = "") -> str:
+    """The records that the identity had in the scope, for any moment; `carried` are other variables still needed.
+
+    Not a nested `CALL { ... UNION ... }`: that crashes the engine.
+    """
+    group = f"{carried}, {identity}" if carried else identity
+    return (
+        f"OPTIONAL MATCH ({identity})-[:HAD]->(p:PastVersion) WHERE {visible('p')} "
+        f"WITH {group}, collect(p) AS past "
+        f"UNWIND (past + CASE WHEN {visible(identity)} THEN [{identity}] ELSE [] END) AS {record} "
+        f"WITH {group}, {record} "
+    )
+
+
 def felt(name: str) -> str:
     """The felt filter: energy, confidence, and every required emotion."""
     return (

@@ -1,0 +1,73 @@
+"""`substrate identity`: who a citizen is, or was."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from api.cli import edge, words
+from api.runtime import now, running
+from orchestration.identity import identity as who
+from schemas.identity import Identity, WhoIs
+from schemas.memory import Level
+from schemas.settings import Settings
+
+OPTIONS: Final = {
+    "citizen_id": "--citizen",
+    "as_of_time": "--as-of",
+    "known_at": "--known-at",
+    "limit": "--limit",
+}
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def identity(  # noqa: PLR0913  (a command's arguments are its options)
+    ctx: typer.Context,
+    *,
+    citizen: Annotated[str, typer.Option("--citizen", "-c", metavar="ID", help="Who.")],
+    as_of: Annotated[str | None, typer.Option(metavar="TIME", help="Who it was then; a day or a time.")] = None,
+    known_at: Annotated[
+        str | None, typer.Option(metavar="TIME", help="As it was known then; without it, as at --as-of.")
+    ] = None,
+    limit: Annotated[int, typer.Option(help="Entities, 1 to 100.")] = 10,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
+) -> None:
+    """Show what most of a citizen's memories point to, how those felt, and the rules attached."""
+    fields = {
+        "citizen_id": citizen,
+        "as_of_time": edge.time_of("--as-of", as_of),
+        "known_at": edge.time_of("--known-at", known_at),
+        "limit": limit,
+    }
+    said: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+    found = edge.run(_asked(edge.settings_of(ctx), edge.checked(WhoIs, said, OPTIONS)))
+    if as_json:
+        edge.write_json(found.model_dump_json())
+    else:
+        show(found, edge.output())
+
+
+async def _asked(settings: Settings, asked: WhoIs) -> Identity:
+    async with running(settings) as runtime:
+        await edge.graph_of(runtime, Level.N1, asked.citizen_id)
+        return await who(asked, runtime.deps, now())
+
+
+def show(found: Identity, console: Console) -> None:
+    """The table of 000, and the rules of the first entity."""
+    table = Table("entity", "memories", "felt", box=None)
+    for entity in found.entities:
+        felt = ", ".join(f"{name} {times}" for name, times in entity.emotions.items())
+        table.add_row(Text(words.one_line(entity.name)), str(entity.appearances), Text(words.one_line(felt)))
+    if found.entities:
+        console.print(table)
+    for rule in found.entities[0].rules if found.entities else ():
+        console.print(Text(f"rule: {words.one_line(rule.rule)}"))
+    for note in found.notes:
+        console.print(Text(f"note: {words.one_line(note)}", style="dim"))

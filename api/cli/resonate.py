@@ -1,0 +1,151 @@
+"""`substrate resonate`: a wave signal in, what resonates out."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from api.cli import edge, words
+from api.runtime import now, running
+from orchestration.resonating import resonate as send
+from schemas.errors import InvalidRequest
+from schemas.memory import Level
+from schemas.settings import Settings
+from schemas.signal import Resonances, Resonate
+
+OPTIONS: Final = {
+    "query_text": "QUESTION",
+    "citizen_id": "--citizen",
+    "nodes": "--node",
+    "relations": "--relation",
+    "emotion": "--emotion",
+    "intensity": "--intensity",
+    "result": "--result",
+    "window": "--window",
+    "focus": "--focus",
+    "max_level": "--max-level",
+    "weights": "--weight",
+    "drive_bias": "--drive",
+    "overlap": "--overlap",
+    "as_of_time": "--as-of",
+    "known_at": "--known-at",
+    "query_levels": "--level",
+    "max_results_per_level": "--limit",
+}
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def resonate(  # noqa: PLR0913  (a command's arguments are its options)
+    ctx: typer.Context,
+    question: Annotated[str | None, typer.Argument(help="What the signal is about, in words.")] = None,
+    *,
+    citizen: Annotated[str, typer.Option("--citizen", "-c", metavar="ID", help="Whose memory.")],
+    node: Annotated[list[str] | None, typer.Option(metavar="NAME", help="A name or id; repeat.")] = None,
+    relation: Annotated[
+        list[str] | None, typer.Option(metavar="TRIPLE", help="CRITICIZED, or 'Egor|CRITICIZED|code'; repeat.")
+    ] = None,
+    emotion: Annotated[str | None, typer.Option(metavar="NAME", help="loneliness, curiosity …")] = None,
+    intensity: Annotated[float | None, typer.Option(help="Of the emotion, 0 to 1.")] = None,
+    result: Annotated[str | None, typer.Option(help="positive, negative, complex, or your own word.")] = None,
+    window: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="What is before the citizen; the signal is read from it."),
+    ] = None,
+    focus: Annotated[str | None, typer.Option(metavar="TEXT", help="What it attends to.")] = None,
+    drive: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=X", help="How satisfied a drive is, 0 to 1; repeat.")
+    ] = None,
+    weight: Annotated[
+        list[str] | None, typer.Option(metavar="CHANNEL=X", help="nodes=2; 0 silences a channel; repeat.")
+    ] = None,
+    max_level: Annotated[str, typer.Option(help="Highest abstraction: L0, L1, L2 or L3.")] = "L3",
+    overlap: Annotated[str, typer.Option(help="Nodes as a share of the signal's or of the memory's.")] = "signal",
+    as_of: Annotated[str | None, typer.Option(metavar="TIME", help="What held then; a day or a time.")] = None,
+    known_at: Annotated[
+        str | None, typer.Option(metavar="TIME", help="As it was known then; without it, as at --as-of.")
+    ] = None,
+    level: Annotated[list[str] | None, typer.Option(help="N1, N2 or N3; repeat for several.")] = None,
+    limit: Annotated[int, typer.Option(help="Results of each level, 1 to 100.")] = 7,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
+) -> None:
+    """Send a wave signal into a citizen's memory, and see what resonates and by which channel."""
+    fields = {
+        "query_text": question,
+        "citizen_id": citizen,
+        "nodes": node,
+        "relations": relation,
+        "emotion": emotion,
+        "intensity": intensity,
+        "result": result,
+        "window": window,
+        "focus": focus,
+        "drive_bias": _numbers("--drive", drive or ()),
+        "weights": _numbers("--weight", weight or ()),
+        "max_level": max_level.upper(),
+        "overlap": overlap,
+        "as_of_time": edge.time_of("--as-of", as_of),
+        "known_at": edge.time_of("--known-at", known_at),
+        "query_levels": [name.upper() for name in level] if level else None,
+        "max_results_per_level": limit,
+    }
+    said: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+    signal = edge.checked(Resonate, said, OPTIONS)
+    found = edge.run(_sent(edge.settings_of(ctx), signal))
+    if as_json:
+        edge.write_json(found.model_dump_json())
+    else:
+        show(found, edge.output())
+
+
+def _numbers(option: str, given: list[str] | tuple[()]) -> dict[str, float]:
+    """The map that `NAME=X` options make. Raises InvalidRequest for what is no number."""
+    found: dict[str, float] = {}
+    for one in given:
+        name, equals, number = one.rpartition("=")
+        try:
+            found[name.strip()] = float(number)
+        except ValueError:
+            equals = ""
+        if not equals or not name.strip():
+            raise InvalidRequest(f"{option}: {one!r} is not NAME=X", remedy=f"Write it like `{option} nodes=0.5`.")
+    return found
+
+
+async def _sent(settings: Settings, signal: Resonate) -> Resonances:
+    async with running(settings) as runtime:
+        if Level.N1 in signal.query_levels:
+            await edge.graph_of(runtime, Level.N1, signal.citizen_id)
+        return await send(signal, runtime.deps, now())
+
+
+def show(found: Resonances, console: Console) -> None:
+    """The signal in one line, then each level that resonates as a table with the channels that counted."""
+    console.print(Text(f"signal: {told(found)}", style="bold"))
+    counted = [channel for channel, weight in found.weights.items() if weight]
+    for level, resonances in found.levels.items():
+        if not resonances:
+            continue
+        table = Table("resonance", "memory", *counted, title=level, title_justify="left", box=None)
+        for one in resonances:
+            cells = (f"{one.channels[channel]:.2f}" for channel in counted)
+            table.add_row(f"{one.resonance:.3f}", Text(words.one_line(one.memory.name)), *cells)
+        console.print(table)
+    if not any(found.levels.values()):
+        console.print("nothing resonates")
+    for note in (*found.notes, *(f"{query} was not answered" for query in found.degraded)):
+        console.print(Text(f"note: {words.one_line(note)}", style="dim"))
+
+
+def told(found: Resonances) -> str:
+    """The signal in one line."""
+    sent = found.signal
+    triples = [f"{r.source or '…'} {r.relation_type} {r.target or '…'}" for r in sent.relations]
+    felt = [f"{sent.emotion} {sent.intensity:g}"] if sent.emotion else []
+    parts = [*sent.nodes, *triples, *felt, *([f"result {sent.result}"] if sent.result else [])]
+    return words.one_line(" · ".join([*parts, *(f"drive {drive}" for drive in sent.drives)]) or "words only")

@@ -1,0 +1,22 @@
+"""Identity: who a citizen is, as of any time."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from api.bodies import StrictRoute
+from api.dependencies import Now, Opened
+from orchestration.identity import identity
+from schemas.base import CitizenId
+from schemas.identity import AsOf, Identity, WhoIs
+
+router = APIRouter(prefix="/v1/citizens", tags=["citizens"], route_class=StrictRoute)
+
+
+@router.get("/{citizen_id}/identity")
+async def who(citizen_id: CitizenId, asked: Annotated[AsOf, Query()], runtime: Opened, now: Now) -> Identity:
+    """The most connected entities of what was lived, how it felt, and the rules attached (000)."""
+    whose = WhoIs(citizen_id=citizen_id, **asked.model_dump())
+    return await identity(whose, runtime.deps, now)

@@ -1,0 +1,219 @@
+"""Flux: a wave signal in, what resonates out; one statement for each graph (000, 002)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from orchestration import resonance, six_queries
+from orchestration.deps import Deps
+from orchestration.retrieval import NO_EMBEDDER, existing_graphs
+from orchestration.signals import Built, build
+from schemas.errors import Fault, InvalidRequest, Unavailable
+from schemas.memory import Level
+from schemas.signal import CHANNELS, Channel, Resonances, Resonate
+from schemas.stream import LEVEL_NAMES
+from schemas.temporal import Instant, Scope, to_instant
+from substrate.connection import Row, parameters
+from substrate.cypher.resonance import RESOLVE, RESONATE_NOW, RESONATE_THEN
+from substrate.emotions import emotion_vector, kindred
+from substrate.text import name_key
+
+MIN_POOL: Final = 60
+"""Candidates of each kind at least; what is shown is chosen among the best as many."""
+NOBODY: Final = [""]
+"""Ids of an end that no memory has: no id is empty, so nothing is like it."""
+
+
+async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
+    """What resonates with a signal at each level.
+
+    A level whose graph does not exist is empty; one whose query failed is named in `degraded`. Raises
+    InvalidRequest when no channel that the signal speaks on has a weight, Unavailable when no graph answered.
+    """
+    _fits(request, deps)
+    graphs = await existing_graphs(request.citizen_id, request.query_levels, deps)
+    scope = _scope(request, now)
+    past = request.as_of_time is not None or request.known_at is not None
+    built = await build(request, graphs, deps, _bounds(scope), past=past)
+    embedding = await _embedding(request, built, deps) if graphs else None
+    weights = _weights(request, built, embedding)
+    shared = {**_bounds(scope), **_values(request, built, now), **_vectors(embedding, built)}
+    shared |= {f"w_{channel}": weight for channel, weight in weights.items()}
+    shared |= {"all_weights": sum(weights.values()), "moment": scope.valid.start}
+    names = _names(built)
+    known = await asyncio.gather(*(_resolve(graph, names, deps) for graph in graphs.values()))
+    asked = [
+        _asked(where, rows, (shared, built), now=not past and now >= _pending(rows))
+        for where, rows in zip(graphs.items(), known, strict=True)
+    ]
+    answers = await six_queries.run(asked, deps.connection)
+    if answers and all(answer.timing.failure for answer in answers):
+        raise Unavailable("no graph was asked in time", remedy="Try again in a moment.")
+    return _told(request, (built, weights), graphs, answers)
+
+
+def _fits(request: Resonate, deps: Deps) -> None:
+    given = request.query_embedding
+    if given is not None and len(given) != deps.graphs.dimension:
+        raise InvalidRequest(
+            f"query_embedding has {len(given)} numbers, the store's embeddings have {deps.graphs.dimension}",
+            remedy=f"Embed it with {deps.graphs.model}, or send query_text.",
+        )
+
+
+def _scope(request: Resonate, now: Instant) -> Scope:
+    moment = now if request.as_of_time is None else to_instant(request.as_of_time)
+    return Scope.at(moment, moment if request.known_at is None else to_instant(request.known_at))
+
+
+def _bounds(scope: Scope) -> dict[str, int]:
+    return {
+        "valid_from": scope.valid.start,
+        "valid_to": scope.valid.end,
+        "known_from": scope.known.start,
+        "known_to": scope.known.end,
+    }
+
+
+async def _embedding(request: Resonate, built: Built, deps: Deps) -> list[float] | None:
+    """The signal as a vector; None when likeness has no weight, nothing to go by, or no embedder."""
+    if request.query_embedding is not None:
+        return list(request.query_embedding)
+    if not request.weights.likeness or not built.text:
+        return None
+    try:
+        vector = await deps.embedder.embed_query(built.text)
+    except (Unavailable, Fault) as error:
+        built.notes.append(f"likeness of meaning was not asked for: {error.detail}")
+        return None
+    if not vector:
+        built.notes.append(NO_EMBEDDER)
+    return vector or None
+
+
+def _weights(request: Resonate, built: Built, embedding: list[float] | None) -> dict[Channel, float]:
+    sent = built.sent
+    says: dict[Channel, bool] = {
+        "nodes": bool(sent.nodes),
+        "relations": bool(sent.relations),
+        "emotion": sent.emotion is not None,
+        "result": sent.result is not None,
+        "likeness": embedding is not None,
+    }
+    silent = frozenset(channel for channel in CHANNELS if not says.get(channel, True))
+    weights = resonance.effective_weights(request.weights, silent, sent.intensity, built.biases)
+    if not any(weights.values()):
+        spoken = ", ".join(channel for channel in CHANNELS if channel not in silent)
+        raise InvalidRequest(
+            "no channel on which the signal speaks has a weight", remedy=f"Give a weight to one of: {spoken}."
+        )
+    return weights
+
+
+def _values(request: Resonate, built: Built, now: Instant) -> dict[str, Any]:
+    pool = max(MIN_POOL, 4 * request.max_results_per_level)
+    shown = {
+        item.id: resonance.suppression(now if item.shown_at is None else to_instant(item.shown_at), now)
+        for item in request.window
+        if item.id is not None
+    }
+    return {
+        "pool": pool,
+        "k": six_queries.OVERFETCH * pool,
+        "limit": pool,
+        "max_level": built.sent.max_level,
+        "of_memory": request.overlap == "memory",
+        "emotion": built.sent.emotion or "",
+        "kindred": sorted(kindred(built.sent.emotion or "")),
+        "result": built.sent.result or "",
+        "shown": [[memory_id, factor] for memory_id, factor in shown.items() if factor < 1.0],
+    }
+
+
+def _vectors(embedding: list[float] | None, built: Built) -> dict[str, Any]:
+    """Vectors as lists of none or one: an index is asked once for each."""
+    feeling = emotion_vector({built.sent.emotion: 1.0}) if built.sent.emotion else None
+    return {
+        "embedding": embedding,
+        "embeddings": [] if embedding is None else [embedding],
+        "feelings": [] if feeling is None else [feeling],
+    }
+
+
+def _names(built: Built) -> list[str]:
+    ends = [end for relation in built.sent.relations for end in (relation.source, relation.target) if end]
+    return list(dict.fromkeys((*built.sent.nodes, *ends)))
+
+
+async def _resolve(graph: str, names: Sequence[str], deps: Deps) -> list[Row]:
+    keys = [key for name in names if (key := name_key(name))]
+    return await deps.connection.read(graph, RESOLVE, parameters({"names": list(names), "keys": keys}))
+
+
+def _pending(rows: Sequence[Row]) -> Instant:
+    return max((row[1] or 0 for row in rows if row[0] == "pending"), default=0)
+
+
+def _asked(
+    where: tuple[Level, str], rows: Sequence[Row], sent: tuple[Mapping[str, Any], Built], *, now: bool
+) -> six_queries.Asked:
+    shared, built = sent
+    level, graph = where
+    ids = {name: _ids(name, rows) for name in _names(built)}
+
+    def end(name: str | None) -> list[str]:
+        return [] if name is None else ids[name] or NOBODY
+
+    own = {
+        "ids": sorted({memory_id for found in ids.values() for memory_id in found}),
+        "groups": [ids[name] for name in built.sent.nodes],
+        "triples": [[r.relation_type, end(r.source), end(r.target)] for r in built.sent.relations],
+        "types": sorted({relation.relation_type for relation in built.sent.relations}),
+        "words": "|".join(built.words.get(level, ())),
+    }
+    query = RESONATE_NOW if now else RESONATE_THEN
+    return six_queries.Asked(f"{level}_resonance", level, graph, query, {**shared, **own})
+
+
+def _ids(name: str, rows: Sequence[Row]) -> list[str]:
+    key = name_key(name)
+    return sorted({row[2] for row in rows if row[1] == (name if row[0] == "id" else key) and row[2]})
+
+
+def _told(
+    request: Resonate,
+    sent: tuple[Built, dict[Channel, float]],
+    graphs: Mapping[Level, str],
+    answers: Sequence[six_queries.Answered],
+) -> Resonances:
+    built, weights = sent
+    echoes = {
+        answer.asked.level: [resonance.read_echo(row, answer.asked.level) for row in answer.rows]
+        for answer in answers
+    }
+    levels = {
+        LEVEL_NAMES[level]: tuple(resonance.shown(echoes.get(level, []), request.max_results_per_level))
+        for level in request.query_levels
+    }
+    notes = list(built.notes)
+    if Level.N1 in request.query_levels and Level.N1 not in graphs:
+        notes.append(f"citizen {request.citizen_id} is not known here: nothing was remembered for it yet")
+    elif built.sent.relations and not any(e.resonance.channels["relations"] for es in echoes.values() for e in es):
+        notes.append("no memory found says any of the relations; is their type spelt as the links have it?")
+    unnamed = [
+        name
+        for place, name in enumerate(built.sent.nodes)
+        if not any(answer.asked.values["groups"][place] for answer in answers)
+    ]
+    if graphs and unnamed:
+        notes.append(f"no memory has the name or id {', '.join(map(repr, unnamed[:8]))}")
+    return Resonances(
+        citizen_id=request.citizen_id,
+        signal=built.sent,
+        weights=weights,
+        levels=levels,
+        notes=tuple(dict.fromkeys(notes)),
+        degraded=tuple(answer.asked.name for answer in answers if answer.timing.failure),
+    )

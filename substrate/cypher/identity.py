@@ -1,0 +1,45 @@
+"""Identity is a query over what was lived: the memories that most others point to (000)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from substrate.cypher.columns import visible
+from substrate.cypher.query import Query
+
+_TOLD: Final = (
+    "WITH n, name, type, ms, size(ms) AS appearances ORDER BY appearances DESC, name, n.id LIMIT $limit "
+    "UNWIND ms AS m UNWIND ([x IN coalesce(m.emotions, []) | ['emotion', x]] "
+    "+ CASE WHEN m.rule IS NULL THEN [] ELSE [['rule', m.rule]] END + [['', '']]) AS told "
+    "WITH n, name, type, appearances, told[0] AS kind, told[1] AS said, count(*) AS times "
+    "RETURN n.id, name, type, appearances, kind, said, times "
+    "ORDER BY appearances DESC, name, n.id, kind, times DESC, said"
+)
+
+IDENTITY_NOW: Final = Query(
+    "identity_now",
+    f"MATCH (n:ConsciousnessNode) WHERE n.name_key IS NOT NULL AND {visible('n')} "
+    "WITH n, indegree(n, 'LINK') AS links WHERE links > 0 "
+    "WITH n ORDER BY links DESC, n.id LIMIT $pool "
+    f"MATCH (m:ConsciousnessNode)-[e:LINK]->(n) WHERE {visible('e')} "
+    f"WITH n, m, count(e) AS links WHERE {visible('m')} AND m.id <> n.id "
+    f"WITH n, n.name AS name, n.node_type AS type, collect(m) AS ms {_TOLD}",
+)
+"""Rows (id, name, type, memories pointing to it, 'emotion' or 'rule' or '', which, in how many memories)."""
+
+IDENTITY_THEN: Final = Query(
+    "identity_then",
+    "MATCH (n:ConsciousnessNode) WHERE n.name_key IS NOT NULL "
+    "WITH n, indegree(n, 'LINK') + indegree(n, 'PAST_LINK') AS links WHERE links > 0 "
+    "WITH n ORDER BY links DESC, n.id LIMIT $pool "
+    f"OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion) WHERE {visible('p')} WITH n, collect(p) AS past "
+    f"WITH n, head(past + CASE WHEN {visible('n')} THEN [n] ELSE [] END) AS was WHERE was IS NOT NULL "
+    "WITH n, was.name AS name, was.node_type AS type "
+    f"MATCH (j:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n) WHERE {visible('e')} AND j.id <> n.id "
+    "WITH n, name, type, j, count(e) AS links "
+    f"OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion) WHERE {visible('p')} "
+    "WITH n, name, type, j, collect(p) AS past "
+    f"WITH n, name, type, head(past + CASE WHEN {visible('j')} THEN [j] ELSE [] END) AS m WHERE m IS NOT NULL "
+    f"WITH n, name, type, collect(m) AS ms {_TOLD}",
+)
+"""The same as it was at another moment."""

@@ -1,0 +1,198 @@
+"""Wave retrieval is one statement: candidates, then a scoring expression with one term a channel (000, 002).
+
+Candidates are bounded whatever the size of the graph: what the signal's nodes touch, what asserts one of its
+relations, the nearest in meaning and in emotion, what shares its words, and the best of the newest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from substrate.cypher.columns import node_columns, records_of, visible
+from substrate.cypher.query import Query
+
+LINKS: Final = 4000
+"""So many links of the signal's nodes are read, of the least linked nodes first."""
+CROWD: Final = 500
+"""Of a memory with more links than this none is read: it is what memories are about, and scores without them."""
+NEWEST: Final = 5000
+"""The last so many nodes of the graph are looked through for what is recent, important and of the same feeling."""
+DAY: Final = 86_400_000_000.0
+
+TERMS: Final[Mapping[str, str]] = {
+    "nodes": (
+        "CASE WHEN $of_memory THEN CASE WHEN size(around) = 0 THEN 0.0 "
+        "ELSE 1.0 * size([x IN around WHERE x IN $ids]) / size(around) END "
+        "WHEN size($groups) = 0 THEN 0.0 "
+        "ELSE 1.0 * size([g IN $groups WHERE any(x IN g WHERE x IN linked)]) / size($groups) END"
+    ),
+    "relations": (
+        "CASE WHEN size($triples) = 0 THEN 0.0 ELSE 1.0 * size([r IN $triples WHERE any(t IN held WHERE "
+        "t[0] = r[0] AND (size(r[1]) = 0 OR t[1] IN r[1]) AND (size(r[2]) = 0 OR t[2] IN r[2]))]) "
+        "/ size($triples) END"
+    ),
+    "emotion": (
+        "CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 "
+        "WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END"
+    ),
+    "result": "CASE WHEN toLower(m.result) = $result THEN 1.0 ELSE 0.0 END",
+    "likeness": "CASE WHEN alike > 1.0 THEN 1.0 WHEN alike > 0.0 THEN alike ELSE 0.0 END",
+    "importance": "CASE WHEN m.importance IS NULL THEN 0.0 ELSE m.importance END",
+    "recency": f"1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / {DAY})",
+}
+"""The channels: each a number in [0, 1], weighted by the parameter `w_` and its name."""
+
+_OF_THE_RECORD: Final = ("emotion", "result", "importance", "recency")
+"""Channels that need nothing but the record: by them the newest are chosen."""
+
+SUPPRESSION: Final = "coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0)"
+BOOST: Final = "CASE m.abstraction WHEN 'L1' THEN 1.05 WHEN 'L2' THEN 1.1 WHEN 'L3' THEN 1.15 ELSE 1.0 END"
+"""002: a higher abstraction resonates a little more."""
+
+
+def _weighted(names: Mapping[str, str]) -> str:
+    return " + ".join(f"$w_{channel} * ({term})" for channel, term in names.items())
+
+
+def _may_answer(name: str) -> str:
+    return f"coalesce({name}.abstraction, 'L0') <= $max_level AND NOT {name}.id IN $ids"
+
+
+_QUICK: Final = _weighted({channel: TERMS[channel] for channel in _OF_THE_RECORD})
+
+
+def _links_of_nodes(link: str) -> str:
+    return (
+        "MATCH (s:ConsciousnessNode) WHERE s.id IN $ids "
+        f"WITH s ORDER BY indegree(s) + outdegree(s), s.id MATCH (s)-[e:{link}]-(i:ConsciousnessNode) "
+        f"WITH s, e, i LIMIT {LINKS} WITH s, e, i WHERE {visible('e')} "
+    )
+
+
+def _asserted(link: str) -> str:
+    """What the links of the signal's nodes assert: [type, source, target, the memory that says so]."""
+    return (
+        f"CALL {{ {_links_of_nodes(link)} AND e.relation_type IN $types AND e.episode_id IS NOT NULL "
+        "WITH DISTINCT e RETURN collect([e.relation_type, startNode(e).id, endNode(e).id, e.episode_id]) "
+        "AS asserted } "
+    )
+
+
+def _nearest(label: str, column: str, vectors: str, ends: str, *, now: bool) -> str:
+    kept = f"WHERE {visible('i')} AND {_may_answer('i')} " if now else ""
+    return (
+        f"UNWIND {vectors} AS v CALL db.idx.vector.queryNodes('{label}', '{column}', $k, vecf32(v)) "
+        f"YIELD node AS t, score MATCH {ends} {kept} "
+        "WITH i, score ORDER BY score, i.id LIMIT $pool RETURN i "
+    )
+
+
+def _with_words(label: str, ends: str, *, now: bool) -> str:
+    kept = f"WHERE {visible('s')} AND {_may_answer('s')} "
+    return (
+        f"CALL db.idx.fulltext.queryNodes('{label}', $words) YIELD node AS s, score WITH s, score {kept} "
+        f"WITH s, score ORDER BY score DESC, s.id LIMIT $pool {'WITH s AS i' if now else ends} RETURN i "
+    )
+
+
+_NEWEST: Final = (
+    f"CALL db.meta.stats() YIELD nodeCount WITH nodeCount - {NEWEST} AS first "
+    f"MATCH (m:ConsciousnessNode) WHERE id(m) >= first WITH m WHERE {visible('m')} AND {_may_answer('m')} "
+    f"WITH m, {_QUICK} AS quick ORDER BY quick DESC, m.valid_at DESC, m.id LIMIT $pool RETURN m AS i "
+)
+
+
+def _best_of(label: str, ends: str) -> str:
+    return (
+        f"MATCH (m:{label}) WHERE {visible('m')} AND {_may_answer('m')} "
+        f"WITH m, {_QUICK} AS quick ORDER BY quick DESC, m.valid_at DESC, m.id LIMIT $pool {ends} RETURN i "
+    )
+
+
+_HAS: Final = "(i:ConsciousnessNode)-[:HAS_TRACE]->(t)"
+_HAD: Final = "(i:ConsciousnessNode)-[:HAD]->(:PastVersion)-[:HAS_TRACE]->(t)"
+_ITS_IDENTITY: Final = "WITH s MATCH (i:ConsciousnessNode)-[:HAD]->(s) WITH i"
+
+
+def _candidates(*, now: bool) -> str:
+    link = "LINK" if now else "LINK|PAST_LINK"
+    branches = [
+        "WITH asserted UNWIND asserted AS said WITH DISTINCT said[3] AS episode LIMIT $pool "
+        "MATCH (i:ConsciousnessNode {id: episode}) RETURN i ",
+        f"{_links_of_nodes(link)} WITH i, count(DISTINCT s) AS hits, count(e) AS links "
+        "ORDER BY hits DESC, i.valid_at DESC, i.id LIMIT $pool RETURN i ",
+        _with_words("ConsciousnessNode", "WITH s AS i", now=now),
+    ]
+    for column, vectors in (("embedding", "$embeddings"), ("emotion", "$feelings")):
+        branches.append(_nearest("Trace", column, vectors, _HAS, now=now))
+        if not now:
+            branches.append(_nearest("PastTrace", column, vectors, _HAS, now=now))
+            branches.append(_nearest("PastTrace", column, vectors, _HAD, now=now))
+    if now:
+        branches.append(_NEWEST)
+    else:
+        branches.append(_with_words("PastVersion", _ITS_IDENTITY, now=now))
+        branches.append(_best_of("ConsciousnessNode", "WITH m AS i"))
+        branches.append(_best_of("PastVersion", "WITH m AS s " + _ITS_IDENTITY))
+    return f"CALL {{ {' UNION ALL '.join(branches)} }} WITH DISTINCT i, asserted "
+
+
+def _statement(*, now: bool) -> str:
+    link = "LINK" if now else "LINK|PAST_LINK"
+    record = f"WITH i, i AS m, asserted WHERE {visible('m')} AND " if now else "WITH i, m, asserted WHERE "
+    said = "[said IN asserted WHERE said[3] = m.id]"
+    channels = ", ".join(f"{term} AS {channel}" for channel, term in TERMS.items())
+    total = _weighted({channel: channel for channel in TERMS})
+    return (
+        f"{_asserted(link)} {_candidates(now=now)} "
+        f"{'' if now else records_of('i', 'm', 'asserted')} {record} {_may_answer('m')} "
+        f"WITH i, m, {said} AS said "
+        f"OPTIONAL MATCH (i)-[e:{link}]-(o:ConsciousnessNode) "
+        f"WHERE indegree(i) + outdegree(i) <= {CROWD} AND {visible('e')} "
+        "WITH i, m, said, collect(DISTINCT o.id) AS others, "
+        "collect(DISTINCT CASE WHEN o.name_key IS NULL THEN null ELSE o.id END) AS around, "
+        "collect(DISTINCT CASE WHEN e IS NULL THEN null "
+        "ELSE [e.relation_type, startNode(e).id, endNode(e).id] END) AS own "
+        "OPTIONAL MATCH (m)-[:HAS_TRACE]->(t) "
+        "WITH m, around, others + [m.id] + [a IN said | a[1]] + [a IN said | a[2]] AS linked, "
+        "own + said AS held, 1.0 - vec.cosineDistance(t.embedding, vecf32($embedding)) AS alike "
+        f"WITH m, around, {channels}, {SUPPRESSION} AS suppression, {BOOST} AS boost "
+        f"WITH m, around, suppression, boost, {', '.join(TERMS)}, {total} AS total "
+        "WITH *, total / $all_weights * suppression * boost AS resonance "
+        "ORDER BY resonance DESC, m.id, m.version LIMIT $limit "
+        f"RETURN resonance, total, suppression, boost, {', '.join(TERMS)}, "
+        f"string.join(around, '|'), {node_columns('m')} ORDER BY resonance DESC, m.id, m.version"
+    )
+
+
+RESONATE_NOW: Final = Query("resonate_now", _statement(now=True))
+"""What of the present resonates: (resonance, total, suppression, boost, channels, nodes around, memory)."""
+
+RESONATE_THEN: Final = Query("resonate_then", _statement(now=False))
+"""What of another moment resonates, from the present and the past side."""
+
+RESOLVE: Final = Query(
+    "resolve_names",
+    "OPTIONAL MATCH (meta:SubstrateMeta {key: 'stamp'}) "
+    "RETURN 'pending' AS kind, meta.pending_until AS key, null AS id "
+    "UNION ALL MATCH (n:ConsciousnessNode) WHERE n.id IN $names RETURN 'id' AS kind, n.id AS key, n.id AS id "
+    "UNION ALL MATCH (n:ConsciousnessNode) WHERE n.name_key IN $keys WITH n ORDER BY n.id LIMIT 256 "
+    "RETURN 'name' AS kind, n.name_key AS key, n.id AS id "
+    "UNION ALL MATCH (p:PastVersion) WHERE p.name_key IN $keys WITH p ORDER BY p.id LIMIT 256 "
+    "RETURN DISTINCT 'name' AS kind, p.name_key AS key, p.id AS id",
+)
+"""Until when the present lies on both sides, and the memories that have these ids or names, or once had."""
+
+SURROUNDINGS: Final = Query(
+    "surroundings",
+    "MATCH (s:ConsciousnessNode) WHERE s.id IN $shown WITH s "
+    f"MATCH (s)-[e:LINK]->(o:ConsciousnessNode) WHERE {visible('e')} AND o.name_key IS NOT NULL "
+    "WITH DISTINCT o.id AS id, o.name AS name ORDER BY id LIMIT 32 RETURN 'node' AS kind, id, name "
+    "UNION ALL MATCH (s:ConsciousnessNode) WHERE s.id IN $near "
+    "WITH s ORDER BY indegree(s) + outdegree(s), s.id MATCH (s)-[e:LINK]-(o:ConsciousnessNode) "
+    f"WITH e, o LIMIT {LINKS} WITH e WHERE {visible('e')} "
+    "WITH e.relation_type AS name, count(e) AS links ORDER BY links DESC, name LIMIT 64 "
+    "RETURN 'type' AS kind, null AS id, name",
+)
+"""What the memories shown are about, and the types of the links around the memories named, commonest first."""
