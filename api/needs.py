@@ -19,9 +19,10 @@ from fastapi.security import HTTPBearer
 
 from api.auth import Principal
 from schemas.errors import Forbidden, InvalidRequest, NotFound
-from schemas.intention import RetrievalIntention, StateBasedRetrieval
+from schemas.intention import Asking, RetrievalIntention, StateBasedRetrieval
 from schemas.keys import Action
 from schemas.memory import Level
+from schemas.signal import Resonate
 from schemas.upkeep import ApplyCommand, SweepRequest
 
 type Given = dict[str, Any]
@@ -184,14 +185,14 @@ ERASURES: Final = Need("citizen:ID:erase or LEVEL:erase", _commands)
 """For routes that remove for good what `api.erasing` parses. No scope but `admin` erases from N2 and N3."""
 
 
-_QUESTIONS: Final = (RetrievalIntention, StateBasedRetrieval)
+_QUESTIONS: Final = (RetrievalIntention, StateBasedRetrieval, Resonate)
 
 
 def _asking(caller: Caller, given: Given) -> Given:
     """Levels that were not asked for by name are left out where they may not be read, and a note says so."""
     name, asked = next((name, value) for name, value in given.items() if isinstance(value, _QUESTIONS))
     caller.need(Level.N1, asked.citizen_id, "read")
-    if asked.apply_feedback:
+    if isinstance(asked, Asking) and asked.apply_feedback:
         caller.need(Level.N1, asked.citizen_id, "write")
     levels = asked.query_levels
     readable = caller.readable(levels)

@@ -20,6 +20,7 @@ from schemas.memory import Level
 from schemas.signal import Channel, Relation, Resonate, SentSignal
 from substrate.connection import parameters
 from substrate.cypher.resonance import SURROUNDINGS
+from substrate.cypher.search import DOCUMENT_CAP
 from substrate.emotions import NEGATIVE, POSITIVE, VOCABULARY, normal_emotion, normal_emotions
 from substrate.text import name_key, query_words
 
@@ -138,11 +139,12 @@ async def _lexicons(
 
 
 def _telling(text: str, lexicons: Sequence[Lexicon]) -> list[str]:
-    """The words of a text to search by: those of few memories, as in retrieval."""
+    """The words of a text to search by, as in retrieval; one of very many memories finds only what is anywhere."""
     asked = query_words(text)
     known = {word: count for one in lexicons for word, count in (one.frequencies or {}).items()}
     memories = max((one.memories for one in lexicons), default=0)
-    return telling_words(Lexicon(memories, frequencies={w: known[w] for w in asked if w in known}))
+    few = telling_words(Lexicon(memories, frequencies={w: known[w] for w in asked if w in known}))
+    return [word for word in few if known[word] < DOCUMENT_CAP]
 
 
 async def _surroundings(

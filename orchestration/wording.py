@@ -22,7 +22,8 @@ _NO: Final = frozenset(
     wouldn couldn shouldn hasn haven hadn cant dont doesnt didnt isnt wasnt""".split()
 )
 _GOOD: Final = """success succeed solve resolve fix achieve accomplish win accept improve finish complete pass
-    praise thank repair recover heal learn grow progress breakthrough approve deliver reconcile satisfy work""".split()
+    praise thank repair recover heal learn grow progress breakthrough approve deliver reconcile satisfy
+    work""".split()
 _BAD: Final = """fail failure error break broken broke lose lost reject block crash pain hurt wrong refuse
     criticize damage stuck abandon unsatisfied ignore defeat bug suffer deadlock worse insult""".split()
 _RESULT_BY_STEM: Final = {stem(word): side for side, known in ((1, _GOOD), (-1, _BAD)) for word in known}

@@ -6,7 +6,7 @@ import math
 import re
 from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
 from schemas.base import CitizenId, Frozen, Identifier, Name, Request, ShortText, Text, Unit
 from schemas.commands import RelationType
@@ -150,6 +150,10 @@ class Resonate(WaveSignal):
 
     `overlap`: what the node channel divides by, the signal's nodes (002) or the memory's own (000).
     """
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"citizen_id": "kai", "nodes": ["Kai", "Egor"], "emotion": "loneliness"}]}
+    )
 
     citizen_id: CitizenId
     overlap: Literal["signal", "memory"] = "signal"

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 
 from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
+from api.needs import citizen_may, needs
 from orchestration.identity import identity
 from schemas.base import CitizenId
 from schemas.identity import AsOf, Identity, WhoIs
@@ -16,6 +17,7 @@ router = APIRouter(prefix="/v1/citizens", tags=["citizens"], route_class=StrictR
 
 
 @router.get("/{citizen_id}/identity")
+@needs(citizen_may("read"))
 async def who(citizen_id: CitizenId, asked: Annotated[AsOf, Query()], runtime: Opened, now: Now) -> Identity:
     """The most connected entities of what was lived, how it felt, and the rules attached (000)."""
     whose = WhoIs(citizen_id=citizen_id, **asked.model_dump())

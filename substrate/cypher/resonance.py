@@ -18,6 +18,8 @@ CROWD: Final = 500
 """Of a memory with more links than this none is read: it is what memories are about, and scores without them."""
 NEWEST: Final = 5000
 """The last so many nodes of the graph are looked through for what is recent, important and of the same feeling."""
+SAID: Final = 64
+"""So many links that one memory asserts are held against the signal."""
 DAY: Final = 86_400_000_000.0
 
 TERMS: Final[Mapping[str, str]] = {
@@ -56,7 +58,7 @@ def _weighted(names: Mapping[str, str]) -> str:
 
 
 def _may_answer(name: str) -> str:
-    return f"coalesce({name}.abstraction, 'L0') <= $max_level AND NOT {name}.id IN $ids"
+    return f"coalesce({name}.abstraction, 'L0') <= $max_level"
 
 
 _QUICK: Final = _weighted({channel: TERMS[channel] for channel in _OF_THE_RECORD})
@@ -71,10 +73,13 @@ def _links_of_nodes(link: str) -> str:
 
 
 def _asserted(link: str) -> str:
-    """What the links of the signal's nodes assert: [type, source, target, the memory that says so]."""
+    """What links of the signal's nodes assert: [the memory that says so, its [type, source, target] …]."""
     return (
-        f"CALL {{ {_links_of_nodes(link)} AND e.relation_type IN $types AND e.episode_id IS NOT NULL "
-        "WITH DISTINCT e RETURN collect([e.relation_type, startNode(e).id, endNode(e).id, e.episode_id]) "
+        f"CALL {{ {_links_of_nodes(link)} AND e.episode_id IS NOT NULL WITH DISTINCT e "
+        "WITH e.episode_id AS episode, collect([e.relation_type, startNode(e).id, endNode(e).id]) AS said "
+        "MATCH (w:ConsciousnessNode {id: episode}) "
+        "WITH episode, said, any(t IN said WHERE t[0] IN $types) AS sought "
+        f"ORDER BY sought DESC, size(said) DESC, episode LIMIT $pool RETURN collect([episode, said[..{SAID}]]) "
         "AS asserted } "
     )
 
@@ -118,7 +123,7 @@ _ITS_IDENTITY: Final = "WITH s MATCH (i:ConsciousnessNode)-[:HAD]->(s) WITH i"
 def _candidates(*, now: bool) -> str:
     link = "LINK" if now else "LINK|PAST_LINK"
     branches = [
-        "WITH asserted UNWIND asserted AS said WITH DISTINCT said[3] AS episode LIMIT $pool "
+        "WITH asserted UNWIND asserted AS one WITH one[0] AS episode "
         "MATCH (i:ConsciousnessNode {id: episode}) RETURN i ",
         f"{_links_of_nodes(link)} WITH i, count(DISTINCT s) AS hits, count(e) AS links "
         "ORDER BY hits DESC, i.valid_at DESC, i.id LIMIT $pool RETURN i ",
@@ -141,7 +146,7 @@ def _candidates(*, now: bool) -> str:
 def _statement(*, now: bool) -> str:
     link = "LINK" if now else "LINK|PAST_LINK"
     record = f"WITH i, i AS m, asserted WHERE {visible('m')} AND " if now else "WITH i, m, asserted WHERE "
-    said = "[said IN asserted WHERE said[3] = m.id]"
+    said = "coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), [])"
     channels = ", ".join(f"{term} AS {channel}" for channel, term in TERMS.items())
     total = _weighted({channel: channel for channel in TERMS})
     return (
@@ -155,7 +160,7 @@ def _statement(*, now: bool) -> str:
         "collect(DISTINCT CASE WHEN e IS NULL THEN null "
         "ELSE [e.relation_type, startNode(e).id, endNode(e).id] END) AS own "
         "OPTIONAL MATCH (m)-[:HAS_TRACE]->(t) "
-        "WITH m, around, others + [m.id] + [a IN said | a[1]] + [a IN said | a[2]] AS linked, "
+        "WITH m, around, others + [a IN said | a[1]] + [a IN said | a[2]] AS linked, "
         "own + said AS held, 1.0 - vec.cosineDistance(t.embedding, vecf32($embedding)) AS alike "
         f"WITH m, around, {channels}, {SUPPRESSION} AS suppression, {BOOST} AS boost "
         f"WITH m, around, suppression, boost, {', '.join(TERMS)}, {total} AS total "

@@ -99,5 +99,6 @@ class Aim(NamedTuple):
         fields = schema.get("properties", {})
         marks = {name for name, said in fields.items() if "const" in said}
         chosen = {*schema.get("required", ()), *marks, *(fields.keys() & {"citizen_id"})}
-        found = {name: self._value(name, fields[name]) for name in sorted(chosen)}
+        shown = dict(next(iter(schema.get("examples", ())), {}))
+        found = shown | {name: self._value(name, fields[name]) for name in sorted(chosen)}
         return ANYTHING if not fields and schema.get("additionalProperties") is True else found

@@ -136,6 +136,7 @@ def test_a_state_is_kept_as_it_was_set_and_what_is_left_out_stays(service: Servi
         first = service.http.get(address).json()
     assert first == {
         "citizen_id": citizen, "energy": 0.5, "emotion_vector": {}, "goal": None, "last_stream_id": None,
+        "drives": {},
         "updated_at": None,
     }  # fmt: skip
     said = {"energy": 0.8, "emotion_vector": {"joy": 0.4}, "goal": "reach 'the' \"far\" shore"}

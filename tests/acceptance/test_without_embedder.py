@@ -84,6 +84,14 @@ def test_what_is_changed_is_found_by_its_new_words_and_in_the_past_by_its_old(
     assert "green" in str(history)
 
 
+def test_a_signal_resonates_by_its_other_channels(service: Service, citizen: str) -> None:
+    body = {"citizen_id": citizen, "window": ["tomas was frustrated about the mast"]}
+    said = service.http.post("/v1/resonate", json=body).json()
+    assert (said["degraded"], said["weights"]["likeness"]) == ([], 0.0)
+    assert [NOTE in note for note in said["notes"]] == [True]
+    assert said["levels"]["n1_personal"][0]["memory"]["node_id"] == "mast"
+
+
 def test_a_sweep_finds_nothing_missing(service: Service, citizen: str) -> None:
     [report] = service.http.post("/v1/upkeep/sweep", json={"citizen_id": citizen, "levels": ["N1"]}).json()[
         "reports"

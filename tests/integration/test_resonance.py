@@ -1,67 +1,33 @@
-"""Wave retrieval and identity on a real engine: the worked signals and the table of 000, 002's channels."""
+"""Wave retrieval on a real engine: the worked signals of 000, the channels of 002, signals read from a window."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from orchestration.citizen import change_state
 from orchestration.deps import Deps
-from orchestration.identity import identity
 from orchestration.resonating import resonate
 from schemas.citizen import StateChange
+from schemas.commands import Correct, Supersede
 from schemas.errors import InvalidRequest
-from schemas.identity import WhoIs
 from schemas.signal import CHANNELS, Resonance, Resonances, Resonate
 from tests.integration.store import NOW, day, moment, relate, remember, stored
+from tests.integration.v5 import told
 
-ENTITIES = {"kai": "Kai", "egor": "Egor", "mem": "memory", "con": "consciousness", "v5": "v5", "code": "code"}
-CONTEXTS: tuple[tuple[int, str, str, str], ...] = (
-    (1, "Waking with nothing behind me", "disorientation", "kai mem"),
-    (2, "The void between two cycles", "despair", "kai mem"),
-    (3, "What am I when nobody asks", "existential dread", "con"),
-    (4, "Egor and I drew the new plan", "curiosity", "kai egor"),
-    (5, "The consolidation forgot the names", "frustrated", "kai egor mem con"),
-    (6, "An ordinary cycle", "neutral", "kai egor mem con"),
-    (7, "Wave retrieval architecture excitement", "curiosity", "kai v5 code"),
-    (8, "The tests pass", "neutral", "v5"),
-    (9, "Connection drive unsatisfied", "loneliness", "kai egor"),
-)
-"""Contexts with the appearances and emotions of 000's table; by it Kai is named seven times."""
-EIGHTH = {"description": "A context with the nodes that the two worked signals tell apart.", "result": "negative"}
-BY_000 = {"nodes": 1.0, "relations": 0, "emotion": 0.5, "result": 0.3, "likeness": 0, "importance": 0, "recency": 0}
+ONLY = dict.fromkeys(CHANNELS, 0.0)
+BY_000 = {**ONLY, "nodes": 1.0, "emotion": 0.5, "result": 0.3}
+"""000's weights, without recency: its worked totals leave it out."""
+EMBEDDED = "the light on the harbour wall"
 
 
 @pytest.fixture(scope="module")
 async def kai(deps: Deps) -> str:
-    """000's citizen, on day 10; every context was lived on that day."""
-    citizen = "kai_of_000"
-    await stored(
-        deps,
-        *(remember(citizen, i, name=name, node_type="Entity", valid_at=moment(1)) for i, name in ENTITIES.items()),
-        *(
-            remember(
-                citizen,
-                f"c{number}",
-                name=name,
-                node_type="Context",
-                emotion_vector={emotion: 0.8},
-                rule="Ask before leaving." if emotion == "loneliness" else None,
-                valid_at=moment(10),
-                **EIGHTH if number == 9 else {},
-            )
-            for number, name, emotion, _ in CONTEXTS
-        ),
-        *(
-            relate(citizen, f"c{number}", entity, relation_type="MENTIONS", valid_at=moment(10))
-            for number, _, _, nodes in CONTEXTS
-            for entity in nodes.split()
-        ),
-        now=day(10),
-    )
-    return citizen
+    """000's citizen."""
+    return await told(deps, "kai_resonates")
 
 
 async def ask(deps: Deps, citizen: str, **fields: Any) -> Resonances:
@@ -77,10 +43,12 @@ def order(answer: Resonances) -> list[str]:
     return [one.memory.node_id for one in first(answer)]
 
 
+def channel(answer: Resonances, name: Any) -> dict[str, float]:
+    return {one.memory.node_id: one.channels[name] for one in first(answer)}
+
+
 async def test_kai_egor_and_loneliness_find_the_unsatisfied_connection(deps: Deps, kai: str) -> None:
-    answer = await ask(
-        deps, kai, nodes=["Kai", "Egor"], emotion="loneliness", overlap="memory", weights=BY_000
-    )
+    answer = await ask(deps, kai, nodes=["Kai", "Egor"], emotion="loneliness", overlap="memory", weights=BY_000)
     assert (order(answer)[0], first(answer)[0].total) == ("c9", 1.50)
 
 
@@ -89,8 +57,264 @@ async def test_kai_v5_and_curiosity_find_the_excitement_about_wave_retrieval(dep
     assert (order(answer)[0], round(first(answer)[0].total, 2)) == ("c7", 1.17)
 
 
-async def test_identity(deps: Deps, kai: str) -> None:
-    print((await identity(WhoIs(citizen_id=kai), deps, NOW)).model_dump_json(indent=1))
-    print((await identity(WhoIs(citizen_id=kai,as_of_time=moment(50)), deps, NOW)).model_dump_json(indent=1))
-    print((await ask(deps, kai, window=["Egor never praised the code, and I feel lonely"], as_of_time=moment(50))).model_dump_json(indent=1)[:3000])
-    assert 0
+async def test_both_worked_signals_find_the_same_by_the_weights_of_002(deps: Deps, kai: str) -> None:
+    lonely = await ask(deps, kai, nodes=["Kai", "Egor"], emotion="loneliness")
+    curious = await ask(deps, kai, nodes=["Kai", "v5"], emotion="curiosity")
+    assert (order(lonely)[0], order(curious)[0]) == ("c9", "c7")
+
+
+async def test_four_channels_of_equal_weight_are_averaged_over_those_that_speak(deps: Deps, kai: str) -> None:
+    alike = {**ONLY, "nodes": 1.0, "relations": 1.0, "emotion": 1.0, "result": 1.0}
+    answer = await ask(deps, kai, nodes=["Kai", "code"], emotion="despair", weights=alike)
+    by_id = {one.memory.node_id: one for one in first(answer)}
+    assert answer.weights == {**ONLY, "nodes": 1.0, "emotion": 1.0}
+    assert by_id["c9"].channels["nodes"] == 0.5
+    assert by_id["c9"].channels["emotion"] == 0.5, "loneliness has the valence of despair"
+    assert by_id["c9"].resonance == 0.5
+    assert by_id["c2"].resonance == 0.75
+
+
+async def test_who_criticized_is_not_who_praised(deps: Deps, fresh_citizen: str) -> None:
+    people = [remember(fresh_citizen, i, name=i.title(), node_type="Person") for i in ("egor", "kai")]
+    code = remember(fresh_citizen, "code", name="code", node_type="Concept")
+    says = [remember(fresh_citizen, f"m_{how}", name=f"Egor {how} the code") for how in ("criticized", "praised")]
+    asserted = [
+        relate(fresh_citizen, "egor", "code", relation_type=how.upper(), episode_id=f"m_{how}")
+        for how in ("criticized", "praised")
+    ]
+    await stored(deps, *people, code, *says, *asserted)
+    nodes = {"nodes": ["egor", "code"], "weights": {**ONLY, "nodes": 1, "relations": 1}}
+    answer = await ask(deps, fresh_citizen, relations=["egor|criticized|code"], **nodes)
+    said = {name: score for name, score in channel(answer, "relations").items() if name.startswith("m_")}
+    assert said == {"m_criticized": 1.0, "m_praised": 0.0}
+    assert channel(answer, "nodes")["m_criticized"] == channel(answer, "nodes")["m_praised"] == 1.0
+    assert order(answer)[0] == "m_criticized"
+    by_another = await ask(deps, fresh_citizen, relations=["kai|criticized|code"], **nodes)
+    backwards = await ask(deps, fresh_citizen, relations=["code|criticized|egor"], **nodes)
+    for none in (by_another, backwards):
+        assert not any(score for name, score in channel(none, "relations").items() if name.startswith("m_"))
+        assert any("no memory found says any of the relations" in note for note in none.notes)
+
+
+async def test_emotion_counts_whole_for_the_same_and_half_for_its_valence(deps: Deps, fresh_citizen: str) -> None:
+    await stored(
+        deps,
+        *(
+            remember(fresh_citizen, name, emotion_vector={name: 0.7} if name != "none" else None)
+            for name in ("loneliness", "despair", "joy", "surprise", "none")
+        ),
+    )
+    answer = await ask(deps, fresh_citizen, emotion="Lonely", weights={**ONLY, "emotion": 1})
+    assert channel(answer, "emotion") == {
+        "loneliness": 1.0, "despair": 0.5, "joy": 0.0, "surprise": 0.0, "none": 0.0,
+    }  # fmt: skip
+    weaker = await ask(deps, fresh_citizen, emotion="Lonely", intensity=0.25)
+    assert weaker.weights["emotion"] == 0.25
+    odd = await ask(deps, fresh_citizen, emotion="saudade", weights={**ONLY, "emotion": 1})
+    assert set(channel(odd, "emotion").values()) == {0.0}
+    assert any("saudade is not in the vocabulary" in note for note in odd.notes)
+
+
+async def test_result_importance_recency_and_likeness_each_speak_alone(deps: Deps, fresh_citizen: str) -> None:
+    await stored(
+        deps,
+        remember(fresh_citizen, "old", name=EMBEDDED, result="Negative", valid_at=moment(97)),
+        remember(fresh_citizen, "new", name="Nothing of it", importance=0.75, valid_at=moment(100)),
+    )
+    one = {name: await ask(deps, fresh_citizen, result="negative", weights={**ONLY, name: 1}, query_text=EMBEDDED)
+           for name in ("result", "importance", "recency", "likeness")}  # fmt: skip
+    assert channel(one["result"], "result") == {"old": 1.0, "new": 0.0}
+    assert channel(one["importance"], "importance") == {"new": 0.75, "old": 0.0}
+    assert channel(one["recency"], "recency") == {"new": 1.0, "old": 0.25}, "1 / (1 + days) of 000"
+    alike = channel(one["likeness"], "likeness")
+    assert alike["old"] > 0.9 > alike["new"]
+    assert {name: order(answer)[0] for name, answer in one.items()} == {
+        "result": "old", "importance": "new", "recency": "new", "likeness": "old",
+    }  # fmt: skip
+
+
+async def test_a_higher_abstraction_resonates_more_and_can_be_left_out(deps: Deps, fresh_citizen: str) -> None:
+    levels = (None, "L1", "L2", "L3")
+    await stored(
+        deps,
+        *(
+            remember(fresh_citizen, f"m{level}", emotion_vector={"hope": 0.5}, abstraction=level)
+            for level in levels
+        ),
+    )
+    asked = {"emotion": "hope", "weights": {**ONLY, "emotion": 1}}
+    every = await ask(deps, fresh_citizen, **asked)
+    assert {one.memory.node_id: one.resonance for one in first(every)} == {
+        "mL3": 1.15, "mL2": 1.1, "mL1": 1.05, "mNone": 1.0,
+    }  # fmt: skip
+    assert order(every)[0] == "mL3"
+    assert order(await ask(deps, fresh_citizen, max_level=1, **asked)) == ["mL1", "mNone"]
+
+
+async def test_what_the_window_has_just_shown_steps_back_for_a_day(deps: Deps, kai: str) -> None:
+    asked = {"nodes": ["Kai", "Egor"], "emotion": "loneliness", "weights": BY_000}
+    for shown_at, factor, leads in ((None, 0.2, False), (moment(99.5), 0.6, False), (moment(98), 1.0, True)):
+        window = [{"id": "c9", "shown_at": shown_at}]
+        answer = await ask(deps, kai, window=window, max_results_per_level=100, **asked)
+        (nine,) = [one for one in first(answer) if one.memory.node_id == "c9"]
+        assert nine.suppression == pytest.approx(factor)
+        assert (order(answer)[0] == "c9") is leads
+
+
+async def test_at_most_two_of_an_emotion_come_before_there_are_no_others(deps: Deps, fresh_citizen: str) -> None:
+    felt = [*("despair" for _ in range(5)), "joy", "calm"]
+    await stored(
+        deps,
+        *(remember(fresh_citizen, f"m{n}", emotion_vector={name: 0.9}) for n, name in enumerate(felt)),
+    )
+    asked = {"emotion": "despair", "weights": {**ONLY, "emotion": 1}}
+    few = await ask(deps, fresh_citizen, max_results_per_level=4, **asked)
+    assert sorted(order(few)) == ["m0", "m1", "m5", "m6"]
+    every = await ask(deps, fresh_citizen, max_results_per_level=7, **asked)
+    assert sorted(order(every)[:4]) == ["m0", "m1", "m5", "m6"]
+    assert len(order(every)) == 7
+
+
+async def test_another_moment_resonates_as_it_was_and_as_it_was_known(deps: Deps, fresh_citizen: str) -> None:
+    who = {"citizen_id": fresh_citizen, "id": "plan"}
+    await stored(
+        deps,
+        remember(fresh_citizen, "ada", name="Ada", node_type="Person", valid_at=moment(1)),
+        remember(fresh_citizen, "plan", emotion_vector={"hope": 0.8}, valid_at=moment(1)),
+        relate(fresh_citizen, "plan", "ada", valid_at=moment(1)),
+        now=day(1),
+    )
+    await stored(deps, Supersede(**who, emotion_vector={"despair": 0.8}, effective_at=moment(50)), now=day(50))
+    await stored(deps, Correct(**who, emotion_vector={"calm": 0.8}), now=day(60))
+    for scope, felt in (
+        ({}, "calm"),
+        ({"as_of_time": moment(20)}, "hope"),
+        ({"as_of_time": moment(55)}, "despair"),
+        ({"as_of_time": moment(55), "known_at": moment(70)}, "calm"),
+    ):
+        answer = await ask(deps, fresh_citizen, nodes=["Ada"], emotion=felt, **scope)
+        (plan,) = [one for one in first(answer) if one.memory.node_id == "plan"]
+        assert (plan.channels["nodes"], plan.channels["emotion"]) == (1.0, 1.0), scope
+        assert plan.memory.emotion_vector == {felt: 0.8}
+    assert order(await ask(deps, fresh_citizen, nodes=["Ada"], as_of_time=moment(0.5))) == []
+
+
+async def test_a_window_is_read_for_what_the_graph_knows(deps: Deps, kai: str) -> None:
+    answer = await ask(deps, kai, window=["today egor said nothing to kai, who felt lonely", "the build failed"])
+    assert set(answer.signal.nodes) == {"Egor", "Kai"}
+    assert (answer.signal.emotion, answer.signal.result) == ("loneliness", "negative")
+    assert order(answer)[0] == "c9"
+    nobody = await ask(deps, kai, window=["Berlin and Paris are not Known Here, nor happy"])
+    assert (nobody.signal.nodes, nobody.signal.emotion) == ((), None)
+
+
+async def test_a_memory_in_the_window_brings_what_it_is_about(deps: Deps, kai: str) -> None:
+    answer = await ask(deps, kai, window=[{"id": "c7"}])
+    assert set(answer.signal.nodes) == {"Kai", "v5", "code"}
+
+
+async def test_relations_are_those_of_the_graph_between_the_names_around_them(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    await stored(
+        deps,
+        remember(fresh_citizen, "mira", name="Mira", node_type="Person"),
+        remember(fresh_citizen, "jon", name="Jon", node_type="Person"),
+        remember(fresh_citizen, "quarrel", name="The evening at the quay"),
+        relate(fresh_citizen, "mira", "jon", relation_type="BETRAYED", episode_id="quarrel"),
+    )
+    said = await ask(deps, fresh_citizen, window=["I think mira betrays jon"])
+    triples = [(r.source, r.relation_type, r.target) for r in said.signal.relations]
+    assert triples == [("Mira", "BETRAYED", "Jon")]
+    assert channel(said, "relations")["quarrel"] == 1.0
+    turned = await ask(deps, fresh_citizen, window=["jon was betrayed by mira"])
+    assert turned.signal.relations == said.signal.relations
+    denied = await ask(deps, fresh_citizen, window=["mira never betrayed jon"])
+    assert denied.signal.relations == ()
+
+
+async def test_an_unsatisfied_drive_brings_its_nodes_and_its_bias(deps: Deps, fresh_citizen: str) -> None:
+    kai = await told(deps, fresh_citizen)
+    drives = {"connection": {"satisfaction": 0.1, "nodes": ["Egor"], "bias": {"nodes": 2.0}}, "rest": {}}
+    await change_state(kai, StateChange.model_validate({"drives": drives}), deps, NOW)
+    built = await ask(deps, kai, focus="a walk in the rain")
+    assert (built.signal.drives, built.signal.nodes) == (("connection",), ("Egor",))
+    assert built.weights["nodes"] == 2.0
+    ready = await ask(deps, kai, nodes=["Kai"])
+    assert (ready.signal.drives, ready.signal.nodes) == ((), ("Kai",))
+    content = await ask(deps, kai, focus="a walk in the rain", drive_bias={"connection": 0.9, "hunger": 0.1})
+    assert (content.signal.drives, content.signal.nodes) == ((), ())
+    assert any("has no drive hunger" in note for note in content.notes)
+
+
+async def test_a_citizen_feels_as_its_state_says_when_the_window_names_nothing(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    kai = await told(deps, fresh_citizen)
+    felt = {"loneliness": 0.6, "curiosity": 0.2}
+    await change_state(kai, StateChange(emotion_vector=felt), deps, NOW)
+    answer = await ask(deps, kai, focus="egor")
+    assert (answer.signal.emotion, answer.signal.intensity) == ("loneliness", 0.6)
+    assert order(answer)[0] == "c9"
+
+
+async def test_a_citizen_with_nothing_gets_an_empty_answer_and_no_graph(deps: Deps, fresh_citizen: str) -> None:
+    answer = await ask(deps, fresh_citizen, window=["egor"], emotion="joy")
+    assert order(answer) == []
+    assert any("nothing was remembered" in note for note in answer.notes)
+    assert not await deps.graphs.for_reading(f"citizen_{fresh_citizen}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [".org", 'mind-protocol.org (a|b) -c "d', "'; DROP", "🙂🙂", "the and of", "%x% => @y:{z}", "a\tb\n`c`"],
+)
+async def test_no_text_upsets_the_search_behind(deps: Deps, kai: str, text: str) -> None:
+    for where in ({"query_text": text}, {"window": [text]}, {"focus": text}, {"nodes": [text]}):
+        answer = await ask(deps, kai, **where)
+        assert answer.degraded == ()
+    assert (await ask(deps, kai, relations=[f"{text}|LIKES|{text}".replace("a|b", "ab")])).degraded == ()
+
+
+async def test_a_large_window_is_read_at_its_end_and_says_so(deps: Deps, kai: str) -> None:
+    answer = await ask(deps, kai, window=["joy " * 5000, "kai felt lonely"])
+    assert answer.signal.nodes == ("Kai",)
+    assert any("the last 288 words were read" in note for note in answer.notes)
+
+
+async def test_an_embedding_of_another_length_is_refused_in_words(deps: Deps, kai: str) -> None:
+    with pytest.raises(InvalidRequest, match="query_embedding has 3 numbers"):
+        await ask(deps, kai, query_embedding=[0.1, 0.2, 0.3])
+
+
+async def test_weights_on_channels_that_are_silent_are_refused(deps: Deps, kai: str) -> None:
+    with pytest.raises(InvalidRequest, match="no channel on which the signal speaks has a weight"):
+        await ask(deps, kai, nodes=["Kai"], weights={**ONLY, "emotion": 1})
+
+
+weights = st.fixed_dictionaries({name: st.sampled_from((0.0, 0.3, 1.0, 1e6)) for name in CHANNELS}).filter(
+    lambda said: bool(said["nodes"] or said["recency"])
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    weights=weights,
+    nodes=st.lists(st.sampled_from(("Kai", "Egor", "v5", "nobody")), min_size=1, max_size=3, unique=True),
+    emotion=st.none() | st.sampled_from(("despair", "curiosity", "saudade")),
+    limit=st.integers(1, 9),
+)
+async def test_scores_keep_their_bounds_and_the_same_signal_gets_the_same_bytes(
+    deps: Deps, kai: str, weights: dict[str, float], nodes: list[str], emotion: str | None, limit: int
+) -> None:
+    fields = {"nodes": nodes, "emotion": emotion, "weights": weights, "max_results_per_level": limit}
+    answer = await ask(deps, kai, **fields)
+    bound = sum(answer.weights.values())
+    for one in first(answer):
+        assert all(0.0 <= score <= 1.0 for score in one.channels.values())
+        assert 0.0 <= one.total <= bound * (1 + 1e-9)
+        assert 0.0 <= one.resonance <= 1.15
+    if first(answer):
+        whole = await ask(deps, kai, **{**fields, "max_results_per_level": 100})
+        assert first(answer)[0].resonance == max(one.resonance for one in first(whole))
+    assert (await ask(deps, kai, **fields)).model_dump_json() == answer.model_dump_json()

@@ -1,0 +1,93 @@
+"""What a text says as a signal: emotions, results of both signs, relations of the graph (002, problems 4 to 6)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestration.wording import by_likeness, emotion_in, relations_in, result_in
+from schemas.signal import Relation
+from substrate.emotions import NEGATIVE, POSITIVE, VOCABULARY, kindred
+
+TYPES = ("CRITICIZED", "PRAISED", "IS_PROUD_OF", "TALKED_TO")
+
+
+@pytest.mark.parametrize("emotion", VOCABULARY)
+def test_every_emotion_of_the_vocabulary_is_heard_and_can_be_denied(emotion: str) -> None:
+    assert emotion_in(f"This morning there was {emotion} in the room.") == emotion
+    assert emotion_in(f"This morning there was no {emotion} in the room.") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "emotion"),
+    [
+        ("I was so frustrated", "frustration"),
+        ("It frustrates me", "frustration"),
+        ("I'm not happy, I'm LONELY", "loneliness"),
+        ("I don't feel lonely", None),
+        ("joy, then fear, then fear", "fear"),
+        ("fear, then joy", "joy"),
+        ("the of and", None),
+        ("🙂 .org '\"(", None),
+    ],
+)
+def test_the_emotion_named_most_often_counts(text: str, emotion: str | None) -> None:
+    assert emotion_in(text) == emotion
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("We fixed it and everyone was praised", "positive"),
+        ("The build failed again", "negative"),
+        ("It failed, then it was solved", "complex"),
+        ("It was not solved", "negative"),
+        ("There were no errors", "positive"),
+        ("We walked home", None),
+    ],
+)
+def test_a_result_has_two_signs_and_a_negation_turns_it(text: str, result: str | None) -> None:
+    assert result_in(text) == result
+
+
+@pytest.mark.parametrize(
+    ("text", "triple"),
+    [
+        ("egor criticizes the code", ("Egor", "CRITICIZED", "the code")),
+        ("The code was criticized by Egor", ("Egor", "CRITICIZED", "the code")),
+        ("Egor is proud of Kai", ("Egor", "IS_PROUD_OF", "Kai")),
+        ("praised!", (None, "PRAISED", None)),
+    ],
+)
+def test_a_relation_stands_between_the_names_around_it(
+    text: str, triple: tuple[str | None, str, str | None]
+) -> None:
+    (found,) = relations_in(text, ("Egor", "Kai", "the code"), TYPES)
+    assert (found.source, found.relation_type, found.target) == triple
+
+
+def test_what_was_not_done_and_what_no_link_says_is_no_relation() -> None:
+    assert relations_in("Egor never praised Kai", ("Egor", "Kai"), TYPES) == ()
+    assert relations_in("Egor painted Kai", ("Egor", "Kai"), TYPES) == ()
+
+
+def test_a_word_of_like_meaning_says_the_relation_too() -> None:
+    vectors = {"blamed": (0.8, 0.6), "criticized": (1.0, 0.0), "praised": (0.0, 1.0)}
+    alike = by_likeness(vectors, 0.7)
+    found = relations_in("Egor blamed Kai", ("Egor", "Kai"), TYPES[:2], alike)
+    assert found == (Relation(relation_type="CRITICIZED", source="Egor", target="Kai"),)
+
+
+@given(st.text())
+def test_any_text_can_be_read(text: str) -> None:
+    assert emotion_in(text) is None or emotion_in(text) in {*VOCABULARY, *NEGATIVE, "adaptation"}
+    assert result_in(text) in ("positive", "negative", "complex", None)
+    assert isinstance(relations_in(text, (text[:5], "a"), TYPES), tuple)
+
+
+def test_valence_is_one_of_two_or_none() -> None:
+    assert not POSITIVE & NEGATIVE
+    assert "despair" in kindred("loneliness")
+    assert "loneliness" not in kindred("loneliness")
+    assert kindred("surprise") == frozenset()
