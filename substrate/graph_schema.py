@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from schemas.errors import Fault, StoreMisfit
 from schemas.memory import Level
 from schemas.temporal import Instant
-from substrate import indexing
+from substrate import indexing, migrations
 from substrate.connection import Connection, GraphMissing, parameters
 from substrate.cypher import schema as cypher
 from substrate.emotions import DIMENSION as EMOTION_DIMENSION
@@ -96,6 +96,7 @@ class Graphs:
         self._believed: dict[str, float] = {}
         self._operational: set[str] = set()
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._migrating: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         connection.missing = self.forget
 
     def is_open(self, name: str) -> bool:
@@ -105,14 +106,17 @@ class Graphs:
     async def for_reading(self, name: str) -> bool:
         """Whether the graph exists; its stamp is checked once a second. Never creates it.
 
-        Raises StoreMisfit when it has other embeddings, or the schema of a newer Substrate.
+        A graph of an older Substrate is migrated. Raises StoreMisfit when it has other embeddings, or the
+        schema of a newer Substrate.
         """
         if self.is_open(name):
             return True
         stamp = await read_stamp(self.connection, name)
         if stamp is None:
             return False
-        self._check_version(name, stamp)
+        if stamp.schema_version != cypher.SCHEMA_VERSION:
+            async with self._migrating[name]:
+                await migrations.migrate(self.connection, name, stamp.schema_version)
         self.connection.generations[name] = self._generation(name, stamp)
         if name not in self._operational:
             await self.wait_operational(name)
@@ -168,14 +172,6 @@ class Graphs:
     async def existing(self) -> list[str]:
         """Names of all graphs of this store that carry our stamp's naming."""
         return await existing_graphs(self.connection)
-
-    def _check_version(self, name: str, stamp: Stamp) -> None:
-        if stamp.schema_version != cypher.SCHEMA_VERSION:
-            raise StoreMisfit(
-                f"graph {name} has schema version {stamp.schema_version}, "
-                f"this Substrate has {cypher.SCHEMA_VERSION}",
-                remedy="Use the release of Substrate that wrote it.",
-            )
 
     def _generation(self, name: str, stamp: Stamp) -> int:
         generation = stamp.generation_of(self.model, self.dimension)

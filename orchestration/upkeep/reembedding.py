@@ -24,6 +24,7 @@ from substrate.connection import Connection
 from substrate.embeddings import Embedder
 from substrate.emotions import emotion_vector
 from substrate.graph_schema import BELIEVED_SECONDS, CLEARING, FILLING, Stamp, existing_graphs, read_stamp
+from substrate.migrations import migrate
 from substrate.reembed import Bare, Target
 
 type Progress = Callable[[int, int], None]
@@ -113,6 +114,7 @@ async def _stamp(run: Reembedding, name: str) -> Stamp:
     stamp = await read_stamp(run.connection, name)
     if stamp is None:
         raise Unavailable(f"graph {name} was removed while it was re-embedded", remedy="Run it again.")
+    await migrate(run.connection, name, stamp.schema_version)
     run.connection.generations[name] = 1 - stamp.generation if _reached(run, stamp) else stamp.generation
     return stamp
 

@@ -6,7 +6,8 @@ from typing import Final
 
 from substrate.cypher.query import Query
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
+"""What a graph of an older one lacks is in `substrate.migrations`."""
 
 INDEXES: Final = (
     Query("index_node_id", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.id)"),
@@ -14,6 +15,8 @@ INDEXES: Final = (
     Query("index_past_id", "CREATE INDEX FOR (n:PastVersion) ON (n.id)"),
     Query("index_past_name", "CREATE INDEX FOR (n:PastVersion) ON (n.name_key)"),
     Query("index_tag_name", "CREATE INDEX FOR (n:Tag) ON (n.name)"),
+    Query("index_receipt_command", "CREATE INDEX FOR (n:Receipt) ON (n.command_id)"),
+    Query("index_past_link_handle", "CREATE INDEX FOR ()-[e:PAST_LINK]-() ON (e.handle)"),
     Query("index_link_handle", "CREATE INDEX FOR ()-[e:LINK]-() ON (e.handle)"),
     Query(
         "fulltext_node",
@@ -27,7 +30,7 @@ INDEXES: Final = (
 )
 """Indexes that no embedder changes. No range index on times: it makes the queries slower (ENGINE, rule 8)."""
 
-UNIQUE: Final = (("ConsciousnessNode", "id"), ("Tag", "name"))
+UNIQUE: Final = (("ConsciousnessNode", "id"), ("Tag", "name"), ("Receipt", "command_id"))
 """Constraints: label and property."""
 
 

@@ -23,6 +23,7 @@ from schemas.errors import Conflict, NotFound
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from substrate import engine_log, erasure
+from substrate.cypher.schema import SCHEMA_VERSION
 from substrate.erasure import Mark
 from tests.integration.store import NOW, history, links, relate, remember, send, stored
 
@@ -195,7 +196,7 @@ async def test_a_citizen_erased_by_another_process_begins_anew(own: Runtime, fre
     await stored(own.deps, remember(fresh_citizen, "m", description="a new life"))
     assert await own.deps.graphs.unready(f"citizen_{fresh_citizen}") == []
     lines = await export([Origin(Level.N1, fresh_citizen)], own.deps, embeddings=False)
-    assert orjson.loads(list(lines)[1])["schema_version"] == 1
+    assert orjson.loads(list(lines)[1])["schema_version"] == SCHEMA_VERSION
 
 
 async def test_a_snapshot_that_a_killed_backup_left_goes_too(own: Runtime, fresh_citizen: str) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from api.runtime import running
 from orchestration.deps import Deps
+from orchestration.records import embedded_text
 from orchestration.upkeep.reembedding import reembed_store
 from schemas.commands import Retract, Supersede
 from schemas.errors import StoreMisfit
@@ -37,6 +38,15 @@ COVERED = Query(
     "covered",
     "MATCH (n) WHERE n:ConsciousnessNode OR n:PastVersion "
     "OPTIONAL MATCH (n)-[:HAS_TRACE]->(t) RETURN count(DISTINCT n), count(t), count(t.embedding)",
+)
+
+SAID = Query(
+    "said", "MATCH (n:ConsciousnessNode) WHERE n.expired_at > 9000000000000000 RETURN n.id, n.description"
+)
+APART = Query(
+    "apart",
+    "UNWIND $expected AS x MATCH (n:ConsciousnessNode {id: x.id}) WITH x, n MATCH (n)-[:HAS_TRACE]->(t:Trace) "
+    "RETURN n.id, vec.cosineDistance(t.embedding, vecf32(x.embedding))",
 )
 
 type OpenStore = Callable[[str], AbstractAsyncContextManager[Deps]]
@@ -82,6 +92,17 @@ async def covered(deps: Deps, citizen: str = "ada") -> tuple[int, int, int]:
     """Records, their traces in use, and those with an embedding."""
     [row] = await deps.connection.read(graph_name(Level.N1, citizen), COVERED, parameters({}))
     return row[0], row[1], row[2]
+
+
+async def stale(deps: Deps, citizen: str = "ada") -> list[str]:
+    """The memories whose embedding is not that of what they say."""
+    graph = graph_name(Level.N1, citizen)
+    said = await deps.connection.read(graph, SAID, parameters({}))
+    texts = [embedded_text({"name": row[0], "description": row[1]}) for row in said]
+    vectors = await deps.embedder.embed_texts(texts)
+    expected = [{"id": row[0], "embedding": vector} for row, vector in zip(said, vectors, strict=True)]
+    rows = await deps.connection.read(graph, APART, parameters({"expected": expected}))
+    return [row[0] for row in rows if float(row[1]) > 0.001]
 
 
 async def other_embedder(embedding: str) -> Embedder:
@@ -155,6 +176,7 @@ async def test_reads_and_writes_go_on_until_all_vectors_are_there_and_none_is_lo
         assert len(answers) > before[0]
         assert len(written) > before[1]
         assert min(answers) >= 15
+        assert await stale(new) == []
         records, traces, vectors = await covered(new)
         assert records == traces == vectors
         assert set(await labels(new.connection)) == {"TraceB", "PastTraceB"}

@@ -1,0 +1,162 @@
+"""A graph that an older release wrote is brought to this one's schema when it is opened."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+import pytest
+
+from orchestration.deps import Deps
+from schemas.commands import Supersede
+from schemas.errors import StoreMisfit
+from schemas.memory import Level
+from schemas.temporal import END_OF_TIME
+from substrate.connection import parameters
+from substrate.cypher.query import Query
+from substrate.cypher.schema import SCHEMA_VERSION
+from substrate.graph_schema import Graphs, graph_name, read_stamp
+from tests.integration.store import NOW, ask, carried, day, found, history, ids, remember, stored
+
+FULLTEXT = "name, n.description, n.search_text, n.entity_names"
+VERSION_1 = (
+    "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.id)",
+    "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.name_key)",
+    "CREATE INDEX FOR (n:PastVersion) ON (n.id)",
+    "CREATE INDEX FOR (n:PastVersion) ON (n.name_key)",
+    "CREATE INDEX FOR (n:Tag) ON (n.name)",
+    "CREATE INDEX FOR ()-[e:LINK]-() ON (e.handle)",
+    f"CREATE FULLTEXT INDEX FOR (n:ConsciousnessNode) ON (n.{FULLTEXT})",
+    f"CREATE FULLTEXT INDEX FOR (n:PastVersion) ON (n.{FULLTEXT})",
+    *(
+        f"CREATE VECTOR INDEX FOR (n:{label}) ON (n.{column}) OPTIONS {{dimension: {size}, "
+        "similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100}"
+        for label in ("Trace", "PastTrace")
+        for column, size in (("embedding", 384), ("emotion", 48))
+    ),
+    "MERGE (m:SubstrateMeta {key: 'stamp'}) ON CREATE SET m.schema_version = 1, "
+    "m.embedding_model = 'all-MiniLM-L6-v2', m.dimension = 384, m.created_at = 1",
+)
+"""How version 1 made a graph."""
+MEMORY_1 = (
+    "CREATE (n:ConsciousnessNode {id: $id, node_type: 'Memory', name: $id, description: $said, "
+    "search_text: $said, name_key: $id, entity_names: $id, energy: 0.5, confidence: 0.5, version: $version, "
+    "valid_at: $at, invalid_at: $open, created_at: $at, expired_at: $open, command_id: $id, fingerprint: 7})"
+    "-[:HAS_TRACE]->(:Trace {embedding: vecf32($embedding)})"
+)
+REVISED_1 = (
+    "MATCH (n:ConsciousnessNode {id: 'walk'}) CREATE (n)-[:HAD]->(p:PastVersion)-[:HAS_TRACE]->(pt:PastTrace) "
+    "SET p = properties(n) SET p.version = 1, p.description = 'Ada walks', p.created_at = $first, "
+    "p.expired_at = $latest, p.invalidation_reason = 'discovered_false' SET pt.embedding = vecf32($embedding)"
+)
+_OF_LINK = (
+    "energy: 0.5, confidence: 0.5, energy_transfer_coefficient: 0.5, goal: 'g', mindstate: 'm', "
+    "resolution_state: 'resolved', emotion_vector: '{}', valid_at: $first, invalid_at: $open, created_at: $first"
+)
+LINKED_1 = (
+    "MATCH (a:ConsciousnessNode {id: 'walk'}), (b:ConsciousnessNode {id: 'rain'}) "
+    f"CREATE (a)-[:LINK {{id: 'walk|NEXT|rain', relation_type: 'NEXT', {_OF_LINK}, expired_at: $open}}]->(b) "
+    f"CREATE (a)-[:PAST_LINK {{id: 'walk|WITH|rain', relation_type: 'WITH', {_OF_LINK}, expired_at: $gone}}]->(b)"
+)
+CLOCK = Query("clock", "MATCH (m:SubstrateMeta) RETURN m.clock")
+INDEXES = Query("indexes", "CALL db.indexes() YIELD label, properties, types RETURN label, properties, types")
+CONSTRAINTS = Query(
+    "constraints", "CALL db.constraints() YIELD type, label, properties RETURN type, label, properties"
+)
+
+
+async def written_by_version_1(deps: Deps, citizen: str) -> str:
+    """A graph with two memories, one of them corrected, one link, and one link that was retracted."""
+    graph = graph_name(Level.N1, citizen)
+
+    async def run(text: str, **values: Any) -> None:
+        await deps.connection.command("GRAPH.QUERY", graph, parameters(values) + text)
+
+    for statement in VERSION_1:
+        await run(statement)
+    for label, column in (("ConsciousnessNode", "id"), ("Tag", "name")):
+        unique = ("UNIQUE", "NODE", label, "PROPERTIES", 1, column)
+        await deps.connection.command("GRAPH.CONSTRAINT", "CREATE", graph, *unique)
+    for number, (name, said) in enumerate((("walk", "ada runs by the sea"), ("rain", "it rains in the north"))):
+        [vector] = await deps.embedder.embed_texts([f"{name}. {said}"])
+        when = {"at": day(10 + number), "open": END_OF_TIME, "version": 2 - number}
+        await run(MEMORY_1, id=name, said=said, embedding=vector, **when)
+    await run(REVISED_1, first=day(9), latest=day(10), embedding=vector)
+    await run(LINKED_1, first=day(11), gone=day(40), open=END_OF_TIME)
+    return graph
+
+
+async def shape(deps: Deps, graph: str) -> tuple[list[str], list[str]]:
+    """The indexes and the constraints of a graph."""
+    indexes = await deps.connection.read(graph, INDEXES, parameters({}))
+    constraints = await deps.connection.read(graph, CONSTRAINTS, parameters({}))
+    return sorted(map(str, indexes)), sorted(map(str, constraints))
+
+
+def anew(deps: Deps) -> Deps:
+    """The same store, as a process sees it that has just started."""
+    return replace(deps, graphs=Graphs(deps.connection, model=deps.graphs.model, dimension=deps.graphs.dimension))
+
+
+async def version(deps: Deps, graph: str) -> int:
+    stamp = await read_stamp(deps.connection, graph)
+    assert stamp is not None
+    return stamp.schema_version
+
+
+async def test_a_graph_of_version_1_answers_and_is_shaped_like_a_new_one(deps: Deps, fresh_citizen: str) -> None:
+    graph = await written_by_version_1(deps, fresh_citizen)
+    stream = await ask(deps, fresh_citizen, "who runs by the sea?")
+    assert (ids(found(stream)), stream.degraded) == (["walk", "rain"], ())
+    assert [one.description for one in await history(deps, fresh_citizen, "walk")] == [
+        "Ada walks",
+        "ada runs by the sea",
+    ]
+    assert await version(deps, graph) == SCHEMA_VERSION
+    assert await deps.connection.read(graph, CLOCK, parameters({})) == [[day(40)]]
+    await stored(deps, remember(f"{fresh_citizen}.new", "walk"))
+    assert await shape(deps, graph) == await shape(deps, graph_name(Level.N1, f"{fresh_citizen}.new"))
+    await stored(deps, Supersede(citizen_id=fresh_citizen, id="walk", description="ada rests"), now=NOW)
+    memory = await carried(deps, fresh_citizen, "walk")
+    assert memory is not None
+    assert memory.description == "ada rests"
+
+
+async def test_a_migration_broken_off_anywhere_is_completed_by_the_next_to_open(
+    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph, steps = await written_by_version_1(deps, fresh_citizen), 0
+    run = deps.connection._run
+    for allowed in count():
+        left = allowed
+
+        async def breaking(name: str, words: Any) -> Any:
+            nonlocal left
+            if words[0] != "GRAPH.RO_QUERY":
+                left -= 1
+                if left < 0:
+                    raise ConnectionResetError
+            return await run(name, words)
+
+        monkeypatch.setattr(deps.connection, "_run", breaking)
+        try:
+            await anew(deps).graphs.for_reading(graph)
+            break
+        except ConnectionResetError:
+            steps += 1
+            assert await version(deps, graph) == 1
+    assert steps >= 6
+    assert await version(deps, graph) == SCHEMA_VERSION
+    assert await deps.connection.read(graph, CLOCK, parameters({})) == [[day(40)]]
+
+
+async def test_a_graph_of_a_newer_release_is_refused_and_left_as_it_is(deps: Deps, fresh_citizen: str) -> None:
+    graph = graph_name(Level.N1, fresh_citizen)
+    await stored(deps, remember(fresh_citizen, "walk"))
+    newer = SCHEMA_VERSION + 1
+    await deps.connection.command("GRAPH.QUERY", graph, f"MATCH (m:SubstrateMeta) SET m.schema_version = {newer}")
+    with pytest.raises(StoreMisfit, match=f"schema version {newer}, this Substrate knows") as refused:
+        await ask(anew(deps), fresh_citizen, "walk")
+    assert "newer" in refused.value.remedy
+    assert await version(deps, graph) == newer
