@@ -34,7 +34,7 @@ _UNRESOLVED = [ResolutionState.IN_PROGRESS.value, ResolutionState.BLOCKED.value]
 _RESOLVED = ResolutionState.RESOLVED.value
 _NAMES: Final[Mapping[QueryMode, tuple[str, str]]] = {
     QueryMode.RELATED_UNRESOLVED: ("felt", "like_in_energy"),
-    QueryMode.SIMILAR_STATE: ("felt_near", "felt"),
+    QueryMode.SIMILAR_STATE: ("felt_near", "felt_any"),
     QueryMode.WHAT_I_WAS_DOING: ("felt", "doing"),
     QueryMode.RESOLUTION_PATTERNS: ("resolved_alike", "resolved_by_impact"),
 }

@@ -23,21 +23,32 @@ CROWD: Final = 1000
 
 _STEP: Final = f"IN [{', '.join(repr(step) for step in STEP_TYPES)}]"
 
-_WANTED: Final = (
-    "(size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since "
-    f"AND s.energy >= $least_energy AND s.energy <= $most_energy AND {visible('s')}"
+_IN_ANY_STATE: Final = (
+    f"s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy AND {visible('s')}"
 )
-"""What a mode may answer with: in the scope, recent enough, with the energy and state of work asked for."""
+"""What a mode may answer with: in the scope, recent enough, with the energy asked for."""
+
+_IN_STATE: Final = f"s.resolution_state IN $states AND {_IN_ANY_STATE}"
+"""The same where the work stands as asked. Few records say where it stands, and an index holds these."""
+
+_WANTED: Final = f"(size($states) = 0 OR s.resolution_state IN $states) AND {_IN_ANY_STATE}"
+"""Either, for what was found by likeness."""
 
 _BESIDE: Final = (
     "m.valid_at >= $beside_since AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)"
 )
 """What may stand beside an answer."""
 
-_OF_RECORDS: Final = (
-    f"MATCH (s:ConsciousnessNode) WHERE {_WANTED} WITH s, s AS i ",
-    f"MATCH (s:PastVersion) WHERE {_WANTED} WITH s MATCH (i:ConsciousnessNode)-[:HAD]->(s) WITH s, i ",
-)
+
+def _of_records(wanted: str) -> tuple[str, str]:
+    return (
+        f"MATCH (s:ConsciousnessNode) WHERE {wanted} WITH s, s AS i ",
+        f"MATCH (s:PastVersion) WHERE {wanted} WITH s MATCH (i:ConsciousnessNode)-[:HAD]->(s) WITH s, i ",
+    )
+
+
+_RECORDS: Final = _of_records(_IN_STATE)
+_ANY_RECORDS: Final = _of_records(_IN_ANY_STATE)
 
 _ENDS_OF_TRACES: Final = (
     ("Trace", f"MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t) WHERE {_WANTED} WITH s, s AS i, score "),
@@ -51,6 +62,7 @@ class _Time(NamedTuple):
     """How a text looks at time: the first parts of its searches, its links, and the record of an identity."""
 
     records: tuple[str, ...]
+    any_records: tuple[str, ...]
     near_in_emotion: tuple[str, ...]
     near_in_meaning: tuple[str, ...]
     link: str
@@ -70,11 +82,11 @@ _EMOTION: Final = _nearest("emotion", "$k", "$emotion")
 _MEANING: Final = _nearest("embedding", "$near", "$goal_embedding")
 
 _NOW: Final = _Time(
-    _OF_RECORDS[:1], _EMOTION[:1], _MEANING[:1], "LINK", visible("j"),
+    _RECORDS[:1], _ANY_RECORDS[:1], _EMOTION[:1], _MEANING[:1], "LINK", visible("j"),
     f"WITH hop, e, j AS m WHERE {visible('m')}",
 )  # fmt: skip
 _THEN: Final = _Time(
-    _OF_RECORDS, _EMOTION, _MEANING, "LINK|PAST_LINK", "j.id IS NOT NULL",
+    _RECORDS, _ANY_RECORDS, _EMOTION, _MEANING, "LINK|PAST_LINK", "j.id IS NOT NULL",
     f"OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion) WHERE {visible('p')} "
     f"WITH hop, e, j, collect(p) AS past "
     f"UNWIND (past + CASE WHEN {visible('j')} THEN [j] ELSE [] END) AS m "
@@ -117,9 +129,9 @@ def _with_neighbours(time: _Time) -> str:
     )
 
 
-def _felt(time: _Time) -> str:
+def _felt(time: _Time, records: tuple[str, ...]) -> str:
     return (
-        _union(time.records, "MATCH (s)-[:HAS_TRACE]->(t) "
+        _union(records, "MATCH (s)-[:HAS_TRACE]->(t) "
                "WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score WHERE score <= $felt_far ")
         + f"ORDER BY score, s.id, s.version LIMIT $limit {_with_neighbours(time)}"
     )  # fmt: skip
@@ -243,12 +255,14 @@ def _second_steps(time: _Time) -> str:
 class Waking(NamedTuple):
     """The texts of one way to look at time, by what they are for.
 
-    `felt` scans for likeness of emotion, `felt_near` asks the emotion index. `unresolved` goes by goal,
+    `felt` scans what stands as asked for likeness of emotion, `felt_any` everything, `felt_near` asks the
+    emotion index. `unresolved` goes by goal,
     `like_in_energy` is its stand-in without one. `resolved_by_goal` and `resolved_alike` bring whole
     resolution patterns, by discovery energy and by likeness of emotion. What goes by words asks no embedding.
     """
 
     felt: Query
+    felt_any: Query
     felt_near: Query
     unresolved: Query
     unresolved_by_words: Query
@@ -264,7 +278,8 @@ def _texts(name: str, time: _Time) -> Waking:
     everything = _union(time.records, "WITH s, i, 2.0 AS score ")
     impact = "coalesce(s.discovery_energy, 0.5) DESC"
     return Waking(
-        Query(f"felt_{name}", _felt(time)),
+        Query(f"felt_{name}", _felt(time, time.records)),
+        Query(f"felt_any_{name}", _felt(time, time.any_records)),
         Query(f"felt_near_{name}", _felt_near(time)),
         Query(f"unresolved_{name}", _unresolved(time)),
         Query(f"unresolved_by_words_{name}", _unresolved(time, meant=False)),
