@@ -150,17 +150,24 @@ class SweepReport(Frozen):
 class SweepRequest(Request):
     """Which graphs to go over: without `levels`, those that can be named; N1 needs the citizen.
 
-    `findings_per_kind` bounds how many findings of each kind are listed; all are counted.
+    `findings_per_kind` bounds how many findings of each kind are listed; all are counted. With `limit` the
+    answer is about at most so many memories, and `next` is the `after` of the batch that follows. A batch judges
+    its memories by what they carry and by the links that begin at them, and compares them with one another:
+    duplicates over the whole graph, and memories by the links that end at them, are told without a limit.
     """
 
     citizen_id: CitizenId | None = None
     levels: Annotated[tuple[Level, ...], Field(min_length=1)] | None = None
     findings_per_kind: Annotated[int, Field(ge=0, le=1000)] = 100
+    limit: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    after: Annotated[str, Field(pattern=r"^N[123]:\d{1,15}$")] | None = None
 
     @model_validator(mode="after")
     def _personal_needs_a_citizen(self) -> Self:
         if self.levels and Level.N1 in self.levels and self.citizen_id is None:
             raise ValueError("level N1 is personal: name its citizen_id")
+        if self.after is not None and self.limit is None:
+            raise ValueError("after goes on with a sweep in batches: name its limit")
         return self
 
     def chosen(self) -> tuple[Level, ...]:
@@ -171,9 +178,10 @@ class SweepRequest(Request):
 
 
 class SweepAnswer(Frozen):
-    """One report for each graph."""
+    """One report for each graph; of a batch one, and where the next begins, None behind the last."""
 
     reports: tuple[SweepReport, ...]
+    next: str | None = None
 
 
 class ReembedReport(Frozen):

@@ -85,9 +85,9 @@ class Part(NamedTuple):
     rows: int
 
 
-async def memories(connection: Connection, graph: str, after: int) -> list[MemoryRow]:
-    """The next memories behind the internal id `after`, in its order; empty at the end."""
-    header = parameters({"after": after, "rows": MEMORIES_A_PAGE})
+async def memories(connection: Connection, graph: str, after: int, most: int = MEMORIES_A_PAGE) -> list[MemoryRow]:
+    """The next memories behind the internal id `after`, in its order, at most `most`; empty at the end."""
+    header = parameters({"after": after, "rows": min(most, MEMORIES_A_PAGE)})
     rows = await _page(connection, graph, cypher.MEMORY_PAGE, header)
     page: list[MemoryRow] = []
     for row in rows:

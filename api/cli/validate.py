@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import edge, words
+from api.cli.progress import bar
 from api.runtime import Runtime, now, running
 from orchestration.upkeep.findings import SEVERITY
 from orchestration.upkeep.repair import run_repair
@@ -85,7 +86,8 @@ async def _swept(
     async with running(settings) as runtime:
         if Level.N1 in request.chosen():
             await edge.graph_of(runtime, Level.N1, request.citizen_id)
-        answer = await sweep(request, runtime.deps, now())
+        with bar(edge.messages(), 0, "memories") as advance:
+            answer = await sweep(request, runtime.deps, now(), advance)
         found = [one for report in answer.reports for one in report.findings if one.kind in fix]
         return answer, await _repaired(found, runtime)
 

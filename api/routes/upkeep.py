@@ -27,7 +27,10 @@ _ERRORS: Final[dict[str | None, type[Incorrect]]] = {
 @router.post("/sweep", response_model=SweepAnswer)
 @needs(SWEEP)
 async def sweep_graphs(request: SweepRequest, runtime: Opened, now: Now) -> Response:
-    """Go over the graphs in small batches while others read and write; takes seconds for many memories."""
+    """Go over the graphs page by page while others read and write; with `limit` in batches, each from `next`.
+
+    A whole graph takes about a second for each thousand memories.
+    """
     answer = await sweep(request, runtime.deps, now)
     return Response(answer.model_dump_json(), media_type="application/json")
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import batched, groupby
-from typing import Final
+from typing import Final, NamedTuple
 
 from orchestration.deps import Deps
 from orchestration.upkeep import duplicates, findings, links, overlaps, wording
 from orchestration.upkeep.findings import Place, finding
 from orchestration.upkeep.ledger import Ledger
 from orchestration.upkeep.quality import Quality
+from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.temporal import Instant
 from schemas.upkeep import GraphCounts, SweepAnswer, SweepReport, SweepRequest
@@ -22,6 +24,17 @@ from substrate.upkeep import MemoryRow, Part, RecordRow
 
 REST: Final = 2.0
 """Seconds of rest for each second of work: two thirds of the engine and of this process stay with others."""
+
+
+type Progress = Callable[[int, int], None]
+"""Told after each page: memories done, and memories in the graph when the sweep began."""
+
+
+class Batch(NamedTuple):
+    """The part of a graph that is gone over: memories behind the internal id `after`, at most `most`."""
+
+    after: int = -1
+    most: int | None = None
 
 
 class Sweep:
@@ -44,22 +57,49 @@ class Sweep:
         self._worked = time.perf_counter()
 
 
-async def sweep(request: SweepRequest, deps: Deps, now: Instant) -> SweepAnswer:
-    """The state of each graph asked for; one that does not exist is empty."""
+async def sweep(
+    request: SweepRequest, deps: Deps, now: Instant, progress: Progress = lambda done, total: None
+) -> SweepAnswer:
+    """The state of each graph asked for, or of one batch; a graph that does not exist is empty."""
+    if request.limit is not None:
+        return await _sweep_batch(request, request.limit, deps, now)
     reports = []
     for level in request.chosen():
-        place = Place(level, request.citizen_id if level is Level.N1 else None, now)
-        reports.append(await sweep_graph(place, deps, request.findings_per_kind))
+        report, _ = await _swept(_place(request, level, now), deps, request.findings_per_kind, Batch(), progress)
+        reports.append(report)
     return SweepAnswer(reports=tuple(reports))
 
 
-async def sweep_graph(place: Place, deps: Deps, listed: int) -> SweepReport:
-    """The state of one graph. Changes made while it runs may or may not be seen."""
+async def _sweep_batch(request: SweepRequest, limit: int, deps: Deps, now: Instant) -> SweepAnswer:
+    """The batch that begins behind `after`. A level's last batch says where the next level begins."""
+    levels = request.chosen()
+    name, _, behind = (request.after or f"{levels[0]}:0").partition(":")
+    level = Level(name)
+    if level not in levels:
+        raise InvalidRequest(f"after: {level} is not among the levels of this sweep, {', '.join(levels)}")
+    batch = Batch(int(behind) - 1, limit)
+    report, last = await _swept(_place(request, level, now), deps, request.findings_per_kind, batch)
+    later = levels[levels.index(level) + 1 :]
+    beyond = f"{later[0]}:0" if later else None
+    return SweepAnswer(reports=(report,), next=beyond if last is None else f"{level}:{last + 1}")
+
+
+def _place(request: SweepRequest, level: Level, now: Instant) -> Place:
+    return Place(level, request.citizen_id if level is Level.N1 else None, now)
+
+
+async def _swept(
+    place: Place, deps: Deps, listed: int, batch: Batch, progress: Progress = lambda done, total: None
+) -> tuple[SweepReport, int | None]:
+    """The state of a graph or of a batch of it, and behind which internal id there may be more.
+
+    Changes made while it runs may or may not be seen.
+    """
     graph = graph_name(place.level, place.citizen_id)
     begun = time.perf_counter()
     stamp = await read_stamp(deps.connection, graph)
     if stamp is None:
-        return SweepReport(level=place.level, citizen_id=place.citizen_id)
+        return SweepReport(level=place.level, citizen_id=place.citizen_id), None
     fits = stamp.generation_of(deps.embedder.model, deps.embedder.dimension) is not None
     if fits:
         await deps.graphs.for_reading(graph)  # its schema is ours, or this says so
@@ -71,9 +111,9 @@ async def sweep_graph(place: Place, deps: Deps, listed: int) -> SweepReport:
             f"embedded with {stamp.embedding_model}, configured is {deps.embedder.model}: run `substrate reembed`"
         )
         run.ledger.add([finding("embedding_stale", place, graph, said)])
-    await _all_pages(run)
+    last = await _pages(run, batch, lambda: progress(run.nodes, counts.memories))
     await _duplicates(run)
-    return SweepReport(
+    report = SweepReport(
         level=place.level,
         citizen_id=place.citizen_id,
         counts=counts,
@@ -86,11 +126,14 @@ async def sweep_graph(place: Place, deps: Deps, listed: int) -> SweepReport:
         scanned_links=run.links,
         seconds=round(time.perf_counter() - begun, 3),
     )
+    return report, last
 
 
-async def _all_pages(run: Sweep) -> None:
-    after = -1
-    while page := await upkeep.memories(run.connection, run.graph, after):
+async def _pages(run: Sweep, batch: Batch, told: Callable[[], None]) -> int | None:
+    """Go over the pages of the batch; the internal id behind which there may be more, None at the end."""
+    after = batch.after
+    most = sys.maxsize if batch.most is None else batch.most
+    while page := await upkeep.memories(run.connection, run.graph, after, most - run.nodes):
         after = page[-1].place
         run.nodes += len(page)
         for row in page:
@@ -98,6 +141,10 @@ async def _all_pages(run: Sweep) -> None:
         await run.rest()
         await _links_of(page, run)
         await _versions_of(page, run)
+        told()
+        if run.nodes >= most:
+            return after
+    return None
 
 
 def _look_at(row: MemoryRow, run: Sweep) -> None:

@@ -45,6 +45,50 @@ def test_a_sweep_finds_what_is_wrong_and_its_repairs_mend_it(service: Service, c
     assert swept(service, citizen)["findings"] == []
 
 
+def in_batches(service: Service, citizen: str, limit: int, **fields: Any) -> list[dict[str, Any]]:
+    """The reports of a sweep over N1 in batches, each from where the one before says."""
+    request = {"citizen_id": citizen, "levels": ["N1"], "limit": limit, **fields}
+    reports: list[dict[str, Any]] = []
+    after: dict[str, str] = {}
+    while True:
+        answer = service.http.post("/v1/upkeep/sweep", json={**request, **after})
+        assert answer.status_code == 200, answer.text
+        said = answer.json()
+        reports += said["reports"]
+        if said["next"] is None:
+            return reports
+        assert len(reports) < 50
+        after = {"after": said["next"]}
+
+
+def test_batches_find_together_what_the_whole_sweep_finds(service: Service, citizen: str) -> None:
+    for number in range(7):
+        service.remember(citizen, id=f"m{number}", name=f"Memory {number}", **SET)
+    service.remember(citizen, id="none", name="None", **SET)
+    service.remember(citizen, id="null", name="null", **SET)
+    for number in range(6):
+        assert service.relate(citizen, (f"m{number}", "NEXT", f"m{number + 1}")).status_code == 201
+    with service.unchanged():
+        whole = swept(service, citizen)
+        for limit in (1, 2, 3, 4, 9, 10_000):
+            reports = in_batches(service, citizen, limit)
+            assert max(report["scanned_nodes"] for report in reports) <= limit
+            for count in ("scanned_nodes", "scanned_links"):
+                assert sum(report[count] for report in reports) == whole[count]
+            found = [finding for report in reports for finding in report["findings"]]
+            assert found == whole["findings"]
+            assert sum(report["report"]["total_memories"] for report in reports) == 9
+
+
+def test_batches_go_from_level_to_level_and_nothing_is_one_empty_batch(service: Service, citizen: str) -> None:
+    service.remember(citizen, id="m", name="Memory", **SET)
+    reports = in_batches(service, citizen, 10_000, levels=["N3", "N1"])
+    assert [report["level"] for report in reports] == ["N3", "N1"]
+    assert reports[1]["scanned_nodes"] == 1
+    with service.unchanged():
+        assert [report["scanned_nodes"] for report in in_batches(service, "nobody-was-here", 1)] == [0]
+
+
 def test_a_sweep_changes_nothing_and_makes_no_graph(service: Service, citizen: str) -> None:
     with service.unchanged():
         report = swept(service, citizen)
@@ -70,6 +114,13 @@ def test_bad_requests_are_refused_and_change_nothing(service: Service, citizen: 
             ("/v1/upkeep/sweep", {"citizen_id": citizen, "levels": []}, 422),
             ("/v1/upkeep/sweep", {"citizen_id": citizen, "levels": ["N9"]}, 422),
             ("/v1/upkeep/sweep", {"citizen_id": "../x"}, 422),
+            ("/v1/upkeep/sweep", {"citizen_id": citizen, "limit": 0}, 422),
+            ("/v1/upkeep/sweep", {"citizen_id": citizen, "limit": 10_001}, 422),
+            ("/v1/upkeep/sweep", {"citizen_id": citizen, "after": "N1:5"}, 422),
+            ("/v1/upkeep/sweep", {"citizen_id": citizen, "limit": 5, "after": "N1:-5"}, 422),
+            ("/v1/upkeep/sweep", {"citizen_id": citizen, "limit": 5, "after": "N4:5"}, 422),
+            ("/v1/upkeep/sweep", {"citizen_id": citizen, "limit": 5, "after": "1" * 100_000}, 422),
+            ("/v1/upkeep/sweep", {"citizen_id": citizen, "levels": ["N2"], "limit": 5, "after": "N1:5"}, 422),
             ("/v1/upkeep/repair", {"task": {"action": "drop-graph"}}, 422),
             ("/v1/upkeep/repair", {"task": {**task, "version": 0}}, 422),
             ("/v1/upkeep/repair", {"task": {**task, "citizen_id": None}}, 422),
