@@ -25,6 +25,7 @@ from api.routes import (
     keys,
     links,
     memories,
+    receipts,
     resonance,
     retrieval,
     upkeep,
@@ -86,7 +87,8 @@ def create_app(settings: Settings, show: Show | None = None) -> FastAPI:
         app.add_middleware(CORSMiddleware, **_cors(settings.auth.cors_origins))
     problems.install(app)
     for room in (
-        retrieval, resonance, memories, links, episodes, citizens, identity, upkeep, validation, keys, health,
+        retrieval, resonance, memories, links, receipts, episodes, citizens, identity, upkeep, validation, keys,
+        health,
     ):  # fmt: skip
         app.include_router(room.router)
     return app

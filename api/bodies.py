@@ -16,6 +16,7 @@ from typing import Any, Final
 import orjson
 from fastapi import HTTPException, Request, Response
 from fastapi.routing import APIRoute
+from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.needs import declared, described
@@ -113,13 +114,25 @@ async def _whole_body(receive: Receive) -> Message | None:
 
 
 class StrictRoute(APIRoute):
-    """A route whose JSON body is read by `strict_json`, documented with what its caller needs."""
+    """A route whose JSON body is read by `strict_json`, documented with what its caller needs.
+
+    An id in the path may hold slashes. Where one ends like the address of an action, `…/history`, its own slash
+    is percent-encoded: only a plain slash begins the action.
+    """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         need = declared(endpoint)
         if need is not None:
             options["openapi_extra"] = {**(options.get("openapi_extra") or {}), **described(need)}
         super().__init__(path, endpoint, **options)
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Whether this route is meant, by the path as it was sent."""
+        action = self.path.rpartition("/")[2]
+        sent = scope.get("raw_path") or b""
+        if sent and "{" not in action and sent.rpartition(b"/")[2] != action.encode():
+            return Match.NONE, {}
+        return super().matches(scope)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler, given a request that reads strictly."""

@@ -185,6 +185,17 @@ ERASURES: Final = Need("citizen:ID:erase or LEVEL:erase", _commands)
 """For routes that remove for good what `api.erasing` parses. No scope but `admin` erases from N2 and N3."""
 
 
+def _receipt(caller: Caller, given: Given) -> Given:
+    """Shared levels that were not asked for by name are left out where they may not be read."""
+    where, levels = given["where"], given["levels"]
+    if where.level is not None or where.citizen_id is not None:
+        caller.need(levels[0], where.citizen_id, "read")
+    return {**given, "levels": caller.readable(levels)}
+
+
+RECEIPT: Final = Need("citizen:ID:read or LEVEL:read", _receipt)
+
+
 _QUESTIONS: Final = (RetrievalIntention, StateBasedRetrieval, Resonate)
 
 

@@ -14,7 +14,7 @@ from pydantic import Field
 from starlette.exceptions import HTTPException
 
 from schemas.base import Frozen
-from schemas.errors import InvalidRequest, NotFound, RateLimited, SubstrateError, Unavailable
+from schemas.errors import Conflict, InvalidRequest, NotFound, RateLimited, SubstrateError, Unavailable
 
 logger = logging.getLogger(__name__)
 
@@ -52,6 +52,9 @@ class Problem(Frozen):
     instance: str = Field(description="The path that was asked for.")
     remedy: str = ""
     faults: tuple[str, ...] = ()
+    current_version: int | None = Field(
+        default=None, description="In a conflict, the version of the record that it is about."
+    )
 
 
 RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
@@ -67,7 +70,10 @@ RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
 def answer(problem: Problem, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """The problem as a response."""
     return JSONResponse(
-        problem.model_dump(mode="json"), problem.status, dict(headers or {}), media_type=MEDIA_TYPE
+        problem.model_dump(mode="json", exclude_none=True),
+        problem.status,
+        dict(headers or {}),
+        media_type=MEDIA_TYPE,
     )
 
 
@@ -81,6 +87,7 @@ def problem_of(error: SubstrateError, path: str, headers: Mapping[str, str] | No
         instance=quote(path)[:MAX_WORDS],
         remedy=error.remedy,
         faults=shortened(error.faults),
+        current_version=error.current_version if isinstance(error, Conflict) else None,
     )
     retry = {"Retry-After": str(error.retry_after)} if isinstance(error, Unavailable | RateLimited) else {}
     return answer(problem, {**retry, **(headers or {})})

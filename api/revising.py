@@ -9,16 +9,16 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from api.addresses import Place
+from api.addresses import LinkPlace, Place
 from api.problems import invalid
-from schemas.commands import Command
+from schemas.command import Command
 
 _SAID_BY_PATH: Final = ("id", "level", "command")
 
 
 @dataclass(frozen=True)
 class RevisionBody:
-    """The mark of a body that revises the memory in the path: documented here, read later."""
+    """The mark of a body that revises what the path names: documented here, read later."""
 
     kind: type[Command]
 
@@ -34,11 +34,11 @@ class RevisionBody:
         return {**whole, "title": f"{self.kind.__name__}Body", "properties": fields, "required": required}
 
 
-def of_place(body: Any, place: Place) -> dict[str, Any]:
-    """The raw command: the body's fields for the memory in the path. Raises InvalidRequest."""
+def of_place(body: Any, place: Place | LinkPlace) -> dict[str, Any]:
+    """The raw command: the body's fields for the memory or link in the path. Raises InvalidRequest."""
     if not isinstance(body, dict):
         raise invalid(["body: is not an object"])
     repeated = [f"{name}: is said by the path; leave it out" for name in _SAID_BY_PATH if name in body]
     if repeated:
         raise invalid(repeated)
-    return {**body, "id": place.memory_id, "level": place.level}
+    return {**body, "id": place[1], "level": place.level}

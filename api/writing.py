@@ -16,7 +16,7 @@ from api.problems import invalid
 from api.runtime import Runtime
 from orchestration import insertion
 from schemas.base import Frozen
-from schemas.commands import Command, WriteReceipt
+from schemas.command import Command, WriteReceipt
 from schemas.errors import Conflict, Fault, Forbidden, Incorrect, InvalidRequest, NotFound, PreconditionFailed
 from schemas.temporal import Instant
 
@@ -93,9 +93,16 @@ async def write_one(raw: Any, kind: type[Command], writing: Writing) -> WriteRec
     [receipt] = await _carry_out([command], writing)
     if receipt.status == "refused":
         stale = guarded and receipt.problem == "conflict"
-        error = PreconditionFailed if stale else _ERRORS[receipt.problem]
-        raise error("; ".join(receipt.faults), faults=receipt.faults)
+        raise PreconditionFailed("; ".join(receipt.faults), faults=receipt.faults) if stale else error_of(receipt)
     return receipt
+
+
+def error_of(receipt: WriteReceipt) -> Incorrect:
+    """The error for the receipt of a refused command."""
+    error = _ERRORS[receipt.problem]("; ".join(receipt.faults), faults=receipt.faults)
+    if isinstance(error, Conflict):
+        error.current_version = receipt.current_version
+    return error
 
 
 async def _write_many(raw: list[Any], kind: type[Command], writing: Writing) -> Receipts:

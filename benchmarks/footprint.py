@@ -45,9 +45,11 @@ async def bytes_per_turn(turns: int, deps: Deps, now: Instant) -> float:
             key = records.natural_id(command.source_id, command.relation_type, command.target_id)
             links.append(records.link_row(command, (command.id or key, command.command_id or ""), now))
     for start in range(0, len(nodes), writer.NODES_PER_STATEMENT):
-        await writer.remember(deps.connection, graph, nodes[start : start + writer.NODES_PER_STATEMENT])
+        batch = writer.Batch(records.parts(nodes[start : start + writer.NODES_PER_STATEMENT]), now)
+        await writer.remember(deps.connection, graph, batch)
     for start in range(0, len(links), writer.LINKS_PER_STATEMENT):
-        await writer.relate(deps.connection, graph, links[start : start + writer.LINKS_PER_STATEMENT])
+        batch = writer.Batch(records.parts(links[start : start + writer.LINKS_PER_STATEMENT]), now)
+        await writer.relate(deps.connection, graph, batch)
     return (await _allocated(deps) - before) / turns
 
 

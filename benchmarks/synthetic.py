@@ -95,10 +95,10 @@ async def build_memories(world: World, which: tuple[Level, int], deps: Deps, now
         row["embedding"] = [round(float(number), 4) for number in vectors[place]]
         rows.append(row)
         if len(rows) == writer.NODES_PER_STATEMENT:
-            await writer.remember(deps.connection, graph, rows)
+            await writer.remember(deps.connection, graph, writer.Batch(records.parts(rows), now))
             rows = []
     if rows:
-        await writer.remember(deps.connection, graph, rows)
+        await writer.remember(deps.connection, graph, writer.Batch(records.parts(rows), now))
 
 
 async def build_links(world: World, which: tuple[Level, int], deps: Deps, now: Instant) -> None:
@@ -126,7 +126,7 @@ async def build_links(world: World, which: tuple[Level, int], deps: Deps, now: I
         link_id = records.natural_id(command.source_id, command.relation_type, command.target_id)
         rows.append(records.link_row(command, (f"{link_id}|{place}", "synthetic"), now))
         if len(rows) == writer.LINKS_PER_STATEMENT:
-            await writer.relate(deps.connection, graph, rows)
+            await writer.relate(deps.connection, graph, writer.Batch(records.parts(rows), now))
             rows = []
     if rows:
-        await writer.relate(deps.connection, graph, rows)
+        await writer.relate(deps.connection, graph, writer.Batch(records.parts(rows), now))

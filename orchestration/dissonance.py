@@ -101,7 +101,7 @@ def _dissonance(closed: ConsciousnessNode, end: datetime, successor: Consciousne
         node_name=closed.name,
         original_belief=closed.name if renamed else closed.description,
         corrected_belief=successor.name if renamed else successor.description,
-        dissonance_type=closed.invalidation_reason or _reason_by_time(closed, successor),
+        dissonance_type=closed.closed_reason or closed.invalidation_reason or _reason_by_time(closed, successor),
         correction_trigger=f"Corrected by {pattern}" if pattern else UNKNOWN_TRIGGER,
         correction_pattern_id=pattern,
         discovery_energy=DISCOVERY_ENERGY if energy is None else energy,

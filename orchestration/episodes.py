@@ -65,6 +65,11 @@ class Episode:
     sessions: tuple[Session, ...]
 
     @property
+    def command_id(self) -> str:
+        """Of the one command that it is."""
+        return identifier(f"ingest:{self.id}")
+
+    @property
     def size(self) -> int:
         """The number of its commands."""
         turns = sum(len(session.turns) for session in self.sessions)

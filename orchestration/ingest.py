@@ -100,7 +100,7 @@ async def ingest(intake: Intake, deps: Deps, now: Instant, progress: Progress | 
     for item in intake.items:
         shared = item.shared()
         for chunk in chunks(item.commands()):
-            await _apply(chunk, (tally, shared), deps, now)
+            await _apply(chunk, (tally, shared, item.command_id), deps, now)
             done += len(chunk)
             if progress is not None:
                 progress(done, total)
@@ -136,8 +136,10 @@ def _fits(command: Command, run: tuple[list[Command], list[Command]], ends: set[
     return isinstance(command, Relate) and len(run[1]) < writer.LINKS_PER_STATEMENT
 
 
-async def _apply(chunk: Sequence[Command], kept: tuple[_Tally, frozenset[str]], deps: Deps, now: Instant) -> None:
-    tally, shared = kept
+async def _apply(
+    chunk: Sequence[Command], of: tuple[_Tally, frozenset[str], str | None], deps: Deps, now: Instant
+) -> None:
+    tally, shared, whole = of
     stored = await _stored(chunk, deps)
     fresh = []
     for command in chunk:
@@ -146,7 +148,7 @@ async def _apply(chunk: Sequence[Command], kept: tuple[_Tally, frozenset[str]], 
             tally.counts["duplicates"] += 1
         else:
             fresh.append(command)
-    for command, receipt in zip(fresh, await insertion.apply(fresh, deps, now), strict=True):
+    for command, receipt in zip(fresh, await insertion.apply(fresh, deps, now, whole=whole), strict=True):
         tally.went(command, receipt, shared)
 
 

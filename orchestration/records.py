@@ -8,11 +8,13 @@ from typing import Any
 
 import orjson
 
-from schemas.commands import Command, Relate, Remember, Revision
+from schemas.command import Command
+from schemas.commands import Remember, Revision
+from schemas.link_commands import LinkRevision, Relate
 from schemas.temporal import END_OF_TIME, Instant, to_instant
 from substrate.cypher.columns import LINK_COLUMNS, LINK_UPKEEP, NODE_COLUMNS, NODE_UPKEEP
 from substrate.emotions import emotion_vector, normal_emotions
-from substrate.rows import stored
+from substrate.rows import LinkName, stored
 from substrate.text import name_key, search_text, words
 
 SPOKEN_TYPES = frozenset(("Turn", "Session"))
@@ -37,6 +39,14 @@ def handle(link_id: str) -> int:
 def natural_id(source_id: str, relation_type: str, target_id: str) -> str:
     """The id of a link that was given none: it is found through its ends."""
     return f"{source_id}|{relation_type}|{target_id}"
+
+
+def link_name(link_id: str) -> LinkName:
+    """How the link with this id is found."""
+    parts = link_id.split("|")
+    if len(parts) == 3:
+        return LinkName(link_id, (parts[0], parts[2]), None)
+    return LinkName(link_id, None, handle(link_id))
 
 
 def instant(moment: Any, otherwise: Instant) -> Instant:
@@ -111,6 +121,12 @@ def tag_names(tags: Any, buckets: Any) -> list[str]:
     return list(dict.fromkeys(names))
 
 
+def stored_tag_names(content: Mapping[str, Any]) -> list[str]:
+    """The same of a content in stored form."""
+    tags, buckets = (orjson.loads(content.get(column) or "[]") for column in ("tags", "buckets"))
+    return tag_names(tags, buckets)
+
+
 def link_row(command: Relate, ids: tuple[str, str], now: Instant) -> dict[str, Any]:
     """The stored form of a new link. `ids`: of the link and of the command."""
     said = command.model_dump(exclude={"command", "command_id", "level", "citizen_id"})
@@ -130,6 +146,11 @@ def link_row(command: Relate, ids: tuple[str, str], now: Instant) -> dict[str, A
     }
 
 
+def parts(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows as parts of one command: none has a receipt of its own."""
+    return [{**row, "receipt": None, "again": False, "warnings": None} for row in rows]
+
+
 _OF_ONE_CHANGE = frozenset(("correction_pattern_id", "discovery_energy"))
 """What tells of one change of a memory, and not of the next."""
 
@@ -138,12 +159,22 @@ _NOT_CONTENT = frozenset(
 )
 
 
-def revised_content(command: Revision, content: Mapping[str, Any]) -> dict[str, Any]:
-    """The content after a revision, in stored form: what the command sets replaces what was there."""
+def revised_fields(command: Revision, content: Mapping[str, Any]) -> dict[str, Any]:
+    """What a revision changes of a content, in stored form; None clears."""
+    changed = _said(command)
+    still = [name for name in content.get("unset", "").split(",") if name not in command.model_fields_set]
+    over = {name: None for name in _OF_ONE_CHANGE if name in content}
+    return {**over, **changed, **({"unset": ",".join(still) or None} if "unset" in content else {})}
+
+
+def revised_link_fields(command: LinkRevision) -> dict[str, Any]:
+    """What a revision changes of a link's metadata, in stored form; None clears."""
+    return _said(command)
+
+
+def _said(command: Revision | LinkRevision) -> dict[str, Any]:
     said = command.model_dump(exclude_unset=True, exclude=set(_NOT_CONTENT))
     changed = stored(said, tuple(said))
     if command.emotion_vector is not None:
         changed["emotion_vector"] = orjson.dumps(command.emotion_vector).decode()
-    content = {name: value for name, value in content.items() if name not in _OF_ONE_CHANGE}
-    still = [name for name in content.get("unset", "").split(",") if name not in command.model_fields_set]
-    return {**content, **changed, **({"unset": ",".join(still) or None} if "unset" in content else {})}
+    return changed

@@ -1,120 +1,125 @@
-"""Supersede, correct, retract: decide by the pure rules, write with compare-and-set, once."""
+"""Changes of what is remembered: decided by the pure rules, written with compare-and-set, once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import orjson
 
-from orchestration import records
+from orchestration import decisions, receipts, records
 from orchestration.deps import Deps
-from schemas.commands import Command, Correct, Retract, Revision, Supersede, WriteReceipt
-from schemas.temporal import Instant, open_end, to_datetime
-from substrate import bitemporal, reader, rows, writer
-from substrate.bitemporal import Change, Record
+from orchestration.receipts import Refusal
+from schemas.command import ChangeCommand, WriteReceipt
+from schemas.commands import Correct, Supersede, Undo
+from schemas.errors import Conflict
+from schemas.link_commands import UndoLink
+from schemas.temporal import Instant
+from substrate import reader, reviser, rows
+from substrate.bitemporal import Change, Record, is_open
 from substrate.cypher.columns import NODE_COLUMNS
 from substrate.emotions import emotion_vector
+from substrate.reviser import Ends, LinkChange, LinkSeen, Statement, Written
 
 _TRIES = 5
-type Problem = Literal["invalid-request", "not-found", "conflict"]
 
 
-class _Refusal(Exception):
-    def __init__(self, problem: Problem, fault: str) -> None:
-        super().__init__(fault)
-        self.problem: Problem = problem
-        self.fault = fault
+class Found(NamedTuple):
+    """The records of one identity, in the order in which they became known; of a link also its ends."""
+
+    records: Sequence[Record]
+    ends: Ends | None = None
 
 
-async def revise(graph: str, command: Command, deps: Deps, now: Instant) -> WriteReceipt:
-    """Carry out one Supersede, Correct or Retract. The receipt says what the identity carries now."""
-    if not isinstance(command, (Revision, Retract)):
-        raise TypeError(f"{type(command).__name__} does not revise a memory")
+async def revise(graph: str, command: ChangeCommand, deps: Deps, now: Instant) -> WriteReceipt:
+    """Carry out one change of a memory or a link. The receipt says what the identity carries now."""
     command_id = command.command_id or uuid4().hex
-    marks = {"command_id": command_id, "fingerprint": records.fingerprint(command)}
     try:
-        earlier = await _applied_before(graph, command, marks, deps)
-        if earlier is not None:
-            return earlier
         for _ in range(_TRIES):
-            record = await _open_record(graph, command, deps)
-            change = _decide(command, record, now)
-            if await _carry_out(graph, command, (record, change), marks, deps):
-                return _receipt(command, command_id, change.latest or change.closed)
-        raise _Refusal("conflict", f"memory {command.id} is being changed by others; try again")
-    except _Refusal as refusal:
-        return WriteReceipt(
-            command_id=command_id,
-            command=type(command).__name__.lower(),
-            status="refused",
-            id=command.id,
-            level=command.level,
-            problem=refusal.problem,
-            faults=(refusal.fault,),
-            warnings=command.notes,
-        )
+            if command.command_id is not None:
+                kept = await reader.receipts(deps.connection, graph, [command_id])
+                if command_id in kept:
+                    return receipts.again(command, kept[command_id])
+            found = await find(graph, command, deps)
+            statement, receipt = await statement_of((command, command_id), found, deps, now)
+            try:
+                at = await reviser.run(deps.connection, graph, statement)
+            except Conflict:
+                continue  # the same command was sent twice at once; its receipt is there now
+            if at is not None:
+                return receipts.stored(receipt, at, command.level)
+        raise Refusal("conflict", f"{command.id} is being changed by others; try again")
+    except Refusal as refusal:
+        return receipts.refused(command, (command_id, command.id), refusal)
 
 
-async def _applied_before(
-    graph: str, command: Revision | Retract, marks: Mapping[str, Any], deps: Deps
-) -> WriteReceipt | None:
-    if command.command_id is None:
-        return None
-    found = await reader.applied(deps.connection, graph, command.id, (command.command_id, -1))
-    if found is None:
-        return None
-    if found.fingerprint != marks["fingerprint"]:
-        raise _Refusal("conflict", "this command_id was used before with another content")
-    return WriteReceipt(
-        command_id=command.command_id,
-        command=type(command).__name__.lower(),
-        status="stored",
-        id=command.id,
-        level=command.level,
-        version=found.version,
-        valid_at=to_datetime(found.valid_at),
-        invalid_at=open_end(found.invalid_at),
-        created_at=to_datetime(found.created_at),
-        duplicate=True,
-        warnings=command.notes,
-    )
-
-
-async def _open_record(graph: str, command: Revision | Retract, deps: Deps) -> Record:
+async def find(graph: str, command: ChangeCommand, deps: Deps) -> Found:
+    """The records that the command needs: all of a link and for an undo, else the one that a memory carries."""
+    if not isinstance(command, decisions.OF_MEMORIES):
+        links = await reader.link_history(deps.connection, graph, records.link_name(command.id))
+        ends = Ends(links[0][0], links[0][1]) if links else None
+        return Found([rows.record_of_link(row[2:]) for row in links], ends)
+    if isinstance(command, Undo):
+        memories = await reader.history(deps.connection, graph, command.id)
+        return Found([rows.record(row) for row in memories])
     row = await reader.memory(deps.connection, graph, command.id)
-    if row is None:
-        raise _Refusal("not-found", f"there is no memory {command.id} in {command.level}")
-    record = rows.record(row)
-    if not bitemporal.is_open(record):
-        raise _Refusal("conflict", f"memory {command.id} was retracted; remember it anew under another id")
-    if command.expected_version is not None and command.expected_version != record.version:
-        raise _Refusal(
-            "conflict", f"memory {command.id} has version {record.version}, not {command.expected_version}"
-        )
-    return record
+    return Found([] if row is None else [rows.record(row)])
 
 
-def _decide(command: Revision | Retract, record: Record, now: Instant) -> Change:
-    try:
-        if isinstance(command, Retract):
-            effective = None if command.effective_at is None else records.instant(command.effective_at, now)
-            return bitemporal.retract(record, effective, command.reason, now)
-        content = records.revised_content(command, record.content)
-        if isinstance(command, Supersede):
-            return bitemporal.supersede(record, content, records.instant(command.effective_at, now), now)
-        return bitemporal.correct(record, content, now)
-    except ValueError as error:
-        raise _Refusal("invalid-request", str(error)) from error
+async def statement_of(
+    sent: tuple[ChangeCommand, str], found: Found, deps: Deps, now: Instant
+) -> tuple[Statement, Mapping[str, Any]]:
+    """What a command, sent with its id, writes, and what is kept of it. Raises Refusal."""
+    command, command_id = sent
+    if isinstance(command, (Undo, UndoLink)):
+        return _undoing(command, command_id, found, now)
+    record, change = decisions.decide(command, found.records, now)
+    kept = receipts.to_keep(command, command_id, change.latest or change.closed)
+    written = Written(kept, change.closed.known.end)
+    if found.ends is None:
+        return await _of_memory(command, (record, change), written, deps), kept
+    opened = LinkChange(
+        closed=(change.closed,),
+        kept=(record.version, change.kept) if change.kept else None,
+        latest=(record.version, change.latest) if change.latest else None,
+        fields=decisions.changed_fields(command, record.content),
+    )
+    return reviser.revise_link(_link_seen(found, found.ends), opened, written), kept
 
 
-async def _carry_out(
-    graph: str, command: Revision | Retract, decided: tuple[Record, Change], marks: dict[str, Any], deps: Deps
-) -> bool:
+def _undoing(
+    command: Undo | UndoLink, command_id: str, found: Found, now: Instant
+) -> tuple[Statement, Mapping[str, Any]]:
+    record, reversal = decisions.reversal(command, found.records, now)
+    kept = receipts.to_keep(command, command_id, reversal.latest or reversal.closed[0])
+    written = Written(kept, reversal.at)
+    if found.ends is None:
+        tags = records.stored_tag_names(reversal.latest.content) if reversal.latest else []
+        return reviser.undo(record, reversal, tags, written), kept
+    opened = LinkChange(
+        closed=reversal.closed,
+        kept=(reversal.kept_from, reversal.kept) if reversal.kept and reversal.kept_from else None,
+        latest=(reversal.latest_from, reversal.latest) if reversal.latest and reversal.latest_from else None,
+        fields={},
+    )
+    return reviser.revise_link(_link_seen(found, found.ends), opened, written), kept
+
+
+def _link_seen(found: Found, ends: Ends) -> LinkSeen:
+    """What the statement on a link must find again. A withdrawn link carries nothing."""
+    latest = max(found.records, key=lambda record: record.version)
+    open_still = is_open(latest)
+    return LinkSeen(latest.id, ends, latest.version if open_still else None, len(found.records) - open_still)
+
+
+async def _of_memory(
+    command: ChangeCommand, decided: tuple[Record, Change], written: Written, deps: Deps
+) -> Statement:
+    """The statement of a change of a memory; new words are embedded."""
     record, change = decided
     if change.latest is None:
-        return await writer.withdraw(deps.connection, graph, change.closed, marks)
+        return reviser.withdraw(change.closed, written)
     content = change.latest.content
     emotions = orjson.loads(content["emotion_vector"]) if content.get("emotion_vector") else None
     latest = {
@@ -129,30 +134,10 @@ async def _carry_out(
     before, after = records.embedded_text(record.content), records.embedded_text(content)
     embedding = None if before == after else (await deps.embedder.embed_texts([after]))[0] or None
     retagged = isinstance(command, (Supersede, Correct)) and bool({"tags", "buckets"} & command.model_fields_set)
-    revised = writer.Revised(
+    revised = reviser.Revised(
         latest=latest,
         embedding=embedding,
         emotion=emotion_vector(emotions),
-        tag_names=_tag_names(content) if retagged else None,
+        tag_names=records.stored_tag_names(content) if retagged else None,
     )
-    return await writer.revise(deps.connection, graph, change, revised, marks)
-
-
-def _tag_names(content: Mapping[str, Any]) -> list[str]:
-    tags, buckets = (orjson.loads(content.get(column) or "[]") for column in ("tags", "buckets"))
-    return records.tag_names(tags, buckets)
-
-
-def _receipt(command: Revision | Retract, command_id: str, record: Record) -> WriteReceipt:
-    return WriteReceipt(
-        command_id=command_id,
-        command=type(command).__name__.lower(),
-        status="stored",
-        id=record.id,
-        level=command.level,
-        version=record.version,
-        valid_at=to_datetime(record.valid.start),
-        invalid_at=open_end(record.valid.end),
-        created_at=to_datetime(record.known.start),
-        warnings=command.notes,
-    )
+    return reviser.revise(change, revised, written)

@@ -79,10 +79,9 @@ def scope_of(intention: RetrievalIntention, instants: Mapping[str, Instant | Non
     """What the question may see on both axes (DESIGN §4)."""
     as_of, known = instants.get("as_of_time"), instants.get("known_at")
     if intention.temporal_mode is TemporalMode.CURRENT:
-        return Scope.at(now, now)
+        return Scope.current(now)
     if intention.temporal_mode is TemporalMode.POINT_IN_TIME:
-        moment = now if as_of is None else as_of
-        return Scope.at(moment, moment if known is None else known)
+        return Scope.asked(as_of, known, now)
     return Scope.history(instants.get("time_range_start"), instants.get("time_range_end"))
 
 

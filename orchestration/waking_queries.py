@@ -61,8 +61,8 @@ def goes_by_goal(state: StateBasedRetrieval) -> bool:
 
 def scope_of(state: StateBasedRetrieval, now: Instant) -> Scope:
     """The moment of waking: now, or `as_of_time` on both axes, with `known_at` apart."""
-    moment = now if state.as_of_time is None else to_instant(state.as_of_time)
-    return Scope.at(moment, moment if state.known_at is None else to_instant(state.known_at))
+    as_of, known = (None if said is None else to_instant(said) for said in (state.as_of_time, state.known_at))
+    return Scope.asked(as_of, known, now)
 
 
 def six(

@@ -22,7 +22,8 @@ def _clean(text: str) -> str:
     return text
 
 
-def _identifier(text: str) -> str:
+def one_line(text: str) -> str:
+    """The text, which can be an id. Raises ValueError."""
     _clean(text)
     if text != text.strip() or not text or any(char in "\n\r\t|" for char in text):
         raise ValueError("an id is one line without '|', with no space at its ends")
@@ -53,7 +54,7 @@ JsonMap = Annotated[dict[str, Any], AfterValidator(_storable_json)]
 Text = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(_clean)]
 ShortText = Annotated[str, Field(max_length=1000), AfterValidator(_clean)]
 Name = Annotated[ShortText, AfterValidator(_visible)]
-Identifier = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_identifier)]
+Identifier = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(one_line)]
 CitizenId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 Unit = Annotated[float, Field(strict=True, ge=0.0, le=1.0, allow_inf_nan=False)]
 Emotions = Annotated[dict[ShortText, Unit], Field(max_length=64)]

@@ -62,11 +62,12 @@ class NotFound(Incorrect):
 
 
 class Conflict(Incorrect):
-    """The request clashes with what is stored."""
+    """The request clashes with what is stored. `current_version` is that of the record it is about, if one is."""
 
     status = 409
     slug = "conflict"
     title = "The request conflicts with what is stored"
+    current_version: int | None = None
 
 
 class Unauthenticated(Incorrect):

@@ -52,6 +52,8 @@ class ConsciousnessNode(Frozen):
 
     All scores and felt numbers are in [0, 1]; an open end of time is None. `relevance_score` is the score of
     the query that found it; `score_terms` holds each part of the final score when `explain` was asked for.
+    `closed_reason` says why the record is believed no longer, `invalidation_reason` why it became invalid: why its
+    valid time ends, else why it was closed.
     """
 
     node_id: str
@@ -66,6 +68,7 @@ class ConsciousnessNode(Frozen):
     version: int = 1
 
     invalidation_reason: InvalidationReason | None = None
+    closed_reason: InvalidationReason | None = None
     correction_pattern_id: str | None = None
     discovery_energy: float | None = None
 
@@ -127,8 +130,26 @@ class ConsciousnessRelationship(Frozen):
     invalid_at: datetime | None = None
     created_at: datetime
     expired_at: datetime | None = None
+    version: int = 1
+
+    invalidation_reason: InvalidationReason | None = None
+    closed_reason: InvalidationReason | None = None
 
     source: Source = Source.CITIZEN
     episode_id: str | None = None
     extra: dict[str, Any] = Field(default_factory=dict)
     level: Level
+
+
+class MemoryRecord(ConsciousnessNode):
+    """A record of a memory with the commands that opened and closed it."""
+
+    command_id: str | None = None
+    closed_by: str | None = None
+
+
+class LinkRecord(ConsciousnessRelationship):
+    """A record of a link with the commands that opened and closed it."""
+
+    command_id: str | None = None
+    closed_by: str | None = None

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
 from schemas.base import CitizenId, Frozen, Identifier, Name, Request, ShortText, Text, Unit
-from schemas.commands import RelationType
 from schemas.intention import ALL_LEVELS
+from schemas.link_commands import RelationType
 from schemas.memory import Abstraction, ConsciousnessNode, Level
 from schemas.temporal import Moment
 

@@ -64,6 +64,19 @@ class Scope(NamedTuple):
         return cls(Period(valid_at, valid_at + 1), Period(known_at, known_at + 1))
 
     @classmethod
+    def current(cls, now: Instant) -> Scope:
+        """What is true now, as it is known: whatever was learnt last, even where a clock went back since."""
+        return cls(Period(now, now + 1), Period(END_OF_TIME - 1, END_OF_TIME))
+
+    @classmethod
+    def asked(cls, as_of: Instant | None, known_at: Instant | None, now: Instant) -> Scope:
+        """The state of the moment `as_of`, as it was known then, or at `known_at`. Without either, of now."""
+        if as_of is None and known_at is None:
+            return cls.current(now)
+        valid_at = now if as_of is None else as_of
+        return cls.at(valid_at, valid_at if known_at is None else known_at)
+
+    @classmethod
     def history(cls, known_from: Instant | None, known_to: Instant | None) -> Scope:
         """Every record, whatever its valid time, that was held some time between the two instants."""
         start = BEGINNING_OF_TIME if known_from is None else known_from

@@ -8,20 +8,11 @@ from typing import Any, NamedTuple
 from substrate.connection import Connection, parameters
 from substrate.cypher import read as cypher
 from substrate.cypher import schema as schema_cypher
-from substrate.cypher.columns import NODE_COLUMNS
 from substrate.indexing import NOTHING
+from substrate.rows import Kept, LinkName
 
 type NodeRow = Sequence[Any]
-
-
-class Applied(NamedTuple):
-    """The record that a command opened, as its receipt needs it."""
-
-    fingerprint: int | None
-    version: int
-    valid_at: int
-    invalid_at: int
-    created_at: int
+type LinkRow = Sequence[Any]
 
 
 class Counts(NamedTuple):
@@ -36,22 +27,34 @@ class Counts(NamedTuple):
 
 
 async def memory(connection: Connection, graph: str, memory_id: str) -> NodeRow | None:
-    """The record that the identity carries, in the order of `NODE_COLUMNS`; None when there is none."""
+    """The record that the identity carries: `NODE_COLUMNS`, `PROVENANCE`; None when there is none."""
     rows = await connection.read(graph, cypher.MEMORY, parameters({"id": memory_id}))
-    return rows[0][: len(NODE_COLUMNS)] if rows else None
+    return rows[0] if rows else None
 
 
 async def history(connection: Connection, graph: str, memory_id: str) -> list[NodeRow]:
-    """All records of the identity in the order in which they became known."""
-    rows = await connection.read(graph, cypher.HISTORY, parameters({"id": memory_id}))
-    return [row[: len(NODE_COLUMNS)] for row in rows]
+    """All records of the identity in the order in which they became known: `NODE_COLUMNS`, `PROVENANCE`."""
+    return list(await connection.read(graph, cypher.HISTORY, parameters({"id": memory_id})))
 
 
-async def applied(connection: Connection, graph: str, memory_id: str, command: tuple[str, int]) -> Applied | None:
-    """What the command (its id and fingerprint) did to the identity before; None when nothing."""
-    values = {"id": memory_id, "command_id": command[0], "fingerprint": command[1]}
-    rows = await connection.read(graph, cypher.APPLIED, parameters(values))
-    return Applied(*rows[0]) if rows else None
+async def link_history(connection: Connection, graph: str, link: LinkName) -> list[LinkRow]:
+    """All records of the link in the order in which they became known.
+
+    A row is the ids of its ends, `LINK_COLUMNS`, `PROVENANCE`.
+    """
+    if link.ends is None:
+        values: dict[str, Any] = {"id": link.id, "handle": link.handle}
+        rows = await connection.read(graph, cypher.NAMED_LINK_HISTORY, parameters(values))
+    else:
+        values = {"id": link.id, "source_id": link.ends[0], "target_id": link.ends[1]}
+        rows = await connection.read(graph, cypher.LINK_HISTORY, parameters(values))
+    return [row[:-2] for row in sorted(rows, key=lambda row: (row[-2], row[-1]))]
+
+
+async def receipts(connection: Connection, graph: str, ids: Sequence[str]) -> dict[str, Kept]:
+    """What is kept of these commands, by their ids; those never applied are left out."""
+    rows = await connection.read(graph, cypher.RECEIPTS, parameters({"ids": list(ids)}))
+    return {str(row[0]): Kept(*row) for row in rows}
 
 
 async def counts(connection: Connection, graph: str) -> Counts:

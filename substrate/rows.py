@@ -7,16 +7,52 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, ResolutionState, Source
+from schemas.memory import (
+    ConsciousnessNode,
+    ConsciousnessRelationship,
+    Level,
+    LinkRecord,
+    MemoryRecord,
+    ResolutionState,
+    Source,
+)
 from schemas.temporal import Period, open_end, to_datetime
 from substrate.bitemporal import Record
-from substrate.cypher.columns import LINK_COLUMNS, NODE_COLUMNS
+from substrate.cypher.columns import LINK_COLUMNS, NODE_COLUMNS, PROVENANCE
 
 type _Readers = Sequence[tuple[str, Callable[[Any], Any]]]
+
+
+class LinkName(NamedTuple):
+    """How a link is found: by its ends, when these gave it its id, else by the handle of an id of its own."""
+
+    id: str
+    ends: tuple[str, str] | None
+    handle: int | None
+
+
+class Kept(NamedTuple):
+    """What is kept of a command (`RECEIPT_COLUMNS`)."""
+
+    command_id: str
+    fingerprint: int | None
+    command: str
+    id: str | None
+    version: int | None
+    valid_at: int | None
+    invalid_at: int | None
+    created_at: int
+    warnings: str | None
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> Kept | None:
+        """The receipt of a row; None when there was none."""
+        return None if row[0] is None else cls(*row)
+
 
 TIMES = ("valid_at", "invalid_at", "created_at", "expired_at")
 _NUMBERS = frozenset(
@@ -56,10 +92,12 @@ LINK_PLACE = {column: place for place, column in enumerate(LINK_COLUMNS)}
 
 
 def _fields(row: Sequence[Any], names: Sequence[str], readers: _Readers) -> dict[str, Any]:
-    fields = {name: value for name, value in zip(names, row, strict=True) if value is not None}
+    fields = {name: value for name, value in zip(names, row, strict=False) if value is not None}
     for name, read in readers:
         if name in fields:
             fields[name] = read(fields[name])
+    if "closed_reason" in fields:
+        fields.setdefault("invalidation_reason", fields["closed_reason"])
     return fields
 
 
@@ -75,24 +113,49 @@ def link(row: Sequence[Any], ends: tuple[str, str], level: Level) -> Consciousne
     return ConsciousnessRelationship.unchecked(fields)
 
 
-CONTENT_COLUMNS = tuple(c for c in NODE_COLUMNS if c not in (*TIMES, "id", "version", "invalidation_reason"))
+def memory_record(row: Sequence[Any], level: Level) -> MemoryRecord:
+    """The record of a row in the order of `NODE_COLUMNS`, then `PROVENANCE`."""
+    by = dict(zip(PROVENANCE, row[len(NODE_COLUMNS) :], strict=False))
+    return MemoryRecord.unchecked({**_fields(row, _NODE_FIELDS, _NODE_READERS), "level": level, **by})
+
+
+def link_record(row: Sequence[Any], level: Level) -> LinkRecord:
+    """The record of a row: the ids of its ends, then `LINK_COLUMNS`, then `PROVENANCE`."""
+    by = dict(zip(PROVENANCE, row[2 + len(LINK_COLUMNS) :], strict=False))
+    fields = {**_fields(row[2:], _LINK_FIELDS, _LINK_READERS), **by}
+    return LinkRecord.unchecked({**fields, "source_id": row[0], "target_id": row[1], "level": level})
+
+
+_NOT_CONTENT = frozenset((*TIMES, "id", "version", "invalidation_reason", "closed_reason"))
+LINK_CONTENT = tuple(column for column in LINK_COLUMNS if column not in _NOT_CONTENT)
 
 
 def record(row: Sequence[Any]) -> Record:
-    """The row of a memory as a bitemporal record; its content stays in stored form."""
-    by_name = dict(zip(NODE_COLUMNS, row, strict=False))
+    """The row of a memory, `NODE_COLUMNS` and `PROVENANCE`, as a bitemporal record; its content as stored."""
+    return _record(dict(zip((*NODE_COLUMNS, *PROVENANCE), row, strict=False)), NODE_COLUMNS)
+
+
+def record_of_link(row: Sequence[Any]) -> Record:
+    """The same for the row of a link, without the ids of its ends."""
+    return _record(dict(zip((*LINK_COLUMNS, *PROVENANCE), row, strict=False)), LINK_COLUMNS)
+
+
+def _record(by_name: Mapping[str, Any], columns: Sequence[str]) -> Record:
     content = {
         column: float(value) if column in _NUMBERS else value
-        for column in CONTENT_COLUMNS
-        if (value := by_name[column]) is not None
+        for column in columns
+        if column not in _NOT_CONTENT and (value := by_name[column]) is not None
     }
     return Record(
         id=by_name["id"],
-        version=by_name["version"],
+        version=by_name["version"] or 1,
         valid=Period(by_name["valid_at"], by_name["invalid_at"]),
         known=Period(by_name["created_at"], by_name["expired_at"]),
         content=content,
         reason=by_name["invalidation_reason"],
+        closed_reason=by_name["closed_reason"],
+        command_id=by_name.get("command_id"),
+        closed_by=by_name.get("closed_by"),
     )
 
 

@@ -1,4 +1,4 @@
-"""Writes: each function is one atomic statement. What was stored and what existed comes back as marks."""
+"""Writes of batches: one atomic statement each. What was stored and what existed comes back as marks."""
 
 from __future__ import annotations
 
@@ -6,117 +6,99 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from schemas.errors import Conflict
-from schemas.temporal import END_OF_TIME
-from substrate.bitemporal import Change, Record
-from substrate.connection import Connection, parameters
+from schemas.temporal import END_OF_TIME, Instant
+from substrate.connection import Connection, Row, parameters
 from substrate.cypher import write as cypher
+from substrate.cypher.columns import RECEIPT_COLUMNS
 from substrate.cypher.query import Query
-from substrate.rows import times
+from substrate.rows import Kept
 
 NODES_PER_STATEMENT = 50
 """A commit holds a lock that stops every graph; an indexed vector costs it about 0.6 ms (ENGINE, rule 11)."""
 LINKS_PER_STATEMENT = 500
 
+_MARKS = 9
+_RECEIPT_END = _MARKS + len(RECEIPT_COLUMNS)
+
 
 class Mark(NamedTuple):
-    """What a row of a write found: `new` when it was stored just now, else the marks of what existed."""
+    """What a row of a write found: `new` when it was stored just now, else what existed.
+
+    `at` is the transaction time of the statement. `kept` is the receipt of an earlier command with the row's
+    command id. `gone`: how many closed records the link has.
+    """
 
     id: str
     new: bool
-    command_id: str | None
+    at: Instant
     fingerprint: int | None
-    version: int | None
+    version: int
     valid_at: int | None
     invalid_at: int | None
     created_at: int | None
     expired_at: int | None
+    kept: Kept | None = None
     has_source: bool = True
     has_target: bool = True
+    gone: int = 0
 
 
-def _mark(row: Sequence[Any]) -> Mark:
-    ends = (row[9] == "true", row[10] == "true") if len(row) > 9 else (True, True)
-    return Mark(str(row[0]), row[1] == 1, *row[2:9], *ends)
+def _mark(row: Row) -> Mark:
+    kept = Kept.of(row[_MARKS:_RECEIPT_END])
+    mark = Mark(str(row[0]), row[1] == 1, *row[2:_MARKS])._replace(kept=kept)
+    if len(row) == _RECEIPT_END:
+        return mark
+    source, target, gone = row[_RECEIPT_END:]
+    return mark._replace(has_source=source == "true", has_target=target == "true", gone=gone)
 
 
-async def _batch(
-    connection: Connection, graph: str, query: Query, rows: Sequence[Mapping[str, Any]]
-) -> list[Mark]:
-    header = parameters({"rows": list(rows), "open": END_OF_TIME})
+class Batch(NamedTuple):
+    """Rows for one statement, each id once, and the moment of their writing.
+
+    `whole` is the receipt of one command of which all rows are parts; without it each row names its own.
+    """
+
+    rows: Sequence[Mapping[str, Any]]
+    at: Instant
+    whole: Mapping[str, Any] | None = None
+
+
+async def _write(connection: Connection, graph: str, query: Query, batch: Batch) -> list[Mark]:
+    header = batch_parameters(batch, query.name)
     try:
         reply = await connection.write(graph, query, header)
     except Conflict:
         # Another writer stored one of the ids between our look and our write; now the look finds it.
         reply = await connection.write(graph, query, header)
-    return [_mark(row) for row in reply]
+    return in_order(reply, batch)
 
 
-async def remember(connection: Connection, graph: str, rows: Sequence[Mapping[str, Any]]) -> list[Mark]:
-    """Store new memories, at most `NODES_PER_STATEMENT`, each id once; one mark a row, in order."""
-    return await _batch(connection, graph, cypher.REMEMBER, rows)
+def batch_parameters(batch: Batch, command: str) -> str:
+    """The parameters of a statement that writes a batch."""
+    whole = [] if batch.whole is None else [dict(batch.whole)]
+    values = {"rows": list(batch.rows), "at": batch.at, "whole": whole, "open": END_OF_TIME}
+    return parameters({**values, "command": command.removesuffix("_named")})
 
 
-async def relate(connection: Connection, graph: str, rows: Sequence[Mapping[str, Any]]) -> list[Mark]:
-    """Store new links, at most `LINKS_PER_STATEMENT`, each id once; one mark a row, in order.
+def in_order(reply: Sequence[Row], batch: Batch) -> list[Mark]:
+    """The marks in the order of the rows: the engine may answer in another."""
+    marks = {str(row[0]): row for row in reply}
+    return [_mark(marks[row["id"]]) for row in batch.rows]
+
+
+async def remember(connection: Connection, graph: str, batch: Batch) -> list[Mark]:
+    """Store new memories, at most `NODES_PER_STATEMENT`; one mark a row, in order."""
+    return await _write(connection, graph, cypher.REMEMBER, batch)
+
+
+async def relate(connection: Connection, graph: str, batch: Batch) -> list[Mark]:
+    """Store new links, at most `LINKS_PER_STATEMENT`; one mark a row, in order.
 
     All of them either have an id of their own (a `handle`) or the one that their ends give them.
     """
-    named = bool(rows) and rows[0]["handle"] is not None
-    return await _batch(connection, graph, cypher.RELATE_NAMED if named else cypher.RELATE, rows)
+    return await _write(connection, graph, relating(batch), batch)
 
 
-class Revised(NamedTuple):
-    """The stored form of what a revision opens."""
-
-    latest: Mapping[str, Any]
-    embedding: list[float] | None
-    emotion: list[float] | None
-    tag_names: list[str] | None
-
-
-def _pending_until(change: Change) -> int:
-    """When the kept record ends, if that lies after the change became known."""
-    kept = change.kept
-    return kept.valid.end if kept is not None and kept.valid.end > kept.known.start else 0
-
-
-def _kept(record: Record | None, command: Mapping[str, Any]) -> list[dict[str, Any]]:
-    if record is None:
-        return []
-    end = {"version": record.version, "invalidation_reason": record.reason}
-    return [{**times(record.valid, record.known), **end, **command}]
-
-
-def _closing(closed: Record, command: Mapping[str, Any]) -> dict[str, Any]:
-    """Which open record is closed, as the writer saw it, when, why and by which command."""
-    return {
-        "id": closed.id,
-        "seen": closed.version,
-        "open": END_OF_TIME,
-        "at": closed.known.end,
-        "reason": closed.reason,
-        "closed_by": command["command_id"],
-        "closed_fingerprint": command["fingerprint"],
-    }
-
-
-async def revise(
-    connection: Connection, graph: str, change: Change, revised: Revised, command: Mapping[str, Any]
-) -> bool:
-    """Carry out a change that opens a record. False when another writer was first: nothing was changed."""
-    values = {
-        **_closing(change.closed, command),
-        "pending_until": _pending_until(change),
-        "kept": _kept(change.kept, command),
-        "latest": {**revised.latest, **command},
-        "embedding": revised.embedding,
-        "emotion": revised.emotion,
-        "retag": revised.tag_names is not None,
-        "tag_names": revised.tag_names or [],
-    }
-    return bool(await connection.write(graph, cypher.REVISE, parameters(values)))
-
-
-async def withdraw(connection: Connection, graph: str, closed: Record, command: Mapping[str, Any]) -> bool:
-    """Close the open record and open none. False when another writer was first."""
-    return bool(await connection.write(graph, cypher.WITHDRAW, parameters(_closing(closed, command))))
+def relating(batch: Batch) -> Query:
+    """The statement that stores these links."""
+    return cypher.RELATE if batch.rows[0]["handle"] is None else cypher.RELATE_NAMED

@@ -23,7 +23,18 @@ from substrate import reader, rows
 OPTIONS: Final = {"citizen_id": "--citizen", "level": "--level"}
 TEXT_SHOWN: Final = 400
 _NOT_COMPARED: Final = frozenset(
-    ("valid_at", "invalid_at", "created_at", "expired_at", "version", "invalidation_reason", "description")
+    (
+        "valid_at",
+        "invalid_at",
+        "created_at",
+        "expired_at",
+        "version",
+        "description",
+        "invalidation_reason",
+        "closed_reason",
+        "command_id",
+        "closed_by",
+    )
 )
 
 app = typer.Typer(add_completion=False)
@@ -54,7 +65,7 @@ def history(
         _show(records, edge.output())
 
 
-async def _records(settings: Settings, place: Place, memory_id: str) -> list[ConsciousnessNode]:
+async def _records(settings: Settings, place: Place, memory_id: str) -> Sequence[ConsciousnessNode]:
     async with running(settings) as runtime:
         graph = await edge.graph_of(runtime, place.level, place.citizen_id)
         found = await reader.history(runtime.deps.connection, graph, memory_id)
@@ -63,7 +74,7 @@ async def _records(settings: Settings, place: Place, memory_id: str) -> list[Con
             f"there is no memory {memory_id!r} in {place.level}",
             remedy="`substrate ask` shows the id of each memory that it finds.",
         )
-    return [rows.node(row, place.level) for row in found]
+    return [rows.memory_record(row, place.level) for row in found]
 
 
 def _show(records: Sequence[ConsciousnessNode], console: Console) -> None:

@@ -12,9 +12,10 @@ from rich.text import Text
 
 from api.cli import edge, words
 from api.runtime import now, running
+from api.writing import error_of
 from orchestration import insertion
 from schemas.commands import Remember, WriteReceipt
-from schemas.errors import Conflict, InvalidRequest, NotFound
+from schemas.errors import InvalidRequest
 from schemas.settings import Settings
 
 NAME_LENGTH: Final = 80
@@ -34,8 +35,6 @@ OPTIONS: Final = {
     "goal": "--goal",
 }
 """The fields of a memory by the options that set them."""
-
-_ERRORS: Final = {"not-found": NotFound, "conflict": Conflict}
 
 app = typer.Typer(add_completion=False)
 
@@ -112,8 +111,7 @@ async def _stored(settings: Settings, command: Remember) -> WriteReceipt:
     async with running(settings) as runtime:
         [receipt] = await insertion.apply([command], runtime.deps, now())
     if receipt.status == "refused":
-        error = _ERRORS.get(receipt.problem or "", InvalidRequest)
-        raise error("; ".join(receipt.faults), faults=receipt.faults)
+        raise error_of(receipt)
     return receipt
 
 

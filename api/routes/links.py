@@ -1,4 +1,4 @@
-"""Links: relate one memory to another."""
+"""Links: relate one memory to another, see a link as it is or was, revise it, see all its records."""
 
 from __future__ import annotations
 
@@ -6,14 +6,29 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Response
 
+from api.addresses import AskedOf, AskedWhose, AtLink, link_seen, records_of_link
 from api.bodies import StrictRoute
-from api.needs import COMMANDS, needs
-from api.writing import MANY, Write, one_or_many, write
-from schemas.commands import Relate, WriteReceipt
+from api.dependencies import Now, Opened
+from api.needs import COMMANDS, memory_may, needs
+from api.revising import RevisionBody, of_place
+from api.writing import MANY, Write, one_or_many, write, write_one
+from schemas.base import Frozen
+from schemas.command import WriteReceipt
+from schemas.link_commands import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate
+from schemas.memory import ConsciousnessRelationship, LinkRecord
+from substrate.cypher.columns import LINK_COLUMNS
+from substrate.rows import link, link_record
 
 router = APIRouter(prefix="/v1/links", tags=["links"], route_class=StrictRoute)
 
 LinkBody = Annotated[Any, one_or_many(Relate | list[Relate]), Body()]
+
+
+class LinkHistory(Frozen):
+    """All records of one link, in the order in which they became known."""
+
+    id: str
+    records: tuple[LinkRecord, ...]
 
 
 @router.post("", status_code=201, response_model=WriteReceipt, responses=MANY)
@@ -21,3 +36,68 @@ LinkBody = Annotated[Any, one_or_many(Relate | list[Relate]), Body()]
 async def relate(body: LinkBody, writing: Write) -> Response:
     """Store one link, or a list of up to 1000; the metadata of each is checked in three tiers."""
     return await write(body, Relate, writing)
+
+
+@router.get("/{level}/{link_id:path}/history")
+@needs(memory_may("read"))
+async def history(place: AtLink, whose: AskedWhose, runtime: Opened) -> LinkHistory:
+    """All records of a link: what was known, when, over which time it held, and which command closed it."""
+    rows = await records_of_link(place, whose, runtime)
+    return LinkHistory(id=place.link_id, records=tuple(link_record(row, place.level) for row in rows))
+
+
+@router.get("/{level}/{link_id:path}")
+@needs(memory_may("read"))
+async def read(
+    place: AtLink, asked: AskedOf, runtime: Opened, now: Now, response: Response
+) -> ConsciousnessRelationship:
+    """A link as it is now, or as it was at a moment. `Substrate-Notes` says what was assumed."""
+    row = await link_seen(place, asked, runtime, now)
+    if asked.notes:
+        response.headers["Substrate-Notes"] = "; ".join(asked.notes)
+    return link(row[2 : 2 + len(LINK_COLUMNS)], (row[0], row[1]), place.level)
+
+
+@router.post("/{level}/{link_id:path}/supersede")
+@needs(COMMANDS)
+async def supersede(
+    place: AtLink, body: Annotated[Any, RevisionBody(SupersedeLink), Body()], writing: Write
+) -> WriteReceipt:
+    """The world changed: the old metadata end at `effective_at`, the new begin there."""
+    return await write_one(of_place(body, place), SupersedeLink, writing)
+
+
+@router.post("/{level}/{link_id:path}/correct")
+@needs(COMMANDS)
+async def correct(
+    place: AtLink, body: Annotated[Any, RevisionBody(CorrectLink), Body()], writing: Write
+) -> WriteReceipt:
+    """We were wrong: the corrected metadata hold over the same valid time."""
+    return await write_one(of_place(body, place), CorrectLink, writing)
+
+
+@router.post("/{level}/{link_id:path}/retract")
+@needs(COMMANDS)
+async def retract(
+    place: AtLink, body: Annotated[Any, RevisionBody(Unrelate), Body()], writing: Write
+) -> WriteReceipt:
+    """The link no longer holds from `effective_at` on; without one it never did."""
+    return await write_one(of_place(body, place), Unrelate, writing)
+
+
+@router.post("/{level}/{link_id:path}/resolve")
+@needs(COMMANDS)
+async def resolve(
+    place: AtLink, body: Annotated[Any, RevisionBody(ResolveLink), Body()], writing: Write
+) -> WriteReceipt:
+    """What the link is about stands otherwise: resolved, unless another state is named."""
+    return await write_one(of_place(body, place), ResolveLink, writing)
+
+
+@router.post("/{level}/{link_id:path}/undo")
+@needs(COMMANDS)
+async def undo(
+    place: AtLink, body: Annotated[Any, RevisionBody(UndoLink), Body()], writing: Write
+) -> WriteReceipt:
+    """Revert the last change by new records; the mistake stays visible in the past."""
+    return await write_one(of_place(body, place), UndoLink, writing)

@@ -15,10 +15,10 @@ from api.needs import COMMANDS, ERASURES, memory_may, needs
 from api.revising import RevisionBody, of_place
 from api.writing import MANY, Write, one_or_many, write, write_one
 from schemas.base import Frozen
-from schemas.commands import Correct, Remember, Retract, Supersede, WriteReceipt
+from schemas.commands import Correct, Remember, Resolve, Retract, Supersede, Undo, WriteReceipt
 from schemas.erasure import EraseMemory, ErasureReport
-from schemas.memory import ConsciousnessNode
-from substrate.rows import node
+from schemas.memory import ConsciousnessNode, MemoryRecord
+from substrate.rows import memory_record, node
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=StrictRoute)
 
@@ -29,7 +29,7 @@ class MemoryHistory(Frozen):
     """All records of one memory, in the order in which they became known."""
 
     id: str
-    records: tuple[ConsciousnessNode, ...]
+    records: tuple[MemoryRecord, ...]
 
 
 @router.post("", status_code=201, response_model=WriteReceipt, responses=MANY)
@@ -42,9 +42,9 @@ async def remember(body: MemoryBody, writing: Write) -> Response:
 @router.get("/{level}/{memory_id:path}/history")
 @needs(memory_may("read"))
 async def history(place: At, whose: AskedWhose, runtime: Opened) -> MemoryHistory:
-    """All records of a memory: what was known, when, and over which time it held."""
+    """All records of a memory: what was known, when, over which time it held, and which command closed it."""
     rows = await records_of(place, whose, runtime)
-    return MemoryHistory(id=place.memory_id, records=tuple(node(row, place.level) for row in rows))
+    return MemoryHistory(id=place.memory_id, records=tuple(memory_record(row, place.level) for row in rows))
 
 
 @router.get("/{level}/{memory_id:path}", response_model=ConsciousnessNode, responses=NOT_MODIFIED)
@@ -81,6 +81,20 @@ async def correct(place: At, body: Annotated[Any, RevisionBody(Correct), Body()]
 async def retract(place: At, body: Annotated[Any, RevisionBody(Retract), Body()], writing: Write) -> WriteReceipt:
     """The memory no longer holds from `effective_at` on; without one it never did."""
     return await write_one(of_place(body, place), Retract, writing)
+
+
+@router.post("/{level}/{memory_id:path}/resolve")
+@needs(COMMANDS)
+async def resolve(place: At, body: Annotated[Any, RevisionBody(Resolve), Body()], writing: Write) -> WriteReceipt:
+    """What the memory is about stands otherwise: resolved, unless another state is named."""
+    return await write_one(of_place(body, place), Resolve, writing)
+
+
+@router.post("/{level}/{memory_id:path}/undo")
+@needs(COMMANDS)
+async def undo(place: At, body: Annotated[Any, RevisionBody(Undo), Body()], writing: Write) -> WriteReceipt:
+    """Revert the last change by new records; the mistake stays visible in the past."""
+    return await write_one(of_place(body, place), Undo, writing)
 
 
 @router.post("/{level}/{memory_id:path}/erase")

@@ -30,6 +30,11 @@ class CommandFile:
     said: tuple[Command, ...]
 
     @property
+    def command_id(self) -> None:
+        """None: each of its commands has an id of its own."""
+        return None
+
+    @property
     def size(self) -> int:
         """The number of its commands."""
         return len(self.said)

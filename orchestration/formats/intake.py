@@ -44,6 +44,10 @@ class Ingestible(Protocol):
         """Whose it is; None when its commands say so themselves."""
 
     @property
+    def command_id(self) -> str | None:
+        """Of the one command of which all its commands are parts; None when each stands for itself."""
+
+    @property
     def size(self) -> int:
         """The number of its commands."""
 

@@ -55,6 +55,11 @@ class Notebook:
     documents: tuple[Document, ...]
 
     @property
+    def command_id(self) -> str:
+        """Of the one command that it is."""
+        return identifier(f"ingest:{self.id}")
+
+    @property
     def size(self) -> int:
         """The number of its commands."""
         return sum(

@@ -7,7 +7,7 @@ from typing import Final
 NODE_COLUMNS: Final = (
     "id", "node_type", "name", "description",
     "valid_at", "invalid_at", "created_at", "expired_at", "version",
-    "invalidation_reason", "correction_pattern_id", "discovery_energy",
+    "invalidation_reason", "closed_reason", "correction_pattern_id", "discovery_energy",
     "energy", "confidence", "emotion_vector", "felt_quality", "body_sensation",
     "goal", "resolution_state", "tags", "buckets", "aliases",
     "importance", "intensity", "result", "rule", "abstraction",
@@ -22,12 +22,20 @@ LINK_COLUMNS: Final = (
     "id", "relation_type", "goal", "mindstate", "energy", "confidence", "formation_trigger",
     "emotion_vector", "energy_transfer_coefficient", "resolution_state",
     "felt_quality", "emotion_description", "body_sensation", "spatial_context", "sensory_details",
-    "valid_at", "invalid_at", "created_at", "expired_at",
+    "valid_at", "invalid_at", "created_at", "expired_at", "version", "invalidation_reason", "closed_reason",
     "source", "episode_id", "extra",
 )  # fmt: skip
-"""What is read of a link, beside the ids of its two ends."""
+"""What is read of a link, beside the ids of its two ends. A link that never changed has no `version`."""
 
 LINK_UPKEEP: Final = ("command_id", "fingerprint")
+
+PROVENANCE: Final = ("command_id", "closed_by")
+"""What a history shows beside the columns of a record: the commands that opened and closed it."""
+
+RECEIPT_COLUMNS: Final = (
+    "command_id", "fingerprint", "command", "id", "version", "valid_at", "invalid_at", "created_at", "warnings",
+)  # fmt: skip
+"""What is kept of a command."""
 
 REPEATED: Final = frozenset(
     ("node_type", "goal", "mindstate", "formation_trigger", "resolution_state", "relation_type", "source",
@@ -74,6 +82,11 @@ def node_columns(name: str) -> str:
 def link_columns(name: str) -> str:
     """The columns of the link `name`, in the order of `LINK_COLUMNS`."""
     return ", ".join(f"{name}.{column}" for column in LINK_COLUMNS)
+
+
+def columns_of(name: str, columns: tuple[str, ...]) -> str:
+    """The `columns` of the variable `name`, in their order."""
+    return ", ".join(f"{name}.{column}" for column in columns)
 
 
 def assignments(row: str, columns: tuple[str, ...]) -> str:

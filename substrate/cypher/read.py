@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from substrate.cypher.columns import node_columns
+from substrate.cypher.columns import PROVENANCE, RECEIPT_COLUMNS, columns_of, link_columns, node_columns
 from substrate.cypher.query import Query
 
 MEMORY: Final = Query(
     "memory",
-    f"MATCH (n:ConsciousnessNode {{id: $id}}) RETURN {node_columns('n')}, n.command_id, n.fingerprint",
+    f"MATCH (n:ConsciousnessNode {{id: $id}}) RETURN {node_columns('n')}, {columns_of('n', PROVENANCE)}",
 )
 """The record that an identity carries."""
 
@@ -17,22 +17,34 @@ HISTORY: Final = Query(
     "history",
     "MATCH (i:ConsciousnessNode {id: $id}) "
     "CALL { WITH i RETURN i AS n UNION ALL WITH i MATCH (i)-[:HAD]->(n:PastVersion) RETURN n } "
-    f"RETURN {node_columns('n')}, n.command_id, n.fingerprint "
-    "ORDER BY n.created_at, n.valid_at",
+    f"RETURN {node_columns('n')}, {columns_of('n', PROVENANCE)} ORDER BY n.created_at, n.valid_at",
 )
 """All records of an identity, in the order in which they became known."""
 
-APPLIED: Final = Query(
-    "applied",
-    "MATCH (i:ConsciousnessNode {id: $id}) "
-    "CALL { WITH i RETURN i AS n UNION ALL WITH i MATCH (i)-[:HAD]->(n:PastVersion) RETURN n } "
-    "WITH n WHERE n.command_id = $command_id OR (n.version = 1 AND n.fingerprint = $fingerprint) "
-    "OR n.closed_by = $command_id "
-    "RETURN CASE WHEN n.closed_by = $command_id AND n.command_id <> $command_id "
-    "THEN n.closed_fingerprint ELSE n.fingerprint END, n.version, n.valid_at, n.invalid_at, n.created_at "
-    "ORDER BY n.version DESC LIMIT 1",
+_LINK_RECORDS: Final = (
+    f"WHERE e.id = $id RETURN a.id, b.id, {link_columns('e')}, {columns_of('e', PROVENANCE)}, "
+    "e.created_at AS known, e.valid_at AS held "
 )
-"""The record that a command opened on an identity, if it was applied before."""
+
+LINK_HISTORY: Final = Query(
+    "link_history",
+    "MATCH (a:ConsciousnessNode {id: $source_id}) MATCH (b:ConsciousnessNode {id: $target_id}) "
+    f"WITH a, b LIMIT 1 MATCH (a)-[e:LINK|PAST_LINK]->(b) {_LINK_RECORDS} ORDER BY known, held",
+)
+"""All records of a link that is found through its ends, in the order in which they became known."""
+
+NAMED_LINK_HISTORY: Final = Query(
+    "named_link_history",
+    f"MATCH (a)-[e:LINK {{handle: $handle}}]->(b) {_LINK_RECORDS} "
+    f"UNION ALL MATCH (a)-[e:PAST_LINK {{handle: $handle}}]->(b) {_LINK_RECORDS}",
+)
+"""All records of a link with an id of its own."""
+
+RECEIPTS: Final = Query(
+    "receipts",
+    f"UNWIND $ids AS id MATCH (c:Receipt {{command_id: id}}) RETURN {columns_of('c', RECEIPT_COLUMNS)}",
+)
+"""What is kept of some commands."""
 
 EXISTING: Final = Query(
     "existing",

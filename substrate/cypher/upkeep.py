@@ -99,8 +99,10 @@ REVISE_LINK: Final = Query(
     "MATCH (a)-[e:LINK]->(b) "
     "WHERE b.id = $target_id AND e.id = $id AND e.created_at = $seen AND e.expired_at = $open "
     "WITH a, b, e LIMIT 1 "
-    "CREATE (a)-[p:PAST_LINK]->(b) SET p = properties(e) SET p.expired_at = $at, p.closed_by = $closed_by "
-    "FOREACH (change IN $opened | CREATE (a)-[k:LINK]->(b) SET k = properties(e) SET k += change) "
+    "CREATE (a)-[p:PAST_LINK]->(b) SET p = properties(e) SET p.expired_at = $at, p.closed_by = $closed_by, "
+    "p.closed_reason = 'discovered_false' "
+    "FOREACH (change IN $opened | CREATE (a)-[k:LINK]->(b) SET k = properties(e) "
+    "SET k += change, k.version = coalesce(e.version, 1) + 1, k.command_id = $closed_by) "
     "DELETE e RETURN p.id",
 )
 """Close the open record of a link and open another with the changes, or none. No row back: it is not there."""

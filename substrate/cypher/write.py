@@ -1,93 +1,98 @@
-"""What changes the graph. Each statement is atomic; a batch is a list of rows."""
+"""What adds memories and links. Each statement is atomic; a batch is a list of rows.
+
+Every write takes its transaction time from the clock of the graph, which never goes back: the moment that the
+caller names, or the next after the last write. Beside what it stores it leaves a `Receipt`, whose command id is
+unique, so that a command is applied once.
+"""
 
 from __future__ import annotations
 
 from typing import Final
 
-from substrate.cypher.columns import LINK_COLUMNS, LINK_UPKEEP, NODE_COLUMNS, NODE_UPKEEP, assignments
+from substrate.cypher.columns import (
+    LINK_COLUMNS,
+    LINK_UPKEEP,
+    NODE_COLUMNS,
+    NODE_UPKEEP,
+    RECEIPT_COLUMNS,
+    assignments,
+    columns_of,
+)
 from substrate.cypher.query import Query
+
+CLOCK: Final = (
+    "MATCH (m:SubstrateMeta {key: 'stamp'}) "
+    "WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at "
+)
+"""`m`, the stamp of the graph, and `at`, the transaction time of the statement."""
 
 _TRACE: Final = "{embedding: vecf32(r.embedding), emotion: vecf32(r.emotion)}"
 
+_BEGIN: Final = (
+    f"{CLOCK} SET m.clock = at WITH at FOREACH (w IN $whole | "
+    "MERGE (c:Receipt {command_id: w.command_id}) ON CREATE SET c += w, c.created_at = at) "
+    "WITH at UNWIND $rows AS r OPTIONAL MATCH (c:Receipt {command_id: r.receipt}) "
+)
+"""`whole`: the receipt of a command of which all rows are parts, or none. `r.receipt`: the id of a row's own."""
+
 _FOUND: Final = (
-    "o.command_id AS command_id, o.fingerprint AS fingerprint, o.version AS version, "
+    "o.fingerprint AS fingerprint, coalesce(o.version, 1) AS version, "
     "o.valid_at AS valid_at, o.invalid_at AS invalid_at, o.created_at AS created_at, o.expired_at AS expired_at "
 )
-_FOUND_ROW: Final = (
-    "RETURN r.id, size(new), command_id, fingerprint, version, valid_at, invalid_at, created_at, expired_at"
+
+_ANSWERED: Final = (
+    "(_ IN CASE WHEN c IS NULL AND r.receipt IS NOT NULL AND (size(new) = 1 OR "
+    "(r.again AND version = 1 AND fingerprint = r.fingerprint AND expired_at = $open)) THEN [1] ELSE [] END | "
+    "CREATE (:Receipt {command_id: r.receipt, fingerprint: r.fingerprint, command: intern($command), id: r.id, "
+    "version: version, valid_at: coalesce(valid_at, r.valid_at), invalid_at: coalesce(invalid_at, r.invalid_at), "
+    "created_at: coalesce(created_at, at), warnings: intern(r.warnings)})) "
+)
+"""The receipt of a row that is stored, or that says again (`r.again`) what is stored already."""
+
+_MARKS: Final = (
+    "RETURN r.id, size(new), at, fingerprint, version, valid_at, invalid_at, created_at, expired_at, "
+    f"{columns_of('c', RECEIPT_COLUMNS)}"
 )
 
 REMEMBER: Final = Query(
     "remember",
-    "UNWIND $rows AS r "
-    "OPTIONAL MATCH (o:ConsciousnessNode {id: r.id}) "
-    f"WITH r, CASE WHEN o IS NULL THEN [1] ELSE [] END AS new, {_FOUND} "
+    f"{_BEGIN} OPTIONAL MATCH (o:ConsciousnessNode {{id: r.id}}) "
+    f"WITH at, r, c, CASE WHEN o IS NULL AND c IS NULL THEN [1] ELSE [] END AS new, {_FOUND} "
     "FOREACH (_ IN new | "
     f"CREATE (n:ConsciousnessNode {{{assignments('r', NODE_COLUMNS + NODE_UPKEEP)}}})"
-    f"-[:HAS_TRACE]->(:Trace {_TRACE}) "
+    f"-[:HAS_TRACE]->(:Trace {_TRACE}) SET n.created_at = at "
     "FOREACH (tag IN r.tag_names | MERGE (t:Tag {name: tag}) CREATE (n)-[:TAGGED]->(t))) "
-    f"{_FOUND_ROW}",
+    f"FOREACH {_ANSWERED} {_MARKS}",
 )
-"""Memories that are new; of one whose id exists, nothing is changed and its marks come back."""
+"""Memories that are new; of one whose id or command exists, nothing is changed and its marks come back."""
 
 _RELATE_ENDS: Final = (
-    "UNWIND $rows AS r "
+    f"{_BEGIN} "
     "OPTIONAL MATCH (a:ConsciousnessNode {id: r.source_id}) "
     "OPTIONAL MATCH (b:ConsciousnessNode {id: r.target_id}) "
-    "WITH r, a, b, a.expired_at = $open AS has_source, b.expired_at = $open AS has_target "
+    "WITH at, r, c, a, b, a.expired_at = $open AS has_source, b.expired_at = $open AS has_target "
 )
 _RELATE_NEW: Final = (
-    "WITH r, a, b, has_source, has_target, "
-    f"CASE WHEN has_source AND has_target AND o IS NULL THEN [1] ELSE [] END AS new, {_FOUND} "
-    "FOREACH (_ IN new | "
-    f"CREATE (a)-[:LINK {{handle: r.handle, {assignments('r', LINK_COLUMNS + LINK_UPKEEP)}}}]->(b)) "
-    f"{_FOUND_ROW}, has_source, has_target"
+    "CASE WHEN has_source AND has_target AND o IS NULL AND c IS NULL AND gone = 0 THEN [1] ELSE [] END AS new, "
+    f"{_FOUND} FOREACH (_ IN new | "
+    f"CREATE (a)-[l:LINK {{handle: r.handle, {assignments('r', LINK_COLUMNS + LINK_UPKEEP)}}}]->(b) "
+    f"SET l.created_at = at) FOREACH {_ANSWERED} {_MARKS}, has_source, has_target, gone"
 )
 
-RELATE: Final = Query("relate", f"{_RELATE_ENDS} OPTIONAL MATCH (a)-[o:LINK {{id: r.id}}]->(b) {_RELATE_NEW}")
+RELATE: Final = Query(
+    "relate",
+    f"{_RELATE_ENDS} OPTIONAL MATCH (a)-[o:LINK {{id: r.id}}]->(b) "
+    "WITH at, r, c, a, b, has_source, has_target, o, size([(a)-[q:PAST_LINK {id: r.id}]->(b) | 1]) AS gone "
+    f"WITH at, r, c, a, b, has_source, has_target, gone, {_RELATE_NEW}",
+)
 """Links that are new, between memories that are not closed; each has the id that its ends give it."""
 
 RELATE_NAMED: Final = Query(
     "relate_named",
-    f"{_RELATE_ENDS} OPTIONAL MATCH ()-[o:LINK {{handle: r.handle}}]->() WHERE o.id = r.id {_RELATE_NEW}",
+    f"{_RELATE_ENDS} OPTIONAL MATCH ()-[o:LINK {{handle: r.handle}}]->() WHERE o.id = r.id "
+    "WITH at, r, c, a, b, has_source, has_target, o "
+    "CALL { WITH r OPTIONAL MATCH ()-[q:PAST_LINK {handle: r.handle}]->() WHERE q.id = r.id "
+    "RETURN count(q) AS gone } "
+    f"WITH at, r, c, a, b, has_source, has_target, gone, {_RELATE_NEW}",
 )
-"""The same for links with an id of their own, which no other link of the graph may have."""
-
-_REVISE_HEAD: Final = (
-    "MATCH (n:ConsciousnessNode {id: $id}) WHERE n.version = $seen AND n.expired_at = $open "
-    "WITH n LIMIT 1 OPTIONAL MATCH (n)-[:HAS_TRACE]->(t:Trace) WITH n, t LIMIT 1 "
-    "OPTIONAL MATCH (n)-[:HAS_OTHER_TRACE]->(o) DELETE o WITH n, t "
-)
-"""The open record that a writer saw, with its trace. One of another model that is being made is made again."""
-
-REVISE: Final = Query(
-    "revise",
-    _REVISE_HEAD + "CREATE (n)-[:HAD]->(p:PastVersion)-[:HAS_TRACE]->(pt:PastTrace) "
-    "SET p = properties(n), pt = properties(t) "
-    "SET p.expired_at = $at, p.invalidation_reason = $reason, "
-    "p.closed_by = $closed_by, p.closed_fingerprint = $closed_fingerprint "
-    "FOREACH (k IN $kept | "
-    "CREATE (n)-[:HAD]->(q:PastVersion)-[:HAS_TRACE]->(pt) SET q = properties(n) SET q += k) "
-    "SET n += $latest "
-    "SET t += CASE WHEN $embedding IS NULL THEN {} ELSE {embedding: vecf32($embedding)} END "
-    "SET t.emotion = vecf32($emotion) "
-    "WITH n MATCH (m:SubstrateMeta {key: 'stamp'}) SET m.pending_until = "
-    "CASE WHEN coalesce(m.pending_until, 0) < $pending_until THEN $pending_until ELSE m.pending_until END "
-    "WITH n OPTIONAL MATCH (n)-[g:TAGGED]->(:Tag) WHERE $retag "
-    "DELETE g WITH DISTINCT n "
-    "FOREACH (tag IN $tag_names | MERGE (x:Tag {name: tag}) CREATE (n)-[:TAGGED]->(x)) "
-    "RETURN n.version",
-)
-"""Close the open record of an identity and open the next. No row back: another writer was first.
-
-`pending_until` is set when a record on the past side stays true until a moment to come: until then the present
-is found on both sides.
-"""
-
-WITHDRAW: Final = Query(
-    "withdraw",
-    _REVISE_HEAD + "SET n.expired_at = $at, n.invalidation_reason = $reason, "
-    "n.closed_by = $closed_by, n.closed_fingerprint = $closed_fingerprint "
-    "REMOVE t:Trace SET t:PastTrace RETURN n.version",
-)
-"""Close the open record of an identity and open none: it never held."""
+"""The same for links with an id of their own, which no other link of the graph may have or have had."""

@@ -69,7 +69,9 @@ def test_the_service_documents_every_route(service: Service) -> None:
     document = service.http.get("/openapi.json").json()
     routes = {(method, path) for path, said in document["paths"].items() for method in said}
     address = "/v1/memories/{level}/{memory_id}"
-    revisions = {("post", f"{address}/{how}") for how in ("supersede", "correct", "retract")}
+    link = "/v1/links/{level}/{link_id}"
+    changes = ("supersede", "correct", "retract", "resolve", "undo")
+    revisions = {("post", f"{of}/{how}") for of in (address, link) for how in changes}
     writes = {("post", f"/v1/{noun}") for noun in ("retrieve", "wake", "memories", "links", "episodes")}
     upkeep = {("post", f"/v1/{noun}") for noun in ("upkeep/sweep", "upkeep/repair", "validation/link")}
     own = "/v1/citizens/{citizen_id}"
@@ -77,6 +79,9 @@ def test_the_service_documents_every_route(service: Service) -> None:
     reads = {
         ("get", address),
         ("get", f"{address}/history"),
+        ("get", link),
+        ("get", f"{link}/history"),
+        ("get", "/v1/receipts/{command_id}"),
         ("get", "/health/live"),
         ("get", "/health/ready"),
     }

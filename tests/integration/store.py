@@ -11,7 +11,7 @@ from orchestration.insertion import apply
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.commands import Command, Relate, Remember, WriteReceipt
 from schemas.intention import RetrievalIntention
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, MemoryRecord
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, to_instant
 from substrate import reader, rows
@@ -73,10 +73,10 @@ async def carried(deps: Deps, citizen: str, memory_id: str) -> ConsciousnessNode
     return None if row is None else rows.node(row, Level.N1)
 
 
-async def history(deps: Deps, citizen: str, memory_id: str) -> list[ConsciousnessNode]:
+async def history(deps: Deps, citizen: str, memory_id: str) -> list[MemoryRecord]:
     """All records of the identity."""
     found = await reader.history(deps.connection, graph_name(Level.N1, citizen), memory_id)
-    return [rows.node(row, Level.N1) for row in found]
+    return [rows.memory_record(row, Level.N1) for row in found]
 
 
 async def links(deps: Deps, citizen: str) -> list[ConsciousnessRelationship]:

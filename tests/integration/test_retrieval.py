@@ -220,13 +220,13 @@ steps = st.lists(
 async def test_any_question_about_the_past_gets_the_answer_of_a_model_that_kept_every_belief(
     deps: Deps, taken: list[tuple[str, int | None]], asked: list[tuple[int, int]]
 ) -> None:
-    memory_id = uuid4().hex
+    citizen, memory_id = f"t{uuid4().hex}", uuid4().hex
     # What was believed of each day, from the transaction time of each step on; step n is known at day 20 + n.
     believed: list[dict[int, str]] = [dict.fromkeys(range(2, 14), "said 0")]
     span = range(2, 14)
-    await stored(deps, remember(MODELLED, memory_id, description="said 0", valid_at=moment(2)), now=day(20))
+    await stored(deps, remember(citizen, memory_id, description="said 0", valid_at=moment(2)), now=day(20))
     for number, (kind, effective) in enumerate(taken, start=1):
-        receipt = await a_step(deps, memory_id, (kind, effective, number))
+        receipt = await a_step(deps, (citizen, memory_id), (kind, effective, number))
         state = dict(believed[-1])
         if receipt == "stored":
             start = max(span.start, span.start if effective is None or kind == "correct" else effective)
@@ -242,7 +242,7 @@ async def test_any_question_about_the_past_gets_the_answer_of_a_model_that_kept_
     for valid, known in asked:
         stream = await ask(
             deps,
-            MODELLED,
+            citizen,
             memory_id,
             temporal_mode="point_in_time",
             as_of_time=moment(valid),
@@ -253,12 +253,9 @@ async def test_any_question_about_the_past_gets_the_answer_of_a_model_that_kept_
         assert seen == ([] if expected is None else [expected])
 
 
-MODELLED = f"t{uuid4().hex}"
-
-
-async def a_step(deps: Deps, memory_id: str, step: tuple[str, int | None, int]) -> str:
+async def a_step(deps: Deps, of: tuple[str, str], step: tuple[str, int | None, int]) -> str:
     kind, effective, number = step
-    who: dict[str, Any] = {"citizen_id": MODELLED, "id": memory_id}
+    who: dict[str, Any] = {"citizen_id": of[0], "id": of[1]}
     at = None if effective is None else moment(effective)
     command: Command = {
         "supersede": Supersede(**who, description=f"said {number}", effective_at=at or moment(2)),
@@ -521,11 +518,14 @@ questions = st.text(
 ).filter(lambda text: bool(text.strip()))
 
 
+QUESTIONED = f"t{uuid4().hex}"
+
+
 @settings(max_examples=30, deadline=None)
 @given(questions, st.sampled_from(["current", "full_history"]))
 async def test_whatever_is_asked_is_answered(deps: Deps, question: str, mode: str) -> None:
-    await stored(deps, remember(MODELLED, "anchor", name="Caroline"))
-    stream = await ask(deps, MODELLED, question, temporal_mode=mode)
+    await stored(deps, remember(QUESTIONED, "anchor", name="Caroline"))
+    stream = await ask(deps, QUESTIONED, question, temporal_mode=mode)
     assert stream.degraded == ()
     assert stream.levels["n1_personal"].vector_results
 

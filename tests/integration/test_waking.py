@@ -76,7 +76,7 @@ async def ada(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ada]:
         files = tuple(File(name, shifted((LIFE / f"{name}.jsonl").read_text(), shift)) for name in names)
         report = await ingest(parse("commands", Given("ada", files, "ada")), runtime.deps, learned)
         assert (report.refused, report.stored) == (0, 479)
-        yield Ada(runtime.deps, learned + 1, shift)
+        yield Ada(runtime.deps, learned + 1_000, shift)  # each statement of the ingestion took a moment
 
 
 def expected(mode: QueryMode, which: str = "expect") -> list[str]:

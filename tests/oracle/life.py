@@ -77,6 +77,7 @@ class Life:
         """The first memories, which most commands then speak of."""
         for who in range(KNOWN_FROM_THE_START):
             start = on(3 * who)
+            self.now += 1
             await self.send(self.command("remember", id=NAMES[who], name=NAMES[who], valid_at=start))
 
     async def whole(self, chance: Random, commands: int, asked: int) -> None:

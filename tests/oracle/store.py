@@ -29,8 +29,14 @@ class Held:
     invalid_at: int
     created_at: int
     expired_at: int = END_OF_TIME
-    reason: str | None = None
+    end_reason: str | None = None
+    closed_reason: str | None = None
     ends: tuple[str, str] | None = None
+
+    @property
+    def reason(self) -> str | None:
+        """Why it became invalid: why its valid time ends, else why it was closed."""
+        return self.end_reason or self.closed_reason
 
 
 class Told(NamedTuple):
@@ -138,7 +144,7 @@ class Oracle:
         if not old.valid_at < effective < old.invalid_at:
             raise Refused("invalid-request")
         self.close(old, at, "reality_changed")
-        self.open(old, at, invalid_at=effective, reason="reality_changed")
+        self.open(old, at, invalid_at=effective, end_reason="reality_changed")
         return self.open(old, at, valid_at=effective, content=changed(old, command))
 
     def correct(self, command: Correct, at: int) -> Told:
@@ -153,8 +159,8 @@ class Oracle:
             raise Refused("invalid-request")
         self.close(old, at, command.reason)
         if until is None or until <= old.valid_at:
-            return told(old)
-        return self.open(old, at, invalid_at=until, reason=command.reason)
+            return told(old)._replace(created_at=at)
+        return self.open(old, at, invalid_at=until, end_reason=command.reason)
 
     def revisable(self, command: Any) -> Held:
         """The record that a command changes."""
@@ -168,11 +174,17 @@ class Oracle:
         return latest
 
     def close(self, record: Held, at: int, reason: str) -> None:
-        record.expired_at, record.reason = at, reason
+        record.expired_at, record.closed_reason = at, reason
 
-    def open(self, old: Held, at: int, reason: str | None = None, **differing: Any) -> Told:
+    def open(self, old: Held, at: int, **differing: Any) -> Told:
         version = self.latest(old.id).version + 1
-        new = replace(old, version=version, created_at=at, expired_at=END_OF_TIME, reason=reason, **differing)
+        known: dict[str, Any] = {
+            "version": version,
+            "created_at": at,
+            "expired_at": END_OF_TIME,
+            "closed_reason": None,
+        }
+        new = replace(old, **known, **differing)
         self.records.append(new)
         return told(new)
 

@@ -189,14 +189,16 @@ def test_a_retraction_after_the_end_is_refused(effective: int) -> None:
 
 def test_a_change_of_the_world_keeps_the_old_content_before_it() -> None:
     change = supersede(RECORD, {"said": "new"}, 15, 200)
-    assert change.closed == Record("m", 3, Period(10, 20), Period(100, 200), {"said": "old"}, "reality_changed")
+    assert change.closed == Record(
+        "m", 3, Period(10, 20), Period(100, 200), {"said": "old"}, None, "reality_changed"
+    )
     assert change.kept == Record("m", 4, Period(10, 15), Period(200), {"said": "old"}, "reality_changed")
     assert change.latest == Record("m", 5, Period(15, 20), Period(200), {"said": "new"})
 
 
 def test_a_correction_holds_over_the_same_valid_time() -> None:
     change = correct(RECORD, {"said": "new"}, 200)
-    assert change.closed.reason == "discovered_false"
+    assert change.closed.closed_reason == "discovered_false"
     assert change.kept is None
     assert change.latest == Record("m", 4, Period(10, 20), Period(200), {"said": "new"})
 

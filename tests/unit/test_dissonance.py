@@ -52,7 +52,8 @@ def shown(record: Record, level: str = "N1") -> ConsciousnessNode:
         invalid_at=open_end(record.valid.end),
         created_at=to_datetime(record.known.start),
         expired_at=open_end(record.known.end),
-        invalidation_reason=record.reason,
+        invalidation_reason=record.reason or record.closed_reason,
+        closed_reason=record.closed_reason,
         **record.content,
     )
 

@@ -17,7 +17,7 @@ from orchestration.records import (
     link_row,
     memory_row,
     natural_id,
-    revised_content,
+    revised_fields,
     search_properties,
     tag_names,
 )
@@ -217,7 +217,7 @@ def test_a_revision_changes_what_it_says_and_nothing_else() -> None:
     command = Correct.model_validate(
         {"citizen_id": "ada", "id": "m", "description": "by the lake", "tags": ["x"], "goal": None}
     )
-    after = revised_content(command, before)
+    after = {**before, **revised_fields(command, before)}
     assert (after["name"], after["energy"]) == ("A walk", 0.5)
     assert after["description"] == "by the lake"
     assert orjson.loads(after["tags"]) == ["x"]
@@ -229,4 +229,4 @@ def test_a_revision_that_says_nothing_changes_nothing() -> None:
     command = Supersede.model_validate(
         {"citizen_id": "ada", "id": "m", "command_id": "c", "expected_version": 3, "effective_at": THEN}
     )
-    assert revised_content(command, before) == before
+    assert revised_fields(command, before) == {}

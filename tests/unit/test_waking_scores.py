@@ -385,4 +385,4 @@ def test_another_moment_has_texts_of_its_own() -> None:
     assert scope.known.start - scope.valid.start == 31 * DAY
     assert all(one.query.name.endswith("_then") for one in six(past, GRAPHS, None, scope))
     assert scope_of(state(known_at="2025-08-01T00:00:00Z"), NOW).valid.start == NOW
-    assert scope_of(state(), NOW) == Scope.at(NOW, NOW)
+    assert scope_of(state(), NOW) == Scope.current(NOW)

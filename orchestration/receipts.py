@@ -1,0 +1,111 @@
+"""Receipts: what became of a command, said to its sender and kept in the graph. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import orjson
+
+from orchestration import records
+from orchestration.validation import validate_consciousness_link
+from schemas.command import Command, WriteReceipt
+from schemas.link_commands import Relate
+from schemas.memory import Level
+from schemas.temporal import Instant, open_end, to_datetime
+from substrate.bitemporal import Record
+from substrate.cypher.columns import RECEIPT_COLUMNS
+from substrate.rows import Kept
+
+type Problem = Literal["invalid-request", "not-found", "conflict"]
+
+OTHER_CONTENT = "this command_id was used before with another content"
+
+
+class Refusal(Exception):
+    """Why a command changes nothing. `current_version`: of the record that a conflict is about."""
+
+    def __init__(self, problem: Problem, *faults: str, current_version: int | None = None) -> None:
+        super().__init__(*faults)
+        self.problem: Problem = problem
+        self.faults = faults
+        self.current_version = current_version
+
+
+def kind(command: Command) -> str:
+    """The name of the command."""
+    return str(getattr(command, "command", ""))
+
+
+def warnings(command: Command) -> tuple[str, ...]:
+    """What was assumed or may be wanting."""
+    said = list(command.notes)
+    if isinstance(command, Relate):
+        said += validate_consciousness_link(command.model_dump(mode="json")).warnings
+    extra = getattr(command, "extra", None)
+    if extra:
+        said.append(f"unknown fields were kept in extra: {', '.join(sorted(extra))}")
+    return tuple(said)
+
+
+def kept_text(said: tuple[str, ...]) -> str | None:
+    """The warnings as a receipt keeps them."""
+    return orjson.dumps(said).decode() if said else None
+
+
+def to_keep(command: Command, command_id: str, record: Record) -> dict[str, Any]:
+    """What the graph keeps of a command that left `record`; its statement adds the transaction time."""
+    return {
+        "command_id": command_id,
+        "fingerprint": records.fingerprint(command),
+        "command": kind(command),
+        "id": record.id,
+        "version": record.version,
+        "valid_at": record.valid.start,
+        "invalid_at": record.valid.end,
+        "warnings": kept_text(warnings(command)),
+    }
+
+
+def stored(kept: Mapping[str, Any], at: Instant, level: Level) -> WriteReceipt:
+    """The receipt of a command that was just applied, from what is kept of it."""
+    known: dict[str, Any] = {name: kept.get(name) for name in RECEIPT_COLUMNS}
+    return of_kept(Kept(**{**known, "created_at": at}), level)
+
+
+def of_kept(kept: Kept, level: Level) -> WriteReceipt:
+    """The receipt that is kept, as it was given first."""
+    return WriteReceipt(
+        command_id=kept.command_id,
+        command=kept.command,
+        status="stored",
+        id=kept.id,
+        level=level,
+        version=kept.version,
+        valid_at=None if kept.valid_at is None else to_datetime(kept.valid_at),
+        invalid_at=None if kept.invalid_at is None else open_end(kept.invalid_at),
+        created_at=to_datetime(kept.created_at),
+        warnings=tuple(orjson.loads(kept.warnings)) if kept.warnings else (),
+    )
+
+
+def again(command: Command, kept: Kept) -> WriteReceipt:
+    """The receipt of a command that was applied before. Raises Refusal when that said something else."""
+    if kept.fingerprint != records.fingerprint(command):
+        raise Refusal("conflict", OTHER_CONTENT)
+    return of_kept(kept, command.level).model_copy(update={"duplicate": True})
+
+
+def refused(command: Command, named: tuple[str, str | None], refusal: Refusal) -> WriteReceipt:
+    """The receipt of a command that changed nothing, with every fault. `named`: the ids of command and record."""
+    return WriteReceipt(
+        command_id=named[0],
+        command=kind(command),
+        status="refused",
+        id=named[1],
+        level=command.level,
+        problem=refusal.problem,
+        faults=refusal.faults,
+        current_version=refusal.current_version,
+        warnings=command.notes,
+    )
