@@ -25,6 +25,8 @@ from substrate.typed import typed_row
 type Row = Sequence[Any]
 
 MAX_CONNECTIONS = 32
+PAUSED_AT_MOST_S: Final = 3.0
+PAUSE_STEP_S: Final = 0.005
 _INT64 = 2**63
 
 
@@ -33,6 +35,10 @@ class GraphMissing(Unavailable):
 
     A caller sees it when the graph was erased while it was asked; asked again, the store knows that it is gone.
     """
+
+
+class WritesPaused(Unavailable):
+    """A write that had begun when a backup made writes wait: nothing of it was applied."""
 
 
 def parameters(values: Mapping[str, Any]) -> str:
@@ -84,6 +90,8 @@ def translated(error: Exception, query: str) -> SubstrateError:
         return StoreTimeout(
             f"the query {query} ran past its deadline", remedy="Ask for fewer results or try again."
         )
+    if "currently paused" in text:
+        return WritesPaused("writes wait for a backup", remedy="Try again in a moment.")
     if "empty key" in text:
         return GraphMissing(f"the graph was removed meanwhile ({query})", remedy="Try again.")
     if "constraint violation" in text:
@@ -168,8 +176,16 @@ class Connection:
     async def write(self, graph: str, query: Query, header: str) -> list[Row]:
         """Rows of a query that changes the graph, once it is on disk. Raises Conflict beside the others."""
         text = header + query.of(self.generations.get(graph, 0))
-        reply = await self._run(query.name, ("GRAPH.QUERY", graph, text))
-        return reply[1] if len(reply) > 1 else []
+        give_up = time.monotonic() + PAUSED_AT_MOST_S
+        while True:
+            try:
+                reply = await self._run(query.name, ("GRAPH.QUERY", graph, text))
+            except WritesPaused:
+                if time.monotonic() > give_up:
+                    raise
+                await asyncio.sleep(PAUSE_STEP_S)
+            else:
+                return reply[1] if len(reply) > 1 else []
 
     async def command(self, *words: str | int) -> Any:
         """The reply to any other command of the server."""
@@ -182,7 +198,7 @@ class Connection:
             ours = translated(error, name)
             if isinstance(ours, GraphMissing):
                 self.missing(str(words[1]))
-            elif isinstance(ours, Unavailable) and self.revive is not None:
+            elif isinstance(ours, Unavailable) and not isinstance(ours, WritesPaused) and self.revive is not None:
                 await self.revive()
             raise ours from error
 

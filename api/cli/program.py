@@ -52,6 +52,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "export": "Write whole memories as lines of JSON, with both time axes.",
     "import": "Read an export into an empty memory.",
     "reembed": "Give the whole store the vectors of another embedding model, while it is used.",
+    "backup": "Write a backup of the whole data directory while it is used.",
+    "restore": "Restore a backup into an empty data directory.",
     "erase": "Remove a memory, an episode or a whole citizen for good.",
     "resonate": "Send a wave signal into a citizen's memory, and see what resonates.",
     "identity": "Show who a citizen is, or was: what most of its memories point to.",

@@ -67,3 +67,32 @@ def test_an_export_streams_over_http(service: Service, citizen: str) -> None:
     assert len(lines[2]["trace"]["vectors"]["embedding"]) == lines[1]["dimension"]
     with service.unchanged():
         assert service.http.get("/v1/citizens/nobody-here/export").status_code == 404
+
+
+def test_a_backup_is_taken_from_a_running_service_and_restored_elsewhere(
+    service: Service, citizen: str, substrate: Substrate
+) -> None:
+    home = substrate.home
+    service.remember(citizen, id="m1", name="A harbour")
+    said = substrate(str(service.data), "backup", str(home / "backup"))
+    assert " memories, " in said
+    assert "not empty" in substrate(str(service.data), "backup", str(home / "backup"), code=5)
+    assert "not empty" in substrate(str(service.data), "restore", str(home / "backup"), code=5)
+    assert "there is no backup" in substrate("five", "restore", str(home), code=2)
+    assert not (home / "five").exists()
+
+    substrate("five", "restore", str(home / "backup"))
+
+    assert substrate("five", "export", "-c", citizen) == substrate(str(service.data), "export", "-c", citizen)
+    assert "A harbour" in substrate("five", "history", "m1", "-c", citizen)
+    assert service.remember(citizen, id="m2", name="A tram")["status"] == "stored"
+
+
+def test_a_server_is_backed_up_with_its_own_tools(
+    substrate: Substrate, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FALKORDB_URL", "redis://127.0.0.1:1")
+    with pytest.raises(SystemExit) as end:
+        program.main(["backup", str(substrate.home / "backup")])
+    assert end.value.code == 2
+    assert "redis-cli --rdb" in capsys.readouterr().err

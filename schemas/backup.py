@@ -1,0 +1,38 @@
+"""What a backup says of itself."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Final, Literal
+
+from schemas.base import Frozen
+
+VERSION: Final = 1
+
+
+class HeldGraph(Frozen):
+    """One graph: with what it was written, and how many nodes of each label and links of each type it holds."""
+
+    schema_version: int
+    embedding_model: str
+    dimension: int
+    labels: dict[str, int]
+    types: dict[str, int]
+
+
+class HeldFile(Frozen):
+    """One file: its size, and its SHA-256 in hexadecimal."""
+
+    bytes: int
+    sha256: str
+
+
+class Manifest(Frozen):
+    """The file `manifest.json` of a backup; the others are listed in `files`."""
+
+    format: Literal["substrate-backup"] = "substrate-backup"
+    version: int = VERSION
+    taken_at: datetime
+    engine: dict[str, str]
+    graphs: dict[str, HeldGraph]
+    files: dict[str, HeldFile]

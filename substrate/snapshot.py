@@ -1,0 +1,84 @@
+"""One moment of the whole engine in one file, taken while it serves, with the counts of that moment.
+
+The engine forks and the child writes what it sees: what was acknowledged before is in, nothing is half applied,
+and nobody waits for the disk. So that the counts belong to that very moment, writes wait for some milliseconds
+while the graphs are counted and the child is made; a watch on the graphs proves that none got through.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Final
+
+from schemas.backup import HeldGraph
+from schemas.errors import Fault, Unavailable
+from substrate import archive
+from substrate.connection import Connection
+from substrate.engine_log import LEFT_SNAPSHOT, LIMIT_S, idle
+from substrate.graph_schema import existing_graphs, read_stamp
+
+TRIES: Final = 10
+PAUSE_MS: Final = 2000
+"""The longest that writes wait, should this process be killed meanwhile."""
+DRAIN_S: Final = 0.02
+"""For the writes that the engine had begun."""
+_ALWAYS: Final = ("substrate:keys", "substrate:erasures")
+
+
+async def take(connection: Connection, directory: Path) -> tuple[Path, dict[str, HeldGraph]]:
+    """The snapshot's file, which lies in the data directory, and what it holds.
+
+    Hold `engine_log.snapshot_lock` and move the file away. Raises Unavailable when the engine cannot write it.
+    """
+    give_up = time.monotonic() + LIMIT_S
+    for _ in range(TRIES):
+        await idle(connection, give_up)
+        held = await _begun(connection)
+        after = await idle(connection, give_up)
+        if after["rdb_last_bgsave_status"] != "ok":
+            raise Unavailable(
+                "the engine could not write its snapshot", remedy=f"Free some space on the disk of {directory}."
+            )
+        if held is not None:
+            return directory / LEFT_SNAPSHOT, held
+    raise Unavailable("writes never rested long enough for a snapshot", remedy="Try again when there are fewer.")
+
+
+async def _begun(connection: Connection) -> dict[str, HeldGraph] | None:
+    """Begin a snapshot, and say what it holds; None when another write came between."""
+    await connection.command("CLIENT PAUSE", PAUSE_MS, "WRITE")
+    try:
+        await asyncio.sleep(DRAIN_S)
+        names = await existing_graphs(connection)
+        async with connection.watched([*names, *_ALWAYS]) as unchanged:
+            held = {name: await _held(connection, name) for name in names}
+            try:
+                await connection.command("BGSAVE")
+            except Fault:  # a rewrite of the log began meanwhile: one child at a time
+                return None
+            sure = await unchanged() and await existing_graphs(connection) == names
+    finally:
+        await connection.command("CLIENT UNPAUSE")
+    return {name: graph for name, graph in held.items() if graph is not None} if sure else None
+
+
+async def _held(connection: Connection, name: str) -> HeldGraph | None:
+    stamp = await read_stamp(connection, name)
+    if stamp is None:
+        return None
+    labels, types = await archive.held(connection, name)
+    return HeldGraph(
+        schema_version=stamp.schema_version,
+        embedding_model=stamp.embedding_model,
+        dimension=stamp.dimension,
+        labels=labels,
+        types=types,
+    )
+
+
+async def held_by(connection: Connection) -> dict[str, HeldGraph]:
+    """What the engine holds now."""
+    found = {name: await _held(connection, name) for name in await existing_graphs(connection)}
+    return {name: graph for name, graph in found.items() if graph is not None}
