@@ -133,7 +133,8 @@ class Graphs:
         async with self._locks[name]:
             if await self.for_reading(name):
                 return
-            await self._create(name, now)
+            async with indexing.alone(self.connection):
+                await self._create(name, now)
             await self.for_reading(name)
 
     def forget(self, name: str | None = None) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Final
+from uuid import uuid4
 
 from schemas.errors import Fault, Unavailable
 from substrate.connection import Connection, parameters
@@ -11,8 +14,31 @@ from substrate.cypher import schema as cypher
 from substrate.cypher.query import Query
 
 NOTHING: Final = parameters({})
+MAKING: Final = "substrate:making"
+_MAKING_MS: Final = 30_000
+"""After this long whoever made a graph is taken to be dead."""
 _WAIT_STEP_SECONDS: Final = 0.005
 _WAIT_STEPS: Final = 4000
+
+
+@asynccontextmanager
+async def alone(connection: Connection) -> AsyncIterator[None]:
+    """Wait until nobody else makes a graph, in any process. Four made at once crash the engine within seconds.
+
+    Raises Unavailable after 20 seconds.
+    """
+    ours = uuid4().hex
+    for _ in range(_WAIT_STEPS):
+        if await connection.command("SET", MAKING, ours, "NX", "PX", _MAKING_MS):
+            break
+        await asyncio.sleep(_WAIT_STEP_SECONDS)
+    else:
+        raise Unavailable("other graphs are still being made", remedy="Try again in a moment.")
+    try:
+        yield
+    finally:
+        if await connection.command("GET", MAKING) == ours:
+            await connection.command("DEL", MAKING)
 
 
 async def create_index(connection: Connection, graph: str, index: Query) -> None:

@@ -529,3 +529,9 @@ async def test_an_engine_started_anew_is_asked_again_for_each_graph(deps: Deps, 
     assert not await deps.graphs.for_reading(graph_name(Level.N1, f"{fresh_citizen}.other"))
     (receipt,) = await stored(deps, remember(fresh_citizen, "walk"))
     assert receipt.duplicate
+
+
+async def test_many_citizens_may_begin_at_once(deps: Deps, fresh_citizen: str) -> None:
+    """Graphs are made one after the other: several at once crash the engine."""
+    begun = [stored(deps, remember(f"{fresh_citizen}{n}", "m")) for n in range(12)]
+    assert [receipt.version for [receipt] in await asyncio.gather(*begun)] == [1] * 12
