@@ -63,8 +63,10 @@ def test_an_export_streams_over_http(service: Service, citizen: str) -> None:
     answer = service.http.get(f"/v1/citizens/{citizen}/export", params={"embeddings": "true"})
     lines = [orjson.loads(line) for line in answer.content.splitlines()]
     assert answer.headers["content-type"].startswith("application/x-ndjson")
-    assert [line["kind"] for line in lines] == ["substrate-export", "graph", "memory", "memory", "link", "end"]
-    assert len(lines[2]["trace"]["vectors"]["embedding"]) == lines[1]["dimension"]
+    kinds = ["substrate-export", "graph", "node", "node", "node", "memory", "memory", "link", "end"]
+    assert [line["kind"] for line in lines] == kinds
+    assert {line["label"] for line in lines if line["kind"] == "node"} == {"Receipt"}
+    assert len(lines[5]["trace"]["vectors"]["embedding"]) == lines[1]["dimension"]
     with service.unchanged():
         assert service.http.get("/v1/citizens/nobody-here/export").status_code == 404
 
