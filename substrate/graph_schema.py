@@ -167,8 +167,13 @@ class Graphs:
         await indexing.wait_operational(self.connection, name)
 
     async def unready(self, name: str) -> list[str]:
-        """Labels whose index or constraint is not operational yet."""
-        return await indexing.unready(self.connection, name)
+        """Labels whose index or constraint is not operational yet; a graph that was ready is not asked again."""
+        if name in self._operational:
+            return []
+        waiting = await indexing.unready(self.connection, name)
+        if not waiting:
+            self._operational.add(name)
+        return waiting
 
     async def existing(self) -> list[str]:
         """Names of all graphs of this store that carry our stamp's naming."""
