@@ -66,7 +66,7 @@ def revise(change: Change, revised: Revised, written: Written) -> Statement:
     values = {
         **_carried(change.closed, END_OF_TIME),
         **_closing(change.closed, written),
-        "pending_until": _pending_until(change.kept, written.at),
+        "pending_until": _pending_until(change.kept),
         "kept": kept,
         "latest": {**revised.latest, "command_id": written.command_id},
         "embedding": revised.embedding,
@@ -100,7 +100,7 @@ def undo(carried: Record, reversal: Reversal, tag_names: list[str], written: Wri
         "kept_from": reversal.kept_from or 0,
         "kept": kept,
         "latest": _opened(latest, written),
-        "pending_until": _pending_until(reversal.kept, written.at),
+        "pending_until": _pending_until(reversal.kept),
         "open": END_OF_TIME,
         "retag": True,
         "tag_names": tag_names,
@@ -137,7 +137,7 @@ def revise_link(seen: LinkSeen, change: LinkChange, written: Written) -> Stateme
         "reason": change.closed[0].closed_reason if change.closed else None,
         "kept": _of_version(change.kept, {}, written),
         "latest": _of_version(change.latest, change.fields, written),
-        "pending_until": _pending_until(change.kept[1] if change.kept else None, written.at),
+        "pending_until": _pending_until(change.kept[1] if change.kept else None),
         "open": END_OF_TIME,
         **_marks(written),
     }
@@ -177,6 +177,6 @@ def _opened(record: Record, written: Written) -> dict[str, Any]:
     }
 
 
-def _pending_until(kept: Record | None, at: Instant) -> Instant:
-    """When the kept record ends, if that lies after the change."""
-    return kept.valid.end if kept is not None and kept.valid.end > at else 0
+def _pending_until(kept: Record | None) -> Instant:
+    """When the kept record ends: to come as a rule only for a change ahead, but a clock may go back, too."""
+    return 0 if kept is None else kept.valid.end

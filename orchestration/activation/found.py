@@ -19,7 +19,7 @@ NODE_START = LINK_START + len(LINK_COLUMNS)
 _ID = NODE_START + NODE_PLACE["id"]
 _VERSION = NODE_START + NODE_PLACE["version"]
 _LINK_ID = LINK_START + LINK_PLACE["id"]
-_LINK_CREATED = LINK_START + LINK_PLACE["created_at"]
+_LINK_VERSION = LINK_START + LINK_PLACE["version"]
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ class Found:
                 memory = self.memories[key] = Memory(key, row)
             hop = row[HOP]
             if hop:
-                bond = (level, row[_LINK_ID], row[_LINK_CREATED])
+                bond = (level, row[_LINK_ID], row[_LINK_VERSION] or 1)
                 if bond not in self.bonds:
                     self.bonds[bond] = Bond(level, row[SOURCE], row[TARGET], row)
             if hop == 0 and likeness:

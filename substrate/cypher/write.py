@@ -29,9 +29,9 @@ CLOCK: Final = (
 _TRACE: Final = "{embedding: vecf32(r.embedding), emotion: vecf32(r.emotion)}"
 
 _BEGIN: Final = (
-    f"{CLOCK} SET m.clock = at WITH at FOREACH (w IN $whole | "
+    f"{CLOCK} WITH m, at FOREACH (w IN $whole | "
     "MERGE (c:Receipt {command_id: w.command_id}) ON CREATE SET c += w, c.created_at = at) "
-    "WITH at UNWIND $rows AS r OPTIONAL MATCH (c:Receipt {command_id: r.receipt}) "
+    "WITH m, at UNWIND $rows AS r OPTIONAL MATCH (c:Receipt {command_id: r.receipt}) "
 )
 """`whole`: the receipt of a command of which all rows are parts, or none. `r.receipt`: the id of a row's own."""
 
@@ -57,10 +57,10 @@ _MARKS: Final = (
 REMEMBER: Final = Query(
     "remember",
     f"{_BEGIN} OPTIONAL MATCH (o:ConsciousnessNode {{id: r.id}}) "
-    f"WITH at, r, c, CASE WHEN o IS NULL AND c IS NULL THEN [1] ELSE [] END AS new, {_FOUND} "
+    f"WITH m, at, r, c, CASE WHEN o IS NULL AND c IS NULL THEN [1] ELSE [] END AS new, {_FOUND} "
     "FOREACH (_ IN new | "
     f"CREATE (n:ConsciousnessNode {{{assignments('r', NODE_COLUMNS + NODE_UPKEEP)}}})"
-    f"-[:HAS_TRACE]->(:Trace {_TRACE}) SET n.created_at = at "
+    f"-[:HAS_TRACE]->(:Trace {_TRACE}) SET n.created_at = at, m.clock = at "
     "FOREACH (tag IN r.tag_names | MERGE (t:Tag {name: tag}) CREATE (n)-[:TAGGED]->(t))) "
     f"FOREACH {_ANSWERED} {_MARKS}",
 )
@@ -70,29 +70,29 @@ _RELATE_ENDS: Final = (
     f"{_BEGIN} "
     "OPTIONAL MATCH (a:ConsciousnessNode {id: r.source_id}) "
     "OPTIONAL MATCH (b:ConsciousnessNode {id: r.target_id}) "
-    "WITH at, r, c, a, b, a.expired_at = $open AS has_source, b.expired_at = $open AS has_target "
+    "WITH m, at, r, c, a, b, a.expired_at = $open AS has_source, b.expired_at = $open AS has_target "
 )
 _RELATE_NEW: Final = (
     "CASE WHEN has_source AND has_target AND o IS NULL AND c IS NULL AND gone = 0 THEN [1] ELSE [] END AS new, "
     f"{_FOUND} FOREACH (_ IN new | "
     f"CREATE (a)-[l:LINK {{handle: r.handle, {assignments('r', LINK_COLUMNS + LINK_UPKEEP)}}}]->(b) "
-    f"SET l.created_at = at) FOREACH {_ANSWERED} {_MARKS}, has_source, has_target, gone"
+    f"SET l.created_at = at, m.clock = at) FOREACH {_ANSWERED} {_MARKS}, has_source, has_target, gone"
 )
 
 RELATE: Final = Query(
     "relate",
     f"{_RELATE_ENDS} OPTIONAL MATCH (a)-[o:LINK {{id: r.id}}]->(b) "
-    "WITH at, r, c, a, b, has_source, has_target, o, size([(a)-[q:PAST_LINK {id: r.id}]->(b) | 1]) AS gone "
-    f"WITH at, r, c, a, b, has_source, has_target, gone, {_RELATE_NEW}",
+    "WITH m, at, r, c, a, b, has_source, has_target, o, size([(a)-[q:PAST_LINK {id: r.id}]->(b) | 1]) AS gone "
+    f"WITH m, at, r, c, a, b, has_source, has_target, gone, {_RELATE_NEW}",
 )
 """Links that are new, between memories that are not closed; each has the id that its ends give it."""
 
 RELATE_NAMED: Final = Query(
     "relate_named",
     f"{_RELATE_ENDS} OPTIONAL MATCH ()-[o:LINK {{handle: r.handle}}]->() WHERE o.id = r.id "
-    "WITH at, r, c, a, b, has_source, has_target, o "
+    "WITH m, at, r, c, a, b, has_source, has_target, o "
     "CALL { WITH r OPTIONAL MATCH ()-[q:PAST_LINK {handle: r.handle}]->() WHERE q.id = r.id "
     "RETURN count(q) AS gone } "
-    f"WITH at, r, c, a, b, has_source, has_target, gone, {_RELATE_NEW}",
+    f"WITH m, at, r, c, a, b, has_source, has_target, gone, {_RELATE_NEW}",
 )
 """The same for links with an id of their own, which no other link of the graph may have or have had."""
