@@ -112,11 +112,11 @@ class Found:
     def __init__(self, starts: Iterable[Held] = ()) -> None:
         self.starts = {key(record) for record in starts}
         self.ends: set[str] = set()
-        self.links: set[tuple[str, int]] = set()
+        self.links: set[Key] = set()
 
     def add(self, link: Held, end: str) -> None:
         self.ends.add(end)
-        self.links.add((link.id, link.created_at))
+        self.links.add(key(link))
 
     def with_all(self, other: Found) -> Found:
         """This and the other."""
@@ -132,4 +132,4 @@ class Found:
 
     def relations(self, view: View) -> list[Held]:
         """The links found."""
-        return [link for link in view.links if (link.id, link.created_at) in self.links]
+        return [link for link in view.links if key(link) in self.links]

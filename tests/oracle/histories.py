@@ -15,16 +15,23 @@ WORDS = ("amberlock", "bristlecone", "cindervale", "driftmoor", "embergate", "fa
 KINDS = ("NEAR", "CAUSES")
 DAYS = 150
 """Effective times lie on these days, some of them past and some to come."""
-TICKS = (1, 1, 1_000_000, 43_200_000_000, 86_400_000_000, 5 * 86_400_000_000)
-"""How far the clock goes on before a command."""
+TICKS = (
+    -86_400_000_000, -1, 0, 1, 1, 1_000_000, 1_000_000, 43_200_000_000, 43_200_000_000,
+    86_400_000_000, 86_400_000_000, 5 * 86_400_000_000,
+)  # fmt: skip
+"""How far the clock goes before a command: mostly on."""
 
 SPOKEN_OF = (*[*range(12)] * 3, *range(12, len(NAMES)))
 """Mostly the memories that are there from the start."""
 
-Verb = Literal["remember", "relate", "supersede", "correct", "retract"]
+Verb = Literal[
+    "remember", "supersede", "correct", "resolve", "retract", "undo",
+    "relate", "supersede_link", "correct_link", "resolve_link", "unrelate", "undo_link",
+]  # fmt: skip
 VERBS: tuple[Verb, ...] = (
-    "remember", "relate", "supersede", "correct", "remember", "relate", "supersede", "correct",
-    "remember", "relate", "supersede", "relate", "retract",
+    "remember", "remember", "remember", "supersede", "supersede", "supersede", "supersede", "correct", "correct",
+    "resolve", "retract", "undo", "undo", "relate", "relate", "relate", "relate", "supersede_link",
+    "supersede_link", "supersede_link", "correct_link", "resolve_link", "unrelate", "undo_link", "undo_link",
 )  # fmt: skip
 
 

@@ -10,19 +10,22 @@ from random import Random
 from typing import Any
 from uuid import uuid4
 
-from api.addresses import Asked, Place, record_seen
+from hypothesis import HealthCheck
+
+from api.addresses import Asked, LinkPlace, Place, link_seen, record_seen
 from api.runtime import Runtime
 from orchestration import insertion, six_queries
 from orchestration.activation.found import NODE_START, Found
 from orchestration.entity_extraction import look_up
 from orchestration.lexicon import Entity, Lexicon
 from orchestration.metadata_enrichment import relationships
+from orchestration.records import link_name
 from orchestration.retrieval import retrieve_consciousness_context
-from schemas.commands import ANY_COMMAND, Command, Retract, Revision, WriteReceipt
-from schemas.errors import NotFound
+from schemas.command import Command
+from schemas.commands import ANY_COMMAND
 from schemas.intention import RetrievalIntention
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
-from schemas.temporal import END_OF_TIME, to_datetime, to_instant
+from schemas.memory import Level, ResolutionState
+from schemas.temporal import to_datetime, to_instant
 from substrate import reader, rows
 from substrate.graph_schema import graph_name
 from tests.oracle import answers
@@ -30,8 +33,11 @@ from tests.oracle.answers import EVERYWHERE, View
 from tests.oracle.answers import Found as Reached
 from tests.oracle.histories import KINDS, NAMES, WORDS, Again, Instant, Question, Step, a_question, a_step
 from tests.oracle.likeness import unit
-from tests.oracle.store import LINK, MEMORY, Held, Oracle, Told, Window, ever, moment
+from tests.oracle.shown import Shown, as_told, of_bond, of_link, of_memory, of_node, seen_or_none
+from tests.oracle.store import Held, Oracle, Window, ever, moment, present
 
+LONG = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+"""A life is long on purpose."""
 DAY = 86_400_000_000
 BEGINNING = to_instant(datetime.fromisoformat("2026-01-01T00:00:00Z"))
 FIRST_COMMAND = BEGINNING + 20 * DAY
@@ -42,7 +48,8 @@ NEARLY = 2e-6
 """The engine computes likeness with 24 bits: distances this close may change places."""
 WIDE = six_queries.Reach(LONGEST, *[answers.UNBOUND] * 6)
 
-type Shown = tuple[Any, ...]
+ABOUT_LINKS = ("supersede_link", "correct_link", "resolve_link", "unrelate", "undo_link")
+STATES = tuple(ResolutionState)
 
 
 def on(day: int | None) -> datetime | None:
@@ -77,7 +84,6 @@ class Life:
         """The first memories, which most commands then speak of."""
         for who in range(KNOWN_FROM_THE_START):
             start = on(3 * who)
-            self.now += 1
             await self.send(self.command("remember", id=NAMES[who], name=NAMES[who], valid_at=start))
 
     async def whole(self, chance: Random, commands: int, asked: int) -> None:
@@ -109,7 +115,7 @@ class Life:
         self.sent.append(command)
         expected = self.oracle.apply(command, self.now)
         [receipt] = await insertion.apply([command], self.runtime.deps, self.now)
-        kind = type(command).__name__.lower()
+        kind = receipt.command
         self.tally.commands[kind if receipt.status == "stored" else f"{kind} refused"] += 1
         self.compare(f"receipt of {command!r}", as_told(receipt), expected)
 
@@ -117,14 +123,13 @@ class Life:
         known = {name: value for name, value in fields.items() if value is not None}
         return ANY_COMMAND.validate_python({"command": verb, "citizen_id": self.citizen, **known})
 
-    def again(self, step: Again) -> Command | None:
-        """An earlier command under its id."""
+    def again(self, step: Again) -> Command:
+        """An earlier command once more, or another one under its id."""
         command = self.sent[step.place % len(self.sent)]
-        if not isinstance(command, (Revision, Retract)):
-            return None
-        if step.altered and "energy" in type(command).model_fields:
-            return command.model_copy(update={"energy": 0.123}) if command.command_id else None
-        return command
+        if not step.altered:
+            return command
+        other = {"energy": 0.123} if "energy" in type(command).model_fields else {"id": NAMES[step.place % 7]}
+        return command.model_copy(update=other)
 
     def told(self, step: Step) -> Command | None:
         """The command of an outline; None for what no command can say."""
@@ -135,16 +140,31 @@ class Life:
                 return None
             held = {"valid_at": start, "invalid_at": end, **named}
             return self.remembered(step, held) if step.verb == "remember" else self.related(step, held)
-        who = NAMES[step.who]
+        who = self.link(step.who) if step.verb in ABOUT_LINKS else NAMES[step.who]
         seen = self.oracle.latest(who).version if self.oracle.records_of(who) else 1
         versions = {"any": None, "seen": seen, "stale": seen + 1}
         revised = {"id": who, "expected_version": versions[step.version], **named}
-        if step.verb == "retract":
-            return self.command("retract", **revised, effective_at=on(step.start))
-        content = {"description": self.text(step.words), "energy": energy(step)}
-        if step.verb == "supersede":
+        return self.command(step.verb, **revised, **self.change(step))
+
+    def change(self, step: Step) -> dict[str, Any]:
+        """What a change of a memory or a link says of it."""
+        if step.verb in ("undo", "undo_link"):
+            return {"undoes": self.sent[-step.kind].command_id if step.kind else None}
+        if step.verb in ("resolve", "resolve_link"):
+            return {"resolution_state": STATES[step.kind]}
+        content: dict[str, Any] = {}
+        if step.verb not in ("correct", "correct_link"):
             content["effective_at"] = on(step.start)
-        return self.command(step.verb, **revised, **content)
+        if step.verb not in ("retract", "unrelate"):
+            content["energy"] = energy(step)
+        if step.verb in ("supersede", "correct"):
+            content["description"] = self.text(step.words)
+        return content
+
+    def link(self, place: int) -> str:
+        """The id of a link that was made, or of none."""
+        made = sorted({record.id for record in self.oracle.records if record.ends is not None})
+        return made[place % len(made)] if made else "brix|NEAR|brix"
 
     def remembered(self, step: Step, held: Mapping[str, Any]) -> Command:
         who = NAMES[step.who]
@@ -177,28 +197,36 @@ class Life:
         await methods[question.ask](question)
 
     async def reading(self, question: Question) -> None:
-        times = self.times(question)
-        asked = Asked.model_validate(
-            {"citizen_id": self.citizen, **{k: v for k, v in times.items() if k in ("as_of_time", "known_at")}}
-        )
-        who = NAMES[question.who]
-        window = self.window(question)
-        if question.mode not in ("current", "point_in_time"):
-            window = moment(self.now, self.now)
-        try:
-            row = await record_seen(Place(Level.N1, who), asked, self.runtime, self.now)
-            seen = [of_node(rows.node(row, Level.N1))]
-        except NotFound:
-            seen = []
-        expected = [of_memory(record) for record in View(self.oracle, window).memories if record.id == who]
-        self.compare(self.words_of(question), seen, expected)
+        """One memory, or one link, as it is or was."""
+        times = {name: at for name, at in self.times(question).items() if name in ("as_of_time", "known_at")}
+        asked = Asked.model_validate({"citizen_id": self.citizen, **times})
+        window = self.window(question) if times else present(self.now)
+        if question.widely:
+            link_id = self.link(question.who)
+            row = await seen_or_none(link_seen(LinkPlace(Level.N1, link_id), asked, self.runtime, self.now))
+            due = [of_link(record) for record in self.oracle.seen(window) if record.id == link_id]
+            found = [] if row is None else [of_bond(rows.link(row[2:], (row[0], row[1]), Level.N1))]
+        else:
+            who = NAMES[question.who]
+            row = await seen_or_none(record_seen(Place(Level.N1, who), asked, self.runtime, self.now))
+            due = [of_memory(record) for record in self.oracle.seen(window) if record.id == who]
+            found = [] if row is None else [of_node(rows.node(row, Level.N1))]
+        self.compare(self.words_of(question), found, due)
 
     async def history(self, question: Question) -> None:
-        who = NAMES[question.who]
-        found = await reader.history(self.runtime.deps.connection, self.graph, who)
-        seen = [of_node(rows.node(row, Level.N1)) for row in found]
-        expected = [of_memory(record) for record in self.oracle.records_of(who)]
-        self.compare(self.words_of(question), sorted(seen), sorted(expected))
+        """All records of one memory or of one link."""
+        connection = self.runtime.deps.connection
+        if question.widely:
+            identity = self.link(question.who)
+            every = await reader.link_history(connection, self.graph, link_name(identity))
+            found = [of_bond(rows.link(row[2:], (row[0], row[1]), Level.N1)) for row in every]
+            due = [of_link(record) for record in self.oracle.records_of(identity)]
+        else:
+            identity = NAMES[question.who]
+            every = await reader.history(connection, self.graph, identity)
+            found = [of_node(rows.node(row, Level.N1)) for row in every]
+            due = [of_memory(record) for record in self.oracle.records_of(identity)]
+        self.compare(self.words_of(question), sorted(found, key=str), sorted(due, key=str))
 
     async def vector(self, question: Question) -> None:
         """The k nearest of the moment, by the scan or, asked widely, by the index."""
@@ -231,10 +259,10 @@ class Life:
         walked = view.walked(starts, EVERYWHERE if question.widely else answers.Reach())
         seen = [of_node(rows.node(m.row[NODE_START:], Level.N1)) for m in found.memories.values()]
         expected = [of_memory(record) for record in walked.memories(view)]
-        self.compare(self.words_of(question), sorted(seen), sorted(expected))
+        self.compare(self.words_of(question), sorted(seen, key=str), sorted(expected, key=str))
         links = [of_bond(link) for link in relationships(list(found.bonds.values()))]
         due = [of_link(link) for link in walked.relations(view)]
-        self.compare(f"links of {self.words_of(question)}", sorted(links), sorted(due))
+        self.compare(f"links of {self.words_of(question)}", sorted(links, key=str), sorted(due, key=str))
 
     async def retrieval(self, question: Question) -> None:
         """The whole stream: what is nearest, what was reached, and the links between."""
@@ -295,7 +323,7 @@ class Life:
         """The same as the oracle takes it."""
         times = {name: to_instant(at) for name, at in self.times(question).items()}
         if question.mode == "current":
-            return moment(self.now, self.now)
+            return present(self.now)
         if question.mode == "point_in_time":
             return moment(times["as_of_time"], times.get("known_at", times["as_of_time"]))
         return ever(times.get("time_range_start"), times.get("time_range_end"))
@@ -358,49 +386,3 @@ def reached(view: View, starts: Sequence[Held], *, ordered: bool) -> tuple[Reach
 
 def energy(step: Step) -> float:
     return round(0.3 + 0.05 * step.strength, 2)
-
-
-def as_told(receipt: WriteReceipt) -> Told:
-    """A receipt as the oracle writes it."""
-    if receipt.status == "refused":
-        return Told("refused", receipt.problem)
-    assert receipt.valid_at is not None
-    assert receipt.created_at is not None
-    return Told(
-        receipt.status,
-        None,
-        receipt.version or 1,
-        to_instant(receipt.valid_at),
-        END_OF_TIME if receipt.invalid_at is None else to_instant(receipt.invalid_at),
-        to_instant(receipt.created_at),
-        receipt.duplicate,
-    )
-
-
-def _ends(one: ConsciousnessNode | ConsciousnessRelationship) -> tuple[int, ...]:
-    times = (one.valid_at, one.invalid_at, one.created_at, one.expired_at)
-    return tuple(END_OF_TIME if at is None else to_instant(at) for at in times)
-
-
-def of_node(node: ConsciousnessNode) -> Shown:
-    content = tuple(getattr(node, name) for name in MEMORY)
-    return (node.node_id, node.version, *content, *_ends(node), node.invalidation_reason or "")
-
-
-def of_memory(record: Held) -> Shown:
-    content = tuple(record.content[name] for name in MEMORY)
-    return (record.id, record.version, *content, *record_ends(record), record.reason or "")
-
-
-def of_bond(link: ConsciousnessRelationship) -> Shown:
-    content = tuple(getattr(link, name) for name in LINK)
-    return (link.link_id, (link.source_id, link.target_id), *content, *_ends(link))
-
-
-def of_link(record: Held) -> Shown:
-    content = tuple(record.content[name] for name in LINK)
-    return (record.id, record.ends, *content, *record_ends(record))
-
-
-def record_ends(record: Held) -> tuple[int, ...]:
-    return record.valid_at, record.invalid_at, record.created_at, record.expired_at

@@ -9,18 +9,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from schemas.commands import Command, Correct, Relate, Remember, Retract, Supersede
+from schemas.command import ChangeCommand
+from schemas.commands import Command, Correct, Remember, Resolve, Retract, Supersede, Undo
+from schemas.link_commands import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate
 from schemas.temporal import END_OF_TIME, to_instant
 
 NEVER_BEGUN = -END_OF_TIME
-MEMORY = ("name", "description", "energy", "confidence", "goal")
+MEMORY = ("name", "description", "energy", "confidence", "goal", "resolution_state")
 LINK = ("relation_type", "goal", "mindstate", "energy", "confidence", "resolution_state")
 """The fields of a memory and of a link that are held against the engine."""
 
 
 @dataclass
 class Held:
-    """One record. `ends` are the two memories of a link, None for a memory."""
+    """One record. `ends` are the two memories of a link, None for a memory.
+
+    `ended` says why its valid time ends, `closed` why it is believed no longer.
+    """
 
     id: str
     version: int
@@ -29,14 +34,9 @@ class Held:
     invalid_at: int
     created_at: int
     expired_at: int = END_OF_TIME
-    end_reason: str | None = None
-    closed_reason: str | None = None
+    ended: str | None = None
+    closed: str | None = None
     ends: tuple[str, str] | None = None
-
-    @property
-    def reason(self) -> str | None:
-        """Why it became invalid: why its valid time ends, else why it was closed."""
-        return self.end_reason or self.closed_reason
 
 
 class Told(NamedTuple):
@@ -65,11 +65,25 @@ def moment(valid_at: int, known_at: int) -> Window:
     return Window(valid_at, valid_at + 1, known_at, known_at + 1)
 
 
+def present(now: int) -> Window:
+    """What is true now, as it is known."""
+    return Window(now, now + 1, END_OF_TIME - 1, END_OF_TIME)
+
+
 def ever(known_from: int | None, known_to: int | None) -> Window:
     """Every record that was held some time between two instants."""
     start = NEVER_BEGUN if known_from is None else known_from
     end = END_OF_TIME + 1 if known_to is None else known_to
     return Window(NEVER_BEGUN, END_OF_TIME + 1, start, end)
+
+
+@dataclass
+class Change:
+    """What one command closed and opened."""
+
+    command_id: str | None
+    closed: list[Held] = field(default_factory=list)
+    opened: list[Held] = field(default_factory=list)
 
 
 class Refused(Exception):
@@ -87,105 +101,129 @@ class Oracle:
 
     records: list[Held] = field(default_factory=list)
     done: dict[str, tuple[dict[str, Any], Told]] = field(default_factory=dict)
-    firsts: dict[str, tuple[dict[str, Any], Told]] = field(default_factory=dict)
+    firsts: dict[str, tuple[Remember | Relate, Told]] = field(default_factory=dict)
+    changes: dict[str, list[Change]] = field(default_factory=dict)
+    clock: int = NEVER_BEGUN
 
     # --- commands ---------------------------------------------------------------------------------------
 
     def apply(self, command: Command, now: int) -> Told:
-        """Carry out one command once."""
+        """Carry out one command once, at a moment after all before."""
         known = self.done.get(command.command_id or "")
         if known is not None:
             return known[1]._replace(duplicate=True) if known[0] == said(command) else Told("refused", "conflict")
+        at = max(now, self.clock + 1)
         try:
-            told = self.carry_out(command, now)
+            told = self.carry_out(command, now, at)
         except Refused as refusal:
             return Told("refused", str(refusal))
+        if not told.duplicate:
+            self.clock = at
         if command.command_id is not None:
-            self.done.setdefault(command.command_id, (said(command), told._replace(duplicate=False)))
+            self.done[command.command_id] = (said(command), told._replace(duplicate=False))
         return told
 
-    def carry_out(self, command: Command, now: int) -> Told:
-        methods: dict[type[Command], Callable[[Any, int], Told]] = {
-            Remember: self.remember,
-            Relate: self.relate,
+    def carry_out(self, command: Command, now: int, at: int) -> Told:
+        """What is not said of valid time begins `now`; it is known from `at` on."""
+        if isinstance(command, (Remember, Relate)):
+            return self.begin(command, now, at)
+        assert isinstance(command, ChangeCommand)
+        changes: dict[type[Command], Callable[[Any, Change, int, int], Told]] = {
             Supersede: self.supersede,
+            SupersedeLink: self.supersede,
             Correct: self.correct,
+            CorrectLink: self.correct,
+            Resolve: self.resolve,
+            ResolveLink: self.resolve,
             Retract: self.retract,
+            Unrelate: self.retract,
+            Undo: self.undo,
+            UndoLink: self.undo,
         }
-        return methods[type(command)](command, now)
+        change = Change(command.command_id)
+        told = changes[type(command)](command, change, now, at)
+        self.changes.setdefault(command.id, []).append(change)
+        return told._replace(created_at=at)
 
-    def remember(self, command: Remember, at: int) -> Told:
-        assert command.id is not None
-        content = {name: getattr(command, name) for name in MEMORY}
-        return self.begin(command, Held(command.id, 1, content, *period(command, at), at))
-
-    def relate(self, command: Relate, at: int) -> Told:
-        ends = (command.source_id, command.target_id)
-        content = {name: getattr(command, name) for name in LINK}
-        identity = command.id or f"{ends[0]}|{command.relation_type}|{ends[1]}"
-        begun = Held(identity, 1, content, *period(command, at), at, ends=ends)
-        if not all(self.records_of(end) and self.is_open(end) for end in ends):
+    def begin(self, command: Remember | Relate, now: int, at: int) -> Told:
+        record = first_record(command, now, at)
+        if not all(self.is_open(end) for end in record.ends or ()):
             raise Refused("not-found")
-        return self.begin(command, begun)
+        if record.id not in self.firsts:
+            self.firsts[record.id] = command, told(record)
+            self.records.append(record)
+            return told(record)
+        first, receipt = self.firsts[record.id]
+        if said(first) == said(command) and self.is_open(record.id):
+            return receipt._replace(duplicate=True)
+        raise Refused("conflict")
 
-    def begin(self, command: Remember | Relate, record: Held) -> Told:
-        first = self.firsts.get(record.id)
-        if first is not None:
-            if first[0] == said(command) and self.is_open(record.id):
-                return first[1]._replace(duplicate=True)
-            raise Refused("conflict")
-        self.records.append(record)
-        self.firsts[record.id] = (said(command), told(record))
-        return told(record)
-
-    def supersede(self, command: Supersede, at: int) -> Told:
+    def supersede(self, command: Supersede | SupersedeLink, change: Change, now: int, at: int) -> Told:
         old = self.revisable(command)
-        effective = at if command.effective_at is None else to_instant(command.effective_at)
+        effective = now if command.effective_at is None else to_instant(command.effective_at)
         if not old.valid_at < effective < old.invalid_at:
             raise Refused("invalid-request")
-        self.close(old, at, "reality_changed")
-        self.open(old, at, invalid_at=effective, end_reason="reality_changed")
-        return self.open(old, at, valid_at=effective, content=changed(old, command))
+        self.close(change, old, at, "reality_changed")
+        self.open(change, old, at, invalid_at=effective, ended="reality_changed")
+        return self.open(change, old, at, valid_at=effective, content=changed(old, command))
 
-    def correct(self, command: Correct, at: int) -> Told:
+    def correct(self, command: Correct | CorrectLink, change: Change, now: int, at: int) -> Told:
         old = self.revisable(command)
-        self.close(old, at, "discovered_false")
-        return self.open(old, at, content=changed(old, command))
+        self.close(change, old, at, "discovered_false")
+        return self.open(change, old, at, content=changed(old, command))
 
-    def retract(self, command: Retract, at: int) -> Told:
+    def resolve(self, command: Resolve | ResolveLink, change: Change, now: int, at: int) -> Told:
+        old = self.revisable(command)
+        self.close(change, old, at, "reality_changed")
+        return self.open(change, old, at, content={**old.content, "resolution_state": command.resolution_state})
+
+    def retract(self, command: Retract | Unrelate, change: Change, now: int, at: int) -> Told:
         old = self.revisable(command)
         until = None if command.effective_at is None else to_instant(command.effective_at)
         if until is not None and until >= old.invalid_at:
             raise Refused("invalid-request")
-        self.close(old, at, command.reason)
+        self.close(change, old, at, command.reason)
         if until is None or until <= old.valid_at:
-            return told(old)._replace(created_at=at)
-        return self.open(old, at, invalid_at=until, end_reason=command.reason)
+            return told(old)
+        return self.open(change, old, at, invalid_at=until, ended=command.reason)
 
-    def revisable(self, command: Any) -> Held:
-        """The record that a command changes."""
-        if not self.records_of(command.id):
-            raise Refused("not-found")
-        if not self.is_open(command.id):
+    def undo(self, command: Undo | UndoLink, change: Change, now: int, at: int) -> Told:
+        self.expected(command)
+        before = self.changes.get(command.id, [])
+        if not before or command.undoes not in (None, before[-1].command_id):
             raise Refused("conflict")
+        last = before[-1]
+        for record in last.opened:
+            self.close(change, record, at, "discovered_false")
+        back = [self.open(change, record, at) for record in sorted(last.closed, key=lambda one: one.valid_at)]
+        return back[-1] if back else told(last.opened[0])
+
+    def expected(self, command: ChangeCommand) -> Held:
+        """The record that was opened last, if that is the one which the command expects."""
+        of_link = isinstance(command, (SupersedeLink, CorrectLink, ResolveLink, Unrelate, UndoLink))
+        if not any((record.ends is not None) is of_link for record in self.records_of(command.id)):
+            raise Refused("not-found")
         latest = self.latest(command.id)
         if command.expected_version not in (None, latest.version):
             raise Refused("conflict")
         return latest
 
-    def close(self, record: Held, at: int, reason: str) -> None:
-        record.expired_at, record.closed_reason = at, reason
+    def revisable(self, command: ChangeCommand) -> Held:
+        """The record that a command changes."""
+        latest = self.expected(command)
+        if not self.is_open(command.id):
+            raise Refused("conflict")
+        return latest
 
-    def open(self, old: Held, at: int, **differing: Any) -> Told:
+    def close(self, change: Change, record: Held, at: int, reason: str) -> None:
+        record.expired_at, record.closed = at, reason
+        change.closed.append(record)
+
+    def open(self, change: Change, old: Held, at: int, **differing: Any) -> Told:
         version = self.latest(old.id).version + 1
-        known: dict[str, Any] = {
-            "version": version,
-            "created_at": at,
-            "expired_at": END_OF_TIME,
-            "closed_reason": None,
-        }
-        new = replace(old, **known, **differing)
+        new = replace(old, version=version, created_at=at, expired_at=END_OF_TIME, closed=None, **differing)
         self.records.append(new)
+        change.opened.append(new)
         return told(new)
 
     # --- questions --------------------------------------------------------------------------------------
@@ -199,8 +237,8 @@ class Oracle:
         return max(self.records_of(identity), key=lambda record: record.version)
 
     def is_open(self, identity: str) -> bool:
-        """Whether it was not taken back."""
-        return self.latest(identity).expired_at == END_OF_TIME
+        """Whether it is there and was not taken back."""
+        return bool(self.records_of(identity)) and self.latest(identity).expired_at == END_OF_TIME
 
     def seen(self, window: Window) -> list[Held]:
         """Every record that a question may see."""
@@ -234,6 +272,17 @@ class Oracle:
             for instant in (record.valid_at, record.invalid_at, record.created_at, record.expired_at)
         }
         return sorted(times - {END_OF_TIME})
+
+
+def first_record(command: Remember | Relate, now: int, at: int) -> Held:
+    """The record that a new memory or link begins with."""
+    valid = period(command, now)
+    if isinstance(command, Remember):
+        assert command.id is not None
+        return Held(command.id, 1, {name: getattr(command, name) for name in MEMORY}, *valid, at)
+    ends = (command.source_id, command.target_id)
+    identity = command.id or f"{ends[0]}|{command.relation_type}|{ends[1]}"
+    return Held(identity, 1, {name: getattr(command, name) for name in LINK}, *valid, at, ends=ends)
 
 
 def period(command: Remember | Relate, now: int) -> tuple[int, int]:

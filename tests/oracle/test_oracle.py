@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from random import Random
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from api.runtime import Runtime
-from tests.oracle.life import Life
-
-LONG = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+from tests.oracle.life import LONG, Life
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=LONG)
+@settings(max_examples=10, deadline=None, suppress_health_check=LONG)
 @given(st.randoms(use_true_random=False))
 async def test_the_engine_tells_what_the_oracle_tells(runtime: Runtime, chance: Random) -> None:
     life = Life(runtime)
-    await life.whole(chance, commands=60, asked=60)
+    await life.whole(chance, commands=50, asked=40)
     assert life.tally.differences == []
