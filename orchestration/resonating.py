@@ -16,7 +16,7 @@ from schemas.signal import CHANNELS, Channel, Resonances, Resonate
 from schemas.stream import LEVEL_NAMES
 from schemas.temporal import Instant, Scope, to_instant
 from substrate.connection import Row, parameters
-from substrate.cypher.resonance import RESOLVE, RESONATE_NOW, RESONATE_THEN
+from substrate.cypher.resonance import ENOUGH, RESOLVE, RESONATE_NOW, RESONATE_THEN
 from substrate.emotions import emotion_vector, kindred
 from substrate.text import name_key
 
@@ -156,6 +156,12 @@ def _pending(rows: Sequence[Row]) -> Instant:
     return max((row[1] or 0 for row in rows if row[0] == "pending"), default=0)
 
 
+def _newest(rows: Sequence[Row]) -> int:
+    """The place from which on the newest memories lie: the last one with enough of them behind it."""
+    places: list[tuple[int, int]] = [(row[1], row[2]) for row in rows if row[0] == "newest"]
+    return max((place for place, held in places if held >= ENOUGH), default=min(place for place, _ in places))
+
+
 def _asked(
     where: tuple[Level, str], rows: Sequence[Row], sent: tuple[Mapping[str, Any], Built], *, now: bool
 ) -> six_queries.Asked:
@@ -171,6 +177,7 @@ def _asked(
         "groups": [ids[name] for name in built.sent.nodes],
         "triples": [[r.relation_type, end(r.source), end(r.target)] for r in built.sent.relations],
         "types": sorted({relation.relation_type for relation in built.sent.relations}),
+        "newest": _newest(rows),
         "words": "|".join(built.words.get(level, ())),
     }
     query = RESONATE_NOW if now else RESONATE_THEN
@@ -179,7 +186,9 @@ def _asked(
 
 def _ids(name: str, rows: Sequence[Row]) -> list[str]:
     key = name_key(name)
-    return sorted({row[2] for row in rows if row[1] == (name if row[0] == "id" else key) and row[2]})
+    return sorted(
+        {row[2] for row in rows if row[0] in ("id", "name") and row[1] == (name if row[0] == "id" else key)}
+    )
 
 
 def _told(

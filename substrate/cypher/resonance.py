@@ -18,6 +18,8 @@ CROWD: Final = 500
 """Of a memory with more links than this none is read: it is what memories are about, and scores without them."""
 NEWEST: Final = 5000
 """The last so many nodes of the graph are looked through for what is recent, important and of the same feeling."""
+ENOUGH: Final = 1000
+"""With fewer memories among the last nodes (a new model's vectors lie there) the look goes further back."""
 SAID: Final = 64
 """So many links that one memory asserts are held against the signal."""
 DAY: Final = 86_400_000_000.0
@@ -102,16 +104,17 @@ def _with_words(label: str, ends: str, *, now: bool) -> str:
 
 
 _NEWEST: Final = (
-    f"CALL db.meta.stats() YIELD nodeCount WITH nodeCount - {NEWEST} AS first "
-    f"MATCH (m:ConsciousnessNode) WHERE id(m) >= first WITH m WHERE {visible('m')} AND {_may_answer('m')} "
+    "MATCH (m:ConsciousnessNode) WHERE id(m) >= $newest "
+    f"WITH m WHERE {visible('m')} AND {_may_answer('m')} "
     f"WITH m, {_QUICK} AS quick ORDER BY quick DESC, m.valid_at DESC, m.id LIMIT $pool RETURN m AS i "
 )
 
 
-def _best_of(label: str, ends: str) -> str:
+def _latest_of(label: str, ends: str) -> str:
+    """The last that were so at another moment; no place in the graph tells which those are, so all are asked."""
     return (
         f"MATCH (m:{label}) WHERE {visible('m')} AND {_may_answer('m')} "
-        f"WITH m, {_QUICK} AS quick ORDER BY quick DESC, m.valid_at DESC, m.id LIMIT $pool {ends} RETURN i "
+        f"WITH m ORDER BY m.valid_at DESC, m.id LIMIT $pool {ends} RETURN i "
     )
 
 
@@ -138,8 +141,8 @@ def _candidates(*, now: bool) -> str:
         branches.append(_NEWEST)
     else:
         branches.append(_with_words("PastVersion", _ITS_IDENTITY, now=now))
-        branches.append(_best_of("ConsciousnessNode", "WITH m AS i"))
-        branches.append(_best_of("PastVersion", "WITH m AS s " + _ITS_IDENTITY))
+        branches.append(_latest_of("ConsciousnessNode", "WITH m AS i"))
+        branches.append(_latest_of("PastVersion", "WITH m AS s " + _ITS_IDENTITY))
     return f"CALL {{ {' UNION ALL '.join(branches)} }} WITH DISTINCT i, asserted "
 
 
@@ -181,13 +184,18 @@ RESOLVE: Final = Query(
     "resolve_names",
     "OPTIONAL MATCH (meta:SubstrateMeta {key: 'stamp'}) "
     "RETURN 'pending' AS kind, meta.pending_until AS key, null AS id "
+    "UNION ALL CALL db.meta.stats() YIELD nodeCount UNWIND [1, 4, 16, 64, 256] AS wide "
+    f"WITH nodeCount - {NEWEST} * wide AS first CALL {{ WITH first "
+    f"MATCH (n:ConsciousnessNode) WHERE id(n) >= first WITH n LIMIT {ENOUGH} RETURN count(n) AS held }} "
+    "RETURN 'newest' AS kind, first AS key, held AS id "
     "UNION ALL MATCH (n:ConsciousnessNode) WHERE n.id IN $names RETURN 'id' AS kind, n.id AS key, n.id AS id "
     "UNION ALL MATCH (n:ConsciousnessNode) WHERE n.name_key IN $keys WITH n ORDER BY n.id LIMIT 256 "
     "RETURN 'name' AS kind, n.name_key AS key, n.id AS id "
     "UNION ALL MATCH (p:PastVersion) WHERE p.name_key IN $keys WITH p ORDER BY p.id LIMIT 256 "
     "RETURN DISTINCT 'name' AS kind, p.name_key AS key, p.id AS id",
 )
-"""Until when the present lies on both sides, and the memories that have these ids or names, or once had."""
+"""Until when the present lies on both sides, places near the end of the graph with how many memories lie behind
+each, and the memories that have these ids or names, or once had."""
 
 SURROUNDINGS: Final = Query(
     "surroundings",
