@@ -12,7 +12,7 @@ from typing import Final
 from substrate.cypher.columns import node_columns, records_of, visible
 from substrate.cypher.query import Query
 
-LINKS: Final = 4000
+LINKS: Final = 1000
 """So many links of the signal's nodes are read, of the least linked nodes first."""
 CROWD: Final = 500
 """Of a memory with more links than this none is read: it is what memories are about, and scores without them."""
