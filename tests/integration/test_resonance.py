@@ -21,6 +21,8 @@ from tests.integration.v5 import told
 ONLY = dict.fromkeys(CHANNELS, 0.0)
 BY_000 = {**ONLY, "nodes": 1.0, "emotion": 0.5, "result": 0.3}
 """000's weights, without recency: its worked totals leave it out."""
+LATER = NOW + 1000
+"""A moment after everything was written: of two writes at one instant the second is put a microsecond later."""
 EMBEDDED = "the light on the harbour wall"
 
 
@@ -32,7 +34,7 @@ async def kai(deps: Deps) -> str:
 
 async def ask(deps: Deps, citizen: str, **fields: Any) -> Resonances:
     fields.setdefault("query_levels", ["N1"])
-    return await resonate(Resonate.model_validate({"citizen_id": citizen, **fields}), deps, NOW)
+    return await resonate(Resonate.model_validate({"citizen_id": citizen, **fields}), deps, LATER)
 
 
 def first(answer: Resonances) -> list[Resonance]:
