@@ -40,7 +40,7 @@ async def test_the_past_side_gives_the_same_table_for_now(deps: Deps, kai: str) 
 
 
 async def test_who_the_citizen_was_is_counted_from_what_was_lived_then(deps: Deps, kai: str) -> None:
-    early = await who(deps, kai, as_of_time=moment(3))
+    early = await who(deps, kai, as_of_time=moment(3.5))
     assert [(e.name, e.appearances) for e in early.entities] == [("Kai", 2), ("memory", 2), ("consciousness", 1)]
     assert set(early.entities[0].emotions) == {"despair", "disorientation"}
     assert (await who(deps, kai, as_of_time=moment(0.5))).entities == ()
