@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
@@ -161,8 +162,11 @@ async def _on_http(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, HTTPException):
         raise error
     path = request.url.path
+    headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = allowed_methods(request) or headers.get("Allow", "")
     words = {404: f"there is no {_cut(path)} here; see /docs", 405: f"{request.method} is not offered here"}
-    return http_problem(error.status_code, path, words.get(error.status_code, error.detail), error.headers)
+    return http_problem(error.status_code, path, words.get(error.status_code, error.detail), headers)
 
 
 async def _on_unexpected(request: Request, error: Exception) -> JSONResponse:
@@ -172,6 +176,14 @@ async def _on_unexpected(request: Request, error: Exception) -> JSONResponse:
         remedy="Report it with that part of the log.",
     )
     return problem_of(hidden, request.url.path)
+
+
+def allowed_methods(request: Request) -> str:
+    """All methods of the address; the router names only those of the first route that it fits."""
+    app: FastAPI = request.app
+    paths = app.openapi()["paths"]
+    fitting = [path for path in paths if re.fullmatch(re.sub(r"\{[^}]+\}", ".+", path), request.url.path)]
+    return ", ".join(sorted(method.upper() for path in sorted(fitting, key=len)[-1:] for method in paths[path]))
 
 
 def _cut(words: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, Final, NamedTuple
 
 from fastapi import Depends, Header, Response
-from pydantic import PlainValidator
+from pydantic import Field, PlainValidator
 
 from api.dependencies import Now, Opened
 from api.etags import IfMatch, expecting
@@ -15,7 +15,7 @@ from api.parsing import MAX_MANY, parse_many, parse_one, refused_receipt, with_k
 from api.problems import invalid
 from api.runtime import Runtime
 from orchestration import insertion
-from schemas.base import Frozen
+from schemas.base import Frozen, Identifier
 from schemas.command import Command, WriteReceipt
 from schemas.errors import Conflict, Fault, Forbidden, Incorrect, InvalidRequest, NotFound, PreconditionFailed
 from schemas.temporal import Instant
@@ -54,7 +54,7 @@ async def _writing(
     runtime: Opened,
     now: Now,
     idempotency_key: Annotated[
-        str | None,
+        Identifier | None,
         Header(description="Taken as the `command_id` of a command without one; in a list, with its place."),
     ] = None,
     if_match: IfMatch = None,
@@ -70,9 +70,10 @@ def as_it_came(raw: Any) -> Any:
     return raw
 
 
-def one_or_many(documented: Any) -> PlainValidator:
-    """The mark of a body that is one command or a list of them."""
-    return PlainValidator(as_it_came, json_schema_input_type=documented)
+def one_or_many(kind: type[Command]) -> PlainValidator:
+    """The mark of a body that is one command, or a list of what is stored or refused each on its own."""
+    many = Annotated[list[kind | Any], Field(min_length=1, max_length=MAX_MANY)]  # type: ignore[valid-type]
+    return PlainValidator(as_it_came, json_schema_input_type=kind | many)
 
 
 async def write(raw: Any, kind: type[Command], writing: Writing) -> Response:

@@ -51,13 +51,40 @@ def _storable_json(values: dict[str, Any]) -> dict[str, Any]:
 JsonMap = Annotated[dict[str, Any], AfterValidator(_storable_json)]
 """Fields that are kept as they came."""
 
-Text = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(_clean)]
-ShortText = Annotated[str, Field(max_length=1000), AfterValidator(_clean)]
-Name = Annotated[ShortText, AfterValidator(_visible)]
-Identifier = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(one_line)]
+_CONTROL = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f"
+
+
+SAYING = rf"^[^{_CONTROL}]*[^{_CONTROL}\s][^{_CONTROL}]*$"
+"""The pattern of a text with at least one visible character."""
+
+
+def _pattern(text: str) -> Any:
+    """What the JSON Schema says of a text; the validators say it in words."""
+    return Field(json_schema_extra={"pattern": text})
+
+
+Text = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(_clean), _pattern(rf"^[^{_CONTROL}]*$")]
+ShortText = Annotated[str, Field(max_length=1000), AfterValidator(_clean), _pattern(rf"^[^{_CONTROL}]*$")]
+Name = Annotated[
+    str,
+    Field(max_length=1000),
+    AfterValidator(_clean),
+    AfterValidator(_visible),
+    _pattern(SAYING),
+]
+Identifier = Annotated[
+    str,
+    Field(min_length=1, max_length=200),
+    AfterValidator(one_line),
+    _pattern(rf"^[^{_CONTROL}\s|]([^{_CONTROL}\n\r\t|]*[^{_CONTROL}\s|])?$"),
+]
+Whole = Annotated[int, Field(strict=True)]
+Flag = Annotated[bool, Field(strict=True)]
 CitizenId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 Unit = Annotated[float, Field(strict=True, ge=0.0, le=1.0, allow_inf_nan=False)]
-Emotions = Annotated[dict[ShortText, Unit], Field(max_length=64)]
+Emotions = Annotated[
+    dict[ShortText, Unit], Field(max_length=64, json_schema_extra={"additionalProperties": False})
+]
 
 
 class Frozen(BaseModel):

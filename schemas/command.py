@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from schemas.base import CitizenId, Frozen, Identifier, Request, ShortText
+from schemas.base import CitizenId, Frozen, Identifier, Request, ShortText, Whole
 from schemas.memory import Level
 
 Tags = Annotated[tuple[ShortText, ...], Field(max_length=64)]
-ExpectedVersion = Annotated[int, Field(ge=1)]
+ExpectedVersion = Annotated[Whole, Field(ge=1)]
 
 
 class Command(Request):

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from pydantic import AfterValidator, Field, model_validator
 
-from schemas.base import CitizenId, Emotions, Identifier, Request, ShortText, Text, Unit
+from schemas.base import SAYING, CitizenId, Emotions, Flag, Identifier, Request, ShortText, Text, Unit, Whole
 from schemas.memory import Level
 from schemas.plurality import Plurality
 from schemas.temporal import Moment, TemporalMode
@@ -38,11 +38,11 @@ class Asking(Request):
     """
 
     citizen_id: CitizenId
-    explain: bool = False
-    max_tokens: Annotated[int, Field(ge=1)] | None = None
+    explain: Flag = False
+    max_tokens: Annotated[Whole, Field(ge=1)] | None = None
     form: Literal["full", "compact"] = "full"
-    require_valid: bool = False
-    apply_feedback: bool = False
+    require_valid: Flag = False
+    apply_feedback: Flag = False
     reality_pressure: Unit = 0.5
     plurality: Plurality | None = None
 
@@ -55,14 +55,16 @@ class RetrievalIntention(Asking):
     the state from which the links are weighed; left out, they are weighed without one.
     """
 
-    query_text: Annotated[Text, Field(max_length=20_000), AfterValidator(_says_something)]
+    query_text: Annotated[
+        Text, Field(max_length=20_000, json_schema_extra={"pattern": SAYING}), AfterValidator(_says_something)
+    ]
     temporal_mode: TemporalMode = TemporalMode.CURRENT
     as_of_time: Moment | None = None
     known_at: Moment | None = None
     time_range_start: Moment | None = None
     time_range_end: Moment | None = None
     query_levels: Annotated[tuple[Level, ...], Field(min_length=1), AfterValidator(_distinct)] = ALL_LEVELS
-    max_results_per_level: Annotated[int, Field(ge=1, le=100)] = 20
+    max_results_per_level: Annotated[Whole, Field(ge=1, le=100)] = 20
     min_energy: Unit | None = None
     min_confidence: Unit | None = None
     required_emotions: Annotated[tuple[ShortText, ...], Field(max_length=16)] | None = None
@@ -70,7 +72,7 @@ class RetrievalIntention(Asking):
     current_emotions: Emotions | None = None
     current_energy: Unit | None = None
     intention_id: Identifier = Field(default_factory=lambda: uuid4().hex)
-    generated_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    generated_at: Moment = Field(default_factory=lambda: datetime.now(UTC))
     generated_by: ShortText = "unknown"
 
     @model_validator(mode="after")
@@ -107,14 +109,14 @@ class StateBasedRetrieval(Asking):
     current_emotions: Emotions
     current_goal: ShortText | None = None
     query_mode: QueryMode = QueryMode.RELATED_UNRESOLVED
-    include_only_unresolved: bool = True
+    include_only_unresolved: Flag = True
     temporal_scope: Literal["recent", "all_time"] = "recent"
     as_of_time: Moment | None = None
     known_at: Moment | None = None
     query_levels: Annotated[tuple[Level, ...], Field(min_length=1), AfterValidator(_distinct)] = ALL_LEVELS
-    max_results_per_level: Annotated[int, Field(ge=1, le=100)] = 20
+    max_results_per_level: Annotated[Whole, Field(ge=1, le=100)] = 20
     state_id: Identifier = Field(default_factory=lambda: uuid4().hex)
-    generated_at: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    generated_at: Moment = Field(default_factory=lambda: datetime.now(UTC))
 
     @model_validator(mode="after")
     def _the_mode_has_what_it_needs(self) -> Self:

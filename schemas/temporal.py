@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Annotated, NamedTuple
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BeforeValidator
 
 type Instant = int
 
@@ -107,5 +107,11 @@ def _storable(moment: datetime) -> datetime:
     return moment
 
 
-Moment = Annotated[datetime, AfterValidator(_storable)]
+def _no_number(moment: object) -> object:
+    if isinstance(moment, int | float):
+        raise ValueError("a time is a text like 2025-07-20T14:30:00Z; a number could be seconds or anything else")
+    return moment
+
+
+Moment = Annotated[datetime, BeforeValidator(_no_number), AfterValidator(_storable)]
 """A datetime that can be stored. One without a zone is taken as UTC by `schemas.base.Request`, which says so."""

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, field_serializer, model_validator
 
-from schemas.base import CitizenId, Emotions, Frozen, Identifier, Request, ShortText, Text, Unit
+from schemas.base import CitizenId, Emotions, Frozen, Identifier, Request, ShortText, Text, Unit, Whole
 from schemas.commands import Correct, Retract, WriteReceipt
 from schemas.intention import ALL_LEVELS
 from schemas.memory import Level, ResolutionState
@@ -28,7 +28,7 @@ Kind = Literal[
 Severity = Literal["error", "warning", "info"]
 LinkId = Annotated[ShortText, Field(min_length=1)]
 """The id of a link; one that was given none is called `source|TYPE|target`."""
-StoredInstant = Annotated[int, Field(gt=BEGINNING_OF_TIME, lt=END_OF_TIME)]
+StoredInstant = Annotated[Whole, Field(gt=BEGINNING_OF_TIME, lt=END_OF_TIME)]
 
 
 class Task(Request):
@@ -61,7 +61,7 @@ class ReEmbed(Task):
 
     action: Literal["re-embed"] = "re-embed"
     id: Identifier
-    version: Annotated[int, Field(ge=1)]
+    version: Annotated[Whole, Field(ge=1)]
 
 
 class LinkTask(Task):
@@ -95,7 +95,7 @@ class CloseRecord(Task):
 
     action: Literal["close-record"] = "close-record"
     id: Identifier
-    version: int
+    version: Whole
     seen: StoredInstant
     at: StoredInstant
 
@@ -158,8 +158,8 @@ class SweepRequest(Request):
 
     citizen_id: CitizenId | None = None
     levels: Annotated[tuple[Level, ...], Field(min_length=1)] | None = None
-    findings_per_kind: Annotated[int, Field(ge=0, le=1000)] = 100
-    limit: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    findings_per_kind: Annotated[Whole, Field(ge=0, le=1000)] = 100
+    limit: Annotated[Whole, Field(ge=1, le=10_000)] | None = None
     after: Annotated[str, Field(pattern=r"^N[123]:\d{1,15}$")] | None = None
 
     @model_validator(mode="after")

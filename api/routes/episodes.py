@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from hashlib import blake2b
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import orjson
 from fastapi import APIRouter, Path, Query
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
@@ -17,10 +17,28 @@ from api.needs import ERASURES, citizen_may, needs
 from api.writing import Write
 from orchestration.formats import File, Given, Intake, parse
 from orchestration.ingest import IngestReport, ingest
-from schemas.base import CitizenId, Identifier, Request
+from schemas.base import SAYING, CitizenId, Identifier, Request
 from schemas.erasure import EraseEpisode, ErasureReport
 
 router = APIRouter(prefix="/v1/episodes", tags=["episodes"], route_class=StrictRoute)
+
+
+_WORDS: Final = {"type": "string", "pattern": SAYING, "maxLength": 1000}
+Message = Annotated[
+    dict[str, Any],
+    WithJsonSchema(
+        {
+            "type": "object",
+            "properties": dict.fromkeys(("speaker", "role", "text", "content", "session"), _WORDS)
+            | {name: {"type": "string", "format": "date-time"} for name in ("timestamp", "time")},
+            "allOf": [
+                {"anyOf": [{"required": [one]} for one in names]}
+                for names in (("speaker", "role"), ("text", "content"))
+            ],
+        }
+    ),
+]
+"""What `orchestration.formats.messages` reads; other fields are kept."""
 
 
 class Conversation(Request):
@@ -31,7 +49,7 @@ class Conversation(Request):
 
     citizen_id: CitizenId
     episode_id: Identifier | None = None
-    messages: Annotated[list[dict[str, Any]], Field(min_length=1, max_length=10_000)]
+    messages: Annotated[list[Message], Field(min_length=1, max_length=10_000)]
 
 
 class EpisodeReport(IngestReport):

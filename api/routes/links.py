@@ -21,7 +21,7 @@ from substrate.rows import link, link_record
 
 router = APIRouter(prefix="/v1/links", tags=["links"], route_class=StrictRoute)
 
-LinkBody = Annotated[Any, one_or_many(Relate | list[Relate]), Body()]
+LinkBody = Annotated[Any, one_or_many(Relate), Body()]
 
 
 class LinkHistory(Frozen):

@@ -22,7 +22,7 @@ from substrate.rows import memory_record, node
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=StrictRoute)
 
-MemoryBody = Annotated[Any, one_or_many(Remember | list[Remember]), Body()]
+MemoryBody = Annotated[Any, one_or_many(Remember), Body()]
 
 
 class MemoryHistory(Frozen):
