@@ -29,6 +29,7 @@ Message = Annotated[
     WithJsonSchema(
         {
             "type": "object",
+            "examples": [{"role": "user", "content": "Hello."}],
             "properties": dict.fromkeys(("speaker", "role", "text", "content", "session"), _WORDS)
             | {name: {"type": "string", "format": "date-time"} for name in ("timestamp", "time")},
             "allOf": [

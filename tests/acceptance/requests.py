@@ -74,7 +74,7 @@ class Aim(NamedTuple):
         aimed = {"citizen_id": self.citizen, "level": "N1"} | dict.fromkeys(OF_A_MEMORY, self.memory)
         if name in aimed:
             return aimed[name]
-        for choice in FIRST_OF:
+        for choice in FIRST_OF if "properties" not in schema else ():
             if choice in schema:
                 kinds = [self._resolved(one) for one in schema[choice]]
                 return self._value(name, next(one for one in kinds if one.get("type") != "null"))
@@ -96,6 +96,8 @@ class Aim(NamedTuple):
         return schema.get("examples", [TIME if "format" in schema else "NEXT"])[0]
 
     def _object(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        if "examples" in schema:
+            return dict(schema["examples"][0])
         fields = schema.get("properties", {})
         marks = {name for name, said in fields.items() if "const" in said}
         chosen = {*schema.get("required", ()), *marks, *(fields.keys() & {"citizen_id"})}
