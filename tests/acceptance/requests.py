@@ -96,9 +96,9 @@ class Aim(NamedTuple):
         return schema.get("examples", [TIME if "format" in schema else "NEXT"])[0]
 
     def _object(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        if "examples" in schema:
-            return dict(schema["examples"][0])
         fields = schema.get("properties", {})
+        if "examples" in schema and "citizen_id" not in fields:
+            return dict(schema["examples"][0])
         marks = {name for name, said in fields.items() if "const" in said}
         chosen = {*schema.get("required", ()), *marks, *(fields.keys() & {"citizen_id"})}
         shown = dict(next(iter(schema.get("examples", ())), {}))
