@@ -185,6 +185,14 @@ ERASURES: Final = Need("citizen:ID:erase or LEVEL:erase", _commands)
 """For routes that remove for good what `api.erasing` parses. No scope but `admin` erases from N2 and N3."""
 
 
+def _listing(caller: Caller, given: Given) -> Given:
+    caller.need(given["asked"].level, given["asked"].citizen_id, "read")
+    return given
+
+
+LISTING: Final = Need("citizen:ID:read or LEVEL:read", _listing)
+
+
 def _receipt(caller: Caller, given: Given) -> Given:
     """Shared levels that were not asked for by name are left out where they may not be read."""
     where, levels = given["where"], given["levels"]

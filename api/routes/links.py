@@ -9,7 +9,8 @@ from fastapi import APIRouter, Body, Response
 from api.addresses import AskedOf, AskedWhose, AtLink, link_seen, records_of_link
 from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
-from api.needs import COMMANDS, memory_may, needs
+from api.listing import LinksAsked, cursor_of, page_of
+from api.needs import COMMANDS, LISTING, memory_may, needs
 from api.revising import RevisionBody, of_place
 from api.writing import MANY, Write, one_or_many, write, write_one
 from schemas.base import Frozen
@@ -17,6 +18,7 @@ from schemas.command import WriteReceipt
 from schemas.link_commands import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate
 from schemas.memory import ConsciousnessRelationship, LinkRecord
 from substrate.cypher.columns import LINK_COLUMNS
+from substrate.listing import links
 from substrate.rows import link, link_record
 
 router = APIRouter(prefix="/v1/links", tags=["links"], route_class=StrictRoute)
@@ -31,11 +33,27 @@ class LinkHistory(Frozen):
     records: tuple[LinkRecord, ...]
 
 
+class LinkPage(Frozen):
+    """Links by the memory where they begin, in the order in which these were first remembered."""
+
+    links: tuple[ConsciousnessRelationship, ...]
+    next: str | None = None
+
+
 @router.post("", status_code=201, response_model=WriteReceipt, responses=MANY)
 @needs(COMMANDS)
 async def relate(body: LinkBody, writing: Write) -> Response:
     """Store one link, or a list of up to 1000; the metadata of each is checked in three tiers."""
     return await write(body, Relate, writing)
+
+
+@router.get("")
+@needs(LISTING)
+async def listed(asked: LinksAsked, runtime: Opened, now: Now) -> LinkPage:
+    """The links of a graph, now or at a moment, a page at a time: each that holds, however its ends stand."""
+    page = await page_of(links, asked, asked.relation_type, (runtime, now))
+    found = tuple(link(row[2:], (row[0], row[1]), asked.level) for row in page.rows)
+    return LinkPage(links=found, next=cursor_of(page.after))
 
 
 @router.get("/{level}/{link_id:path}/history")

@@ -11,13 +11,15 @@ from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
 from api.erasing import erase_said
 from api.etags import NOT_MODIFIED, IfNoneMatch, tagged
-from api.needs import COMMANDS, ERASURES, memory_may, needs
+from api.listing import MemoriesAsked, cursor_of, page_of
+from api.needs import COMMANDS, ERASURES, LISTING, memory_may, needs
 from api.revising import RevisionBody, of_place
 from api.writing import MANY, Write, one_or_many, write, write_one
 from schemas.base import Frozen
 from schemas.commands import Correct, Remember, Resolve, Retract, Supersede, Undo, WriteReceipt
 from schemas.erasure import EraseMemory, ErasureReport
 from schemas.memory import ConsciousnessNode, MemoryRecord
+from substrate.listing import memories
 from substrate.rows import memory_record, node
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=StrictRoute)
@@ -32,11 +34,26 @@ class MemoryHistory(Frozen):
     records: tuple[MemoryRecord, ...]
 
 
+class MemoryPage(Frozen):
+    """Memories in the order in which they were first remembered; `next` is the cursor of the page behind."""
+
+    memories: tuple[ConsciousnessNode, ...]
+    next: str | None = None
+
+
 @router.post("", status_code=201, response_model=WriteReceipt, responses=MANY)
 @needs(COMMANDS)
 async def remember(body: MemoryBody, writing: Write) -> Response:
     """Store one memory, or a list of up to 1000 of which each is stored or refused on its own."""
     return await write(body, Remember, writing)
+
+
+@router.get("")
+@needs(LISTING)
+async def listed(asked: MemoriesAsked, runtime: Opened, now: Now) -> MemoryPage:
+    """What a graph holds, now or at a moment, a page at a time."""
+    page = await page_of(memories, asked, asked.node_type, (runtime, now))
+    return MemoryPage(memories=tuple(node(row, asked.level) for row in page.rows), next=cursor_of(page.after))
 
 
 @router.get("/{level}/{memory_id:path}/history")

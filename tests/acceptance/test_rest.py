@@ -80,6 +80,8 @@ def test_the_service_documents_every_route(service: Service) -> None:
         ("get", address),
         ("get", f"{address}/history"),
         ("get", link),
+        ("get", "/v1/memories"),
+        ("get", "/v1/links"),
         ("get", f"{link}/history"),
         ("get", "/v1/receipts/{command_id}"),
         ("get", "/health/live"),

@@ -1,0 +1,36 @@
+"""What lists a graph page by page, in the order in which its memories were made.
+
+Pages go by the internal id, as those of upkeep do: a page costs the same wherever it lies.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from substrate.cypher.columns import link_columns, node_columns, visible
+from substrate.cypher.query import Query
+
+PLACES: Final = Query(
+    "places",
+    "MATCH (i:ConsciousnessNode) WHERE id(i) >= $first WITH i LIMIT $rows RETURN max(id(i)), count(i)",
+)
+"""Where the next so many memories end, and how many they are."""
+
+_OF_PAGE: Final = "MATCH (i:ConsciousnessNode) WHERE id(i) >= $first AND id(i) <= $last WITH i "
+
+LIST_MEMORIES: Final = Query(
+    "list_memories",
+    f"{_OF_PAGE} OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion) WHERE {visible('p')} WITH i, collect(p) AS past "
+    f"UNWIND (past + CASE WHEN {visible('i')} THEN [i] ELSE [] END) AS m "
+    "WITH i, m WHERE $kind IS NULL OR m.node_type = $kind "
+    f"RETURN id(i), {node_columns('m')} ORDER BY id(i), m.version LIMIT $limit",
+)
+"""The records of a range of memories that a scope sees."""
+
+LIST_LINKS: Final = Query(
+    "list_links",
+    f"{_OF_PAGE} MATCH (i)-[e:LINK|PAST_LINK]->(j) WHERE {visible('e')} "
+    "AND (id(i) > $first OR e.id > $behind) AND ($kind IS NULL OR e.relation_type = $kind) "
+    f"RETURN id(i), i.id, j.id, {link_columns('e')} ORDER BY id(i), e.id LIMIT $limit",
+)
+"""The link records that begin at a range of memories and that a scope sees; of the first, those behind an id."""

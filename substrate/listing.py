@@ -1,0 +1,76 @@
+"""Listing a graph page by page: what a scope sees of it, in a stable order."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from schemas.temporal import Scope
+from substrate.connection import Connection, Row, parameters
+from substrate.cypher import listing as cypher
+from substrate.cypher.query import Query
+
+PLACES_A_READ: Final = 500
+
+
+class Place(NamedTuple):
+    """Where a page begins: at a memory by its internal id; for links behind the link `behind` of it."""
+
+    first: int = 0
+    behind: str = ""
+
+
+class Wanted(NamedTuple):
+    """What is listed: the scope, the node type or relation type if one is asked for, at most how many."""
+
+    scope: Scope
+    kind: str | None
+    limit: int
+
+
+class Page(NamedTuple):
+    """Rows, and where the next page begins; None at the end."""
+
+    rows: list[Row]
+    after: Place | None
+
+
+async def memories(connection: Connection, graph: str, wanted: Wanted, start: Place) -> Page:
+    """Records of memories, each row in the order of `NODE_COLUMNS`."""
+    found, more = await _collected(connection, (graph, cypher.LIST_MEMORIES), wanted, start)
+    after = Place(found[-1][0] + 1) if more else None
+    return Page([row[1:] for row in found], after)
+
+
+async def links(connection: Connection, graph: str, wanted: Wanted, start: Place) -> Page:
+    """Records of links, each row the ids of its ends, then `LINK_COLUMNS`."""
+    found, more = await _collected(connection, (graph, cypher.LIST_LINKS), wanted, start)
+    after = Place(found[-1][0], found[-1][3]) if more else None
+    return Page([row[1:] for row in found], after)
+
+
+async def _collected(
+    connection: Connection, of: tuple[str, Query], wanted: Wanted, start: Place
+) -> tuple[list[Row], bool]:
+    """At most `limit` rows, each led by the place of its memory, and whether there may be more."""
+    graph, query = of
+    found: list[Row] = []
+    while True:
+        window = parameters({"first": start.first, "rows": PLACES_A_READ})
+        [[last, count]] = await connection.read(graph, cypher.PLACES, window)
+        if not count:
+            return found, False
+        room = wanted.limit - len(found)
+        values = {**_scope(wanted.scope), **start._asdict(), "last": last, "kind": wanted.kind, "limit": room}
+        found += await connection.read(graph, query, parameters(values))
+        if len(found) >= wanted.limit:
+            return found, True
+        start = Place(last + 1)
+
+
+def _scope(scope: Scope) -> dict[str, Any]:
+    return {
+        "valid_from": scope.valid.start,
+        "valid_to": scope.valid.end,
+        "known_from": scope.known.start,
+        "known_to": scope.known.end,
+    }
