@@ -8,6 +8,7 @@ compared by an exact scan of those, because an index of everything would bring o
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -28,6 +29,7 @@ from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode, Level
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, Scope, to_datetime
+from substrate import reader
 from substrate.emotions import normal_emotions
 
 
@@ -48,7 +50,8 @@ async def retrieve_consciousness_context_from_state(
     stages.end("embed")
     scope = scope_of(state, now)
     sought = _sought(state, scope)
-    answers = await six_queries.run(six(state, graphs, meaning, scope), deps.connection)
+    ahead = await _ahead(graphs, deps, now)
+    answers = await six_queries.run(six(state, graphs, meaning, scope, ahead), deps.connection)
     stages.end("six_queries")
     gathered = gather(answers, sought)
     resolved = _resolved(gathered, sought)
@@ -70,6 +73,12 @@ async def retrieve_consciousness_context_from_state(
     stages.end("assembly")
     acts_on = ActsOn(state.current_energy) if state.apply_feedback else None
     return await completed(stream, (graphs, deps, now), stages, acts_on)
+
+
+async def _ahead(graphs: Mapping[Level, str], deps: Deps, now: Instant) -> frozenset[Level]:
+    """The levels where a change lies ahead."""
+    until = await asyncio.gather(*(reader.pending_until(deps.connection, graph) for graph in graphs.values()))
+    return frozenset(level for level, end in zip(graphs, until, strict=True) if now < end)
 
 
 def _sought(state: StateBasedRetrieval, scope: Scope) -> Sought:

@@ -57,6 +57,12 @@ async def receipts(connection: Connection, graph: str, ids: Sequence[str]) -> di
     return {str(row[0]): Kept(*row) for row in rows}
 
 
+async def pending_until(connection: Connection, graph: str) -> int:
+    """The instant until which the present is found on both sides: some change lies ahead."""
+    rows = await connection.read(graph, cypher.PENDING, NOTHING)
+    return int(rows[0][0]) if rows else 0
+
+
 async def counts(connection: Connection, graph: str) -> Counts:
     """How many memories, past versions, traces and links the graph holds."""
     rows = await connection.read(graph, schema_cypher.COUNTS, NOTHING)

@@ -34,7 +34,7 @@ class LinkHistory(Frozen):
 
 
 class LinkPage(Frozen):
-    """Links by the memory where they begin, in the order in which these were first remembered."""
+    """Links by the memory where they begin, in an order that stays; `next` is the cursor of the page behind."""
 
     links: tuple[ConsciousnessRelationship, ...]
     next: str | None = None

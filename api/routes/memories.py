@@ -35,7 +35,7 @@ class MemoryHistory(Frozen):
 
 
 class MemoryPage(Frozen):
-    """Memories in the order in which they were first remembered; `next` is the cursor of the page behind."""
+    """Memories in an order that stays; `next` is the cursor of the page behind."""
 
     memories: tuple[ConsciousnessNode, ...]
     next: str | None = None

@@ -1,4 +1,4 @@
-"""What lists a graph page by page, in the order in which its memories were made.
+"""What lists a graph page by page, in the order in which its memories lie.
 
 Pages go by the internal id, as those of upkeep do: a page costs the same wherever it lies.
 """

@@ -46,6 +46,11 @@ RECEIPTS: Final = Query(
 )
 """What is kept of some commands."""
 
+PENDING: Final = Query(
+    "pending", "MATCH (m:SubstrateMeta {key: 'stamp'}) RETURN coalesce(m.pending_until, 0) LIMIT 1"
+)
+"""Until when some record on the past side is still true."""
+
 EXISTING: Final = Query(
     "existing",
     "UNWIND $ids AS id MATCH (n:ConsciousnessNode {id: id}) RETURN n.id, n.fingerprint",

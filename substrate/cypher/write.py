@@ -60,7 +60,7 @@ REMEMBER: Final = Query(
     f"WITH m, at, r, c, CASE WHEN o IS NULL AND c IS NULL THEN [1] ELSE [] END AS new, {_FOUND} "
     "FOREACH (_ IN new | "
     f"CREATE (n:ConsciousnessNode {{{assignments('r', NODE_COLUMNS + NODE_UPKEEP)}}})"
-    f"-[:HAS_TRACE]->(:Trace {_TRACE}) SET n.created_at = at, m.clock = at "
+    f"-[:HAS_TRACE]->(:Trace {_TRACE}) SET m.clock = at "
     "FOREACH (tag IN r.tag_names | MERGE (t:Tag {name: tag}) CREATE (n)-[:TAGGED]->(t))) "
     f"FOREACH {_ANSWERED} {_MARKS}",
 )
@@ -75,8 +75,8 @@ _RELATE_ENDS: Final = (
 _RELATE_NEW: Final = (
     "CASE WHEN has_source AND has_target AND o IS NULL AND c IS NULL AND gone = 0 THEN [1] ELSE [] END AS new, "
     f"{_FOUND} FOREACH (_ IN new | "
-    f"CREATE (a)-[l:LINK {{handle: r.handle, {assignments('r', LINK_COLUMNS + LINK_UPKEEP)}}}]->(b) "
-    f"SET l.created_at = at, m.clock = at) FOREACH {_ANSWERED} {_MARKS}, has_source, has_target, gone"
+    f"CREATE (a)-[:LINK {{handle: r.handle, {assignments('r', LINK_COLUMNS + LINK_UPKEEP)}}}]->(b) "
+    f"SET m.clock = at) FOREACH {_ANSWERED} {_MARKS}, has_source, has_target, gone"
 )
 
 RELATE: Final = Query(

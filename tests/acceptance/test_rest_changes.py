@@ -107,7 +107,8 @@ def test_what_a_graph_holds_is_listed_page_by_page(service: Service, citizen: st
             assert len(page[what]) <= 3
             found += [one.get("node_id") or one["link_id"] for one in page[what]]
             if page["next"] is None:
-                return found
+                assert len(set(found)) == len(found)
+                return sorted(found)
             cursor = {"cursor": page["next"]}
 
     assert paged("memories", "memories") == [name for name in names if name != "m5"]

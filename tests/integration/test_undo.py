@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from orchestration.deps import Deps
+from orchestration.waking import retrieve_consciousness_context_from_state
 from schemas.commands import ANY_COMMAND
+from schemas.intention import StateBasedRetrieval
 from tests.integration.store import NOW, ask, day, found, history, moment, remember, send, stored
 
 
@@ -168,3 +170,18 @@ async def test_what_is_written_is_seen_at_once_though_the_clock_stands_still(
     for number in range(3):
         await stored(deps, command(fresh_citizen, "correct", description=f"walk {number}"), now=NOW)
         assert await shown(deps, fresh_citizen, "walk", 100) == [f"walk {number}"]
+
+
+async def test_a_change_that_lies_ahead_leaves_the_present_to_be_woken_to(deps: Deps, fresh_citizen: str) -> None:
+    await walk(deps, fresh_citizen, resolution_state="in_progress", energy=0.7)
+    later = command(fresh_citizen, "supersede", description="up the hill", effective_at=moment(11))
+    await stored(deps, later, now=day(9))
+
+    async def woken(when: float) -> list[str]:
+        state = {"citizen_id": fresh_citizen, "query_mode": "find_what_i_was_doing", "query_levels": ["N1"],
+                 "current_energy": 0.5, "current_emotions": {}}  # fmt: skip
+        asked = StateBasedRetrieval.model_validate(state)
+        stream = await retrieve_consciousness_context_from_state(asked, deps, day(when))
+        return [memory.description for memory in found(stream)]
+
+    assert (await woken(10), await woken(12)) == (["along the canal"], ["up the hill"])
