@@ -36,7 +36,7 @@ async def apply(
     one command, such as an episode, of which these are parts: one receipt is kept for all. Raises Unavailable
     when the engine does not answer: the same commands can then be sent again.
     """
-    over = [_never_holds(command, now) for command in commands]
+    over = [await _never_holds(command, deps, now) for command in commands]
     able = [command for command, fault in zip(commands, over, strict=True) if fault is None]
     done = iter(await _apply(able, (deps, now, whole)))
     return [fault or next(done) for fault in over]
@@ -45,14 +45,22 @@ async def apply(
 type _With = tuple[Deps, Instant, str | None]
 
 
-def _never_holds(command: Command, now: Instant) -> WriteReceipt | None:
-    """The refusal of a memory or link that would begin now and end before."""
+async def _never_holds(command: Command, deps: Deps, now: Instant) -> WriteReceipt | None:
+    """The refusal of a memory or link that would begin now and end before, unless it was stored in its time."""
     if not isinstance(command, (Remember, Relate)) or command.valid_at is not None or command.invalid_at is None:
         return None
-    if to_instant(command.invalid_at) > now:
+    if to_instant(command.invalid_at) > now or await _kept(command, deps):
         return None
     fault = "invalid_at lies in the past and valid_at is not given: it would end before it begins"
     return receipts.refused(command, _named(command), Refusal("invalid-request", fault))
+
+
+async def _kept(command: Command, deps: Deps) -> bool:
+    """Whether the receipt of a command with this id is kept."""
+    graph = graph_name(command.level, command.citizen_id)
+    if command.command_id is None or not await deps.graphs.for_reading(graph):
+        return False
+    return bool(await reader.receipts(deps.connection, graph, [command.command_id]))
 
 
 def _named(command: Command) -> tuple[str, str | None]:

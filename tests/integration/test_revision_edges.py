@@ -110,3 +110,13 @@ async def test_what_would_end_before_it_begins_is_refused(deps: Deps, fresh_citi
     assert (await apply(deps, fresh_citizen, START, **past)).problem == "invalid-request"
     with pytest.raises(ValidationError, match="invalid_at must lie after valid_at"):
         ANY_COMMAND.validate_python({"citizen_id": "a", **past, "valid_at": START})
+
+
+async def test_a_command_sent_again_after_its_memory_has_ended_is_known(deps: Deps, fresh_citizen: str) -> None:
+    await harbour(deps, fresh_citizen)
+    brief = {"command": "remember", "id": "b", "name": "b", "invalid_at": START + 2 * DAY, "command_id": "c1"}
+    first = await apply(deps, fresh_citizen, START + DAY, **brief)
+    again = await apply(deps, fresh_citizen, START + 3 * DAY, **brief)
+    assert (first.status, again) == ("stored", first.model_copy(update={"duplicate": True}))
+    other = await apply(deps, fresh_citizen, START + 3 * DAY, **{**brief, "name": "other"})
+    assert (other.status, other.problem) == ("refused", "conflict")
