@@ -173,6 +173,8 @@ async def _relations(
     read: str, names: Sequence[str], types: Sequence[str], deps: Deps, notes: list[str]
 ) -> tuple[Relation, ...]:
     """By likeness where there is an embedder, else by forms of the word."""
+    if not deps.embedder.dimension:
+        return relations_in(read, names, types, same_stem)
     sought = set(query_words(" ".join(telling(read, names))))
     texts = [word for word in telling(read, names) if word in sought] + [spoken(kind) for kind in types]
     try:

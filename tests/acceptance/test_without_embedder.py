@@ -107,3 +107,15 @@ def test_health_says_none_and_no_vector_is_stored(service: Service, citizen: str
         query = "MATCH (t:Trace) RETURN count(t) > 0, count(t.embedding)"
         rows = engine.execute_command("GRAPH.RO_QUERY", f"citizen_{citizen}", query)[1]
     assert rows == [["true", 0]]
+
+
+def test_a_signal_goes_by_names_words_and_emotions(service: Service, citizen: str) -> None:
+    service.remember(citizen, id="egor", name="Egor", node_type="Person")
+    assert service.relate(citizen, ("egor", "CRITICIZED", "mast")).status_code == 201
+    signal = {"citizen_id": citizen, "focus": "Egor criticizes the work again", "emotion": "frustration"}
+    answer = service.http.post("/v1/resonate", json=signal)
+    assert answer.status_code == 200, answer.text
+    said = answer.json()
+    assert said["signal"]["nodes"] == ["Egor"]
+    assert "CRITICIZED" in str(said["signal"]["relations"])
+    assert [NOTE in note for note in said["notes"]].count(True) == 1
