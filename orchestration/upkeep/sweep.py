@@ -103,6 +103,8 @@ async def _swept(
     fits = stamp.generation_of(deps.embedder.model, deps.embedder.dimension) is not None
     if fits:
         await deps.graphs.for_reading(graph)  # its schema is ours, or this says so
+    else:
+        deps.connection.generations[graph] = stamp.generation
     place = place._replace(embedded=stamp.dimension > 0)
     run = Sweep(place, deps, listed, mendable=fits)
     counts = GraphCounts(**(await reader.counts(deps.connection, graph))._asdict())

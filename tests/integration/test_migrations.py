@@ -60,7 +60,7 @@ LINKED_1 = (
     f"CREATE (a)-[:PAST_LINK {{id: 'walk|WITH|rain', relation_type: 'WITH', {_OF_LINK}, expired_at: $gone}}]->(b)"
 )
 CLOCK = Query("clock", "MATCH (m:SubstrateMeta) RETURN m.clock")
-INDEXES = Query("indexes", "CALL db.indexes() YIELD label, properties, types RETURN label, properties, types")
+INDEXES = Query("indexes", "CALL db.indexes() YIELD label, types RETURN label, types")
 CONSTRAINTS = Query(
     "constraints", "CALL db.constraints() YIELD type, label, properties RETURN type, label, properties"
 )
@@ -88,10 +88,11 @@ async def written_by_version_1(deps: Deps, citizen: str) -> str:
 
 
 async def shape(deps: Deps, graph: str) -> tuple[list[str], list[str]]:
-    """The indexes and the constraints of a graph."""
+    """The indexes and the constraints of a graph, whatever order they were made in."""
     indexes = await deps.connection.read(graph, INDEXES, parameters({}))
     constraints = await deps.connection.read(graph, CONSTRAINTS, parameters({}))
-    return sorted(map(str, indexes)), sorted(map(str, constraints))
+    columns = [f"{label} {sorted(types.strip('{}').split('], '))}" for label, types in indexes]
+    return sorted(column.replace("]", "") for column in columns), sorted(map(str, constraints))
 
 
 def anew(deps: Deps) -> Deps:

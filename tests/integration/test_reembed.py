@@ -17,11 +17,12 @@ from api.runtime import running
 from orchestration.deps import Deps
 from orchestration.records import embedded_text
 from orchestration.upkeep.reembedding import reembed_store
+from orchestration.upkeep.sweep import sweep
 from schemas.commands import Retract, Supersede
 from schemas.errors import StoreMisfit
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from schemas.upkeep import ReembedReport
+from schemas.upkeep import ReembedReport, SweepRequest
 from substrate import graph_schema, reembed
 from substrate.connection import Connection, parameters
 from substrate.cypher.query import Query
@@ -279,3 +280,16 @@ async def test_a_store_without_vectors_gets_them_and_can_be_rid_of_them(open_sto
         stream = await ask(deps, "ada", "cedar", now=NOW + 5000)
         assert found(stream)[0].node_id == "cedar"
         assert (await covered(deps))[2] == 0
+
+
+async def test_a_sweep_under_another_model_says_that_the_embeddings_are_stale_and_no_more(
+    open_store: OpenStore,
+) -> None:
+    async with open_store(SMALL) as deps:
+        await told(deps)
+        await reembedded(deps, OTHER)
+    async with open_store(SMALL) as deps:
+        [report] = (await sweep(SweepRequest(citizen_id="ada", levels=(Level.N1,)), deps, NOW)).reports
+        assert report.findings_by_kind["embedding_stale"] == 1
+        assert "embedding_missing" not in report.findings_by_kind
+        assert any("substrate reembed" in finding.message for finding in report.findings)
