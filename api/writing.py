@@ -17,7 +17,16 @@ from api.runtime import Runtime
 from orchestration import insertion
 from schemas.base import Frozen, Identifier
 from schemas.command import Command, WriteReceipt
-from schemas.errors import Conflict, Fault, Forbidden, Incorrect, InvalidRequest, NotFound, PreconditionFailed
+from schemas.errors import (
+    Conflict,
+    Fault,
+    Forbidden,
+    Incorrect,
+    InvalidRequest,
+    NotFound,
+    NotTrusted,
+    PreconditionFailed,
+)
 from schemas.temporal import Instant
 
 _ERRORS: Final[dict[str | None, type[Incorrect]]] = {
@@ -25,6 +34,7 @@ _ERRORS: Final[dict[str | None, type[Incorrect]]] = {
     "not-found": NotFound,
     "conflict": Conflict,
     "forbidden": Forbidden,
+    "not-trusted": NotTrusted,
 }
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orchestration import records
+from orchestration import records, trust
 from orchestration.receipts import Refusal
 from schemas.command import ChangeCommand
 from schemas.commands import Resolve, Retract, Revision, Supersede, Undo
 from schemas.link_commands import LinkRevision, ResolveLink, SupersedeLink, UndoLink, Unrelate
+from schemas.memory import Source
 from schemas.temporal import Instant
 from substrate import bitemporal
 from substrate.bitemporal import Change, Record, Reversal
@@ -19,7 +20,10 @@ UNDOES = (Undo, UndoLink)
 
 
 def carried(command: ChangeCommand, found: Sequence[Record]) -> Record:
-    """The record that the identity carries, in the version that the command expects. Raises Refusal."""
+    """The record that the identity carries, in the version that the command expects.
+
+    Raises Refusal, also when the command's source may not change it.
+    """
     if not found:
         what = "memory" if isinstance(command, OF_MEMORIES) else "link"
         raise Refusal("not-found", f"there is no {what} {command.id} in {command.level}")
@@ -27,6 +31,9 @@ def carried(command: ChangeCommand, found: Sequence[Record]) -> Record:
     if command.expected_version is not None and command.expected_version != record.version:
         fault = f"{command.id} has version {record.version}, not {command.expected_version}"
         raise Refusal("conflict", fault, current_version=record.version)
+    came_from = Source(record.content.get("source", Source.CITIZEN))
+    if not trust.may_change(command.source, came_from):
+        raise Refusal("not-trusted", trust.fault(command.source, came_from), current_version=record.version)
     return record
 
 

@@ -173,8 +173,8 @@ def revised_link_fields(command: LinkRevision) -> dict[str, Any]:
 
 
 def _said(command: Revision | LinkRevision) -> dict[str, Any]:
-    said = command.model_dump(exclude_unset=True, exclude=set(_NOT_CONTENT))
-    changed = stored(said, tuple(said))
+    said = {**command.model_dump(exclude_unset=True, exclude=set(_NOT_CONTENT)), "source": command.source}
+    changed: dict[str, Any] = stored(said, tuple(said))
     if command.emotion_vector is not None:
         changed["emotion_vector"] = orjson.dumps(command.emotion_vector).decode()
     return changed

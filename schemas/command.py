@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from schemas.base import CitizenId, Frozen, Identifier, Request, ShortText, Whole
-from schemas.memory import Level
+from schemas.memory import Level, Source
 
 Tags = Annotated[tuple[ShortText, ...], Field(max_length=64)]
 ExpectedVersion = Annotated[Whole, Field(ge=1)]
@@ -54,10 +54,12 @@ class ChangeCommand(Command):
     """A change of a memory or a link, by its id.
 
     `expected_version` guards against a lost update: the change is refused when the latest record has another.
+    `source` says who changes it; the rule of trust refuses one that weighs less than the record's own.
     """
 
     id: str
     expected_version: ExpectedVersion | None = None
+    source: Source = Source.CITIZEN
 
 
 def never_absent(command: ChangeCommand, fields: frozenset[str], of: str) -> None:
@@ -87,5 +89,5 @@ class WriteReceipt(Frozen):
     duplicate: bool = False
     current_version: int | None = None
     faults: tuple[str, ...] = ()
-    problem: Literal["invalid-request", "not-found", "conflict", "forbidden"] | None = None
+    problem: Literal["invalid-request", "not-found", "conflict", "forbidden", "not-trusted"] | None = None
     warnings: tuple[str, ...] = ()

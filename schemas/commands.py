@@ -89,7 +89,6 @@ class Revision(ChangeCommand):
     abstraction: Abstraction | None = None
     correction_pattern_id: Identifier | None = None
     discovery_energy: Unit | None = None
-    source: Source = Source.CITIZEN
 
     @model_validator(mode="after")
     def _what_every_memory_has_stays(self) -> Revision:

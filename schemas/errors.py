@@ -5,6 +5,7 @@ SubstrateError
 │   ├── InvalidRequest     422  a field is missing, malformed or out of range
 │   ├── Unauthenticated    401  no key, or one that does not count
 │   ├── Forbidden          403  the key may not do this
+│   ├── NotTrusted         403  the command's source may not change that record
 │   ├── NotFound           404  no such memory, citizen or receipt
 │   ├── Conflict           409  it clashes with what is stored
 │   ├── PreconditionFailed 412  it is no longer as If-Match says
@@ -84,6 +85,14 @@ class Forbidden(Incorrect):
     status = 403
     slug = "forbidden"
     title = "The key does not allow this"
+
+
+class NotTrusted(Incorrect):
+    """The record comes from a source that weighs more than the command's."""
+
+    status = 403
+    slug = "not-trusted"
+    title = "The record is not changed by such a source"
 
 
 class PreconditionFailed(Incorrect):

@@ -100,7 +100,6 @@ class LinkRevision(ChangeCommand):
     body_sensation: Text | None = None
     spatial_context: Text | None = None
     sensory_details: JsonMap | None = None
-    source: Source = Source.CITIZEN
 
     @model_validator(mode="after")
     def _what_every_link_has_stays(self) -> LinkRevision:

@@ -22,6 +22,7 @@ from orchestration.records import (
     tag_names,
 )
 from schemas.commands import Correct, Relate, Remember, Supersede
+from schemas.memory import Source
 from schemas.temporal import END_OF_TIME, to_instant
 from substrate.cypher.columns import LINK_COLUMNS, LINK_UPKEEP, NODE_COLUMNS, NODE_UPKEEP
 
@@ -224,9 +225,9 @@ def test_a_revision_changes_what_it_says_and_nothing_else() -> None:
     assert after["goal"] is None
 
 
-def test_a_revision_that_says_nothing_changes_nothing() -> None:
+def test_a_revision_that_says_nothing_changes_only_who_said_it_last() -> None:
     before = {"name": "A walk", "description": "by the sea", "energy": 0.5}
     command = Supersede.model_validate(
         {"citizen_id": "ada", "id": "m", "command_id": "c", "expected_version": 3, "effective_at": THEN}
     )
-    assert revised_fields(command, before) == {}
+    assert revised_fields(command, before) == {"source": Source.CITIZEN}

@@ -1,0 +1,60 @@
+"""Trust over HTTP: a record says where it came from, and a lesser source does not change it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.acceptance.conftest import Service
+
+HOME: dict[str, Any] = {"id": "home", "name": "Home", "description": "We live in Porto, by the river."}
+
+
+def changed(service: Service, citizen: str, how: str, source: str, **fields: Any) -> Any:
+    body = {"citizen_id": citizen, "source": source, **fields}
+    return service.http.post(f"/v1/memories/N1/home/{how}", json=body)
+
+
+@pytest.mark.parametrize(
+    ("how", "fields"),
+    [
+        ("supersede", {"description": "We live in Faro."}),
+        ("correct", {"description": "We live in Faro."}),
+        ("retract", {}),
+        ("resolve", {}),
+        ("undo", {}),
+    ],
+)
+def test_a_tool_does_not_change_what_a_citizen_said(
+    service: Service, citizen: str, how: str, fields: dict[str, Any]
+) -> None:
+    service.remember(citizen, **HOME)
+    if how == "undo":
+        assert changed(service, citizen, "correct", "citizen", description="By the sea.").status_code == 200
+    before = service.http.get("/v1/memories/N1/home/history", params={"citizen_id": citizen}).json()
+    answer = changed(service, citizen, how, "tool", **fields)
+    assert answer.status_code == 403
+    assert answer.json()["type"] == "/problems/not-trusted"
+    assert "only by citizen, system" in answer.json()["detail"]
+    assert service.http.get("/v1/memories/N1/home/history", params={"citizen_id": citizen}).json() == before
+
+
+def test_what_a_citizen_corrects_is_the_citizens_from_then_on(service: Service, citizen: str) -> None:
+    service.remember(citizen, **HOME, source="tool")
+    assert changed(service, citizen, "correct", "citizen", description="By the sea.").status_code == 200
+    assert service.http.get("/v1/memories/N1/home", params={"citizen_id": citizen}).json()["source"] == "citizen"
+    assert changed(service, citizen, "correct", "tool", description="In the hills.").status_code == 403
+
+
+def test_a_tool_changes_what_a_tool_said(service: Service, citizen: str) -> None:
+    service.remember(citizen, **HOME, source="tool")
+    assert changed(service, citizen, "supersede", "tool", description="In the hills.").status_code == 200
+
+
+def test_in_a_list_only_the_untrusted_change_is_refused(service: Service, citizen: str) -> None:
+    service.remember(citizen, **HOME)
+    service.relate(citizen, ("home", "NEXT", "home"), id="loop", source="system")
+    answer = service.http.post("/v1/links/N1/loop/retract", json={"citizen_id": citizen})
+    assert answer.status_code == 403
+    assert answer.json()["type"] == "/problems/not-trusted"
