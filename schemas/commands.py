@@ -97,7 +97,11 @@ class Revision(ChangeCommand):
 
 
 class Supersede(Revision):
-    """The world changed (`reality_changed`): the old content ends at `effective_at`, the new begins there."""
+    """The world changed (`reality_changed`): the old content ends at `effective_at`, the new begins there.
+
+    `effective_at`, now if left out, may lie in the past or be to come, but within the valid time of the latest
+    record: after its beginning, before its end. Another is refused.
+    """
 
     command: Literal["supersede"] = "supersede"
     effective_at: Moment | None = None

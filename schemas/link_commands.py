@@ -108,7 +108,11 @@ class LinkRevision(ChangeCommand):
 
 
 class SupersedeLink(LinkRevision):
-    """The world changed (`reality_changed`): the old metadata end at `effective_at`, the new begin there."""
+    """The world changed (`reality_changed`): the old metadata end at `effective_at`, the new begin there.
+
+    `effective_at`, now if left out, may lie in the past or be to come, but within the valid time of the latest
+    record: after its beginning, before its end. Another is refused.
+    """
 
     command: Literal["supersede_link"] = "supersede_link"
     effective_at: Moment | None = None

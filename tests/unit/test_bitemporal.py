@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.temporal import END_OF_TIME, Period, Scope
-from substrate.bitemporal import Change, Record, after, correct, is_open, retract, supersede, visible
+from substrate.bitemporal import Change, Record, after, correct, is_open, retract, supersede, undo, visible
 
 HORIZON = 12
 """Valid times lie in 0..HORIZON; an open end reaches past it."""
@@ -172,6 +172,59 @@ def test_no_two_records_of_an_identity_have_one_version(first: Record, taken: li
     assert all(change.closed.version < change.latest.version for change in changes if change.latest)
 
 
+@dataclass
+class Undone:
+    """All records of one identity, as undo closes and opens them."""
+
+    all: list[Record]
+
+    def take(self, change: Change) -> None:
+        opened = [record for record in (change.kept, change.latest) if record is not None]
+        self.all = [change.closed if one.version == change.closed.version else one for one in self.all] + opened
+
+    def undo(self, now: int) -> None:
+        reversal = undo(self.all, None, now)
+        closed = {record.version: record for record in reversal.closed}
+        opened = [record for record in (reversal.kept, reversal.latest) if record is not None]
+        self.all = [closed.get(one.version, one) for one in self.all] + opened
+
+    def believed(self, known: int) -> list[object]:
+        """What was said of each instant, as it was known at one."""
+        return [
+            [one.content["said"] for one in self.all if visible(one, Scope.at(valid, known))]
+            for valid in range(-2, HORIZON + 3)
+        ]
+
+
+@given(first_records(), steps, st.integers(1, 4))
+def test_an_undo_brings_back_what_was_believed_and_leaves_the_past(
+    first: Record, taken: list[Step], times: int
+) -> None:
+    held = Undone([first])
+    states = [held.believed(LATER)]
+    for number, step in enumerate(taken):
+        record = max(held.all, key=lambda one: one.version)
+        if not is_open(record):
+            break
+        try:
+            held.take(carry_out(step, record, f"{step[0]} {number}"))
+        except ValueError:
+            continue
+        states.append(held.believed(LATER))
+    if len(states) == 1:
+        with pytest.raises(ValueError, match="nothing was changed"):
+            undo(held.all, None, 50)
+        return
+    known = max(one.known.start for one in held.all) + 1
+    past = [held.believed(at) for at in range(known)]
+    for turn in range(times):
+        held.undo(50)
+        assert held.believed(LATER) == states[-1 if turn % 2 else -2]
+        assert [held.believed(at) for at in range(known)] == past
+        assert sorted(one.version for one in held.all) == list(range(1, len(held.all) + 1))
+
+
+LATER = 10_000
 RECORD = Record("m", 3, Period(10, 20), Period(100), {"said": "old"})
 
 
