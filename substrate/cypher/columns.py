@@ -66,6 +66,16 @@ def records_of(identity: str, record: str, carried: str = "") -> str:
     )
 
 
+def degree_now(name: str) -> str:
+    """How many links the memory has; its versions, tags and traces are none."""
+    return f"indegree({name}, 'LINK') + outdegree({name}, 'LINK')"
+
+
+def degree_then(name: str) -> str:
+    """How many links the memory has in the scope, for any moment."""
+    return f"size([({name})-[link:LINK|PAST_LINK]-() WHERE {visible('link')} | 1])"
+
+
 def felt(name: str) -> str:
     """The felt filter: energy, confidence, and every required emotion."""
     return (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from substrate.cypher.columns import node_columns, records_of, visible
+from substrate.cypher.columns import degree_now, node_columns, records_of, visible
 from substrate.cypher.query import Query
 
 LINKS: Final = 1000
@@ -69,7 +69,7 @@ _QUICK: Final = _weighted({channel: TERMS[channel] for channel in _OF_THE_RECORD
 def _links_of_nodes(link: str) -> str:
     return (
         "MATCH (s:ConsciousnessNode) WHERE s.id IN $ids "
-        f"WITH s ORDER BY indegree(s) + outdegree(s), s.id MATCH (s)-[e:{link}]-(i:ConsciousnessNode) "
+        f"WITH s ORDER BY {degree_now('s')}, s.id MATCH (s)-[e:{link}]-(i:ConsciousnessNode) "
         f"WITH s, e, i LIMIT {LINKS} WITH s, e, i WHERE {visible('e')} "
     )
 
@@ -157,7 +157,7 @@ def _statement(*, now: bool) -> str:
         f"{'' if now else records_of('i', 'm', 'asserted')} {record} {_may_answer('m')} "
         f"WITH i, m, {said} AS said "
         f"OPTIONAL MATCH (i)-[e:{link}]-(o:ConsciousnessNode) "
-        f"WHERE indegree(i) + outdegree(i) <= {CROWD} AND {visible('e')} "
+        f"WHERE {degree_now('i')} <= {CROWD} AND {visible('e')} "
         "WITH i, m, said, collect(DISTINCT o.id) AS others, "
         "collect(DISTINCT CASE WHEN o.name_key IS NULL THEN null ELSE o.id END) AS around, "
         "collect(DISTINCT CASE WHEN e IS NULL THEN null "
@@ -203,7 +203,7 @@ SURROUNDINGS: Final = Query(
     f"MATCH (s)-[e:LINK]->(o:ConsciousnessNode) WHERE {visible('e')} AND o.name_key IS NOT NULL "
     "WITH DISTINCT o.id AS id, o.name AS name ORDER BY id LIMIT 32 RETURN 'node' AS kind, id, name "
     "UNION ALL MATCH (s:ConsciousnessNode) WHERE s.id IN $near "
-    "WITH s ORDER BY indegree(s) + outdegree(s), s.id MATCH (s)-[e:LINK]-(o:ConsciousnessNode) "
+    f"WITH s ORDER BY {degree_now('s')}, s.id MATCH (s)-[e:LINK]-(o:ConsciousnessNode) "
     f"WITH e, o LIMIT {LINKS} WITH e WHERE {visible('e')} "
     "WITH e.relation_type AS name, count(e) AS links ORDER BY links DESC, name LIMIT 64 "
     "RETURN 'type' AS kind, null AS id, name",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from substrate.cypher.columns import felt, link_columns, node_columns, visible
+from substrate.cypher.columns import degree_now, degree_then, felt, link_columns, node_columns, visible
 from substrate.cypher.query import Query
 
 DOCUMENT_CAP: Final = 250
@@ -90,7 +90,7 @@ _FIRST_HOP_NOW: Final = (
 
 _SECOND_HOP_NOW: Final = (
     "UNION ALL WITH starts UNWIND starts[..$far] AS s "
-    f"MATCH (s)-[e:LINK]-(b) WHERE indegree(b) + outdegree(b) < {HUB} "
+    f"MATCH (s)-[e:LINK]-(b) WHERE {degree_now('b')} < {HUB} "
     f"AND {visible('e')} AND {visible('b')} AND {felt('b')} "
     f"{_best('s', 'b', '$second_starts')} WITH DISTINCT s, b "
     f"MATCH (b)-[e:LINK]-(m) WHERE {visible('e')} AND {visible('m')} AND {felt('m')} AND m.id <> s.id "
@@ -171,7 +171,8 @@ _FIRST_HOP_THEN: Final = (
 
 _SECOND_HOP_THEN: Final = (
     "UNION ALL WITH identities UNWIND identities[..$far] AS i WITH DISTINCT i "
-    f"MATCH (i)-[e:LINK|PAST_LINK]-(b) WHERE indegree(b) + outdegree(b) < {HUB} AND {visible('e')} "
+    f"MATCH (i)-[e:LINK|PAST_LINK]-(b) WHERE {visible('e')} "
+    f"WITH i, e, b, {degree_then('b')} AS degree WHERE degree < {HUB} "
     f"WITH i, e, b {_with_records('b', 'i, e')} {_best('i', 'b', '$second_starts')} WITH DISTINCT i, b "
     f"MATCH (b)-[e:LINK|PAST_LINK]-(j) WHERE {visible('e')} AND j.id <> i.id "
     f"WITH i, b, e, j {_with_records('j', 'i, b, e')} {_best('i, b', 'records', '$second_hop')} "
