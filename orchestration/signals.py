@@ -28,8 +28,12 @@ READ_WORDS: Final = 288
 """The last so many words of window and focus are read for names, relations, emotion and result."""
 A_LOOK: Final = 36
 MAX_NODES: Final = 64
-LIKE_A_RELATION: Final = 0.6
-"""Cosine from which a word means a relation; of word pairs tried, synonyms lie above, other verbs below."""
+LIKE_A_RELATION: Final = 0.55
+"""Cosine from which a word means a relation.
+
+With the local model 9 of 16 pairs of synonyms lie above it, and none of 10 pairs that mean something else: created
+and destroyed .52, likes and hates .51, criticized and praised .48.
+"""
 
 
 @dataclass(slots=True)

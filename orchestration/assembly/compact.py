@@ -1,4 +1,4 @@
-"""A stream as a text made for a prompt: when, who, what, why it is here (issue 3, `form=compact`). Pure."""
+"""A stream as a text made for a prompt: when, who, what, why it is here (`form=compact`). Pure."""
 
 from __future__ import annotations
 

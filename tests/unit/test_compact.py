@@ -1,4 +1,4 @@
-"""A stream as a text made for a prompt (issue 3, `form=compact`)."""
+"""A stream as a text made for a prompt (`form=compact`)."""
 
 from __future__ import annotations
 
