@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from substrate.cypher.columns import degree_now, degree_then, felt, link_columns, node_columns, visible
+from substrate.cypher.columns import degree_now, felt, link_columns, node_columns, uncrowded_then, visible
 from substrate.cypher.query import Query
 
 DOCUMENT_CAP: Final = 250
@@ -62,6 +62,9 @@ FARTHEST: Final = 3.0
 
 HUB: Final = 64
 """A memory with so many links says little about any one of them: the second hop does not go through it."""
+
+LOOKED_AT: Final = "1000"
+"""Of so many of a memory's links in the past, the strongest, it is asked whether the other end was there then."""
 
 _STRENGTH: Final = "e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC"
 
@@ -165,17 +168,18 @@ def _with_records(identity: str, carried: str) -> str:
 _FIRST_HOP_THEN: Final = (
     "UNION ALL WITH identities UNWIND identities[..$expanded] AS i WITH DISTINCT i "
     f"MATCH (i)-[e:LINK|PAST_LINK]-(j) WHERE {visible('e')} "
-    f"WITH i, e, j {_with_records('j', 'i, e')} {_best('i', 'records', '$first_hop')} "
+    f"{_best('i', 'j', LOOKED_AT)} WITH i, e, j {_with_records('j', 'i, e')} "
+    f"{_best('i', 'records', '$first_hop')} "
     "UNWIND records AS m RETURN 1 AS hop, null AS score, e, m "
 )
 
 _SECOND_HOP_THEN: Final = (
     "UNION ALL WITH identities UNWIND identities[..$far] AS i WITH DISTINCT i "
     f"MATCH (i)-[e:LINK|PAST_LINK]-(b) WHERE {visible('e')} "
-    f"WITH i, e, b, {degree_then('b')} AS degree WHERE degree < {HUB} "
-    f"WITH i, e, b {_with_records('b', 'i, e')} {_best('i', 'b', '$second_starts')} WITH DISTINCT i, b "
-    f"MATCH (b)-[e:LINK|PAST_LINK]-(j) WHERE {visible('e')} AND j.id <> i.id "
-    f"WITH i, b, e, j {_with_records('j', 'i, b, e')} {_best('i, b', 'records', '$second_hop')} "
+    f"{_best('i', 'b', LOOKED_AT)} {uncrowded_then('b', 'i, e, b', HUB)} {_with_records('b', 'i, e')} "
+    f"{_best('i', 'b', '$second_starts')} WITH DISTINCT i, b MATCH (b)-[e:LINK|PAST_LINK]-(j) "
+    f"WHERE {visible('e')} AND j.id <> i.id WITH i, b, e, j {_with_records('j', 'i, b, e')} "
+    f"{_best('i, b', 'records', '$second_hop')} "
     "UNWIND records AS m RETURN 2 AS hop, null AS score, e, m "
 )
 

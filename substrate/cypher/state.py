@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from substrate.cypher.columns import degree_now, degree_then, felt, link_columns, node_columns, visible
+from substrate.cypher.columns import degree_now, felt, link_columns, node_columns, uncrowded_then, visible
 from substrate.cypher.query import Query
 from substrate.cypher.search import HUB
 
@@ -218,8 +218,14 @@ def _resolved(time: _Time, starts: str, order: str) -> str:
 
 def _from_resolutions(time: _Time) -> str:
     """Each resolution once, whatever it resolved, unless it is a crowd of its own."""
-    degree = degree_now("r") if time is _NOW else degree_then("r")
-    return f"{_resolving(time, 'x', 'r')} WITH DISTINCT r, {degree} AS degree WHERE degree < {CROWD} WITH r "
+    return f"{_resolving(time, 'x', 'r')} WITH DISTINCT r {_uncrowded(time, 'r', 'r', CROWD)} "
+
+
+def _uncrowded(time: _Time, name: str, carried: str, limit: int) -> str:
+    """Keeps the rows whose memory `name` has fewer than `limit` links."""
+    if time is _NOW:
+        return f"WITH {carried}, {degree_now(name)} AS links WHERE links < {limit} WITH {carried} "
+    return uncrowded_then(name, carried, limit)
 
 
 def _onward(link: str, other: str) -> str:
@@ -239,11 +245,10 @@ def _steps(time: _Time) -> str:
 def _second_steps(time: _Time) -> str:
     """The steps two hops from a resolution, not by way of hubs, each with the memory between: two rows a step."""
     between = visible("b") if time is _NOW else "b.id IS NOT NULL"
-    degree = degree_now("b") if time is _NOW else degree_then("b")
     return (
         f"{_from_resolutions(time)} MATCH (r)-[y:{time.link}]-(b:ConsciousnessNode) "
         f"WHERE {visible('y')} AND {between} AND {_onward('y', 'b')} "
-        f"WITH r, y, b, {degree} AS degree WHERE degree < {HUB} WITH r, y, b "
+        f"{_uncrowded(time, 'b', 'r, y, b', HUB)} "
         f"{_strongest('r', 'y', 'b', '$first_hop')} "
         f"MATCH (b)-[e:{time.link}]-(j:ConsciousnessNode) "
         f"WHERE {visible('e')} AND {time.there} AND j.id <> r.id AND j.node_type {_STEP} "
