@@ -32,8 +32,10 @@ from orchestration import retrieval, six_queries
 from orchestration.formats import Intake, parse
 from orchestration.formats.files import given
 from orchestration.ingest import ingest
+from orchestration.question import read
 from schemas.intention import RetrievalIntention
 from schemas.settings import Settings, StoreSettings
+from schemas.temporal import to_datetime
 
 CLIENTS = (1, 4, 16)
 TURNS = 10_240
@@ -69,7 +71,8 @@ async def prepared(question: Question, rt: Runtime) -> list[six_queries.Asked]:
     embedding = await rt.deps.embedder.embed_query(question.text)
     moment = now()
     lexicons = await retrieval.look_up_words(intention, graphs, rt.deps, moment)
-    return retrieval.six(intention, lexicons, (embedding, graphs), moment)
+    asked = read(question.text, to_datetime(moment))
+    return retrieval.six(intention, lexicons, (embedding, graphs), moment, asked)
 
 
 async def timed(call: Callable[[], Awaitable[Any]]) -> float:

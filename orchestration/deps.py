@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from orchestration.activation.fusion import FUSION, Fusion
 from substrate.connection import Connection
 from substrate.embeddings.embedder import Embedder
 from substrate.graph_schema import Graphs
@@ -11,8 +12,9 @@ from substrate.graph_schema import Graphs
 
 @dataclass(frozen=True, slots=True)
 class Deps:
-    """An open store and an open embedder."""
+    """An open store, an open embedder, and how the channels of a question are weighed."""
 
     connection: Connection
     graphs: Graphs
     embedder: Embedder
+    fusion: Fusion = FUSION

@@ -14,6 +14,8 @@ from typing import Any
 import orjson
 from rapidfuzz import fuzz
 
+from orchestration.episodes import person_id
+from orchestration.question import ROLES
 from schemas.temporal import Instant
 from substrate.text import STOP_WORDS, name_key
 
@@ -29,10 +31,11 @@ _MANY = 10**9
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A memory that the query names."""
+    """A memory that the query names; `speaks` says that it is somebody whose words were ingested."""
 
     id: str
     name: str
+    speaks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,10 @@ class Lexicon:
     frequencies: Mapping[str, int] | None = None
     entities: tuple[Entity, ...] = ()
     late: bool = False
+
+    def speakers(self) -> tuple[str, ...]:
+        """Names of those whom the query names and who speak."""
+        return tuple(entity.name for entity in self.entities if entity.speaks)
 
     @classmethod
     def unknown(cls, words: Sequence[str]) -> Lexicon:
@@ -121,7 +128,7 @@ def read_lexicon(rows: Sequence[Sequence[Any]], query_text: str) -> Lexicon:
         elif kind == "word":
             frequencies[key] += amount
         elif key not in entities and _is_named(said, name, aliases, node_type):
-            entities[key] = Entity(key, name)
+            entities[key] = Entity(key, name, speaks=key == person_id(name))
     return Lexicon(*sizes, pending, frequencies, _closest(said, entities.values()))
 
 
@@ -139,5 +146,7 @@ def _closest(said: Said, entities: Iterable[Entity]) -> tuple[Entity, ...]:
 
 def _is_named(said: Said, name: str, aliases: str | None, node_type: str) -> bool:
     bare = name_key(name).removeprefix(f"{node_type.lower()} ")
+    if bare in ROLES:
+        return False
     others = orjson.loads(aliases) if aliases else ()
     return any(said.names(candidate) for candidate in (bare, *others))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from orchestration import plural_queries, six_queries
 from orchestration.activation.engine import Asker, activate
 from orchestration.activation.found import Found
+from orchestration.activation.fusion import Fusion
 from orchestration.assembly.framing import of_intention
 from orchestration.assembly.stream import Account, assemble
 from orchestration.citizen import with_feedback
@@ -19,6 +20,7 @@ from orchestration.entity_extraction import look_up
 from orchestration.lexicon import Lexicon
 from orchestration.plural_queries import Where, moment_of
 from orchestration.plurality import lifted
+from orchestration.question import Question, read, without_names
 from schemas.errors import Unavailable
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
@@ -64,19 +66,20 @@ async def retrieve_consciousness_context(
     stages = Stages()
     graphs = await existing_graphs(intention.citizen_id, intention.query_levels, deps)
     stages.end("open")
-    embedding, lexicons = await asyncio.gather(
-        deps.embedder.embed_query(intention.query_text), look_up_words(intention, graphs, deps, now)
-    )
+    question = read(intention.query_text, to_datetime(moment_of(_scope(intention, now), now)))
+    lexicons = await look_up_words(intention, graphs, deps, now)
+    embedding = await deps.embedder.embed_query(likened(question, lexicons, deps.fusion))
     stages.end("embed_and_extract")
-    answers = await six_queries.run(six(intention, lexicons, (embedding, graphs), now), deps.connection)
+    asked = six(intention, lexicons, (embedding, graphs), now, question)
+    answers = await six_queries.run(asked, deps.connection)
     stages.end("six_queries")
     if answers and all(answer.timing.failure for answer in answers):
         raise Unavailable("none of the six queries was answered", remedy="Try again in a moment.")
     found = Found()
     for answer in answers:
         found.add(answer.asked.level, answer.rows, likeness=answer.asked.name.endswith("vector"))
-    asker = Asker(intention.query_text, intention.current_emotions, intention.reality_pressure)
-    activation = activate(found, lexicons, asker)
+    asker = Asker(intention.query_text, intention.current_emotions, intention.reality_pressure, question)
+    activation = activate(found, lexicons, asker, deps.fusion)
     if intention.plurality is not None:
         activation = lifted(
             activation, found.memories, intention.plurality, moment_of(_scope(intention, now), now)
@@ -116,6 +119,15 @@ async def completed(
     return stream.model_copy(update={"retrieval_latency_ms": stages.total(), "stage_ms": stages.spent})
 
 
+def likened(question: Question, lexicons: Mapping[Level, Lexicon], fusion: Fusion) -> str:
+    """The text to which memories are likened: the question without the names of those who speak.
+
+    A turn says much about its content and, by its speaker, little: who spoke is known exactly.
+    """
+    names = {name for lexicon in lexicons.values() for name in lexicon.speakers()}
+    return without_names(question.text, names if fusion.named_apart else ())
+
+
 async def existing_graphs(citizen_id: str, levels: Sequence[Level], deps: Deps) -> dict[Level, str]:
     """The graphs of the levels asked for, as far as they exist."""
     names = {level: graph_name(level, citizen_id) for level in levels}
@@ -145,6 +157,7 @@ def six(
     lexicons: Mapping[Level, Lexicon],
     sought: tuple[Sequence[float], Mapping[Level, str]],
     now: Instant,
+    question: Question,
 ) -> list[six_queries.Asked]:
     """The queries of an intention: two for each graph that exists, one where there is no embedding.
 
@@ -153,7 +166,7 @@ def six(
     embedding, graphs = sought
     scope = _scope(intention, now)
     shared = six_queries.shared_values(intention, scope)
-    reach = six_queries.Reach(pool=max(MIN_POOL, 2 * intention.max_results_per_level))
+    reach = six_queries.reach(question, max(MIN_POOL, 2 * intention.max_results_per_level))
     asked = []
     for level, lexicon in lexicons.items():
         where = (level, graphs[level])

@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from orchestration.lexicon import Lexicon
+from orchestration.question import ASKING, WISHES, Question
 from schemas.errors import SubstrateError
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
@@ -21,6 +22,7 @@ from substrate.connection import Connection, GraphMissing, Row, parameters
 from substrate.cypher import search as cypher
 from substrate.cypher.query import Query
 from substrate.emotions import normal_emotion
+from substrate.text import name_key
 
 EXACT_BELOW = 256
 """Graphs with fewer traces are scanned: as fast as the index there, and nothing can be starved."""
@@ -35,13 +37,17 @@ COMMON_WORD_SHARE = 0.2
 """A word that this share of the memories holds says little; it is not searched while rarer words are there."""
 
 
+BROAD_POOL, BROAD_EXPANDED = 160, 60
+"""For a broad question: its answer is not among the nearest alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reach:
     """How far a stream looks around (003, decision 3: depth 2).
 
     `pool` candidates per query; of the first hits of likeness and of the first anchors the strongest
     `first_hop` links each; of the first `far` starts a second hop. On the development conversations fewer cost
-    recall, and more brought little for their time.
+    recall, and more brought little for their time. `wishes`: standing wishes of the asker are looked for too.
     """
 
     pool: int
@@ -51,6 +57,14 @@ class Reach:
     far: int = 3
     second_starts: int = 4
     second_hop: int = 3
+    wishes: bool = field(default=False, kw_only=True)
+
+
+def reach(question: Question, pool: int) -> Reach:
+    """How far to look for the answer of a question, at least `pool` candidates per query."""
+    if question.broad:
+        return Reach(max(pool, BROAD_POOL), BROAD_EXPANDED, BROAD_EXPANDED)
+    return Reach(pool, wishes=question.wishes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +122,13 @@ def telling_words(lexicon: Lexicon) -> list[str]:
     return telling or sorted(held, key=lambda word: frequencies[word])[:FEW_COMMON_WORDS]
 
 
+def _anchoring(lexicon: Lexicon) -> list[str]:
+    """The telling words without the names of those who speak, unless there are no others."""
+    words = telling_words(lexicon)
+    names = {word for name in lexicon.speakers() for word in name_key(name).split()}
+    return [word for word in words if word not in names] or words
+
+
 def vector_query(
     where: tuple[Level, str], lexicon: Lexicon, values: Mapping[str, Any], reach: Reach, *, past: bool
 ) -> Asked:
@@ -133,7 +154,9 @@ def graph_query(
     level, graph = where
     own = {
         "entities": [entity.id for entity in lexicon.entities],
-        "words": "|".join(telling_words(lexicon)),
+        "words": "|".join(_anchoring(lexicon)),
+        "wishes": [WISHES] if reach.wishes else [],
+        "askers": sorted(ASKING),
         "limit": reach.pool,
         "expanded": reach.expanded_anchors,
         "first_hop": reach.first_hop,

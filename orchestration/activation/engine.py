@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from orchestration.activation import ranking, relevance
-from orchestration.activation.found import Found, Key
+from orchestration.activation.breadth import spread_out
+from orchestration.activation.found import Found, Key, Memory
+from orchestration.activation.fusion import FUSION, Fusion, said, timed, wished
 from orchestration.activation.spreading import spread
 from orchestration.lexicon import Lexicon
+from orchestration.question import Question
 from schemas.memory import Level
 from substrate.emotions import named_in, normal_emotions
+from substrate.text import name_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,38 +27,79 @@ class Activation:
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who asks what: the words, the emotions felt (those that the words name when none are given), the urgency."""
+    """Who asks what: the words, the emotions felt (those that the words name when none are given), the urgency.
+
+    `question`: the words as they were read (`orchestration.question`); None: nothing is read out of them.
+    """
 
     query_text: str
     emotions: Mapping[str, float] | None = None
     pressure: float = ranking.REALITY_PRESSURE
+    question: Question | None = None
 
     def felt(self) -> Mapping[str, float]:
         """The emotions with which memories may resonate, in normal form."""
         return normal_emotions(self.emotions) if self.emotions else named_in(self.query_text)
 
 
-def activate(found: Found, lexicons: Mapping[Level, Lexicon], asker: Asker) -> Activation:
+def activate(found: Found, lexicons: Mapping[Level, Lexicon], asker: Asker, fusion: Fusion = FUSION) -> Activation:
     """Order the memories found by activation. Relevance after spreading is scaled to [0, 1]."""
     memories = found.memories
     if not memories:
         return Activation((), {})
-    weights = {
-        level: relevance.word_weights(lexicon.frequencies or {}, lexicon.memories)
-        for level, lexicon in lexicons.items()
-    }
-    texts = {key: relevance.lexical_text(memory) for key, memory in memories.items()}
-    words = relevance.bm25(texts, weights)
-    base, halves = relevance.base_relevance(memories.values(), words)
-    received = spread(memories, found.bonds.values(), base)
-    summed = {key: base[key] + received[key] for key in memories}
+    question = asker.question or Question(asker.query_text)
+    speakers = {name_key(name) for lexicon in lexicons.values() for name in lexicon.speakers()}
+    parts = _parts(found, _words(memories, lexicons, speakers if fusion.named_apart else ()), question, fusion)
+    base = {key: sum(terms.values()) for key, terms in parts.items()}
+    received = spread(memories, found.bonds.values(), base, fusion)
+    for key, memory in memories.items():
+        parts[key].update(spread=received[key])
+        if by := said(memory, question, speakers, fusion):
+            parts[key]["speaker"] = by
+    for key, weight in wished(memories, base, question, fusion).items():
+        parts[key]["wish"] = weight
+    summed = {key: sum(terms.values()) for key, terms in parts.items()}
     greatest = max(1.0, max(summed.values()))
     emotions = asker.felt()
-    scores = [
-        ranking.consciousness_score(memory, summed[key] / greatest, emotions, asker.pressure)
-        for key, memory in memories.items()
-    ]
-    parts = {
-        key: {"likeness": halves[key][0], "words": halves[key][1], "spread": received[key]} for key in memories
-    }
-    return Activation(tuple(ranking.ranked(scores)), parts)
+    scores = ranking.ranked(
+        [
+            ranking.consciousness_score(memory, summed[key] / greatest, emotions, asker.pressure)
+            for key, memory in memories.items()
+        ]
+    )
+    if question.broad and fusion.breadth:
+        scores = spread_out(scores, memories, fusion.breadth)
+    return Activation(tuple(scores), parts)
+
+
+def _words(
+    memories: Mapping[Key, Memory], lexicons: Mapping[Level, Lexicon], speakers: Collection[str]
+) -> dict[Key, float]:
+    """BM25 of each memory. In a turn the name of a speaker says only that the other one was speaking."""
+    names = {word for name in speakers for word in name.split()}
+    spoken = {key for key, memory in memories.items() if memory.get("speaker")} if names else set()
+    words: dict[Key, float] = {}
+    for keys, left_out in ((spoken, names), (memories.keys() - spoken, set())):
+        weights = {
+            level: relevance.word_weights(
+                {word: count for word, count in (lexicon.frequencies or {}).items() if word not in left_out},
+                lexicon.memories,
+            )
+            for level, lexicon in lexicons.items()
+        }
+        texts = {key: relevance.lexical_text(memory) for key, memory in memories.items() if key in keys}
+        words.update(relevance.bm25(texts, weights))
+    return words
+
+
+def _parts(
+    found: Found, words: Mapping[Key, float], question: Question, fusion: Fusion
+) -> dict[Key, dict[str, float]]:
+    """What each memory has of its own, before anything spreads."""
+    _, halves = relevance.base_relevance(found.memories.values(), words, fusion.likeness)
+    parts: dict[Key, dict[str, float]] = {}
+    for key, memory in found.memories.items():
+        parts[key] = {"likeness": halves[key][0], "words": halves[key][1]}
+        if (when := timed(memory, question, fusion)) and any(halves[key]):
+            parts[key]["time"] = when
+    return parts

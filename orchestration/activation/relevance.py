@@ -15,9 +15,6 @@ K1 = 1.2
 B = 0.75
 """BM25's usual constants (Robertson and Zaragoza 2009)."""
 
-LIKENESS_SHARE = 0.4
-"""Share of likeness in base relevance, the rest is words."""
-
 
 def inverse_frequency(holding: int, total: int) -> float:
     """BM25's weight of a word that `holding` of `total` memories hold; never negative."""
@@ -82,12 +79,12 @@ def _spread_out(values: Sequence[float]) -> tuple[float, float]:
 
 
 def base_relevance(
-    memories: Iterable[Memory], words: Mapping[Key, float]
+    memories: Iterable[Memory], words: Mapping[Key, float], share: float
 ) -> tuple[dict[Key, float], dict[Key, tuple[float, float]]]:
     """Convex mix of normalised likeness and normalised words, in [0, 1], and its two parts for `explain`.
 
     Likeness is stretched between the least and the greatest that the vector search found; a memory that it
-    did not find has none. Words are divided by the best score.
+    did not find has none. Words are divided by the best score. `share` is that of likeness.
     """
     known = list(memories)
     likenesses = [memory.likeness for memory in known if memory.likeness is not None]
@@ -96,5 +93,5 @@ def base_relevance(
     parts: dict[Key, tuple[float, float]] = {}
     for memory in known:
         alike = 0.0 if memory.likeness is None else (memory.likeness - low) / width
-        parts[memory.key] = (LIKENESS_SHARE * alike, (1.0 - LIKENESS_SHARE) * words.get(memory.key, 0.0) / best)
+        parts[memory.key] = (share * alike, (1.0 - share) * words.get(memory.key, 0.0) / best)
     return {key: sum(part) for key, part in parts.items()}, parts

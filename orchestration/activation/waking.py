@@ -16,6 +16,7 @@ import orjson
 from orchestration.activation import ranking
 from orchestration.activation.engine import Activation
 from orchestration.activation.found import HOP, NODE_START, SCORE, SOURCE, TARGET, Found, Key, Memory
+from orchestration.activation.fusion import Fusion
 from orchestration.activation.spreading import spread
 from schemas.intention import EMOTIONAL_MODES, QueryMode
 from schemas.memory import Level
@@ -40,6 +41,8 @@ SHARED_MEANING = 0.3
 """A memory is about the goal from this cosine of embeddings, if it is among the nearest at all."""
 DISCOVERY = 0.5
 """Discovery energy where none was written (003)."""
+HANGS = Fusion(gain=1.5, answer=0.0)
+"""How far what hangs on an answer shares in it; nobody asked for words, so nothing is an answer to a turn."""
 HANGING = 0.5
 """How much of what spreads to a memory counts for one that only hangs on an answer."""
 DAY = 86_400_000_000
@@ -218,7 +221,7 @@ def activate(found: Found, scores: Mapping[Key, float], sought: Sought) -> Activ
     memories = found.memories
     base = {key: scores.get(key, 0.0) for key in memories}
     best = max(base.values(), default=0.0)
-    received = spread(memories, found.bonds.values(), base)
+    received = spread(memories, found.bonds.values(), base, HANGS)
     hanging = {key: min(best, HANGING * gift) for key, gift in received.items() if key not in scores}
     rated = [
         ranking.consciousness_score(memory, hanging.get(key, base[key]), sought.emotions, sought.pressure)

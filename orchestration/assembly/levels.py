@@ -26,22 +26,20 @@ class Selection:
 
 
 def select(found: Found, order: Sequence[Score], levels: Sequence[Level], limit: int) -> Selection:
-    """The first `limit` of each query: by likeness for the vector search, by activation for the traversal.
+    """The most active `limit` of each query; those of the vector search are shown in the order of likeness.
 
     Links are those between memories shown, strongest first.
     """
     vector: dict[Level, list[Memory]] = {level: [] for level in levels}
     graph: dict[Level, list[Key]] = {level: [] for level in levels}
-    for memory in found.memories.values():
-        if memory.likeness is not None:
-            vector[memory.key[0]].append(memory)
     for score in order:
         memory = found.memories[score.key]
+        if memory.likeness is not None and len(vector[score.key[0]]) < limit:
+            vector[score.key[0]].append(memory)
         if memory.hops is not None and len(graph[score.key[0]]) < limit:
             graph[score.key[0]].append(score.key)
     nearest = {
-        level: [memory.key for memory in sorted(found_here, key=lambda m: m.place)[:limit]]
-        for level, found_here in vector.items()
+        level: [memory.key for memory in sorted(alike, key=lambda m: m.place)] for level, alike in vector.items()
     }
     shown = {(key[0], key[1]) for side in (nearest, graph) for keys in side.values() for key in keys}
     links: dict[Level, list[Bond]] = {level: [] for level in levels}

@@ -66,6 +66,9 @@ HUB: Final = 64
 LOOKED_AT: Final = "1000"
 """Of so many of a memory's links in the past, the strongest, it is asked whether the other end was there then."""
 
+WISHES: Final = 40
+"""How many of the asker's turns that may be standing wishes are looked at."""
+
 _STRENGTH: Final = "e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC"
 
 _ROW: Final = f"RETURN hop, score, startNode(e).id, endNode(e).id, {link_columns('e')}, {node_columns('m')}"
@@ -121,6 +124,15 @@ SCAN_NOW: Final = Query(
 )
 """The same by an exact scan: for small graphs, and where filters starved the index."""
 
+
+def _wished(label: str) -> str:
+    """What the asker may have wished for once and for all."""
+    return (
+        f"UNWIND $wishes AS wish CALL db.idx.fulltext.queryNodes('{label}', wish) YIELD node AS s, score "
+        f"WITH s, score WHERE toLower(s.speaker) IN $askers AND {visible('s')} AND {felt('s')} "
+    )
+
+
 _STARTS_NOW: Final = (
     "CALL { "
     f"MATCH (s:ConsciousnessNode) WHERE s.id IN $entities WITH s WHERE {visible('s')} AND {felt('s')} "
@@ -129,6 +141,8 @@ _STARTS_NOW: Final = (
     "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words) YIELD node AS s, score "
     f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {felt('s')} "
     "RETURN s, score ORDER BY score DESC, s.id LIMIT $limit "
+    f"UNION ALL {_wished('ConsciousnessNode')}"
+    f"RETURN s, score ORDER BY score DESC, s.id LIMIT {WISHES} "
     "} "
 )
 
@@ -240,6 +254,10 @@ _STARTS_THEN: Final = (
     f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {felt('s')} "
     "MATCH (i:ConsciousnessNode)-[:HAD]->(s) "
     "RETURN s, i, score ORDER BY score DESC, s.id, s.version LIMIT $limit "
+    f"UNION ALL {_wished('ConsciousnessNode')}"
+    f"RETURN s, s AS i, score ORDER BY score DESC, s.id LIMIT {WISHES} "
+    f"UNION ALL {_wished('PastVersion')} MATCH (i:ConsciousnessNode)-[:HAD]->(s) "
+    f"RETURN s, i, score ORDER BY score DESC, s.id, s.version LIMIT {WISHES} "
     "} "
 )
 

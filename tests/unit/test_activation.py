@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from orchestration.activation import found as found_rows
 from orchestration.activation.engine import Asker, activate
 from orchestration.activation.found import Bond, Found, Key, Memory
+from orchestration.activation.fusion import FUSION
 from orchestration.activation.ranking import (
     BACKGROUND,
     FOCUS,
@@ -28,14 +29,13 @@ from orchestration.activation.ranking import (
     tiers,
 )
 from orchestration.activation.relevance import (
-    LIKENESS_SHARE,
     base_relevance,
     bm25,
     inverse_frequency,
     lexical_text,
     word_weights,
 )
-from orchestration.activation.spreading import GAIN, NAMED_PULL, spread
+from orchestration.activation.spreading import NAMED_PULL, spread
 from orchestration.lexicon import Lexicon
 from orchestration.traversal.probability import traversal_probability
 from schemas.memory import Level
@@ -43,6 +43,7 @@ from schemas.temporal import END_OF_TIME
 from substrate.cypher.columns import LINK_COLUMNS, NODE_COLUMNS
 
 N1, N2 = Level.N1, Level.N2
+LIKENESS_SHARE, GAIN = FUSION.likeness, FUSION.gain
 
 
 def stored_row(
@@ -199,7 +200,7 @@ def test_base_relevance_lies_between_zero_and_one_and_is_the_sum_of_its_parts(
 ) -> None:
     memories = [a_memory(f"{place:02}", likeness=likeness) for place, (likeness, _) in enumerate(known)]
     words = {memory.key: score for memory, (_, score) in zip(memories, known, strict=True)}
-    base, parts = base_relevance(memories, words)
+    base, parts = base_relevance(memories, words, LIKENESS_SHARE)
     for memory in memories:
         assert 0.0 <= base[memory.key] <= 1.0 + 1e-12
         assert base[memory.key] == sum(parts[memory.key])
@@ -216,7 +217,8 @@ def test_base_relevance_by_hand() -> None:
         a_memory("c", likeness=0.4),
         a_memory("d"),
     ]
-    base, parts = base_relevance(memories, {key("a"): 0.0, key("b"): 3.0, key("c"): 0.0, key("d"): 6.0})
+    words = {key("a"): 0.0, key("b"): 3.0, key("c"): 0.0, key("d"): 6.0}
+    base, parts = base_relevance(memories, words, LIKENESS_SHARE)
     words_share = 1.0 - LIKENESS_SHARE
     assert list(parts[key("b")]) == pytest.approx([LIKENESS_SHARE / 2, words_share / 2])
     assert base == {

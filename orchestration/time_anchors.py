@@ -1,0 +1,103 @@
+"""The times that a question names, as periods of valid time: "in May", "on 7 May 2023", "last week". Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Final
+
+from dateutil import parser
+from dateutil.relativedelta import MO, relativedelta
+
+from schemas.temporal import Period, to_instant
+
+GRACE: Final = timedelta(days=7)
+"""What happened is told within days: a period counts this much longer than it lasted."""
+YEARS_BACK: Final = 25
+"""A month without a year is that month of each of the last years: a question on an old talk means its year."""
+
+_MONTHS: Final = (
+    "january|february|march|april|may|june|july|august|september|october|november|december"
+    "|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec"
+)
+_DAY: Final = r"(?P<{0}>\d{{1,2}})(?:st|nd|rd|th)?"
+_DATE: Final = re.compile(
+    rf"(?P<lead>\b(?:in|on|of|since|by|during|until|before|after|from|early|late|mid|last|this)\s+)?"
+    rf"(?:\b{_DAY.format('before')}\s+(?:of\s+)?)?\b(?P<month>{_MONTHS})\b\.?"
+    rf"(?:\s+{_DAY.format('after')}\b(?!\d))?(?:,?\s+(?P<year>(?:1[6-9]|2[0-2])\d\d)\b)?"
+)
+_WORDS_TOO: Final = frozenset(("march", "may", "mar", "dec", "sep"))
+"""Months that are words too: they count only beside a preposition or a number."""
+_ISO: Final = re.compile(r"\b((?:1[6-9]|2[0-2])\d\d)-(\d{1,2})-(\d{1,2})\b")
+_YEAR: Final = re.compile(r"\b(?:in|of|since|during)\s+((?:1[6-9]|2[0-2])\d\d)\b")
+_AGO: Final = re.compile(r"\b(\d{1,3}|an?|one|two|three|four|five|six)\s+(day|week|month|year)s?\s+ago\b")
+_NEAR: Final = re.compile(r"\b(today|yesterday|(?:last|past|this)\s+(?:week|month|year|weekend))\b")
+_COUNTS: Final = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
+_LENGTHS: Final = {
+    "day": relativedelta(days=1),
+    "week": relativedelta(weeks=1),
+    "month": relativedelta(months=1),
+    "year": relativedelta(years=1),
+}
+
+
+def windows(text: str, now: datetime) -> tuple[Period, ...]:
+    """The periods that a text names, seen from `now`, each closed-open and `GRACE` longer than it was.
+
+    In UTC. What does not exist (31 June) or lies outside the storable years is passed over.
+    """
+    said = text.lower()
+    day = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    found = [*_dates(said, day), *_far_and_near(said, day)]
+    return tuple(dict.fromkeys(Period(to_instant(start), to_instant(end + GRACE)) for start, end in found))
+
+
+type _Span = tuple[datetime, datetime]
+
+
+def _dates(said: str, day: datetime) -> Iterator[_Span]:
+    for match in _DATE.finditer(said):
+        number = match["before"] or match["after"]
+        if match["month"] in _WORDS_TOO and not (match["lead"] or number or match["year"]):
+            continue
+        years = [int(match["year"])] if match["year"] else range(day.year - YEARS_BACK, day.year + 1)
+        for year in years:
+            yield from _span(f"{number or 1} {match['month']} {year}", "day" if number else "month", day)
+    for year, month, number in _ISO.findall(said):
+        yield from _span(f"{year}-{month}-{number}", "day", day)
+    for year in _YEAR.findall(said):
+        yield from _span(f"{year}-01-01", "year", day)
+
+
+def _span(date: str, length: str, day: datetime) -> Iterator[_Span]:
+    try:
+        start = parser.parse(date, default=day.replace(month=1, day=1))
+    except ValueError:
+        return
+    yield start, start + _LENGTHS[length]
+
+
+def _far_and_near(said: str, day: datetime) -> Iterator[_Span]:
+    for count, length in _AGO.findall(said):
+        back = _COUNTS.get(count) or int(count)
+        if back < day.year - 1700 or length in ("day", "week"):
+            start = day - back * _LENGTHS[length]
+            yield start, start + _LENGTHS[length]
+    for near in _NEAR.findall(said):
+        yield _near(near, day)
+
+
+def _near(near: str, day: datetime) -> _Span:
+    if near in ("today", "yesterday"):
+        start = day if near == "today" else day - timedelta(days=1)
+        return start, start + timedelta(days=1)
+    which, length = near.split()
+    length = "week" if length == "weekend" else length
+    begins = {
+        "week": day + relativedelta(weekday=MO(-1)),
+        "month": day.replace(day=1),
+        "year": day.replace(month=1, day=1),
+    }
+    start = begins[length] if which == "this" else begins[length] - _LENGTHS[length]
+    return start, start + _LENGTHS[length]
