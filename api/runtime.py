@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import NamedTuple
 
 from orchestration.deps import Deps
+from schemas.errors import SubstrateError
 from schemas.settings import Settings, StoreSettings
 from schemas.temporal import Instant
 from substrate.connection import Connection
@@ -17,7 +19,11 @@ from substrate.embedded import EmbeddedEngine
 from substrate.embeddings import open_embedder
 from substrate.graph_schema import Graphs
 
+logger = logging.getLogger(__name__)
+
 YOUNG_OBJECTS = 50_000
+LEAST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0
+"""Between two attempts to start an engine that does not start; the next request tries at once."""
 
 
 class Runtime(NamedTuple):
@@ -47,11 +53,10 @@ async def running(settings: Settings) -> AsyncIterator[Runtime]:
         engine = await _start_engine(settings.store)
         connection = _connect(settings.store, engine)
         graphs = Graphs(connection, model=embedder.model, dimension=embedder.dimension)
-        if engine is not None:
-            _watch(engine, connection, graphs)
         await connection.ping()
         _settle()
-        yield Runtime(settings, Deps(connection, graphs, embedder), engine)
+        async with nullcontext() if engine is None else _watched(engine, connection, graphs):
+            yield Runtime(settings, Deps(connection, graphs, embedder), engine)
     finally:
         if connection is not None:
             await connection.close()
@@ -100,23 +105,42 @@ def _connect(store: StoreSettings, engine: EmbeddedEngine | None) -> Connection:
     )
 
 
-def _watch(engine: EmbeddedEngine, connection: Connection, graphs: Graphs) -> None:
-    """When the engine is lost, start it again in the background; the caller is told to come back."""
-    revivals: set[asyncio.Task[None]] = set()
+@asynccontextmanager
+async def _watched(engine: EmbeddedEngine, connection: Connection, graphs: Graphs) -> AsyncIterator[None]:
+    """As long as this is open, an engine that ends is started again, at once and whoever asks for it or not."""
+    missed = asyncio.Event()
 
-    async def revive() -> None:
-        if await engine.ensure():
-            graphs.forget()
+    async def call() -> None:
+        if not engine.alive():
+            missed.set()
 
-    async def in_background() -> None:
-        if not engine.alive() and not revivals:
-            task = asyncio.create_task(revive())
-            revivals.add(task)
-            task.add_done_callback(_finished)
+    connection.revive = call
+    watcher = asyncio.create_task(_watch(engine, graphs, missed))
+    try:
+        yield
+    finally:
+        connection.revive = None
+        watcher.cancel()
+        await asyncio.wait([watcher])
 
-    def _finished(task: asyncio.Task[None]) -> None:
-        revivals.discard(task)
-        if not task.cancelled():
-            task.exception()  # seen: the next request meets the same lost engine and says so
 
-    connection.revive = in_background
+async def _watch(engine: EmbeddedEngine, graphs: Graphs, missed: asyncio.Event) -> None:
+    pause = LEAST_PAUSE_S
+    while True:
+        ends = [asyncio.create_task(engine.ended()), asyncio.create_task(missed.wait())]
+        try:
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for end in ends:
+                end.cancel()
+        missed.clear()
+        graphs.forget()
+        try:
+            if await engine.ensure():
+                logger.warning("the engine had ended; it was started again")
+            pause = LEAST_PAUSE_S
+        except SubstrateError as error:
+            logger.error("the engine ended and cannot be started: %s %s", error.detail, error.remedy)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(missed.wait(), pause)
+            pause = min(2 * pause, LONGEST_PAUSE_S)

@@ -13,14 +13,13 @@ from orchestration.deps import Deps
 from orchestration.receipts import Refusal
 from schemas.command import ChangeCommand, WriteReceipt
 from schemas.commands import Correct, Supersede, Undo
-from schemas.errors import Conflict
 from schemas.link_commands import UndoLink
 from schemas.temporal import Instant
 from substrate import reader, reviser, rows
 from substrate.bitemporal import Change, Record, is_open
 from substrate.cypher.columns import NODE_COLUMNS
 from substrate.emotions import emotion_vector
-from substrate.reviser import Ends, LinkChange, LinkSeen, Statement, Written
+from substrate.reviser import Ends, LinkChange, LinkSeen, Sent, Statement, Written
 
 _TRIES = 5
 
@@ -35,23 +34,28 @@ class Found(NamedTuple):
 async def revise(graph: str, command: ChangeCommand, deps: Deps, now: Instant) -> WriteReceipt:
     """Carry out one change of a memory or a link. The receipt says what the identity carries now."""
     command_id = command.command_id or uuid4().hex
+    sent: Sent | None = None
     try:
         for _ in range(_TRIES):
-            if command.command_id is not None:
+            if command.command_id is not None or sent is not None:
                 kept = await reader.receipts(deps.connection, graph, [command_id])
                 if command_id in kept:
-                    return receipts.again(command, kept[command_id])
+                    return _as_sent(command, kept[command_id], sent, now)
             found = await find(graph, command, deps)
             statement, receipt = await statement_of((command, command_id), found, deps, now)
-            try:
-                at = await reviser.run(deps.connection, graph, statement)
-            except Conflict:
-                continue  # the same command was sent twice at once; its receipt is there now
-            if at is not None:
-                return receipts.stored(receipt, at, command.level)
+            sent = await reviser.run(deps.connection, graph, statement)
+            if sent.at is not None:
+                return receipts.stored(receipt, sent.at, command.level)
         raise Refusal("conflict", f"{command.id} is being changed by others; try again")
     except Refusal as refusal:
         return receipts.refused(command, (command_id, command.id), refusal)
+
+
+def _as_sent(command: ChangeCommand, kept: rows.Kept, sent: Sent | None, now: Instant) -> WriteReceipt:
+    """The receipt that was found: of this very sending, when its answer was lost, or of an earlier one."""
+    said = receipts.again(command, kept)
+    ours = sent is not None and sent.again and kept.created_at >= now
+    return said.model_copy(update={"duplicate": False}) if ours else said
 
 
 async def find(graph: str, command: ChangeCommand, deps: Deps) -> Found:

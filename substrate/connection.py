@@ -28,6 +28,7 @@ MAX_CONNECTIONS = 32
 PAUSED_AT_MOST_S: Final = 3.0
 PAUSE_STEP_S: Final = 0.005
 _INT64 = 2**63
+_REFUSES_WORK: Final = ("OOM", "NOREPLICAS", "MISCONF", "READONLY", "No connection available")
 
 
 class GraphMissing(Unavailable):
@@ -35,6 +36,10 @@ class GraphMissing(Unavailable):
 
     A caller sees it when the graph was erased while it was asked; asked again, the store knows that it is gone.
     """
+
+
+class ConnectionLost(Unavailable):
+    """No answer came. What was sent may have been carried out, or not."""
 
 
 class WritesPaused(Unavailable):
@@ -84,8 +89,10 @@ def translated(error: Exception, query: str) -> SubstrateError:
     text = str(error)
     if isinstance(error, redis_errors.BusyLoadingError) or text.startswith("LOADING"):
         return Unavailable("the engine is loading its data", remedy="Try again in a moment.")
+    if "Max pending queries" in text or text.startswith(_REFUSES_WORK):
+        return Unavailable(f"the engine refuses work now: {text[:200]}", remedy="See `substrate doctor`.")
     if isinstance(error, (redis_errors.ConnectionError, redis_errors.TimeoutError, OSError)):
-        return Unavailable(f"the engine did not answer ({query})", remedy="Try again in a moment.")
+        return ConnectionLost(f"the engine did not answer ({query})", remedy="Try again in a moment.")
     if "timed out" in text:
         return StoreTimeout(
             f"the query {query} ran past its deadline", remedy="Ask for fewer results or try again."
@@ -96,8 +103,6 @@ def translated(error: Exception, query: str) -> SubstrateError:
         return GraphMissing(f"the graph was removed meanwhile ({query})", remedy="Try again.")
     if "constraint violation" in text:
         return Conflict("a record with this id exists already")
-    if "Max pending queries" in text or text.startswith(("OOM", "NOREPLICAS", "MISCONF", "READONLY")):
-        return Unavailable(f"the engine refuses work now: {text[:200]}", remedy="See `substrate doctor`.")
     return Fault(f"the engine refused the query {query}: {text[:300]}")
 
 
@@ -106,7 +111,8 @@ class Connection:
 
     `revive` is awaited when the connection is lost; it starts an embedded engine again. `generations` says of a
     graph which generation of vectors is in use (`Query.of`); one that is not named has the first.
-    `missing` is told the name of a graph that was asked and does not exist.
+    `missing` is told the name of a graph that was asked and does not exist, and None when the connection was
+    lost: nothing that is known of any graph counts then.
     """
 
     def __init__(
@@ -116,7 +122,7 @@ class Connection:
         self.timeout_ms = timeout_ms
         self.revive: Callable[[], Awaitable[Any]] | None = None
         self.generations: dict[str, int] = {}
-        self.missing: Callable[[str], None] = lambda graph: None
+        self.missing: Callable[[str | None], None] = lambda graph: None
         pool = redis.BlockingConnectionPool.from_url(
             url,
             username=username,
@@ -198,8 +204,10 @@ class Connection:
             ours = translated(error, name)
             if isinstance(ours, GraphMissing):
                 self.missing(str(words[1]))
-            elif isinstance(ours, Unavailable) and not isinstance(ours, WritesPaused) and self.revive is not None:
-                await self.revive()
+            elif isinstance(ours, ConnectionLost):
+                self.missing(None)
+                if self.revive is not None:
+                    await self.revive()
             raise ours from error
 
     async def ping(self) -> float:

@@ -59,6 +59,20 @@ class EmbeddedEngine:
         """Whether a process listens on the socket; it may still be loading."""
         return listens(self.socket)
 
+    async def ended(self) -> None:
+        """Return when the engine that runs now has ended; at once when none runs."""
+        try:
+            reader, writer = await asyncio.open_unix_connection(self.socket)
+        except OSError:
+            return
+        try:
+            # Nothing is asked, so nothing comes but the end.
+            await reader.read()
+        except OSError:
+            return
+        finally:
+            writer.close()
+
     async def start(self) -> None:
         """Use the directory: connect to its engine, or start it. Returns when the engine answers queries.
 

@@ -15,15 +15,16 @@ from substrate.cypher.query import Query
 
 NOTHING: Final = parameters({})
 MAKING: Final = "substrate:making"
-_MAKING_MS: Final = 30_000
-"""After this long whoever made a graph is taken to be dead."""
+_MAKING_MS: Final = 8_000
+"""After this long without a sign of life whoever made a graph is taken to be dead."""
+_SIGN_OF_LIFE_SECONDS: Final = 1.0
 _WAIT_STEP_SECONDS: Final = 0.005
 _WAIT_STEPS: Final = 4000
 
 
 @asynccontextmanager
 async def alone(connection: Connection) -> AsyncIterator[None]:
-    """Wait until nobody else makes a graph, in any process. Four made at once crash the engine within seconds.
+    """Wait until nobody else makes indexes, in any process: four graphs made at once crash the engine in seconds.
 
     Raises Unavailable after 20 seconds.
     """
@@ -34,11 +35,20 @@ async def alone(connection: Connection) -> AsyncIterator[None]:
         await asyncio.sleep(_WAIT_STEP_SECONDS)
     else:
         raise Unavailable("other graphs are still being made", remedy="Try again in a moment.")
+    alive = asyncio.create_task(_stay_alive(connection))
     try:
         yield
     finally:
+        alive.cancel()
+        await asyncio.wait([alive])
         if await connection.command("GET", MAKING) == ours:
             await connection.command("DEL", MAKING)
+
+
+async def _stay_alive(connection: Connection) -> None:
+    while True:
+        await asyncio.sleep(_SIGN_OF_LIFE_SECONDS)
+        await connection.command("PEXPIRE", MAKING, _MAKING_MS)
 
 
 async def create_index(connection: Connection, graph: str, index: Query) -> None:

@@ -95,11 +95,12 @@ async def _run(connection: Connection, graph: str, step: Step) -> None:
     if isinstance(step, Pages):
         await _pages(connection, graph, step.query)
         return
-    if isinstance(step, Index):
-        await indexing.create_index(connection, graph, step.query)
-    else:
-        await indexing.create_unique(connection, graph, step.label, step.column)
-    await indexing.wait_operational(connection, graph)
+    async with indexing.alone(connection):
+        if isinstance(step, Index):
+            await indexing.create_index(connection, graph, step.query)
+        else:
+            await indexing.create_unique(connection, graph, step.label, step.column)
+        await indexing.wait_operational(connection, graph)
 
 
 async def _pages(connection: Connection, graph: str, query: Query) -> None:

@@ -45,9 +45,10 @@ async def begin(connection: Connection, graph: str, target: Target) -> bool:
 async def make_indexes(connection: Connection, graph: str, target: Target) -> None:
     """The indexes of the generation to come; its labels are still empty, or have them already."""
     indexes = schema_cypher.vector_indexes(target.dimension, EMOTION_DIMENSION, schema_cypher.OTHER_TRACES)
-    for index in indexes:
-        await indexing.create_index(connection, graph, index)
-    await indexing.wait_operational(connection, graph)
+    async with indexing.alone(connection):
+        for index in indexes:
+            await indexing.create_index(connection, graph, index)
+        await indexing.wait_operational(connection, graph)
 
 
 async def lacking(connection: Connection, graph: str, after: int, *, past: bool) -> list[Bare]:
@@ -109,7 +110,8 @@ async def clear(connection: Connection, graph: str, *, past: bool) -> int:
 
 async def end(connection: Connection, graph: str) -> None:
     """The generation that is not in use is empty: its indexes go, and the stamp says no more of it."""
-    for index in schema_cypher.DROP_OTHER_INDEXES:
-        await indexing.drop_index(connection, graph, index)
-    await indexing.wait_operational(connection, graph)
+    async with indexing.alone(connection):
+        for index in schema_cypher.DROP_OTHER_INDEXES:
+            await indexing.drop_index(connection, graph, index)
+        await indexing.wait_operational(connection, graph)
     await connection.write(graph, cypher.END, NOTHING)

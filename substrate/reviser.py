@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from schemas.errors import Conflict
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.bitemporal import Change, Record, Reversal
 from substrate.connection import Connection, parameters
 from substrate.cypher import revise as cypher
 from substrate.cypher.query import Query
+from substrate.once import Once
 
 
 class Statement(NamedTuple):
@@ -51,13 +53,24 @@ class Ends(NamedTuple):
     target_id: str
 
 
-async def run(connection: Connection, graph: str, statement: Statement) -> Instant | None:
-    """The transaction time of the statement; None when another writer was first.
+class Sent(NamedTuple):
+    """The transaction time of a statement, None when it changed nothing; whether it was sent more than once."""
 
-    Raises Conflict when the command was applied in the meantime.
+    at: Instant | None
+    again: bool
+
+
+async def run(connection: Connection, graph: str, statement: Statement) -> Sent:
+    """Send a statement. It changes nothing when another writer was first, or its command was applied before.
+
+    Raises Unsure when the connection was lost and what became of it could not be learnt.
     """
-    reply = await connection.write(graph, statement.query, parameters(statement.values))
-    return int(reply[0][0]) if reply else None
+    once = Once(connection, graph, (statement.query, parameters(statement.values)))
+    try:
+        reply = await once.send([statement.values["receipt"]["command_id"]])
+    except Conflict:
+        return Sent(None, once.again)
+    return Sent(int(reply[0][0]) if reply else None, once.again)
 
 
 def revise(change: Change, revised: Revised, written: Written) -> Statement:

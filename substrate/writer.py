@@ -11,6 +11,7 @@ from substrate.connection import Connection, Row, parameters
 from substrate.cypher import write as cypher
 from substrate.cypher.columns import RECEIPT_COLUMNS
 from substrate.cypher.query import Query
+from substrate.once import Once
 from substrate.rows import Kept
 
 NODES_PER_STATEMENT = 50
@@ -62,15 +63,39 @@ class Batch(NamedTuple):
     at: Instant
     whole: Mapping[str, Any] | None = None
 
+    @property
+    def command_ids(self) -> list[str]:
+        """The ids under which receipts are kept."""
+        own = [row["receipt"] for row in self.rows if row["receipt"] is not None]
+        return own if self.whole is None else [self.whole["command_id"]]
+
 
 async def _write(connection: Connection, graph: str, query: Query, batch: Batch) -> list[Mark]:
-    header = batch_parameters(batch, query.name)
+    once = Once(connection, graph, (query, batch_parameters(batch, query.name)))
     try:
-        reply = await connection.write(graph, query, header)
+        reply = await once.send(batch.command_ids)
     except Conflict:
         # Another writer stored one of the ids between our look and our write; now the look finds it.
-        reply = await connection.write(graph, query, header)
-    return in_order(reply, batch)
+        reply = await once.send(batch.command_ids)
+    marks = in_order(reply, batch)
+    return (
+        [_as_sent(mark, row, batch.at) for mark, row in zip(marks, batch.rows, strict=True)]
+        if once.again
+        else marks
+    )
+
+
+def _as_sent(mark: Mark, row: Mapping[str, Any], at: Instant) -> Mark:
+    """The mark of a row sent again after a lost connection: new when the first sending had stored it.
+
+    It has then the same content, and a time not before that of this batch.
+    """
+    found, stored_at = mark.fingerprint, mark.created_at
+    if mark.kept is not None:
+        found, stored_at = mark.kept.fingerprint, mark.kept.created_at
+    if mark.new or found != row["fingerprint"] or stored_at is None or stored_at < at:
+        return mark
+    return mark._replace(new=True, at=stored_at, kept=None)
 
 
 def batch_parameters(batch: Batch, command: str) -> str:

@@ -5,10 +5,19 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
 
 import httpx
+from redis.exceptions import BusyLoadingError
+from redis.exceptions import ConnectionError as RedisConnectionError
 
-from tests.acceptance.conftest import Service
+from tests.acceptance.conftest import ADMIN_KEY, Service
+
+type Asked = tuple[str, str, dict[str, Any] | list[Any]]
+"""Method, path and body."""
 
 
 def kept(service: Service, citizen: str) -> httpx.Response:
@@ -43,3 +52,92 @@ def test_a_question_to_a_killed_engine_is_answered_soon_after(service: Service, 
         time.sleep(0.05)
     assert answer.json()["activation_tiers"]["focus"][0]["name"] == "acknowledged"
     assert answer.json()["degraded"] == []
+
+
+def test_a_killed_engine_is_started_again_without_being_asked_for(service: Service, citizen: str) -> None:
+    service.remember(citizen, id="kept", name="acknowledged")
+    killed = service.engine_pid()
+    os.kill(killed, signal.SIGKILL)
+    give_up = time.monotonic() + 10
+    while True:
+        with suppress(RedisConnectionError, BusyLoadingError):
+            if service.engine_pid() != killed:
+                break
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
+    while (answer := kept(service, citizen)).status_code == 503 and time.monotonic() < give_up:
+        time.sleep(0.02)
+    assert answer.status_code == 200
+
+
+def requests_of(citizen: str, name: str) -> Iterator[Asked]:
+    """Requests of each kind, of which each may be sent again."""
+    felt = {"energy": 0.5, "confidence": 0.5, "emotion_vector": {"joy": 0.5}, "goal": "g", "mindstate": "m"}
+    of = {"citizen_id": citizen}
+    several = [{**of, "id": f"{name}-{n}", "name": name} for n in range(60)]
+    ends = {"source_id": "kept", "target_id": f"{name}-one", "relation_type": "NEXT"}
+    yield "post", "/v1/memories", {**of, "id": f"{name}-one", "name": name}
+    yield "post", "/v1/memories", several
+    yield "post", "/v1/links", {**of, **ends, **felt, "command_id": f"{name}-link"}
+    yield "post", f"/v1/memories/N1/{name}-one/supersede", {**of, "name": "s", "command_id": f"{name}-supersede"}
+    yield "post", f"/v1/memories/N1/{name}-one/correct", {**of, "name": "c", "command_id": f"{name}-correct"}
+    yield "post", f"/v1/memories/N1/{name}-one/resolve", {**of, "command_id": f"{name}-resolve"}
+    yield "post", f"/v1/memories/N1/{name}-one/undo", {**of, "command_id": f"{name}-undo"}
+    yield "post", f"/v1/memories/N1/{name}-one/retract", {**of, "command_id": f"{name}-retract"}
+    messages = [{"speaker": "Ada", "text": f"{name} {n}"} for n in range(60)]
+    yield "post", "/v1/episodes", {**of, "episode_id": f"{name}-talk", "messages": messages}
+    yield "put", f"/v1/citizens/{citizen}/state", {"energy": 0.5}
+    yield "post", "/v1/retrieve", {**of, "query_text": name}
+    yield "post", "/v1/wake", {**of, "current_energy": 0.5, "current_emotions": {"joy": 0.5}}
+    yield "post", "/v1/resonate", {**of, "nodes": [name]}
+    yield "post", "/v1/upkeep/sweep", of
+
+
+def persisting(http: httpx.Client, request: Asked, told: list[str]) -> Iterator[str]:
+    """What is wrong with the answers to a request that is sent until it is served; `told` to come back where."""
+    method, path, body = request
+    give_up = time.monotonic() + 20
+    while (answer := http.request(method, path, json=body)).status_code == 503 and time.monotonic() < give_up:
+        told.append(path)
+        if int(answer.headers["Retry-After"]) < 1:
+            yield f"{path}: {answer.text}"
+        time.sleep(0.05)
+    if not answer.is_success:
+        yield f"{method} {path}: {answer.status_code} {answer.text}"
+
+
+def test_clients_of_every_kind_are_told_to_come_back_and_then_served(service: Service, citizen: str) -> None:
+    service.remember(citizen, id="kept", name="acknowledged")
+    told: list[str] = []
+
+    def client(name: str) -> list[str]:
+        with service.client(ADMIN_KEY) as http:
+            return [fault for request in requests_of(citizen, name) for fault in persisting(http, request, told)]
+
+    with ThreadPoolExecutor(8) as clients:
+        running = [clients.submit(client, f"client{n}") for n in range(8)]
+        for _ in range(3):
+            while kept(service, citizen).status_code == 503:
+                time.sleep(0.02)
+            with suppress(RedisConnectionError, BusyLoadingError):
+                os.kill(service.engine_pid(), signal.SIGKILL)
+        assert [fault for one in running for fault in one.result()] == []
+    assert told
+    there = ids_of(service, citizen)
+    for n in range(8):
+        assert {f"client{n}-{m}" for m in range(60)} <= there
+        records = service.http.get(f"/v1/memories/N1/client{n}-one/history", params={"citizen_id": citizen})
+        versions = [record["version"] for record in records.json()["records"]]
+        assert versions == list(range(1, len(versions) + 1))
+
+
+def ids_of(service: Service, citizen: str) -> set[str]:
+    """The ids of all memories of a citizen."""
+    found: set[str] = set()
+    asked: dict[str, Any] = {"citizen_id": citizen, "limit": 200}
+    while True:
+        page = service.http.get("/v1/memories", params=asked).json()
+        found |= {memory["node_id"] for memory in page["memories"]}
+        if page.get("next") is None:
+            return found
+        asked["cursor"] = page["next"]

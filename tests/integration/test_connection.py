@@ -17,7 +17,7 @@ from redis import exceptions as redis_errors
 
 from orchestration.deps import Deps
 from schemas.errors import Conflict, Fault, StoreTimeout, SubstrateError, Unavailable
-from substrate.connection import Connection, GraphMissing, parameters, translated
+from substrate.connection import Connection, ConnectionLost, GraphMissing, parameters, translated
 from substrate.cypher.query import Query
 
 ECHO = Query("echo", "RETURN $value")
@@ -155,9 +155,10 @@ async def test_a_round_trip_takes_some_time(deps: Deps) -> None:
     [
         (redis_errors.BusyLoadingError("loading"), Unavailable),
         (redis_errors.ResponseError("LOADING Redis is loading the dataset in memory"), Unavailable),
-        (redis_errors.ConnectionError("Connection refused"), Unavailable),
-        (redis_errors.TimeoutError("Timeout reading from socket"), Unavailable),
-        (OSError("broken pipe"), Unavailable),
+        (redis_errors.ConnectionError("Connection refused"), ConnectionLost),
+        (redis_errors.TimeoutError("Timeout reading from socket"), ConnectionLost),
+        (OSError("broken pipe"), ConnectionLost),
+        (redis_errors.ConnectionError("No connection available."), Unavailable),
         (redis_errors.ResponseError("Query timed out"), StoreTimeout),
         (redis_errors.ResponseError("Invalid graph operation on empty key"), GraphMissing),
         (redis_errors.ResponseError("unique constraint violation on node of type X"), Conflict),

@@ -1,0 +1,217 @@
+"""What a past costs: the same graph with ten changes of each memory and link, against none; and asking that past.
+
+    python -m benchmarks.history --nodes 20000 --links 60000
+
+Two citizens with the same memories and links, from a fixed seed, in one store. Each memory and link of the one
+was superseded ten times, which leaves ten closed records and ten that say until when each held. One client asks
+both the same questions in turn, about the present and about a moment half a year ago. `same_memories` says how
+much of an answer about the present the past leaves alone. Ends with 1 above a ratio of 1.15 for the present with a
+past against the present without, or of 2.5 for the past against the present. `--json`: one line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from itertools import batched
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import orjson
+
+from api.runtime import Runtime, now, running
+from benchmarks.latency import percentiles
+from benchmarks.synthetic import YEAR, World, build_links, build_memories
+from orchestration.records import search_properties
+from orchestration.retrieval import retrieve_consciousness_context
+from schemas.intention import RetrievalIntention
+from schemas.memory import Level
+from schemas.settings import Settings, StoreSettings
+from schemas.stream import ConsciousnessStream
+from schemas.temporal import END_OF_TIME, Instant, TemporalMode, to_datetime
+from substrate.connection import parameters
+from substrate.cypher.query import Query
+from substrate.graph_schema import graph_name
+
+WITHOUT, WITH = "without", "with"
+CHANGES = 10
+STEP: Final = YEAR // 12
+PRESENT_AT_MOST, PAST_AT_MOST = 1.15, 2.5
+MEMORIES_A_STATEMENT, LINKS_A_STATEMENT = 3, 50
+LEVELS = (Level.N1,)
+type Figures = dict[str, Any]
+
+MEMORIES = Query(
+    "superseded_memories",
+    "UNWIND $rows AS r MATCH (n:ConsciousnessNode {id: r.id}) FOREACH (c IN r.changes | "
+    "CREATE (n)-[:HAD]->(p:PastVersion)-[:HAS_TRACE]->(t:PastTrace {embedding: vecf32(c.embedding)}) "
+    "CREATE (n)-[:HAD]->(q:PastVersion)-[:HAS_TRACE]->(t) SET p = properties(n) SET p += c.said "
+    "SET q = properties(n) SET q += c.said "
+    "SET p += c.closed SET q += c.kept) SET n.version = r.version, n.created_at = n.valid_at RETURN count(n)",
+)
+LINKS = Query(
+    "superseded_links",
+    "UNWIND $rows AS r MATCH (a:ConsciousnessNode {id: r.source})-[e:LINK]->(b:ConsciousnessNode {id: r.target}) "
+    "WHERE e.id = r.id WITH r, a, b, e FOREACH (c IN r.changes | "
+    "CREATE (a)-[p:PAST_LINK]->(b) CREATE (a)-[q:PAST_LINK]->(b) SET p = properties(e) SET q = properties(e) "
+    "SET p += c.closed SET q += c.kept) SET e.version = r.version, e.valid_at = r.begun, e.created_at = r.begun "
+    "RETURN count(e)",
+)
+OF_MEMORIES = Query(
+    "begun_memories", "MATCH (n:ConsciousnessNode) RETURN n.id, n.valid_at, n.name, n.description ORDER BY n.id"
+)
+OF_LINKS = Query("begun_links", "MATCH (a)-[e:LINK]->(b) RETURN e.id, a.id, b.id ORDER BY e.id")
+
+
+def changes(begun: Instant, count: int) -> Iterator[dict[str, Any]]:
+    """The records of so many supersedes before the carried record began: each one closed, one that held until."""
+    for place in range(count):
+        start = begun - (count - place) * STEP
+        end = start + STEP
+        times = {"valid_at": start, "created_at": start, "invalid_at": END_OF_TIME, "expired_at": end}
+        closed = {"version": 2 * place + 1, **times}
+        kept = {"version": 2 * place + 2, **times, "created_at": end, "invalid_at": end, "expired_at": END_OF_TIME}
+        yield {"closed": closed, "kept": kept}
+
+
+def said(name: str, description: str, word: str) -> dict[str, Any]:
+    """What an earlier record said: another word at the end."""
+    content = {"name": name, "description": f"{description.rpartition(' ')[0]} {word}", "node_type": "Memory"}
+    search = search_properties(content, None)
+    return {"description": content["description"], "search_text": search["search_text"]}
+
+
+async def give_memories(world: World, count: int, rt: Runtime) -> None:
+    """Let each memory of the world have been superseded so often."""
+    graph = graph_name(Level.N1, world.citizen)
+    vectors = world.vectors(world.nodes, world.seed, rt.deps.embedder.dimension)
+    words = world.words()
+    rng = np.random.default_rng(world.seed + 5)
+    found = await rt.deps.connection.read(graph, OF_MEMORIES, parameters({}))
+    for part in batched(found, MEMORIES_A_STATEMENT):
+        rows = []
+        for memory_id, begun, name, description in part:
+            vector = vectors[int(memory_id.rpartition("-")[2])]
+            past = []
+            for change in changes(begun, count):
+                near = vector + rng.normal(scale=0.02, size=vector.shape)
+                embedding = [round(float(number), 4) for number in near / np.linalg.norm(near)]
+                word = words[int(rng.integers(0, len(words)))]
+                past.append({**change, "embedding": embedding, "said": said(name, description, word)})
+            rows.append({"id": memory_id, "version": 2 * count + 1, "changes": past})
+        await rt.deps.connection.write(graph, MEMORIES, parameters({"rows": rows}))
+
+
+async def give_links(world: World, count: int, rt: Runtime, moment: Instant) -> None:
+    """Let each link of the world have been superseded so often, the last time within the last year."""
+    graph = graph_name(Level.N1, world.citizen)
+    rng = np.random.default_rng(world.seed + 6)
+    found = await rt.deps.connection.read(graph, OF_LINKS, parameters({}))
+    for part in batched(found, LINKS_A_STATEMENT):
+        rows = []
+        for link_id, source, target in part:
+            begun = moment - int(rng.integers(0, YEAR))
+            row = {"id": link_id, "source": source, "target": target, "begun": begun, "version": 2 * count + 1}
+            rows.append({**row, "changes": list(changes(begun, count))})
+        await rt.deps.connection.write(graph, LINKS, parameters({"rows": rows}))
+
+
+async def build(world: World, count: int, rt: Runtime, moment: Instant) -> float:
+    """Write the personal graph of the world with so many changes each; the seconds that it took."""
+    begun = time.perf_counter()
+    await rt.deps.graphs.for_writing(graph_name(Level.N1, world.citizen), moment)
+    await build_memories(world, (Level.N1, 0), rt.deps, moment)
+    await build_links(world, (Level.N1, 0), rt.deps, moment)
+    await give_memories(world, count, rt)
+    await give_links(world, count, rt, moment)
+    return round(time.perf_counter() - begun, 1)
+
+
+def shown(stream: ConsciousnessStream) -> set[str]:
+    """The memories in all tiers of a stream."""
+    tiers = stream.activation_tiers
+    return {memory.node_id for memory in (*tiers.focus, *tiers.peripheral, *tiers.background)}
+
+
+class Asker:
+    """One client that asks about three times: the present without a past, with one, and that past."""
+
+    def __init__(self, rt: Runtime, moment: Instant) -> None:
+        self._runtime = rt
+        self._then = to_datetime(moment - YEAR // 2)
+        self.spent: dict[str, list[float]] = {"without": [], "present": [], "past": []}
+        self.alike: list[float] = []
+
+    async def _ask(self, name: str, citizen: str, text: str, **when: Any) -> set[str]:
+        intention = RetrievalIntention(query_text=text, citizen_id=citizen, query_levels=LEVELS, **when)
+        begun = time.perf_counter()
+        stream = await retrieve_consciousness_context(intention, self._runtime.deps, now())
+        self.spent[name].append((time.perf_counter() - begun) * 1000)
+        if stream.degraded:
+            raise RuntimeError(f"a stream came without {stream.degraded}")
+        return shown(stream)
+
+    async def round(self, texts: Sequence[str]) -> None:
+        """Each question of each time in turn."""
+        mode = TemporalMode.POINT_IN_TIME
+        for text in texts:
+            await self._runtime.deps.embedder.embed_query(text)
+            without = await self._ask("without", WITHOUT, text)
+            present = await self._ask("present", WITH, text)
+            await self._ask("past", WITH, text, temporal_mode=mode, as_of_time=self._then)
+            self.alike.append(len(without & present) / max(1, len(without | present)))
+
+
+async def measure(nodes: int, links: int, questions: int) -> Figures:
+    """The figures of one run on a store of its own."""
+    with tempfile.TemporaryDirectory(prefix="substrate-history-") as directory:
+        async with running(Settings(store=StoreSettings(data=Path(directory)))) as rt:
+            moment = now()
+            plain, lived = (World(nodes=nodes, links=links, citizen=citizen) for citizen in (WITHOUT, WITH))
+            built = {WITHOUT: await build(plain, 0, rt, moment), WITH: await build(lived, CHANGES, rt, moment)}
+            texts = plain.questions(questions)
+            await Asker(rt, moment).round(texts[:10])
+            asker = Asker(rt, moment)
+            await asker.round(texts)
+    spent = {name: percentiles(values) for name, values in asker.spent.items()}
+    return {
+        "memories": nodes,
+        "links": links,
+        "closed_records_each": CHANGES,
+        "built_in_s": built,
+        "questions": questions,
+        "ms": spent,
+        "same_memories": round(statistics.mean(asker.alike), 3),
+        "present_with_past_to_without": round(spent["present"]["p50"] / spent["without"]["p50"], 3),
+        "past_to_present": round(spent["past"]["p50"] / spent["present"]["p50"], 3),
+    }
+
+
+def main() -> int:
+    """Print the figures; 0 when both ratios are within their bounds."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--nodes", type=int, default=20_000)
+    parser.add_argument("--links", type=int, default=60_000)
+    parser.add_argument("--questions", type=int, default=200)
+    parser.add_argument("--json", action="store_true")
+    asked = parser.parse_args()
+    figures = asyncio.run(measure(asked.nodes, asked.links, asked.questions))
+    if asked.json:
+        print(orjson.dumps(figures).decode())
+    else:
+        for name, value in figures.items():
+            print(f"{name.replace('_', ' '):30} {value}")
+    within = (
+        figures["present_with_past_to_without"] <= PRESENT_AT_MOST and figures["past_to_present"] <= PAST_AT_MOST
+    )
+    return 0 if within else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
