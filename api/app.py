@@ -18,6 +18,7 @@ from api.gate import Gate
 from api.needs import closed_unless_declared
 from api.rates import Rates
 from api.routes import (
+    association,
     citizens,
     episodes,
     health,
@@ -87,8 +88,8 @@ def create_app(settings: Settings, show: Show | None = None) -> FastAPI:
         app.add_middleware(CORSMiddleware, **_cors(settings.auth.cors_origins))
     problems.install(app)
     for room in (
-        retrieval, resonance, memories, links, receipts, episodes, citizens, identity, upkeep, validation, keys,
-        health,
+        retrieval, resonance, association, memories, links, receipts, episodes, citizens, identity, upkeep,
+        validation, keys, health,
     ):  # fmt: skip
         app.include_router(room.router)
     return app

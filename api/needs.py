@@ -18,6 +18,7 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 
 from api.auth import Principal
+from schemas.association import TagWalk
 from schemas.errors import Forbidden, InvalidRequest, NotFound
 from schemas.intention import Asking, RetrievalIntention, StateBasedRetrieval
 from schemas.keys import Action
@@ -204,7 +205,7 @@ def _receipt(caller: Caller, given: Given) -> Given:
 RECEIPT: Final = Need("citizen:ID:read or LEVEL:read", _receipt)
 
 
-_QUESTIONS: Final = (RetrievalIntention, StateBasedRetrieval, Resonate)
+_QUESTIONS: Final = (RetrievalIntention, StateBasedRetrieval, Resonate, TagWalk)
 
 
 def _asking(caller: Caller, given: Given) -> Given:

@@ -4,7 +4,8 @@
 
 Each conversation becomes a citizen, ingested through the same door as any other. Ranked are the turns in the order
 of the activation tiers (people and sessions in a stream are no turns, and are passed over). The baselines rank
-every turn of the conversation; RRF fuses their whole rankings.
+every turn of the conversation; RRF fuses their whole rankings. With SUBSTRATE_EMBEDDING=none only what needs no
+vectors is compared.
 """
 
 from __future__ import annotations
@@ -24,14 +25,18 @@ from api.runtime import Runtime, now, running
 from benchmarks.baselines import indexed_text, rank_bm25, rank_cosine, rrf
 from benchmarks.datasets import Conversation, Question, load_beam, load_locomo
 from benchmarks.scoring import Report, score, table
+from orchestration.associating import associate
+from orchestration.association import ordered
 from orchestration.episodes import Episode, Session, Turn
 from orchestration.formats import Intake
 from orchestration.ingest import ingest
 from orchestration.retrieval import retrieve_consciousness_context
+from schemas.association import TagWalk
 from schemas.intention import RetrievalIntention
 from schemas.settings import Settings, StoreSettings
 
-METHODS = ("BM25", "cosine", "RRF", "Substrate")
+METHODS = ("BM25", "cosine", "RRF", "Tag-Walker", "Substrate")
+WITHOUT_VECTORS = ("BM25", "Tag-Walker", "Substrate")
 
 
 def episode(conversation: Conversation, citizen: str) -> Episode:
@@ -66,8 +71,23 @@ async def substrate(conversation: Conversation, citizen: str, rt: Runtime, limit
     return rankings
 
 
+async def tag_walker(conversation: Conversation, citizen: str, rt: Runtime) -> list[list[str]]:
+    """The turns of each question's walk, anchors and neighbours by their scores; its citizen is there already."""
+    prefix = f"{conversation.id}:"
+    rankings = []
+    for question in conversation.questions:
+        found = await associate(TagWalk(query_text=question.text, citizen_id=citizen), rt.deps, now())
+        if found.degraded:
+            raise RuntimeError(f"degraded: {found.degraded}")
+        shown = [one.memory for one in ordered((*found.anchors, *found.neighbours))]
+        rankings.append([node.node_id.removeprefix(prefix) for node in shown if node.node_type == "Turn"])
+    return rankings
+
+
 async def baselines(conversation: Conversation, rt: Runtime) -> dict[str, list[list[str]]]:
-    """BM25, exact cosine and RRF over the same text with the same embedder."""
+    """BM25, exact cosine and RRF over the same text with the same embedder; without one, BM25."""
+    if not rt.deps.embedder.dimension:
+        return {"BM25": rank_bm25(conversation, conversation.questions)}
     ids = [turn.id for turn in conversation.turns]
     turns = await rt.deps.embedder.embed_texts([indexed_text(turn) for turn in conversation.turns])
     asked = [await rt.deps.embedder.embed_query(question.text) for question in conversation.questions]
@@ -83,12 +103,15 @@ async def baselines(conversation: Conversation, rt: Runtime) -> dict[str, list[l
 async def compare(conversations: Sequence[Conversation], limit: int) -> dict[str, Report]:
     """The report of each method over all conversations, on a store of its own."""
     questions: list[Question] = []
-    rankings: dict[str, list[list[str]]] = {method: [] for method in METHODS}
+    settings = Settings()
+    methods = WITHOUT_VECTORS if settings.embedding.choice() == "none" else METHODS
+    rankings: dict[str, list[list[str]]] = {method: [] for method in methods}
     with tempfile.TemporaryDirectory(prefix="substrate-recall-") as directory:
-        async with running(Settings(store=StoreSettings(data=Path(directory)))) as rt:
+        async with running(Settings(StoreSettings(data=Path(directory)), settings.embedding)) as rt:
             for place, conversation in enumerate(conversations):
                 questions += conversation.questions
                 rankings["Substrate"] += await substrate(conversation, f"citizen-{place}", rt, limit)
+                rankings["Tag-Walker"] += await tag_walker(conversation, f"citizen-{place}", rt)
                 for method, ranked in (await baselines(conversation, rt)).items():
                     rankings[method] += ranked
     return {method: score(questions, ranked) for method, ranked in rankings.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -15,7 +15,7 @@ from schemas.temporal import END_OF_TIME, Instant, to_instant
 from substrate.cypher.columns import LINK_COLUMNS, LINK_UPKEEP, NODE_COLUMNS, NODE_UPKEEP
 from substrate.emotions import emotion_vector, normal_emotions
 from substrate.rows import LinkName, stored
-from substrate.text import name_key, search_text, words
+from substrate.text import STOP_WORDS, name_key, search_text, words
 
 SPOKEN_TYPES = frozenset(("Turn", "Session"))
 """Memories whose name is a place in a conversation; nobody names them in a question."""
@@ -62,17 +62,37 @@ def embedded_text(content: Mapping[str, Any]) -> str:
 
 
 def search_properties(content: Mapping[str, Any], emotions: Mapping[str, float] | None) -> dict[str, Any]:
-    """The properties kept for search beside a content: normal text, names, emotion names."""
-    tags = content.get("tags") or ()
-    tags_said = " ".join(orjson.loads(tags) if isinstance(tags, str) else tags)
-    beside = " ".join(words(f"{content.get('goal') or ''} {tags_said}".replace("_", " ")))
+    """The properties kept for search beside a content: normal text, names, emotion names, its length in words."""
+    beside = " ".join(words(_beside(content)))
     normal = search_text(content["name"], content.get("description") or "")
     return {
         "search_text": " ".join(part for part in (normal, beside) if part) or None,
         "name_key": None if content["node_type"] in SPOKEN_TYPES else bare_name(content) or None,
         "entity_names": _entity_names(content),
         "emotions": sorted(normal_emotions(emotions)) if emotions else None,
+        "terms": terms(content),
     }
+
+
+def terms(content: Mapping[str, Any]) -> int:
+    """How many words a memory is found by, stop words left out."""
+    return sum(word not in STOP_WORDS for word in words(indexed_text(content)))
+
+
+def indexed_text(content: Mapping[str, Any]) -> str:
+    """All by whose words a memory is found: name (unless it is a turn's), aliases, text, goal, tags, buckets."""
+    names = () if content.get("speaker") else (content["name"], *_listed(content.get("aliases")))
+    return " ".join((*names, content.get("description") or "", _beside(content)))
+
+
+def _beside(content: Mapping[str, Any]) -> str:
+    labels = (*_listed(content.get("tags")), *_listed(content.get("buckets")))
+    return " ".join((content.get("goal") or "", *labels)).replace("_", " ")
+
+
+def _listed(names: Any) -> Sequence[str]:
+    """The names of a column, whether in stored form or not."""
+    return orjson.loads(names) if isinstance(names, str) else names or ()
 
 
 def bare_name(content: Mapping[str, Any]) -> str:
@@ -83,8 +103,7 @@ def bare_name(content: Mapping[str, Any]) -> str:
 def _entity_names(content: Mapping[str, Any]) -> str | None:
     if content["node_type"] in SPOKEN_TYPES:
         return None
-    aliases = content.get("aliases") or ()
-    names = [content["name"], *(orjson.loads(aliases) if isinstance(aliases, str) else aliases)]
+    names = [content["name"], *_listed(content.get("aliases"))]
     return " ".join(dict.fromkeys(name_key(name) for name in names)) or None
 
 

@@ -17,13 +17,15 @@ from schemas.temporal import Moment, TemporalMode
 ALL_LEVELS = (Level.N1, Level.N2, Level.N3)
 
 
-def _says_something(text: str) -> str:
+def says_something(text: str) -> str:
+    """The text. Raises ValueError when nothing is in it."""
     if not text.strip():
         raise ValueError("the query is empty; say what context is needed, or wake from a state instead")
     return text
 
 
-def _distinct(levels: tuple[Level, ...]) -> tuple[Level, ...]:
+def distinct(levels: tuple[Level, ...]) -> tuple[Level, ...]:
+    """The levels without repeats, in their order."""
     return tuple(dict.fromkeys(levels))
 
 
@@ -56,14 +58,14 @@ class RetrievalIntention(Asking):
     """
 
     query_text: Annotated[
-        Text, Field(max_length=20_000, json_schema_extra={"pattern": SAYING}), AfterValidator(_says_something)
+        Text, Field(max_length=20_000, json_schema_extra={"pattern": SAYING}), AfterValidator(says_something)
     ]
     temporal_mode: TemporalMode = TemporalMode.CURRENT
     as_of_time: Moment | None = None
     known_at: Moment | None = None
     time_range_start: Moment | None = None
     time_range_end: Moment | None = None
-    query_levels: Annotated[tuple[Level, ...], Field(min_length=1), AfterValidator(_distinct)] = ALL_LEVELS
+    query_levels: Annotated[tuple[Level, ...], Field(min_length=1), AfterValidator(distinct)] = ALL_LEVELS
     max_results_per_level: Annotated[Whole, Field(ge=1, le=100)] = 20
     min_energy: Unit | None = None
     min_confidence: Unit | None = None
@@ -113,7 +115,7 @@ class StateBasedRetrieval(Asking):
     temporal_scope: Literal["recent", "all_time"] = "recent"
     as_of_time: Moment | None = None
     known_at: Moment | None = None
-    query_levels: Annotated[tuple[Level, ...], Field(min_length=1), AfterValidator(_distinct)] = ALL_LEVELS
+    query_levels: Annotated[tuple[Level, ...], Field(min_length=1), AfterValidator(distinct)] = ALL_LEVELS
     max_results_per_level: Annotated[Whole, Field(ge=1, le=100)] = 20
     state_id: Identifier = Field(default_factory=lambda: uuid4().hex)
     generated_at: Moment = Field(default_factory=lambda: datetime.now(UTC))

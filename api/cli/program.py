@@ -56,6 +56,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "restore": "Restore a backup into an empty data directory.",
     "erase": "Remove a memory, an episode or a whole citizen for good.",
     "resonate": "Send a wave signal into a citizen's memory, and see what resonates.",
+    "associate": "Find by words, and walk over the tags and links of what was found; no vectors.",
     "identity": "Show who a citizen is, or was: what most of its memories point to.",
     "serve": "Serve the REST API.",
     "keys": "Make, list and revoke the keys of the service.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from orchestration.activation.found import Key, Memory
 from schemas.memory import Level
@@ -27,13 +28,27 @@ def lexical_text(memory: Memory) -> str:
     return description if memory.get("speaker") else f"{memory.get('name')} {description}"
 
 
-def bm25(texts: Mapping[Key, str], weights: Mapping[Level, Mapping[str, float]]) -> dict[Key, float]:
-    """Okapi BM25 of each text for the stems of the query, weighed by level.
+class Lengths(NamedTuple):
+    """How long each text is, and the texts of each level in the mean; in whatever unit."""
 
-    A text's length is that in characters, and the mean that of the candidates: both only scale the length
-    term, and cost neither a pass over a graph nor the words of a text that holds none of the query's.
-    """
-    mean = sum(map(len, texts.values())) / len(texts) if texts else 0.0
+    own: Mapping[Key, float]
+    mean: Mapping[Level, float]
+
+    @classmethod
+    def of(cls, texts: Mapping[Key, str]) -> Lengths:
+        """Lengths in characters, and the mean of the candidates: both only scale the length term, and cost
+        neither a pass over a graph nor the words of a text that holds none of the query's.
+        """
+        own = {key: float(len(text)) for key, text in texts.items()}
+        mean = sum(own.values()) / len(own) if own else 0.0
+        return cls(own, {key[0]: mean for key in own})
+
+
+def bm25(
+    texts: Mapping[Key, str], weights: Mapping[Level, Mapping[str, float]], lengths: Lengths | None = None
+) -> dict[Key, float]:
+    """Okapi BM25 of each text for the stems of the query, weighed by level; 0 for a text that holds none."""
+    own, mean = lengths or Lengths.of(texts)
     beginnings = {level: _beginnings(roots) for level, roots in weights.items()}
     patterns = {level: _words_beginning(with_) for level, with_ in beginnings.items()}
     scores = dict.fromkeys(texts, 0.0)
@@ -42,7 +57,7 @@ def bm25(texts: Mapping[Key, str], weights: Mapping[Level, Mapping[str, float]])
         if any(beginning in normal for beginning in beginnings[key[0]]):
             said = [stem(word) for word in patterns[key[0]].findall(normal) if word not in STOP_WORDS]
             roots = weights[key[0]]
-            norm = K1 * (1.0 - B + B * len(text) / mean)
+            norm = K1 * (1.0 - B + B * own[key] / mean[key[0]])
             counts = {root: said.count(root) for root in said if root in roots}
             scores[key] = sum(roots[root] * times * (K1 + 1.0) / (times + norm) for root, times in counts.items())
     return scores

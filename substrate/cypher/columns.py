@@ -15,7 +15,7 @@ NODE_COLUMNS: Final = (
 )  # fmt: skip
 """What is read of a memory."""
 
-NODE_UPKEEP: Final = ("search_text", "name_key", "entity_names", "emotions", "command_id", "fingerprint")
+NODE_UPKEEP: Final = ("search_text", "name_key", "entity_names", "emotions", "terms", "command_id", "fingerprint")
 """What is stored beside it: for search, and for telling one command from another."""
 
 LINK_COLUMNS: Final = (

@@ -1,0 +1,98 @@
+"""`substrate associate`: a question in, direct hits and what shares their tags out."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+from rich.rule import Rule
+from rich.text import Text
+
+from api.cli import edge, words
+from api.runtime import now, running
+from orchestration.associating import associate as walk
+from schemas.association import Associated, Associations, TagWalk
+from schemas.memory import Level
+from schemas.settings import Settings
+
+OPTIONS: Final = {
+    "query_text": "QUESTION",
+    "citizen_id": "--citizen",
+    "max_chars": "--max-chars",
+    "as_of_time": "--as-of",
+    "known_at": "--known-at",
+    "query_levels": "--level",
+}
+SHOWN_CHARACTERS: Final = 300
+TAGS_SHOWN: Final = 12
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def associate(  # noqa: PLR0913  (a command's arguments are its options)
+    ctx: typer.Context,
+    question: Annotated[str, typer.Argument(help="What to look for, in words.")],
+    *,
+    citizen: Annotated[str, typer.Option("--citizen", "-c", metavar="ID", help="Whose memory.")],
+    max_chars: Annotated[int, typer.Option(help="Characters of the answer; 70 % for direct hits.")] = 8000,
+    as_of: Annotated[str | None, typer.Option(metavar="TIME", help="What held then; a day or a time.")] = None,
+    known_at: Annotated[
+        str | None, typer.Option(metavar="TIME", help="As it was known then; without it, as at --as-of.")
+    ] = None,
+    level: Annotated[list[str] | None, typer.Option(help="N1, N2 or N3; repeat for several.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
+) -> None:
+    """Find by words, and walk over the tags and links of what was found; no vectors."""
+    fields = {
+        "query_text": question,
+        "citizen_id": citizen,
+        "max_chars": max_chars,
+        "as_of_time": edge.time_of("--as-of", as_of),
+        "known_at": edge.time_of("--known-at", known_at),
+        "query_levels": [name.upper() for name in level] if level else None,
+    }
+    said: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
+    request = edge.checked(TagWalk, said, OPTIONS)
+    found = edge.run(_walked(edge.settings_of(ctx), request))
+    if as_json:
+        edge.write_json(found.model_dump_json())
+    else:
+        show(found, edge.output())
+
+
+async def _walked(settings: Settings, request: TagWalk) -> Associations:
+    async with running(settings) as rt:
+        if Level.N1 in request.query_levels:
+            await edge.graph_of(rt, Level.N1, request.citizen_id)
+        return await walk(request, rt.deps, now())
+
+
+def show(found: Associations, console: Console) -> None:
+    """Print both phases, and the tags between them."""
+    for title, part in (("direct hits", found.anchors), ("over tags and links", found.neighbours)):
+        if part:
+            console.print(Rule(Text(title, "bold"), align="left", style="bright_black"))
+        for one in part:
+            _one(one, console)
+        if part is found.anchors and found.tags:
+            names = [f"{tag.name} ({tag.memories})" for tag in found.tags[:TAGS_SHOWN]]
+            console.print(Text(words.one_line(f"tags: {' · '.join(names)}"), "cyan"))
+    if not (found.anchors or found.neighbours):
+        console.print("nothing found")
+    if found.omitted:
+        console.print(Text(f"left out to fit --max-chars: {found.omitted}", "yellow"))
+    for note in (*found.notes, *(f"{query} was not answered" for query in found.degraded)):
+        console.print(Text(f"note: {words.one_line(note)}", style="dim"))
+
+
+def _one(one: Associated, console: Console) -> None:
+    memory = one.memory
+    why = [f"words {one.words:.2f}{' (doubled)' if one.boosted else ''}"] if one.words else []
+    why += [f"tags {', '.join(one.bridges[:4])}"] if one.bridges else []
+    why += [f"beside {', '.join(one.around[:2])}"] if one.around else []
+    console.print(Text.assemble((words.title(memory), "bold green"), (f"  {one.score:.3f}", "green")))
+    if memory.description:
+        console.print(Text(words.shortened(memory.description, SHOWN_CHARACTERS)))
+    console.print(Text(words.one_line(" · ".join([memory.node_id, *why])), "bright_black"))

@@ -1,0 +1,22 @@
+"""Association: a question in, direct hits and what shares their tags out."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Response
+
+from api.bodies import StrictRoute
+from api.dependencies import Now, Opened
+from api.needs import ASKING, needs
+from orchestration.associating import associate
+from schemas.association import Associations, TagWalk
+from schemas.base import json_bytes
+
+router = APIRouter(prefix="/v1", tags=["retrieval"], route_class=StrictRoute)
+
+
+@router.post("/associate", response_model=Associations)
+@needs(ASKING)
+async def walk(request: TagWalk, runtime: Opened, now: Now) -> Response:
+    """What a question finds by its words, and over the tags and links of what it found; no vectors (001)."""
+    found = await associate(request, runtime.deps, now)
+    return Response(json_bytes(found), media_type="application/json")

@@ -1,0 +1,238 @@
+"""Flux: a question in, direct hits and what shares their tags out; no vectors (001)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from orchestration import association, six_queries
+from orchestration.activation.relevance import word_weights
+from orchestration.association import Harvested, Hit, Question
+from orchestration.deps import Deps
+from orchestration.entity_extraction import look_up
+from orchestration.lexicon import Lexicon
+from orchestration.retrieval import existing_graphs
+from schemas.association import Associations, TagWalk
+from schemas.errors import Unavailable
+from schemas.memory import Level
+from schemas.temporal import Instant, Scope, to_instant
+from substrate.connection import parameters
+from substrate.cypher import association as cypher
+from substrate.text import query_words, stem
+
+POOL: Final = 250
+"""Candidates of each phase and level at most."""
+CROWD: Final = 2000
+"""A tag that more memories have leads everywhere: it is named, and not walked."""
+
+
+class _Asked(NamedTuple):
+    """Which graphs are asked, what each knows of the words, whether by their past side too, and when."""
+
+    graphs: Mapping[Level, str]
+    lexicons: Mapping[Level, Lexicon]
+    past: Mapping[Level, bool]
+    bounds: Mapping[str, int]
+
+
+async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:
+    """What a question brings by words, and by the tags and links of what has the words.
+
+    A level whose graph does not exist is left out; a query that failed is named in `degraded`. Raises
+    Unavailable when no graph answered.
+    """
+    keywords = tuple(query_words(request.query_text))
+    graphs = await existing_graphs(request.citizen_id, request.query_levels, deps)
+    asked = await _look_up(request, (graphs, keywords), deps, now)
+    answers = await _anchors(asked, deps)
+    question = _question(keywords, asked.lexicons, answers)
+    hits = [association.read_hit(row[1:], one.asked.level) for one in answers for row in one.rows]
+    found = association.anchors(association.scored(hits, question))
+    harvested = await _harvest(asked, found, question, deps)
+    walked = await _walk(asked, found, harvested, deps)
+    return _told((request, keywords, asked), (found, question, harvested), (answers, walked))
+
+
+async def _look_up(
+    request: TagWalk, where: tuple[Mapping[Level, str], Sequence[str]], deps: Deps, now: Instant
+) -> _Asked:
+    graphs, keywords = where
+    past = request.as_of_time is not None or request.known_at is not None
+
+    async def known_to(graph: str) -> tuple[Lexicon, bool]:
+        lexicon = await look_up(deps.connection, graph, request.query_text, keywords, past=past)
+        if past or now >= lexicon.pending_until:
+            return lexicon, past
+        return await look_up(deps.connection, graph, request.query_text, keywords, past=True), True
+
+    known = dict(zip(graphs, await asyncio.gather(*map(known_to, graphs.values())), strict=True))
+    moment = now if request.as_of_time is None else to_instant(request.as_of_time)
+    scope = Scope.at(moment, moment if request.known_at is None else to_instant(request.known_at))
+    bounds = {
+        "valid_from": scope.valid.start,
+        "valid_to": scope.valid.end,
+        "known_from": scope.known.start,
+        "known_to": scope.known.end,
+    }
+    lexicons = {level: lexicon for level, (lexicon, _) in known.items()}
+    return _Asked(graphs, lexicons, {level: on for level, (_, on) in known.items()}, bounds)
+
+
+async def _anchors(asked: _Asked, deps: Deps) -> list[six_queries.Answered]:
+    """Phase 1: what holds the words that tell. Raises Unavailable when no graph answered."""
+    queries = []
+    for level, lexicon in asked.lexicons.items():
+        telling = six_queries.telling_words(lexicon)
+        if telling:
+            query = cypher.ANCHORS_THEN if asked.past[level] else cypher.ANCHORS_NOW
+            values = {**asked.bounds, "words": "|".join(telling), "pool": POOL}
+            queries.append(six_queries.Asked(f"{level}_anchors", level, asked.graphs[level], query, values))
+    answers = await six_queries.run(queries, deps.connection)
+    if answers and all(answer.timing.failure for answer in answers):
+        raise Unavailable("no graph was asked in time", remedy="Try again in a moment.")
+    return answers
+
+
+def _question(
+    keywords: Sequence[str], lexicons: Mapping[Level, Lexicon], answers: Sequence[six_queries.Answered]
+) -> Question:
+    """What each graph knows of the words, and how long its memories are in the mean."""
+    means = {answer.asked.level: float(answer.rows[0][0] or 0.0) for answer in answers if answer.rows}
+    weights = {level: word_weights(one.frequencies or {}, one.memories) for level, one in lexicons.items()}
+    return Question(
+        stems=frozenset(map(stem, keywords)),
+        weights=weights,
+        means={level: means.get(level) or 1.0 for level in lexicons},
+        sizes={level: one.memories for level, one in lexicons.items()},
+    )
+
+
+async def _harvest(asked: _Asked, found: Sequence[Hit], question: Question, deps: Deps) -> Harvested:
+    """Phase 2: the tags of the anchors, each with how many memories have it."""
+    held, shares = association.carriers(found), association.relevances(found)
+    names = {level: sorted(name for at, name in held if at is level) for level in asked.graphs}
+    asking = [level for level in asked.graphs if names[level]]
+    rows = await asyncio.gather(
+        *(
+            deps.connection.read(asked.graphs[level], cypher.TAG_SIZES, parameters({"names": names[level]}))
+            for level in asking
+        )
+    )
+    counts = {
+        (level, row[0]): max(int(row[1]), len(held[level, row[0]]))
+        for level, answer in zip(asking, rows, strict=True)
+        for row in answer
+    }
+    bridges = association.harvest(held, counts, shares, question)
+    named = {(bridge.level, bridge.name): bridge for bridge in bridges}
+    return Harvested(named, held, shares, association.by_id(shares))
+
+
+async def _walk(
+    asked: _Asked, found: Sequence[Hit], harvested: Harvested, deps: Deps
+) -> list[six_queries.Answered]:
+    """Phase 3: what shares the tags, or is linked with the anchors."""
+    queries = []
+    for level, graph in asked.graphs.items():
+        here = [hit.memory.node_id for hit in found if hit.memory.level is level]
+        if not here:
+            continue
+        walked = [
+            bridge for bridge in harvested.bridges.values() if bridge.level is level and bridge.memories <= CROWD
+        ]
+        own: dict[str, Any] = {
+            "from": list(dict.fromkeys(here[: association.SOURCES])),
+            "held": list(dict.fromkeys(here)),
+            "tags": [[bridge.name, bridge.weight] for bridge in walked],
+            "quoted_tags": _quoted(bridge.name for bridge in walked if bridge.name[0] == "#"),
+            "quoted_buckets": _quoted(bridge.name for bridge in walked if bridge.name[0] == "@"),
+            "pool": POOL,
+        }
+        query = cypher.WALK_THEN if asked.past[level] else cypher.WALK_NOW
+        queries.append(six_queries.Asked(f"{level}_walk", level, graph, query, {**asked.bounds, **own}))
+    return await six_queries.run(queries, deps.connection)
+
+
+def _quoted(names: Any) -> list[str]:
+    """How a record carries the tags: as strings of JSON."""
+    return [orjson.dumps(name[1:]).decode()[1:-1] for name in names]
+
+
+def _told(
+    of: tuple[TagWalk, tuple[str, ...], _Asked],
+    by: tuple[Sequence[Hit], Question, Harvested],
+    went: tuple[Sequence[six_queries.Answered], Sequence[six_queries.Answered]],
+) -> Associations:
+    request, keywords, asked = of
+    found, question, harvested = by
+    answers, walked = went
+    met = {
+        hit.key: hit
+        for answer in walked
+        for row in answer.rows
+        for hit in [replace(association.read_hit(row[1:], answer.asked.level), ways=association.read_ways(row[0]))]
+    }
+    direct = [replace(hit, ways=met[hit.key].ways) if hit.key in met else hit for hit in found]
+    known = {hit.key for hit in found}
+    beside = association.scored([hit for key, hit in met.items() if key not in known], _telling(asked, question))
+    hidden = [association.associated(hit, harvested) for hit in beside if not hit.words]
+    limit = association.anchor_limit(request.max_chars)
+    first = association.filled(
+        association.ordered(association.associated(hit, harvested) for hit in direct), limit
+    )
+    second = association.filled(
+        association.ordered(one for one in hidden if one.score > 0.0), request.max_chars - limit
+    )
+    return Associations(
+        citizen_id=request.citizen_id,
+        keywords=keywords,
+        anchors=first.shown,
+        tags=tuple(harvested.bridges.values()),
+        neighbours=second.shown,
+        anchor_chars=first.chars,
+        neighbour_chars=second.chars,
+        omitted=first.omitted + second.omitted,
+        notes=_notes(of, (first, second), harvested),
+        degraded=tuple(one.asked.name for one in (*answers, *walked) if one.timing.failure),
+    )
+
+
+def _telling(asked: _Asked, question: Question) -> Question:
+    """The question with only those words that were searched: what holds a common one is not a hit by it."""
+    weights = {
+        level: word_weights(
+            {word: (lexicon.frequencies or {})[word] for word in six_queries.telling_words(lexicon)},
+            lexicon.memories,
+        )
+        for level, lexicon in asked.lexicons.items()
+    }
+    return question._replace(weights=weights)
+
+
+def _notes(
+    of: tuple[TagWalk, tuple[str, ...], _Asked],
+    parts: tuple[association.Filled, association.Filled],
+    harvested: Harvested,
+) -> tuple[str, ...]:
+    request, keywords, asked = of
+    notes = list(request.notes)
+    if Level.N1 in request.query_levels and Level.N1 not in asked.graphs:
+        notes.append(f"citizen {request.citizen_id} is not known here: nothing was remembered for it yet")
+    if not keywords:
+        notes.append("the question has no word to look for: only stop words and signs")
+    elif asked.graphs and not harvested.shares:
+        notes.append("no memory has a word of the question")
+    if harvested.shares and not any(part.shown for part in parts):
+        found = sum(part.omitted for part in parts)
+        notes.append(f"none of the {found} memories found fits into {request.max_chars} characters; allow more")
+    crowded = [bridge.name for bridge in harvested.bridges.values() if bridge.memories > CROWD]
+    if crowded:
+        notes.append(f"not walked, for more than {CROWD} memories have it: {', '.join(crowded[:8])}")
+    notes += [
+        f"what {level} knows of the words was not to be had" for level, one in asked.lexicons.items() if one.late
+    ]
+    return tuple(dict.fromkeys(notes))
