@@ -11,7 +11,7 @@ import orjson
 
 from orchestration import association, six_queries
 from orchestration.activation.relevance import word_weights
-from orchestration.association import Harvested, Hit, Question
+from orchestration.association import Harvested, Hit, Sought
 from orchestration.deps import Deps
 from orchestration.entity_extraction import look_up
 from orchestration.lexicon import Lexicon
@@ -49,12 +49,12 @@ async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:
     graphs = await existing_graphs(request.citizen_id, request.query_levels, deps)
     asked = await _look_up(request, (graphs, keywords), deps, now)
     answers = await _anchors(asked, deps)
-    question = _question(keywords, asked.lexicons, answers)
+    sought = _sought(keywords, asked.lexicons, answers)
     hits = [association.read_hit(row[1:], one.asked.level) for one in answers for row in one.rows]
-    found = association.anchors(association.scored(hits, question))
-    harvested = await _harvest(asked, found, question, deps)
+    found = association.anchors(association.scored(hits, sought))
+    harvested = await _harvest(asked, found, sought, deps)
     walked = await _walk(asked, found, harvested, deps)
-    return _told((request, keywords, asked), (found, question, harvested), (answers, walked))
+    return _told((request, keywords, asked), (found, sought, harvested), (answers, walked))
 
 
 async def _look_up(
@@ -97,13 +97,13 @@ async def _anchors(asked: _Asked, deps: Deps) -> list[six_queries.Answered]:
     return answers
 
 
-def _question(
+def _sought(
     keywords: Sequence[str], lexicons: Mapping[Level, Lexicon], answers: Sequence[six_queries.Answered]
-) -> Question:
+) -> Sought:
     """What each graph knows of the words, and how long its memories are in the mean."""
     means = {answer.asked.level: float(answer.rows[0][0] or 0.0) for answer in answers if answer.rows}
     weights = {level: word_weights(one.frequencies or {}, one.memories) for level, one in lexicons.items()}
-    return Question(
+    return Sought(
         stems=frozenset(map(stem, keywords)),
         weights=weights,
         means={level: means.get(level) or 1.0 for level in lexicons},
@@ -111,7 +111,7 @@ def _question(
     )
 
 
-async def _harvest(asked: _Asked, found: Sequence[Hit], question: Question, deps: Deps) -> Harvested:
+async def _harvest(asked: _Asked, found: Sequence[Hit], sought: Sought, deps: Deps) -> Harvested:
     """Phase 2: the tags of the anchors, each with how many memories have it."""
     held, shares = association.carriers(found), association.relevances(found)
     names = {level: sorted(name for at, name in held if at is level) for level in asked.graphs}
@@ -127,7 +127,7 @@ async def _harvest(asked: _Asked, found: Sequence[Hit], question: Question, deps
         for level, answer in zip(asking, rows, strict=True)
         for row in answer
     }
-    bridges = association.harvest(held, counts, shares, question)
+    bridges = association.harvest(held, counts, shares, sought)
     named = {(bridge.level, bridge.name): bridge for bridge in bridges}
     return Harvested(named, held, shares, association.by_id(shares))
 
@@ -164,11 +164,11 @@ def _quoted(names: Any) -> list[str]:
 
 def _told(
     of: tuple[TagWalk, tuple[str, ...], _Asked],
-    by: tuple[Sequence[Hit], Question, Harvested],
+    by: tuple[Sequence[Hit], Sought, Harvested],
     went: tuple[Sequence[six_queries.Answered], Sequence[six_queries.Answered]],
 ) -> Associations:
     request, keywords, asked = of
-    found, question, harvested = by
+    found, sought, harvested = by
     answers, walked = went
     met = {
         hit.key: hit
@@ -178,7 +178,7 @@ def _told(
     }
     direct = [replace(hit, ways=met[hit.key].ways) if hit.key in met else hit for hit in found]
     known = {hit.key for hit in found}
-    beside = association.scored([hit for key, hit in met.items() if key not in known], _telling(asked, question))
+    beside = association.scored([hit for key, hit in met.items() if key not in known], _telling(asked, sought))
     hidden = [association.associated(hit, harvested) for hit in beside if not hit.words]
     limit = association.anchor_limit(request.max_chars)
     first = association.filled(
@@ -201,7 +201,7 @@ def _told(
     )
 
 
-def _telling(asked: _Asked, question: Question) -> Question:
+def _telling(asked: _Asked, sought: Sought) -> Sought:
     """The question with only those words that were searched: what holds a common one is not a hit by it."""
     weights = {
         level: word_weights(
@@ -210,7 +210,7 @@ def _telling(asked: _Asked, question: Question) -> Question:
         )
         for level, lexicon in asked.lexicons.items()
     }
-    return question._replace(weights=weights)
+    return sought._replace(weights=weights)
 
 
 def _notes(

@@ -53,7 +53,7 @@ class Hit:
         return tag_names(self.memory.tags, self.memory.buckets)
 
 
-class Question(NamedTuple):
+class Sought(NamedTuple):
     """What is looked for: its stems; by level the weight of each, the mean length of memories, how many there are.
 
     A stem that stands in no text has no weight, but may still be somebody's name.
@@ -76,16 +76,16 @@ def read_ways(text: str | None) -> tuple[tuple[int, str], ...]:
     return tuple(sorted((int(way[0]), way[1:]) for way in (text or "").split("|") if way))
 
 
-def scored(hits: Iterable[Hit], question: Question) -> list[Hit]:
-    """The hits with their BM25, doubled where a tag, a bucket or the speaker has a word of the question.
+def scored(hits: Iterable[Hit], sought: Sought) -> list[Hit]:
+    """The hits with their BM25, doubled where a tag, a bucket or the speaker has a word asked.
 
     Who speaks is the bucket that a turn lies in, whether or not anybody wrote it down as one.
     """
     by_key = {hit.key: hit for hit in hits}
     texts = {key: indexed_text(vars(hit.memory)) for key, hit in by_key.items()}
-    lengths = Lengths({key: float(hit.terms) for key, hit in by_key.items()}, question.means)
-    scores = bm25(texts, question.weights, lengths)
-    return [_boosted(hit, scores[key], question.stems) for key, hit in by_key.items()]
+    lengths = Lengths({key: float(hit.terms) for key, hit in by_key.items()}, sought.means)
+    scores = bm25(texts, sought.weights, lengths)
+    return [_boosted(hit, scores[key], sought.stems) for key, hit in by_key.items()]
 
 
 def _boosted(hit: Hit, score: float, asked: frozenset[str]) -> Hit:
@@ -124,7 +124,7 @@ def harvest(
     held: Mapping[tuple[Level, str], Sequence[Hit]],
     counts: Mapping[tuple[Level, str], int],
     shares: Mapping[Key, float],
-    question: Question,
+    sought: Sought,
 ) -> list[Bridge]:
     """The bridge tags, the strongest first; a generic one weighs little."""
     bridges = [
@@ -133,7 +133,7 @@ def harvest(
             level=level,
             memories=counts.get((level, name), len(hits)),
             weight=round(
-                shares[hits[0].key] * damped(counts.get((level, name), len(hits)), question.sizes.get(level, 1)),
+                shares[hits[0].key] * damped(counts.get((level, name), len(hits)), sought.sizes.get(level, 1)),
                 _DIGITS,
             ),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from substrate.cypher.columns import node_columns, records_of, visible
+from substrate.cypher.columns import degree_now, node_columns, records_of, uncrowded_then, visible
 from substrate.cypher.query import Query
 from substrate.cypher.search import HUB
 
@@ -71,22 +71,30 @@ def _once_tagged() -> str:
     )
 
 
-def _linked(link: str) -> str:
+def _uncrowded(name: str, carried: str, *, now: bool) -> str:
+    if now:
+        return f"WITH {carried} WHERE {degree_now(name)} < {HUB} WITH {carried} "
+    return uncrowded_then(name, carried, HUB)
+
+
+def _linked(*, now: bool) -> str:
     """What lies one and two links from the hits. Neither from nor through nor to what everything leads to."""
+    link = "LINK" if now else "LINK|PAST_LINK"
     first = (
         "MATCH (a:ConsciousnessNode) WHERE a.id IN $from "
-        f"WITH a WHERE indegree(a) + outdegree(a) < {HUB} MATCH (a)-[e:{link}]-(b:ConsciousnessNode) "
-        f"WHERE indegree(b) + outdegree(b) < {HUB} WITH a, e, b WHERE {visible('e')} WITH DISTINCT a, b "
+        f"{_uncrowded('a', 'a', now=now)}MATCH (a)-[e:{link}]-(b:ConsciousnessNode) WHERE {visible('e')} "
+        f"WITH DISTINCT a, b {_uncrowded('b', 'a, b', now=now)}"
     )
     return (
-        f"{first} RETURN b AS i, '1' + a.id AS way UNION ALL {first} "
-        f"MATCH (b)-[e:{link}]-(c:ConsciousnessNode) WHERE indegree(c) + outdegree(c) < {HUB} "
-        f"WITH a, e, c WHERE {visible('e')} AND c.id <> a.id RETURN c AS i, '2' + a.id AS way "
+        f"{first}RETURN b AS i, '1' + a.id AS way UNION ALL {first}"
+        f"MATCH (b)-[e:{link}]-(c:ConsciousnessNode) WHERE {visible('e')} AND c.id <> a.id "
+        f"WITH DISTINCT a, c {_uncrowded('c', 'a, c', now=now)}"
+        "RETURN c AS i, '2' + a.id AS way "
     )
 
 
 def _walk(*, now: bool) -> str:
-    branches = [_tagged(now=now), _linked("LINK" if now else "LINK|PAST_LINK")]
+    branches = [_tagged(now=now), _linked(now=now)]
     if not now:
         branches.append(_once_tagged())
     record = f"WITH i AS m, ways WHERE {visible('m')} " if now else records_of("i", "m", "ways")
