@@ -20,6 +20,7 @@ from api.rates import Rates
 from api.routes import (
     association,
     citizens,
+    commands,
     episodes,
     health,
     identity,
@@ -88,8 +89,8 @@ def create_app(settings: Settings, show: Show | None = None) -> FastAPI:
         app.add_middleware(CORSMiddleware, **_cors(settings.auth.cors_origins))
     problems.install(app)
     for room in (
-        retrieval, resonance, association, memories, links, receipts, episodes, citizens, identity, upkeep,
-        validation, keys, health,
+        retrieval, resonance, association, memories, links, commands, receipts, episodes, citizens, identity,
+        upkeep, validation, keys, health,
     ):  # fmt: skip
         app.include_router(room.router)
     return app

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 from uuid import uuid4
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
 from api.problems import fault_line, invalid, shortened
 from schemas.base import Identifier
-from schemas.commands import Command, Relate, WriteReceipt
+from schemas.commands import KINDS, Command, Relate, WriteReceipt
 from schemas.errors import Forbidden, NotFound
 from schemas.validation import REQUIRED
 
@@ -26,9 +26,28 @@ def parse_one[C: Command](raw: Any, kind: type[C]) -> C:
         raise invalid(list(faults_of(error, kind))) from error
 
 
-def parse_many[C: Command](raw: Sequence[Any], kind: type[C]) -> list[C | WriteReceipt]:
-    """One command for each element, or the receipt of its refusal, in order."""
-    return [_parsed(element, kind) for element in raw]
+def parse_many(raw: Sequence[Any], kind: type[Command] | None) -> list[Command | WriteReceipt]:
+    """One command for each element, of any kind without `kind`, or the receipt of its refusal, in order."""
+    return [_parsed(element, kind_of(element) if kind is None else kind) for element in raw]
+
+
+def kind_of(raw: Any) -> type[Command]:
+    """The kind of command that `raw` says it is."""
+    said = raw.get("command") if isinstance(raw, dict) else None
+    return KINDS.get(said, Unnamed) if isinstance(said, str) else Unnamed
+
+
+class Unnamed(Command):
+    """What says no kind of command that there is: its faults begin with that."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    command: str = Field(default="", validate_default=True)
+
+    @field_validator("command")
+    @classmethod
+    def _is_a_kind(cls, command: str) -> str:
+        raise ValueError(f"is one of {', '.join(KINDS)}")
 
 
 def with_key(raw: Any, key: str | None) -> Any:
@@ -42,13 +61,18 @@ def refused_receipt(command: Command, error: NotFound | Forbidden) -> WriteRecei
     """The receipt of a command that its sender may not send."""
     return WriteReceipt(
         command_id=command.command_id or uuid4().hex,
-        command=type(command).__name__.lower(),
+        command=kind_name(type(command)),
         status="refused",
         id=getattr(command, "id", None),
         level=command.level,
         problem="not-found" if isinstance(error, NotFound) else "forbidden",
         faults=(error.detail,),
     )
+
+
+def kind_name(kind: type[Command]) -> str:
+    """What a command of this kind calls itself; nothing for one that names none."""
+    return str(kind.model_fields["command"].get_default())
 
 
 def faults_of(error: ValidationError, kind: type[Command]) -> Iterator[str]:
@@ -61,14 +85,14 @@ def faults_of(error: ValidationError, kind: type[Command]) -> Iterator[str]:
         yield fault_line(place, said)
 
 
-def _parsed[C: Command](raw: Any, kind: type[C]) -> C | WriteReceipt:
+def _parsed(raw: Any, kind: type[Command]) -> Command | WriteReceipt:
     try:
         return kind.model_validate(raw)
     except ValidationError as error:
         said = raw if isinstance(raw, dict) else {}
         return WriteReceipt(
             command_id=_identifier(said, "command_id") or uuid4().hex,
-            command=kind.__name__.lower(),
+            command=kind_name(kind),
             status="refused",
             id=_identifier(said, "id"),
             problem="invalid-request",

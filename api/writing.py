@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, NamedTuple
 
-from fastapi import Depends, Header, Response
+from fastapi import Depends, Header, Query, Response
 from pydantic import Field, PlainValidator
 
 from api.dependencies import Now, Opened
 from api.etags import IfMatch, expecting
 from api.needs import Caller
-from api.parsing import MAX_MANY, parse_many, parse_one, refused_receipt, with_key
+from api.parsing import MAX_MANY, kind_of, parse_many, parse_one, refused_receipt, with_key
 from api.problems import invalid
 from api.runtime import Runtime
-from orchestration import insertion
+from orchestration import atomic, insertion
 from schemas.base import Frozen, Identifier
 from schemas.command import Command, WriteReceipt
 from schemas.errors import (
@@ -28,6 +28,7 @@ from schemas.errors import (
     PreconditionFailed,
 )
 from schemas.temporal import Instant
+from substrate.transaction import COMMANDS_AT_MOST
 
 _ERRORS: Final[dict[str | None, type[Incorrect]]] = {
     "invalid-request": InvalidRequest,
@@ -58,6 +59,7 @@ class Writing(NamedTuple):
     key: str | None
     if_match: str | None = None
     caller: Caller | None = None
+    atomic: bool = False
 
 
 async def _writing(
@@ -75,21 +77,42 @@ async def _writing(
 Write = Annotated[Writing, Depends(_writing)]
 
 
+async def _writing_many(
+    writing: Write,
+    atomic: Annotated[
+        bool,
+        Query(
+            description=f"A list is carried out as a whole, or not at all: at most {COMMANDS_AT_MOST} commands "
+            "for one graph, of which a later one may build on an earlier one. When one is refused, nothing is "
+            "changed: its receipt says why, that of each other has the problem `not-applied`."
+        ),
+    ] = False,
+) -> Writing:
+    return writing._replace(atomic=atomic)
+
+
+WriteMany = Annotated[Writing, Depends(_writing_many)]
+"""For routes that take lists."""
+
+
 def as_it_came(raw: Any) -> Any:
     """A body that is documented by its type and read later, each element on its own."""
     return raw
 
 
-def one_or_many(kind: type[Command]) -> PlainValidator:
+def one_or_many(kind: Any) -> PlainValidator:
     """The mark of a body that is one command, or a list of what is stored or refused each on its own."""
-    many = Annotated[list[kind | Any], Field(min_length=1, max_length=MAX_MANY)]  # type: ignore[valid-type]
+    many = Annotated[list[kind | Any], Field(min_length=1, max_length=MAX_MANY)]
     return PlainValidator(as_it_came, json_schema_input_type=kind | many)
 
 
-async def write(raw: Any, kind: type[Command], writing: Writing) -> Response:
-    """One command: 201 and its receipt, or a problem. A list: 200 and a receipt for each."""
+async def write(raw: Any, kind: type[Command] | None, writing: Writing) -> Response:
+    """One command: 201 and its receipt, or a problem. A list: 200 and a receipt for each.
+
+    Without `kind` each says by its `command` what it is.
+    """
     if not isinstance(raw, list):
-        receipt = await write_one(raw, kind, writing)
+        receipt = await write_one(raw, kind_of(raw) if kind is None else kind, writing)
         return _json(receipt, 201)
     return _json(await _write_many(raw, kind, writing), 200)
 
@@ -116,7 +139,7 @@ def error_of(receipt: WriteReceipt) -> Incorrect:
     return error
 
 
-async def _write_many(raw: list[Any], kind: type[Command], writing: Writing) -> Receipts:
+async def _write_many(raw: list[Any], kind: type[Command] | None, writing: Writing) -> Receipts:
     if not 1 <= len(raw) <= MAX_MANY:
         raise invalid([f"a list has 1 to {MAX_MANY} elements, this one has {len(raw)}"])
     key = writing.key
@@ -148,6 +171,10 @@ def _if_allowed(parsed: Command | WriteReceipt, writing: Writing) -> Command | W
 async def _carry_out(parsed: Sequence[Command | WriteReceipt], writing: Writing) -> list[WriteReceipt]:
     """A receipt for each, in order: of the commands that could be read, and of those refused before."""
     commands = [each for each in parsed if isinstance(each, Command)]
+    if writing.atomic:
+        if len(commands) < len(parsed):
+            return [each if isinstance(each, WriteReceipt) else atomic.withheld(each) for each in parsed]
+        return await atomic.apply(commands, writing.runtime.deps, writing.now)
     written = iter(await insertion.apply(commands, writing.runtime.deps, writing.now))
     return [next(written) if isinstance(each, Command) else each for each in parsed]
 

@@ -47,12 +47,20 @@ type _With = tuple[Deps, Instant, str | None]
 
 async def _never_holds(command: Command, deps: Deps, now: Instant) -> WriteReceipt | None:
     """The refusal of a memory or link that would begin now and end before, unless it was stored in its time."""
+    try:
+        check_period(command, now)
+    except Refusal as refusal:
+        return None if await _kept(command, deps) else receipts.refused(command, _named(command), refusal)
+    return None
+
+
+def check_period(command: Command, now: Instant) -> None:
+    """Raises Refusal for a memory or link that would begin now and end before."""
     if not isinstance(command, (Remember, Relate)) or command.valid_at is not None or command.invalid_at is None:
-        return None
-    if to_instant(command.invalid_at) > now or await _kept(command, deps):
-        return None
-    fault = "invalid_at lies in the past and valid_at is not given: it would end before it begins"
-    return receipts.refused(command, _named(command), Refusal("invalid-request", fault))
+        return
+    if to_instant(command.invalid_at) <= now:
+        fault = "invalid_at lies in the past and valid_at is not given: it would end before it begins"
+        raise Refusal("invalid-request", fault)
 
 
 async def _kept(command: Command, deps: Deps) -> bool:
@@ -109,11 +117,17 @@ def _runs(commands: Sequence[Command], *, parts: bool) -> Iterator[Sequence[Any]
 
 def _identity(command: Command) -> str:
     """The id that the command will write to, as far as it says."""
+    made = identity(command, command.command_id or uuid4().hex)
+    return made if made is not None and not isinstance(command, ChangeCommand) else uuid4().hex
+
+
+def identity(command: Command, command_id: str) -> str | None:
+    """The id of what a command, sent with this id of its own, writes to."""
     if isinstance(command, Relate):
         return command.id or records.natural_id(command.source_id, command.relation_type, command.target_id)
     if isinstance(command, Remember):
-        return command.id or (_made_id(command.command_id) if command.command_id else uuid4().hex)
-    return uuid4().hex
+        return command.id or _made_id(command_id)
+    return command.id if isinstance(command, ChangeCommand) else None
 
 
 def _made_id(command_id: str) -> str:

@@ -17,7 +17,7 @@ from substrate.bitemporal import Record
 from substrate.cypher.columns import RECEIPT_COLUMNS
 from substrate.rows import Kept
 
-type Problem = Literal["invalid-request", "not-found", "conflict", "not-trusted"]
+type Problem = Literal["invalid-request", "not-found", "conflict", "not-trusted", "not-applied"]
 
 OTHER_CONTENT = "this command_id was used before with another content"
 

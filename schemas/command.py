@@ -89,5 +89,7 @@ class WriteReceipt(Frozen):
     duplicate: bool = False
     current_version: int | None = None
     faults: tuple[str, ...] = ()
-    problem: Literal["invalid-request", "not-found", "conflict", "forbidden", "not-trusted"] | None = None
+    problem: (
+        Literal["invalid-request", "not-found", "conflict", "forbidden", "not-trusted", "not-applied"] | None
+    ) = None
     warnings: tuple[str, ...] = ()

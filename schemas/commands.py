@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, get_args
 
 from pydantic import Discriminator, Field, TypeAdapter, model_validator
 
@@ -13,7 +14,7 @@ from schemas.memory import Abstraction, InvalidationReason, ResolutionState, Sou
 from schemas.temporal import Moment
 
 __all__ = [
-    "ANY_COMMAND", "AnyCommand", "Command", "Correct", "CorrectLink", "Relate", "Remember", "Resolve",
+    "ANY_COMMAND", "KINDS", "AnyCommand", "Command", "Correct", "CorrectLink", "Relate", "Remember", "Resolve",
     "ResolveLink", "Retract", "Revision", "Supersede", "SupersedeLink", "Tags", "Undo", "UndoLink", "Unrelate",
     "WriteReceipt",
 ]  # fmt: skip
@@ -147,3 +148,7 @@ type _Any = (
 )  # fmt: skip
 AnyCommand = Annotated[_Any, Discriminator("command")]
 ANY_COMMAND: TypeAdapter[_Any] = TypeAdapter(AnyCommand)
+KINDS: Final[Mapping[str, type[Command]]] = {
+    kind.model_fields["command"].default: kind for kind in get_args(_Any.__value__)
+}
+"""Every command by what its `command` says."""

@@ -12,7 +12,7 @@ from api.dependencies import Now, Opened
 from api.listing import LinksAsked, cursor_of, page_of
 from api.needs import COMMANDS, LISTING, memory_may, needs
 from api.revising import RevisionBody, of_place
-from api.writing import MANY, Write, one_or_many, write, write_one
+from api.writing import MANY, Write, WriteMany, one_or_many, write, write_one
 from schemas.base import Frozen
 from schemas.command import WriteReceipt
 from schemas.link_commands import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate
@@ -42,7 +42,7 @@ class LinkPage(Frozen):
 
 @router.post("", status_code=201, response_model=WriteReceipt, responses=MANY)
 @needs(COMMANDS)
-async def relate(body: LinkBody, writing: Write) -> Response:
+async def relate(body: LinkBody, writing: WriteMany) -> Response:
     """Store one link, or a list of up to 1000; the metadata of each is checked in three tiers."""
     return await write(body, Relate, writing)
 

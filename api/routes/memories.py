@@ -14,7 +14,7 @@ from api.etags import NOT_MODIFIED, IfNoneMatch, tagged
 from api.listing import MemoriesAsked, cursor_of, page_of
 from api.needs import COMMANDS, ERASURES, LISTING, memory_may, needs
 from api.revising import RevisionBody, of_place
-from api.writing import MANY, Write, one_or_many, write, write_one
+from api.writing import MANY, Write, WriteMany, one_or_many, write, write_one
 from schemas.base import Frozen
 from schemas.commands import Correct, Remember, Resolve, Retract, Supersede, Undo, WriteReceipt
 from schemas.erasure import EraseMemory, ErasureReport
@@ -43,7 +43,7 @@ class MemoryPage(Frozen):
 
 @router.post("", status_code=201, response_model=WriteReceipt, responses=MANY)
 @needs(COMMANDS)
-async def remember(body: MemoryBody, writing: Write) -> Response:
+async def remember(body: MemoryBody, writing: WriteMany) -> Response:
     """Store one memory, or a list of up to 1000 of which each is stored or refused on its own."""
     return await write(body, Remember, writing)
 

@@ -1,0 +1,140 @@
+"""Flux 1, all or nothing: a list of commands for one graph that is carried out as a whole, or not at all.
+
+The commands are carried out in thought on what is stored, each on what those before it leave. When none is
+refused, one statement writes all that comes of it, provided that what was seen still stands; else it begins anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Sequence
+from typing import Final
+from uuid import uuid4
+
+from orchestration import insertion, lives, receipts, records
+from orchestration.deps import Deps
+from orchestration.receipts import Refusal
+from orchestration.rehearsal import Outcome, Planned, Rehearsal, is_of_link
+from schemas.command import Command, WriteReceipt
+from schemas.errors import Conflict, InvalidRequest, Unavailable
+from schemas.link_commands import Relate
+from schemas.memory import Level
+from schemas.temporal import Instant
+from substrate import reader, transaction
+from substrate.graph_schema import graph_name
+from substrate.transaction import COMMANDS_AT_MOST, Writes
+
+TRIES: Final = 20
+NOT_APPLIED: Final = "not applied: another command of the atomic list was refused"
+
+
+async def apply(commands: Sequence[Command], deps: Deps, now: Instant) -> list[WriteReceipt]:
+    """Carry out all of the commands, or none; one receipt each, in their order.
+
+    All are for one graph, at most `COMMANDS_AT_MOST`. A later command may build on an earlier one; each has its
+    own transaction time, one microsecond after the one before. When one is refused, its receipt says why and
+    nothing is changed. Raises InvalidRequest for a list that cannot be atomic; Unavailable when the engine does
+    not answer, or others keep changing the same: the same list can then be sent again.
+    """
+    if not commands:
+        return []
+    _check(commands)
+    ids = [command.command_id or uuid4().hex for command in commands]
+    vectors: dict[str, list[float] | None] = {}
+    for attempt in range(TRIES):
+        done = await _attempt(list(zip(commands, ids, strict=True)), vectors, deps, now)
+        if done is not None:
+            return done
+        await asyncio.sleep(random.uniform(0, 0.002 * 2 ** min(attempt, 6)))
+    raise Unavailable("others keep changing the same; nothing was applied", remedy="Try again in a moment.")
+
+
+def _check(commands: Sequence[Command]) -> None:
+    graphs = {(command.level, command.citizen_id if command.level is Level.N1 else None) for command in commands}
+    if len(graphs) > 1:
+        raise InvalidRequest(
+            "an atomic list is for one graph: one level, and in N1 one citizen", remedy="Send one list for each."
+        )
+    if len(commands) > COMMANDS_AT_MOST:
+        raise InvalidRequest(
+            f"an atomic list has at most {COMMANDS_AT_MOST} commands, this one has {len(commands)}",
+            remedy="Send several, or leave out atomic: then each command stands for itself.",
+        )
+
+
+def withheld(command: Command, command_id: str | None = None) -> WriteReceipt:
+    """The receipt of a command that was not applied because another was refused."""
+    command_id = command_id or command.command_id or uuid4().hex
+    named = (command_id, insertion.identity(command, command_id))
+    return receipts.refused(command, named, Refusal("not-applied", NOT_APPLIED))
+
+
+async def _attempt(
+    named: Sequence[tuple[Command, str]], vectors: dict[str, list[float] | None], deps: Deps, now: Instant
+) -> list[WriteReceipt] | None:
+    """Receipts of all; None when what was seen has changed meanwhile."""
+    first = named[0][0]
+    graph = graph_name(first.level, first.citizen_id)
+    stage = await begun(graph, named, deps)
+    base = max(now, stage.latest + 1)
+    outcomes = stage.play_all(named, now, base)
+    if any(isinstance(outcome, WriteReceipt) and outcome.status == "refused" for outcome in outcomes):
+        pairs = zip(named, outcomes, strict=True)
+        return [said if isinstance(said, WriteReceipt) else withheld(*one) for one, said in pairs]
+    later = await _write(graph, stage, (base, now, outcomes), vectors, deps)
+    if later is None:
+        return None
+    return [_receipt(outcome, (base, later), first) for outcome in outcomes]
+
+
+def _receipt(outcome: Outcome, times: tuple[Instant, int], first: Command) -> WriteReceipt:
+    if isinstance(outcome, WriteReceipt):
+        return outcome
+    base, later = times
+    moment = outcome.kept["created_at"]
+    receipt = receipts.stored(outcome.kept, moment if moment < base else moment + later, first.level)
+    return receipt.model_copy(update={"duplicate": outcome.duplicate})
+
+
+async def _write(
+    graph: str,
+    stage: Rehearsal,
+    said: tuple[Instant, Instant, Sequence[Outcome]],
+    vectors: dict[str, list[float] | None],
+    deps: Deps,
+) -> int | None:
+    base, now, outcomes = said
+    writes = Writes(base)
+    writes.receipts = [one.kept for one in outcomes if isinstance(one, Planned) and not one.sent_before]
+    if not writes.receipts:
+        return 0
+    missing = [text for text in lives.texts(stage.lives) if text not in vectors]
+    vectors.update(zip(missing, (v or None for v in await deps.embedder.embed_texts(missing)), strict=True))
+    lives.write(stage.lives, vectors, writes)
+    await deps.graphs.for_writing(graph, now)
+    try:
+        return await transaction.write(deps.connection, graph, lives.seen(stage.lives), writes)
+    except Conflict:
+        return None  # another writer stored one of the ids just now; the next look finds it
+
+
+async def begun(graph: str, named: Sequence[tuple[Command, str]], deps: Deps) -> Rehearsal:
+    """What the commands name, as it is stored; nothing of a graph that does not exist."""
+    if not await deps.graphs.for_reading(graph):
+        return Rehearsal({}, {}, {})
+    memories: set[str] = set()
+    links: set[str] = set()
+    for command, command_id in named:
+        of = insertion.identity(command, command_id)
+        if isinstance(command, Relate):
+            memories |= {command.source_id, command.target_id}
+        if of is not None:
+            (links if is_of_link(command) else memories).add(of)
+    connection = deps.connection
+    # The receipts last: a command that was applied since must not be refused for what it has changed itself.
+    return Rehearsal(
+        await transaction.memories(connection, graph, sorted(memories)),
+        await transaction.links(connection, graph, [records.link_name(one) for one in sorted(links)]),
+        await reader.receipts(connection, graph, [command_id for _, command_id in named]),
+    )

@@ -1,0 +1,247 @@
+"""A list of commands that is carried out as a whole, or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+from uuid import uuid4
+
+import orjson
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from orchestration import atomic, lives
+from orchestration.deps import Deps
+from orchestration.moving.exporting import export
+from orchestration.moving.lines import Origin
+from orchestration.rehearsal import Planned
+from schemas.command import WriteReceipt
+from schemas.commands import ANY_COMMAND
+from schemas.errors import InvalidRequest
+from schemas.memory import Level
+from schemas.temporal import END_OF_TIME
+from substrate import transaction
+from substrate.transaction import COMMANDS_AT_MOST, Writes
+from tests.integration.store import NOW, history, moment, relate, remember, send, stored
+
+IDS = ("a", "b", "c", "d")
+LINKS = ("a|NEXT|b", "b|NEXT|c", "a|NEXT|a", "own")
+
+
+def said(citizen: str, **fields: Any) -> Any:
+    return ANY_COMMAND.validate_python({"citizen_id": citizen, **fields})
+
+
+async def whole(deps: Deps, citizen: str) -> list[dict[str, Any]]:
+    """All that the graph of a citizen holds, whoever it is, each record with its own trace."""
+    if not await deps.graphs.for_reading(Origin(Level.N1, citizen).graph):
+        return []
+    lines = list(await export([Origin(Level.N1, citizen)], deps, embeddings=True))[1:-1]
+    told = [orjson.loads(line.replace(citizen.encode(), b"somebody")) for line in lines]
+    told = [one for one in told if one["kind"] != "tag"]  # one that no memory has any more may stay
+    records = [one for one in told if one["kind"] == "record" and "trace" in one]
+    traces = {(one["of"], one["properties"]["version"]): one["trace"] for one in records}
+    for one in told:
+        one.get("properties", {}).pop("fingerprint", None)
+        if "shares_trace_of" in one:
+            one["trace"] = traces[one["of"], one.pop("shares_trace_of")]
+    held = [one["properties"] for one in told if one["kind"] == "record" or one.get("past")]
+    ends = [one["invalid_at"] for one in held if one["expired_at"] == END_OF_TIME]
+    assert told[0]["meta"].pop("pending_until", 0) >= max(ends, default=0)
+    return told
+
+
+def some_commands(chance: Random, start: int, count: int) -> list[dict[str, Any]]:
+    """Commands in outline on a few memories and links; some cannot be carried out."""
+
+    def one(place: int) -> dict[str, Any]:
+        given_id = {"command_id": f"c{chance.randrange(start, place + 1) if chance.random() < 0.1 else place}"}
+        words = " ".join(chance.choices(("river", "lamp", "harbour", "stone"), k=2))
+        since = {"valid_at": moment(chance.randrange(1, 60))} if chance.random() < 0.8 else {}
+        felt = {"emotion_vector": {chance.choice(("joy", "fear")): 0.5}} if chance.random() < 0.4 else {}
+        tagged = {"tags": [chance.choice("xy")]} if chance.random() < 0.3 else {}
+        effective = {"effective_at": moment(chance.randrange(1, 150))} if chance.random() < 0.4 else {}
+        kind = chance.choice(KINDS)
+        if kind == "remember":
+            memory = {"id": chance.choice(IDS), "name": words, **since, **felt, **tagged}
+            return {"command": kind, **given_id, **memory}
+        if kind == "relate":
+            ends = {"source_id": chance.choice("ab"), "target_id": chance.choice("abc"), "relation_type": "NEXT"}
+            named = {"id": "own"} if chance.random() < 0.3 else {}
+            return {"command": kind, **given_id, **ends, **named, **since, **LINK}
+        of_link = kind.endswith("link") or kind == "unrelate"
+        on = {"id": chance.choice(LINKS if of_link else IDS)}
+        revises = "supersede" in kind or "correct" in kind
+        changed: dict[str, Any] = {"energy": chance.randrange(11) / 10} if revises else {}
+        if changed and not of_link and chance.random() < 0.6:
+            changed |= {"description": words, **felt, **tagged}
+        timed = effective if kind in ("supersede", "supersede_link", "retract", "unrelate") else {}
+        return {"command": kind, **given_id, **on, **changed, **timed}
+
+    return [one(place) for place in range(start, start + count)]
+
+
+LINK: dict[str, Any] = {
+    "energy": 0.7,
+    "confidence": 0.9,
+    "emotion_vector": {"joy": 0.5},
+    "goal": "go",
+    "mindstate": "calm",
+}
+KINDS = (
+    *["remember"] * 5, *["relate"] * 4, *["supersede"] * 2, "correct", "resolve", "retract", *["undo"] * 2,
+    "supersede_link", "correct_link", "resolve_link", "unrelate", "undo_link",
+)  # fmt: skip
+
+
+def told(receipts: Sequence[WriteReceipt], citizen: str) -> list[str]:
+    return [receipt.model_dump_json().replace(citizen, "somebody") for receipt in receipts]
+
+
+async def alike(deps: Deps, chance: Random) -> bool:
+    """Hold a list against the same commands sent one by one; whether it was applied."""
+    one, other = f"t{uuid4().hex}", f"t{uuid4().hex}"
+    before = [
+        {
+            "command": "remember",
+            "command_id": f"first {memory}",
+            "id": memory,
+            "name": memory,
+            "valid_at": moment(1),
+        }
+        for memory in "ab"
+    ] + some_commands(chance, 0, chance.randrange(12))
+    for place, fields in enumerate(before):
+        for citizen in (one, other):
+            await send(deps, said(citizen, **fields), now=NOW + place)
+    assert await whole(deps, one) == await whole(deps, other)
+    start = NOW + chance.choice((-1_000_000, 100, 1_000_000))
+    batch: list[dict[str, Any]] = []
+    apart: list[WriteReceipt] = []
+    for fields in some_commands(chance, 100, chance.randrange(1, 16)):
+        [receipt] = await send(deps, said(other, **fields), now=start + len(batch))
+        if receipt.status == "stored" or chance.random() < 0.03:
+            batch.append(fields)
+            apart.append(receipt)
+    unchanged = await whole(deps, one)
+    receipts = await atomic.apply([said(one, **fields) for fields in batch], deps, start)
+    if any(receipt.status == "refused" for receipt in apart):
+        assert await whole(deps, one) == unchanged
+        assert {r.status for r in receipts if not r.duplicate} == {"refused"}
+        return False
+    assert await whole(deps, one) == await whole(deps, other)
+    assert told(receipts, one) == told(apart, other)
+    return True
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.randoms(use_true_random=False))
+async def test_a_list_does_what_its_commands_do_one_by_one_or_nothing(deps: Deps, chance: Random) -> None:
+    await alike(deps, chance)
+
+
+async def test_later_commands_build_on_earlier_ones(deps: Deps, fresh_citizen: str) -> None:
+    since = {"valid_at": moment(1)}
+    receipts = await atomic.apply(
+        [
+            remember(fresh_citizen, "a", description="the harbour at night", **since),
+            remember(fresh_citizen, "b", **since),
+            relate(fresh_citizen, "a", "b"),
+            said(fresh_citizen, command="supersede", id="a", description="the harbour by day"),
+            said(fresh_citizen, command="undo", id="a"),
+        ],
+        deps,
+        NOW,
+    )
+    assert [(one.status, one.id, one.version) for one in receipts] == [
+        ("stored", "a", 1), ("stored", "b", 1), ("stored", "a|NEXT|b", 1), ("stored", "a", 3), ("stored", "a", 4),
+    ]  # fmt: skip
+    records = await history(deps, fresh_citizen, "a")
+    assert [one.description.split()[-1] for one in records] == ["night", "night", "day", "night"]
+
+
+async def test_one_refusal_leaves_everything_as_it_was_and_makes_no_graph(deps: Deps, fresh_citizen: str) -> None:
+    commands = [
+        remember(fresh_citizen, "a", command_id="first"),
+        said(fresh_citizen, command="retract", id="nobody"),
+        remember(fresh_citizen, "b"),
+    ]
+    receipts = await atomic.apply(commands, deps, NOW)
+    assert [(one.status, one.problem) for one in receipts] == [
+        ("refused", "not-applied"), ("refused", "not-found"), ("refused", "not-applied"),
+    ]  # fmt: skip
+    assert "another command of the atomic list was refused" in receipts[0].faults[0]
+    graph = Origin(Level.N1, fresh_citizen).graph
+    assert graph not in await deps.graphs.existing()
+    [again] = await atomic.apply(commands[:1], deps, NOW)
+    assert (again.status, again.duplicate) == ("stored", False)
+
+
+async def test_a_list_sent_again_is_applied_once(deps: Deps, fresh_citizen: str) -> None:
+    commands = [
+        remember(fresh_citizen, "a", command_id="1", valid_at=moment(1)),
+        said(fresh_citizen, command="supersede", command_id="2", id="a", description="changed"),
+    ]
+    first = await atomic.apply(commands, deps, NOW)
+    again = await atomic.apply(commands, deps, NOW + 50)
+    assert again == [receipt.model_copy(update={"duplicate": True}) for receipt in first]
+    assert len(await history(deps, fresh_citizen, "a")) == 3
+
+
+async def test_lists_of_several_writers_on_one_memory_are_whole_each(deps: Deps, fresh_citizen: str) -> None:
+    await stored(deps, remember(fresh_citizen, "a"), remember(fresh_citizen, "b"))
+
+    async def one(number: int) -> list[WriteReceipt]:
+        commands = [
+            said(fresh_citizen, command="correct", id=memory, description=f"writer {number}") for memory in "ab"
+        ]
+        if number % 2:
+            return await atomic.apply(commands, deps, NOW + number)
+        return await send(deps, commands[0], now=NOW + number)
+
+    for receipts in await asyncio.gather(*map(one, range(5))):
+        assert [receipt.faults for receipt in receipts if receipt.status == "refused"] == []
+    records = await history(deps, fresh_citizen, "a")
+    assert [one.version for one in records] == list(range(1, 7))
+    assert [one.expired_at for one in records[:-1]] == [one.created_at for one in records[1:]]
+    wrote = {memory: [one.description for one in await history(deps, fresh_citizen, memory)] for memory in "ab"}
+    assert wrote["b"][1:] == [text for text in wrote["a"][1:] if int(text.split()[1]) % 2]
+
+
+async def test_a_list_for_two_graphs_or_too_long_is_refused(deps: Deps, fresh_citizen: str) -> None:
+    with pytest.raises(InvalidRequest, match="one graph"):
+        await atomic.apply([remember(fresh_citizen, "a"), remember("another", "a")], deps, NOW)
+    with pytest.raises(InvalidRequest, match=f"at most {COMMANDS_AT_MOST}"):
+        await atomic.apply([remember(fresh_citizen)] * (COMMANDS_AT_MOST + 1), deps, NOW)
+    assert Origin(Level.N1, fresh_citizen).graph not in await deps.graphs.existing()
+
+
+@pytest.mark.parametrize("place", range(3))
+async def test_what_has_changed_since_it_was_seen_lets_the_statement_change_nothing(
+    deps: Deps, fresh_citizen: str, place: int
+) -> None:
+    """The compare-and-set itself: a transaction on what is no more."""
+    await stored(deps, remember(fresh_citizen, "a"), remember(fresh_citizen, "b"), relate(fresh_citizen, "a", "b"))
+    graph = Origin(Level.N1, fresh_citizen).graph
+    commands = [
+        said(fresh_citizen, command="correct", id="a", description="changed"),
+        relate(fresh_citizen, "b", "a"),
+        said(fresh_citizen, command="correct_link", id="a|NEXT|b", energy=0.1),
+    ]
+    named = [(one, f"c{n}") for n, one in enumerate(commands)]
+    stage = await atomic.begun(graph, named, deps)
+    outcomes = stage.play_all(named, NOW, NOW + 9)
+    writes = Writes(NOW + 9, receipts=[one.kept for one in outcomes if isinstance(one, Planned)])
+    lives.write(stage.lives, dict.fromkeys(lives.texts(stage.lives)), writes)
+    between = (
+        said(fresh_citizen, command="correct", id="b", description="by another"),
+        relate(fresh_citizen, "b", "a"),
+        said(fresh_citizen, command="resolve_link", id="a|NEXT|b"),
+    )[place]
+    await stored(deps, between, now=NOW + 5)
+    before = await whole(deps, fresh_citizen)
+    assert await transaction.write(deps.connection, graph, lives.seen(stage.lives), writes) is None
+    assert await whole(deps, fresh_citizen) == before
