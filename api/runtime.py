@@ -18,6 +18,7 @@ from substrate.connection import Connection
 from substrate.embedded import EmbeddedEngine
 from substrate.embeddings import open_embedder
 from substrate.graph_schema import Graphs
+from substrate.language_models import open_language_model
 
 logger = logging.getLogger(__name__)
 
@@ -48,20 +49,25 @@ async def running(settings: Settings) -> AsyncIterator[Runtime]:
     embedder = await asyncio.to_thread(open_embedder, settings.embedding)
     engine: EmbeddedEngine | None = None
     connection: Connection | None = None
+    model = None
     try:
+        model = await asyncio.to_thread(open_language_model, settings.language_model)
         await embedder.ready()
         engine = await _start_engine(settings.store)
         connection = _connect(settings.store, engine)
         graphs = Graphs(connection, model=embedder.model, dimension=embedder.dimension)
         await connection.ping()
         _settle()
+        deps = Deps(connection, graphs, embedder, language_model=model)
         async with nullcontext() if engine is None else _watched(engine, connection, graphs):
-            yield Runtime(settings, Deps(connection, graphs, embedder), engine)
+            yield Runtime(settings, deps, engine)
     finally:
         if connection is not None:
             await connection.close()
         if engine is not None:
             await engine.stop()
+        if model is not None:
+            await model.aclose()
         await embedder.aclose()
 
 

@@ -1,13 +1,36 @@
-"""Names in a query → memories to start from, and what the graphs know of its words (003, task 3)."""
+"""Names in a query → memories to start from, and what the graphs know of its words (003, task 3).
+
+By words alone; a language model, when one is configured, may add names, and never takes any away.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
-from orchestration.lexicon import Lexicon, holding, phrases, read_lexicon, sounding
+from orchestration.deps import Deps
+from orchestration.extraction import names
+from orchestration.lexicon import (
+    MAX_ENTITIES,
+    Entity,
+    Lexicon,
+    holding,
+    named_alike,
+    phrases,
+    read_lexicon,
+    sounding,
+)
 from schemas.errors import Fault, StoreTimeout
-from substrate.connection import Connection, GraphMissing, parameters
+from schemas.language_model import ModelCall
+from schemas.memory import Level
+from substrate.connection import Connection, GraphMissing, Row, parameters
+from substrate.cypher.query import Query
 from substrate.cypher.search import LEXICON_NOW, LEXICON_THEN
+from substrate.language_models.model import Question
+from substrate.text import query_words
+from substrate.vocabulary import Vocabulary, merged, read_vocabulary
 
 
 async def look_up(
@@ -18,16 +41,90 @@ async def look_up(
     Only for words that it does not hold the graph is asked again, for names that sound alike.
     Raises Unavailable when the engine does not answer.
     """
-    query = LEXICON_THEN if past else LEXICON_NOW
-    asked = {"words": list(words), "phrases": phrases(query_text), "sounds": holding(words)}
     try:
-        rows = await connection.read(graph, query, parameters(asked))
-        unheard = [row[1] for row in rows if row[0] == "word" and not row[2]]
-        if sounds := sounding(unheard):
-            misspelt = {"words": [], "phrases": [], "sounds": sounds}
-            rows = [*rows, *await connection.read(graph, query, parameters(misspelt))]
+        rows = await _rows((connection, graph, _lexicon(past)), query_text, words)
     except GraphMissing:
         return Lexicon()
     except (StoreTimeout, Fault):
         return Lexicon.unknown(words)
     return read_lexicon(rows, query_text)
+
+
+async def _vocabulary(connection: Connection, graph: str) -> Vocabulary:
+    """The kinds in a graph; none when it was late or failed, and the model is asked without them."""
+    try:
+        return await read_vocabulary(connection, graph)
+    except (StoreTimeout, Fault):
+        return Vocabulary()
+
+
+class Suggestion(NamedTuple):
+    """The names that a language model finds in a query, and what it took; nothing when there is none to ask."""
+
+    names: tuple[str, ...] = ()
+    calls: tuple[ModelCall, ...] = ()
+
+
+async def suggest(query_text: str, graphs: Iterable[str], deps: Deps) -> Suggestion:
+    """Ask the language model, if there is one, which names the query means; no longer than its deadline."""
+    model, asked = deps.language_model, list(graphs)
+    if model is None or not model.question_seconds or not asked:
+        return Suggestion()
+    kinds = await asyncio.gather(*(_vocabulary(deps.connection, graph) for graph in asked))
+    question = Question("entities", names.messages(query_text, merged(kinds)), model.question_seconds)
+    value, call = await model.ask(question, names.Names)
+    found = () if value is None else tuple(dict.fromkeys(value.entities))[: names.MAX_NAMES]
+    return Suggestion(found, (call,))
+
+
+async def with_suggested(
+    lexicons: dict[Level, Lexicon],
+    suggestion: Suggestion,
+    graphs: Mapping[Level, str],
+    deps: Deps,
+    *,
+    past: bool,
+) -> dict[Level, Lexicon]:
+    """The lexicons with the memories that the suggested names mean; a name that no memory has means nothing."""
+    if not suggestion.names:
+        return lexicons
+
+    async def found_in(graph: str) -> tuple[Entity, ...]:
+        return await memories_named(suggestion.names, (deps.connection, graph), past=past)
+
+    found = await asyncio.gather(*(found_in(graphs[level]) for level in lexicons))
+    return {
+        level: replace(lexicon, entities=_joined(lexicon.entities, more))
+        for (level, lexicon), more in zip(lexicons.items(), found, strict=True)
+    }
+
+
+def _joined(known: Sequence[Entity], more: Sequence[Entity]) -> tuple[Entity, ...]:
+    ids = {entity.id for entity in known}
+    return (*known, *(entity for entity in more if entity.id not in ids))[:MAX_ENTITIES]
+
+
+async def memories_named(sought: Sequence[str], of: tuple[Connection, str], *, past: bool) -> tuple[Entity, ...]:
+    """The memories of a graph that the names mean; none when the graph was late or failed."""
+    text = " ".join(sought)
+    try:
+        rows = await _rows((*of, _lexicon(past)), text, query_words(text))
+    except (GraphMissing, StoreTimeout, Fault):
+        return ()
+    return named_alike(rows, sought)
+
+
+def _lexicon(past: bool) -> Query:
+    return LEXICON_THEN if past else LEXICON_NOW
+
+
+async def _rows(of: tuple[Connection, str, Query], text: str, words: Sequence[str]) -> list[Row]:
+    """What the graph knows of the words, and of names that sound like a word that it does not hold."""
+    connection, graph, query = of
+    asked = {"words": list(words), "phrases": phrases(text), "sounds": holding(words)}
+    rows = await connection.read(graph, query, parameters(asked))
+    unheard = [row[1] for row in rows if row[0] == "word" and not row[2]]
+    if sounds := sounding(unheard):
+        misspelt = {"words": [], "phrases": [], "sounds": sounds}
+        rows = [*rows, *await connection.read(graph, query, parameters(misspelt))]
+    return rows

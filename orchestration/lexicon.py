@@ -132,6 +132,35 @@ def read_lexicon(rows: Sequence[Sequence[Any]], query_text: str) -> Lexicon:
     return Lexicon(*sizes, pending, frequencies, _closest(said, entities.values()))
 
 
+def named_alike(rows: Sequence[Sequence[Any]], names: Sequence[str]) -> tuple[Entity, ...]:
+    """The memories in the rows of `read_lexicon` that best fit each of the names, up to spelling and word order.
+
+    Whoever chose the names may have put the type of a memory in front: `person_Luca` is Luca.
+    """
+    fits: dict[str, dict[Entity, float]] = {name: {} for name in names}
+    for kind, key, _, name, aliases, node_type in rows:
+        if kind != "name":
+            continue
+        forms = [_bare(form, node_type) for form in (name, *(orjson.loads(aliases) if aliases else ()))]
+        for sought, found in fits.items():
+            likeness = max(_likeness(_bare(sought, node_type), form) for form in forms)
+            if likeness >= _ALIKE:
+                found[Entity(key, name)] = likeness
+    best = (entity for found in fits.values() for entity in found if found[entity] == max(found.values()))
+    return tuple(dict.fromkeys(best))
+
+
+def _bare(name: str, node_type: str) -> str:
+    return name_key(name).removeprefix(f"{node_type.lower()} ")
+
+
+def _likeness(name: str, other: str) -> float:
+    """Percent of likeness, whatever the order of words; a short name must be exact."""
+    if not name or not other or min(len(name), len(other)) < _EXACT_LENGTH:
+        return 100.0 if name == other != "" else 0.0
+    return fuzz.token_sort_ratio(name, other)
+
+
 def _closest(said: Said, entities: Iterable[Entity]) -> tuple[Entity, ...]:
     """The entities without those that only sound like one which the query names to the letter."""
     known = list(entities)
@@ -145,7 +174,7 @@ def _closest(said: Said, entities: Iterable[Entity]) -> tuple[Entity, ...]:
 
 
 def _is_named(said: Said, name: str, aliases: str | None, node_type: str) -> bool:
-    bare = name_key(name).removeprefix(f"{node_type.lower()} ")
+    bare = _bare(name, node_type)
     if bare in ROLES:
         return False
     others = orjson.loads(aliases) if aliases else ()

@@ -16,7 +16,7 @@ from orchestration.assembly.stream import Account, assemble
 from orchestration.citizen import with_feedback
 from orchestration.coherence import with_coherence
 from orchestration.deps import Deps
-from orchestration.entity_extraction import look_up
+from orchestration.entity_extraction import look_up, suggest, with_suggested
 from orchestration.lexicon import Lexicon
 from orchestration.plural_queries import Where, moment_of
 from orchestration.plurality import lifted
@@ -67,8 +67,12 @@ async def retrieve_consciousness_context(
     graphs = await existing_graphs(intention.citizen_id, intention.query_levels, deps)
     stages.end("open")
     question = read(intention.query_text, to_datetime(moment_of(_scope(intention, now), now)))
-    lexicons = await look_up_words(intention, graphs, deps, now)
-    embedding = await deps.embedder.embed_query(likened(question, lexicons, deps.fusion))
+    (lexicons, embedding), suggestion = await asyncio.gather(
+        look_up_and_embed(intention, question, graphs, deps, now),
+        suggest(intention.query_text, graphs.values(), deps),
+    )
+    past = intention.temporal_mode is not TemporalMode.CURRENT
+    lexicons = await with_suggested(lexicons, suggestion, graphs, deps, past=past)
     stages.end("embed_and_extract")
     asked = six(intention, lexicons, (embedding, graphs), now, question)
     answers = await six_queries.run(asked, deps.connection)
@@ -90,6 +94,7 @@ async def retrieve_consciousness_context(
         timings=[answer.timing for answer in answers],
         notes=_notes(intention, graphs, lexicons) + ([] if embedding else [NO_EMBEDDER]),
         entities=[entity.name for lexicon in lexicons.values() for entity in lexicon.entities],
+        model_calls=suggestion.calls,
     )
     stream = assemble(of_intention(intention), found, activation, account)
     stages.end("assembly")
@@ -117,6 +122,14 @@ async def completed(
         stream = await with_feedback(stream, acts_on.energy, deps, now)
     stages.end("completion")
     return stream.model_copy(update={"retrieval_latency_ms": stages.total(), "stage_ms": stages.spent})
+
+
+async def look_up_and_embed(
+    intention: RetrievalIntention, question: Question, graphs: Mapping[Level, str], deps: Deps, now: Instant
+) -> tuple[dict[Level, Lexicon], list[float]]:
+    """What each graph knows of the words, and the embedding of the question, which depends on it."""
+    lexicons = await look_up_words(intention, graphs, deps, now)
+    return lexicons, await deps.embedder.embed_query(likened(question, lexicons, deps.fusion))
 
 
 def likened(question: Question, lexicons: Mapping[Level, Lexicon], fusion: Fusion) -> str:

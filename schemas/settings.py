@@ -67,6 +67,32 @@ class EmbeddingSettings(_Group):
         return "openai" if self.openai_api_key else "local"
 
 
+class LanguageModelSettings(_Group):
+    """Which language model: `none`, `openai[:model]`, or `package.module:Class` of LlamaIndex."""
+
+    llm: str = Field(default="none", description="No language model unless one is named.")
+    llm_question_seconds: float = Field(
+        default=2.0,
+        ge=0,
+        le=2,
+        description="So long a question waits for the names that the model finds in it; 0: it is not asked.",
+    )
+    llm_input_price: float | None = Field(
+        default=None, ge=0, description="Price of a million tokens sent; unset: tokens are counted alone."
+    )
+    llm_output_price: float | None = Field(default=None, ge=0, description="Price of a million tokens answered.")
+    openai_api_key: SecretStr | None = Field(default=None, validation_alias=AliasChoices("OPENAI_API_KEY"))
+    openai_base_url: str | None = Field(
+        default=None, validation_alias=AliasChoices("OPENAI_BASE_URL", "OPENAI_API_BASE")
+    )
+
+    @model_validator(mode="after")
+    def _a_cost_has_both_prices(self) -> Self:
+        if (self.llm_input_price is None) != (self.llm_output_price is None):
+            raise ValueError("llm_input_price and llm_output_price belong together: set both or none")
+        return self
+
+
 class ServerSettings(_Group):
     """Where the REST service listens."""
 
@@ -116,8 +142,10 @@ class Settings:
         embedding: EmbeddingSettings | None = None,
         server: ServerSettings | None = None,
         auth: AuthSettings | None = None,
+        language_model: LanguageModelSettings | None = None,
     ) -> None:
         self.store = store or StoreSettings()
         self.embedding = embedding or EmbeddingSettings()
         self.server = server or ServerSettings()
         self.auth = auth or AuthSettings()
+        self.language_model = language_model or LanguageModelSettings()

@@ -7,6 +7,7 @@ from datetime import datetime
 from pydantic import Field
 
 from schemas.base import Frozen
+from schemas.language_model import ModelCall
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.temporal import TemporalMode
 from schemas.thought import EnergyShare, ResolutionPattern, TemporalDissonance, TraversalGraph
@@ -90,7 +91,8 @@ class ConsciousnessStream(Frozen):
     energy, when that was asked for. `text` is the compact form.
 
     `degraded` names queries that failed or were late: the stream comes without their results. `notes` says
-    what was assumed or left out. `omitted` counts memories that did not fit `max_tokens`.
+    what was assumed or left out. `omitted` counts memories that did not fit `max_tokens`. `model_calls` says what
+    was asked of a language model, and what it took.
     """
 
     intention_id: str
@@ -116,3 +118,4 @@ class ConsciousnessStream(Frozen):
     notes: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
     omitted: int = 0
+    model_calls: tuple[ModelCall, ...] = ()

@@ -20,6 +20,7 @@ from orchestration.metadata_enrichment import enriched, relationships
 from orchestration.plurality import spread
 from orchestration.traversal.graph import build_graph
 from orchestration.validation import memory_verdicts, metadata_report
+from schemas.language_model import ModelCall
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.stream import (
     LEVEL_NAMES,
@@ -36,13 +37,14 @@ type Identity = tuple[Level, str]
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """How the retrieval went: when, how long by query, what was assumed, which names were seen, which patterns."""
+    """How the retrieval went: when, how long by query, what was assumed, names seen, patterns, models asked."""
 
     retrieved_at: datetime
     timings: Sequence[QueryTiming]
     notes: Sequence[str]
     entities: Sequence[str]
     patterns: Sequence[ResolutionPattern] = ()
+    model_calls: Sequence[ModelCall] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +89,11 @@ def assemble(framing: Framing, found: Found, activation: Activation, account: Ac
         retrieval_latency_ms=0.0,
         query_count=2 * len(framing.levels),
         timings=tuple(account.timings),
-        degraded=_degraded(account.timings),
+        degraded=_degraded(account),
         notes=(*account.notes, *_notes(shown)),
         entities=tuple(account.entities),
         omitted=shown.omitted,
+        model_calls=tuple(account.model_calls),
     )
     if framing.form == "compact":
         return stream.model_copy(update={"text": compact(stream, stream.temporal_dissonances)})
@@ -154,7 +157,7 @@ def _notes(shown: Shown) -> list[str]:
     return [f"left out because their metadata is not fully valid: {shown.invalid}"] if shown.invalid else []
 
 
-def _degraded(timings: Sequence[QueryTiming]) -> tuple[Degradation, ...]:
-    return tuple(
-        Degradation(query=timing.query, reason=timing.failure) for timing in timings if timing.failure is not None
-    )
+def _degraded(account: Account) -> tuple[Degradation, ...]:
+    went = [(timing.query, timing.failure) for timing in account.timings]
+    went += [(call.purpose, call.failure) for call in account.model_calls]
+    return tuple(Degradation(query=what, reason=why) for what, why in went if why is not None)

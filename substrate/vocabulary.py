@@ -1,0 +1,36 @@
+"""The kinds of memories and links that a graph holds."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import NamedTuple
+
+from substrate.connection import Connection, GraphMissing
+from substrate.cypher import vocabulary as cypher
+from substrate.indexing import NOTHING
+
+
+class Vocabulary(NamedTuple):
+    """Types of memories and of links, commonest first."""
+
+    node_types: tuple[str, ...] = ()
+    relation_types: tuple[str, ...] = ()
+
+
+async def read_vocabulary(connection: Connection, graph: str) -> Vocabulary:
+    """The types in a graph, as far as the first few thousand memories and links show them."""
+    try:
+        nodes, relations = await asyncio.gather(
+            connection.read(graph, cypher.NODE_TYPES, NOTHING),
+            connection.read(graph, cypher.RELATION_TYPES, NOTHING),
+        )
+    except GraphMissing:
+        return Vocabulary()
+    return Vocabulary(tuple(row[0] for row in nodes), tuple(row[0] for row in relations))
+
+
+def merged(vocabularies: list[Vocabulary]) -> Vocabulary:
+    """The types of several graphs, each once."""
+    nodes = dict.fromkeys(name for one in vocabularies for name in one.node_types)
+    relations = dict.fromkeys(name for one in vocabularies for name in one.relation_types)
+    return Vocabulary(tuple(nodes), tuple(relations))
