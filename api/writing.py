@@ -15,6 +15,7 @@ from api.parsing import MAX_MANY, kind_of, parse_many, parse_one, refused_receip
 from api.problems import invalid
 from api.runtime import Runtime
 from orchestration import atomic, insertion
+from schemas.answers import Receipts
 from schemas.base import Frozen, Identifier
 from schemas.command import Command, WriteReceipt
 from schemas.errors import (
@@ -37,14 +38,6 @@ _ERRORS: Final[dict[str | None, type[Incorrect]]] = {
     "forbidden": Forbidden,
     "not-trusted": NotTrusted,
 }
-
-
-class Receipts(Frozen):
-    """What became of many commands, in their order."""
-
-    receipts: tuple[WriteReceipt, ...]
-    stored: int
-    refused: int
 
 
 MANY: Final[dict[int | str, dict[str, Any]]] = {200: {"model": Receipts, "description": "The receipts of a list"}}

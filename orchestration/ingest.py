@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from orchestration import insertion, records
 from orchestration.deps import Deps
 from orchestration.formats.intake import Intake
-from schemas.base import Frozen
+from schemas.answers import IngestReport
 from schemas.commands import Command, Relate, Remember, WriteReceipt
 from schemas.memory import Source
 from schemas.temporal import Instant
@@ -26,26 +26,6 @@ type Progress = Callable[[int, int], None]
 MAX_FAULTS = 50
 """Faults that a report lists; it counts all."""
 _COUNTED = {"Turn": "turns", "Session": "sessions", "Person": "persons"}
-
-
-class IngestReport(Frozen):
-    """What came in, and what became of it.
-
-    The first five say what the files hold, each thing once. `stored`, `duplicates` and `refused` add up to
-    the number of commands: a duplicate was stored before, so nothing was done. `faults` says why, for the
-    first refused ones; `notes` what was assumed or left out.
-    """
-
-    turns: int = 0
-    sessions: int = 0
-    persons: int = 0
-    memories: int = 0
-    links: int = 0
-    stored: int = 0
-    duplicates: int = 0
-    refused: int = 0
-    faults: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

@@ -133,6 +133,13 @@ class AuthSettings(_Group):
         return self
 
 
+class ClientSettings(_Group):
+    """Where a client finds the service, and with which key."""
+
+    base_url: str = Field(default="http://127.0.0.1:8000", pattern=r"^https?://", description="Of the service.")
+    api_key: SecretStr | None = Field(default=None, description="The key that a client sends.")
+
+
 class Settings:
     """All groups, read once at the edge."""
 

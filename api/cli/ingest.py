@@ -16,7 +16,8 @@ from api.runtime import now, running
 from orchestration.formats import FORMATS, parse
 from orchestration.formats.files import given
 from orchestration.formats.intake import Intake
-from orchestration.ingest import IngestReport, ingest
+from orchestration.ingest import ingest
+from schemas.answers import IngestReport
 from schemas.settings import Settings
 
 FAULTS_SHOWN = 10

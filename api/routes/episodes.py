@@ -16,7 +16,8 @@ from api.erasing import OfCitizen, erase_said
 from api.needs import ERASURES, citizen_may, needs
 from api.writing import Write
 from orchestration.formats import File, Given, Intake, parse
-from orchestration.ingest import IngestReport, ingest
+from orchestration.ingest import ingest
+from schemas.answers import EpisodeReport
 from schemas.base import SAYING, CitizenId, Identifier, Request
 from schemas.erasure import EraseEpisode, ErasureReport
 
@@ -51,13 +52,6 @@ class Conversation(Request):
     citizen_id: CitizenId
     episode_id: Identifier | None = None
     messages: Annotated[list[Message], Field(min_length=1, max_length=10_000)]
-
-
-class EpisodeReport(IngestReport):
-    """What became of a conversation."""
-
-    citizen_id: str
-    episode_id: str
 
 
 @router.post("")

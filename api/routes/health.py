@@ -2,41 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from fastapi import APIRouter, Request
-from pydantic import Field
 
 from api.bodies import StrictRoute
 from api.dependencies import Opened
 from api.gate import caller_if_any
 from api.needs import PUBLIC, Caller, needs
 from api.runtime import Runtime
-from schemas.base import Frozen
+from schemas.answers import Alive, Ready
 from schemas.errors import Unavailable
 from substrate.connection import GraphMissing
 from substrate.graph_schema import Graphs
 
 router = APIRouter(prefix="/health", tags=["health"], route_class=StrictRoute)
-
-
-class Alive(Frozen):
-    """The process answers."""
-
-    status: Literal["alive"] = "alive"
-    open: bool = Field(default=False, description="Whether everybody is let in without a key.")
-
-
-class Ready(Frozen):
-    """The engine answers, and every index of every graph is operational. Only administrators see `graphs`."""
-
-    status: Literal["ready"] = "ready"
-    engine: Literal["embedded", "server"]
-    ping_ms: float
-    graphs: int | None
-    embedding: str
-    dimension: int
-    open: bool = False
 
 
 @router.get("/live")

@@ -13,10 +13,10 @@ from api.listing import LinksAsked, cursor_of, page_of
 from api.needs import COMMANDS, LISTING, memory_may, needs
 from api.revising import RevisionBody, of_place
 from api.writing import MANY, Write, WriteMany, one_or_many, write, write_one
-from schemas.base import Frozen
+from schemas.answers import LinkHistory, LinkPage
 from schemas.command import WriteReceipt
 from schemas.link_commands import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate
-from schemas.memory import ConsciousnessRelationship, LinkRecord
+from schemas.memory import ConsciousnessRelationship
 from substrate.cypher.columns import LINK_COLUMNS
 from substrate.listing import links
 from substrate.rows import link, link_record
@@ -24,20 +24,6 @@ from substrate.rows import link, link_record
 router = APIRouter(prefix="/v1/links", tags=["links"], route_class=StrictRoute)
 
 LinkBody = Annotated[Any, one_or_many(Relate), Body()]
-
-
-class LinkHistory(Frozen):
-    """All records of one link, in the order in which they became known."""
-
-    id: str
-    records: tuple[LinkRecord, ...]
-
-
-class LinkPage(Frozen):
-    """Links by the memory where they begin, in an order that stays; `next` is the cursor of the page behind."""
-
-    links: tuple[ConsciousnessRelationship, ...]
-    next: str | None = None
 
 
 @router.post("", status_code=201, response_model=WriteReceipt, responses=MANY)

@@ -15,30 +15,16 @@ from api.listing import MemoriesAsked, cursor_of, page_of
 from api.needs import COMMANDS, ERASURES, LISTING, memory_may, needs
 from api.revising import RevisionBody, of_place
 from api.writing import MANY, Write, WriteMany, one_or_many, write, write_one
-from schemas.base import Frozen
+from schemas.answers import MemoryHistory, MemoryPage
 from schemas.commands import Correct, Remember, Resolve, Retract, Supersede, Undo, WriteReceipt
 from schemas.erasure import EraseMemory, ErasureReport
-from schemas.memory import ConsciousnessNode, MemoryRecord
+from schemas.memory import ConsciousnessNode
 from substrate.listing import memories
 from substrate.rows import memory_record, node
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=StrictRoute)
 
 MemoryBody = Annotated[Any, one_or_many(Remember), Body()]
-
-
-class MemoryHistory(Frozen):
-    """All records of one memory, in the order in which they became known."""
-
-    id: str
-    records: tuple[MemoryRecord, ...]
-
-
-class MemoryPage(Frozen):
-    """Memories in an order that stays; `next` is the cursor of the page behind."""
-
-    memories: tuple[ConsciousnessNode, ...]
-    next: str | None = None
 
 
 @router.post("", status_code=201, response_model=WriteReceipt, responses=MANY)

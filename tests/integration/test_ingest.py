@@ -12,7 +12,8 @@ from api.runtime import now
 from orchestration.deps import Deps
 from orchestration.episodes import Episode, Session, Turn
 from orchestration.formats import File, Given, Intake, parse
-from orchestration.ingest import IngestReport, chunks, ingest
+from orchestration.ingest import chunks, ingest
+from schemas.answers import IngestReport
 from schemas.commands import Relate, Remember
 from schemas.errors import InvalidRequest
 from schemas.memory import Level

@@ -1,0 +1,14 @@
+"""The Python client: `Substrate` waits for its answers, `AsyncSubstrate` is awaited; both have the same methods.
+
+    with Substrate() as memory:  # SUBSTRATE_BASE_URL, SUBSTRATE_API_KEY
+        memory.remember(citizen_id="ada", name="Tea with Tom", energy=0.8)
+        stream = memory.retrieve(citizen_id="ada", query_text="tea")
+
+`Substrate.embedded(path)` needs no service. Every method takes a value of `schemas`, or its fields by name. What
+goes wrong is raised as the tree of `schemas.errors` says.
+"""
+
+from api.client.asynchronous import AsyncSubstrate
+from api.client.blocking import Substrate
+
+__all__ = ["AsyncSubstrate", "Substrate"]

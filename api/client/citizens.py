@@ -1,0 +1,67 @@
+"""Citizens: their state, their conversations, what they learnt, and forgetting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from api.client.sending import Call, Fields, Sender, address, command_of, fields_of, segment
+from schemas.answers import EpisodeReport
+from schemas.citizen import CitizenState, LearningMoments, StateChange
+from schemas.command import WriteReceipt
+from schemas.erasure import EraseCitizen, EraseEpisode, EraseMemory, ErasureReport
+
+
+class Citizens(Sender):
+    """What is about a citizen as a whole."""
+
+    async def ingest(
+        self, citizen_id: str, messages: Sequence[Fields], *, episode_id: str | None = None
+    ) -> EpisodeReport:
+        """Store a conversation: each message a `role`, a `content` and, if known, a `timestamp`.
+
+        Sent again, nothing doubles.
+        """
+        said = {"citizen_id": citizen_id, "messages": [dict(one) for one in messages]}
+        named = said if episode_id is None else {**said, "episode_id": episode_id}
+        return await self._answer(EpisodeReport, Call("POST", "/v1/episodes", named))
+
+    async def state(self, citizen_id: str) -> CitizenState:
+        """What the citizen feels and wants, as it is kept."""
+        return await self._answer(CitizenState, Call("GET", f"/v1/citizens/{segment(citizen_id)}/state"))
+
+    async def set_state(
+        self, citizen_id: str, change: StateChange | None = None, /, **fields: Any
+    ) -> CitizenState:
+        """Set what is given; what is left out stays."""
+        path = f"/v1/citizens/{segment(citizen_id)}/state"
+        return await self._answer(CitizenState, Call("PUT", path, fields_of(change, fields)))
+
+    async def dissonances(self, citizen_id: str) -> LearningMoments:
+        """Every belief that changed, and how often each correction pattern recurs."""
+        path = f"/v1/citizens/{segment(citizen_id)}/dissonances"
+        return await self._answer(LearningMoments, Call("GET", path))
+
+    async def receipt(
+        self, command_id: str, *, citizen_id: str | None = None, level: str | None = None
+    ) -> WriteReceipt:
+        """What became of a command that was applied. Raises NotFound when none was; a refused one left none."""
+        where = {"citizen_id": citizen_id, "level": level}
+        return await self._answer(WriteReceipt, Call("GET", f"/v1/receipts/{segment(command_id)}", params=where))
+
+    async def erase_memory(self, command: EraseMemory | None = None, /, **fields: Any) -> ErasureReport:
+        """Remove the memory for good, from the past too. What cannot be undone."""
+        said = command_of(command, fields)
+        return await self._answer(ErasureReport, Call("POST", f"{address('memories', said)}/erase", said))
+
+    async def erase_episode(self, command: EraseEpisode | None = None, /, **fields: Any) -> ErasureReport:
+        """Remove a conversation for good: its memories, its links, and the people whom only it knew."""
+        said = command_of(command, fields)
+        path = f"/v1/episodes/{segment(said.pop('episode_id', None))}"
+        return await self._answer(ErasureReport, Call("DELETE", path, params=said))
+
+    async def erase_citizen(self, command: EraseCitizen | None = None, /, **fields: Any) -> ErasureReport:
+        """Remove the whole personal memory for good."""
+        said = command_of(command, fields)
+        path = f"/v1/citizens/{segment(said.pop('citizen_id', None))}"
+        return await self._answer(ErasureReport, Call("DELETE", path, params=said))

@@ -1,0 +1,93 @@
+"""What the service answers beside streams and records: pages, histories, reports, health."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from schemas.base import Frozen
+from schemas.command import WriteReceipt
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, LinkRecord, MemoryRecord
+
+
+class MemoryHistory(Frozen):
+    """All records of one memory, in the order in which they became known."""
+
+    id: str
+    records: tuple[MemoryRecord, ...]
+
+
+class MemoryPage(Frozen):
+    """Memories in an order that stays; `next` is the cursor of the page behind."""
+
+    memories: tuple[ConsciousnessNode, ...]
+    next: str | None = None
+
+
+class LinkHistory(Frozen):
+    """All records of one link, in the order in which they became known."""
+
+    id: str
+    records: tuple[LinkRecord, ...]
+
+
+class LinkPage(Frozen):
+    """Links by the memory where they begin, in an order that stays; `next` is the cursor of the page behind."""
+
+    links: tuple[ConsciousnessRelationship, ...]
+    next: str | None = None
+
+
+class Receipts(Frozen):
+    """What became of many commands, in their order."""
+
+    receipts: tuple[WriteReceipt, ...]
+    stored: int
+    refused: int
+
+
+class IngestReport(Frozen):
+    """What came in, and what became of it.
+
+    The first five say what the files hold, each thing once. `stored`, `duplicates` and `refused` add up to
+    the number of commands: a duplicate was stored before, so nothing was done. `faults` says why, for the
+    first refused ones; `notes` what was assumed or left out.
+    """
+
+    turns: int = 0
+    sessions: int = 0
+    persons: int = 0
+    memories: int = 0
+    links: int = 0
+    stored: int = 0
+    duplicates: int = 0
+    refused: int = 0
+    faults: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class EpisodeReport(IngestReport):
+    """What became of a conversation."""
+
+    citizen_id: str
+    episode_id: str
+
+
+class Alive(Frozen):
+    """The process answers."""
+
+    status: Literal["alive"] = "alive"
+    open: bool = Field(default=False, description="Whether everybody is let in without a key.")
+
+
+class Ready(Frozen):
+    """The engine answers, and every index of every graph is operational. Only administrators see `graphs`."""
+
+    status: Literal["ready"] = "ready"
+    engine: Literal["embedded", "server"]
+    ping_ms: float
+    graphs: int | None
+    embedding: str
+    dimension: int
+    open: bool = False
