@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from api.client.sending import Call, Sender, fields_of, segment
+from schemas.association import Associations, TagWalk
 from schemas.identity import Identity, WhoIs
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.signal import Resonances, Resonate
@@ -29,6 +30,10 @@ class Asking(Sender):
     async def resonate(self, signal: Resonate | None = None, /, **fields: Any) -> Resonances:
         """The memories that resonate with a signal, with the score of each channel."""
         return await self._answer(Resonances, Call("POST", "/v1/resonate", fields_of(signal, fields)))
+
+    async def associate(self, walk: TagWalk | None = None, /, **fields: Any) -> Associations:
+        """What a question finds by its words, and over the tags and links of what it found."""
+        return await self._answer(Associations, Call("POST", "/v1/associate", fields_of(walk, fields)))
 
     async def identity(self, whose: WhoIs | None = None, /, **fields: Any) -> Identity:
         """Who the citizen is, or was: what most of its memories point to."""

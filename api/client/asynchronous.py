@@ -12,6 +12,7 @@ import httpx
 
 from api.client.asking import Asking
 from api.client.citizens import Citizens
+from api.client.commands import Commands
 from api.client.links import Links
 from api.client.memories import Memories
 from api.client.service import Service
@@ -20,7 +21,7 @@ from schemas.settings import AuthSettings, ClientSettings, EmbeddingSettings, Se
 TIMEOUT_SECONDS: Final = 30.0
 
 
-class AsyncSubstrate(Asking, Memories, Links, Citizens, Service):
+class AsyncSubstrate(Asking, Memories, Links, Commands, Citizens, Service):
     """A service at `base_url`, with the key `api_key`; what is not given is read from the environment.
 
     Raises the errors of `schemas.errors`: those of the service as they were there, Unavailable when it cannot be

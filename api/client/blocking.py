@@ -121,10 +121,10 @@ class Substrate:
     retrieve = _waiting(AsyncSubstrate.retrieve)
     wake = _waiting(AsyncSubstrate.wake)
     resonate = _waiting(AsyncSubstrate.resonate)
+    associate = _waiting(AsyncSubstrate.associate)
     identity = _waiting(AsyncSubstrate.identity)
 
     remember = _waiting(AsyncSubstrate.remember)
-    remember_all = _waiting(AsyncSubstrate.remember_all)
     supersede = _waiting(AsyncSubstrate.supersede)
     correct = _waiting(AsyncSubstrate.correct)
     retract = _waiting(AsyncSubstrate.retract)
@@ -135,7 +135,6 @@ class Substrate:
     list_memories = _waiting(AsyncSubstrate.list_memories)
 
     relate = _waiting(AsyncSubstrate.relate)
-    relate_all = _waiting(AsyncSubstrate.relate_all)
     supersede_link = _waiting(AsyncSubstrate.supersede_link)
     correct_link = _waiting(AsyncSubstrate.correct_link)
     unrelate = _waiting(AsyncSubstrate.unrelate)
@@ -145,11 +144,13 @@ class Substrate:
     link_history = _waiting(AsyncSubstrate.link_history)
     list_links = _waiting(AsyncSubstrate.list_links)
 
+    apply = _waiting(AsyncSubstrate.apply)
+    receipt = _waiting(AsyncSubstrate.receipt)
+
     ingest = _waiting(AsyncSubstrate.ingest)
     state = _waiting(AsyncSubstrate.state)
     set_state = _waiting(AsyncSubstrate.set_state)
     dissonances = _waiting(AsyncSubstrate.dissonances)
-    receipt = _waiting(AsyncSubstrate.receipt)
     erase_memory = _waiting(AsyncSubstrate.erase_memory)
     erase_episode = _waiting(AsyncSubstrate.erase_episode)
     erase_citizen = _waiting(AsyncSubstrate.erase_citizen)

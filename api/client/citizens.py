@@ -8,7 +8,6 @@ from typing import Any
 from api.client.sending import Call, Fields, Sender, address, command_of, fields_of, segment
 from schemas.answers import EpisodeReport
 from schemas.citizen import CitizenState, LearningMoments, StateChange
-from schemas.command import WriteReceipt
 from schemas.erasure import EraseCitizen, EraseEpisode, EraseMemory, ErasureReport
 
 
@@ -41,13 +40,6 @@ class Citizens(Sender):
         """Every belief that changed, and how often each correction pattern recurs."""
         path = f"/v1/citizens/{segment(citizen_id)}/dissonances"
         return await self._answer(LearningMoments, Call("GET", path))
-
-    async def receipt(
-        self, command_id: str, *, citizen_id: str | None = None, level: str | None = None
-    ) -> WriteReceipt:
-        """What became of a command that was applied. Raises NotFound when none was; a refused one left none."""
-        where = {"citizen_id": citizen_id, "level": level}
-        return await self._answer(WriteReceipt, Call("GET", f"/v1/receipts/{segment(command_id)}", params=where))
 
     async def erase_memory(self, command: EraseMemory | None = None, /, **fields: Any) -> ErasureReport:
         """Remove the memory for good, from the past too. What cannot be undone."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from api.client.sending import Call, Given, Sender, address, command_of, commands_of
-from schemas.answers import LinkHistory, LinkPage, Receipts
+from api.client.sending import Call, Sender, address, command_of
+from schemas.answers import LinkHistory, LinkPage
 from schemas.command import WriteReceipt
 from schemas.link_commands import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate
 from schemas.memory import ConsciousnessRelationship
@@ -18,10 +17,6 @@ class Links(Sender):
     async def relate(self, command: Relate | None = None, /, **fields: Any) -> WriteReceipt:
         """Store one link between two memories."""
         return await self._answer(WriteReceipt, Call("POST", "/v1/links", command_of(command, fields)))
-
-    async def relate_all(self, commands: Sequence[Relate | Given]) -> Receipts:
-        """Store up to 1000 links, each stored or refused on its own."""
-        return await self._answer(Receipts, Call("POST", "/v1/links", commands_of(commands)))
 
     async def supersede_link(self, command: SupersedeLink | None = None, /, **fields: Any) -> WriteReceipt:
         """The world changed: the old metadata end at `effective_at`, the new begin there."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from api.client.sending import Call, Given, Sender, address, command_of, commands_of
-from schemas.answers import MemoryHistory, MemoryPage, Receipts
+from api.client.sending import Call, Sender, address, command_of
+from schemas.answers import MemoryHistory, MemoryPage
 from schemas.command import WriteReceipt
 from schemas.commands import Correct, Remember, Resolve, Retract, Supersede, Undo
 from schemas.memory import ConsciousnessNode
@@ -18,10 +17,6 @@ class Memories(Sender):
     async def remember(self, command: Remember | None = None, /, **fields: Any) -> WriteReceipt:
         """Store one memory."""
         return await self._answer(WriteReceipt, Call("POST", "/v1/memories", command_of(command, fields)))
-
-    async def remember_all(self, commands: Sequence[Remember | Given]) -> Receipts:
-        """Store up to 1000 memories, each stored or refused on its own."""
-        return await self._answer(Receipts, Call("POST", "/v1/memories", commands_of(commands)))
 
     async def supersede(self, command: Supersede | None = None, /, **fields: Any) -> WriteReceipt:
         """The world changed: the old content ends at `effective_at`, the new begins there."""

@@ -103,8 +103,13 @@ def command_of(given: Given | None, fields: Fields) -> dict[str, Any]:
 
 
 def commands_of(given: Sequence[Given]) -> list[dict[str, Any]]:
-    """Each command as fields, with its id."""
-    return [command_of(one, {}) for one in given]
+    """Each command as fields, with its id and what it is."""
+    return [{**_kind_of(one), **command_of(one, {})} for one in given]
+
+
+def _kind_of(given: Given) -> dict[str, Any]:
+    kind = given.get("command") if isinstance(given, Mapping) else getattr(given, "command", None)
+    return {} if kind is None else {"command": kind}
 
 
 def address(noun: str, said: dict[str, Any]) -> str:

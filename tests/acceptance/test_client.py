@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from api.client import AsyncSubstrate, Substrate
-from schemas.commands import Remember, Supersede
+from schemas.commands import Remember, Retract, Supersede
 from schemas.errors import (
     Conflict,
     Forbidden,
@@ -96,9 +96,9 @@ async def call(
 
 async def told(call: Either, citizen: str) -> None:
     """Tea with Tom, and a link from one to the other."""
-    stored = await call("remember_all", [
+    stored = await call("apply", [
         Remember(citizen_id=citizen, id="tea", name="Tea", description="Tea with Tom on Monday.", energy=0.9),
-        {"citizen_id": citizen, "id": "tom", "name": "Tom", "node_type": "Person"},
+        {"command": "remember", "citizen_id": citizen, "id": "tom", "name": "Tom", "node_type": "Person"},
     ])  # fmt: skip
     assert (stored.stored, stored.refused) == (2, 0)
     related = await call(
@@ -141,8 +141,18 @@ async def links_are_revised_and_read(call: Either, citizen: str) -> None:
     await call("unrelate", **of)
     assert (await call("list_links", citizen_id=citizen)).links == ()
     assert len((await call("link_history", "tea|WITH|tom", citizen_id=citizen)).records) >= 3
-    many = await call("relate_all", [{**FELT, "citizen_id": citizen, "source_id": "tea"}])
-    assert (many.refused, many.receipts[0].problem) == (1, "invalid-request")
+
+
+async def commands_are_carried_out_one_by_one_or_as_a_whole(call: Either, citizen: str) -> None:
+    good, bad = Remember(citizen_id=citizen, id="a", name="A"), {"command": "relate", "citizen_id": citizen}
+    whole = await call("apply", [good, bad], atomic=True)
+    assert [one.problem for one in whole.receipts] == ["not-applied", "invalid-request"]
+    each = await call("apply", [good, bad])
+    assert (each.stored, each.refused) == (1, 1)
+    again = await call(
+        "apply", [Retract(citizen_id=citizen, id="a"), good.model_copy(update={"id": "b"})], atomic=True
+    )
+    assert again.stored == 2
 
 
 async def lists_come_a_page_at_a_time(call: Either, citizen: str) -> None:
@@ -160,6 +170,8 @@ async def a_mind_is_asked(call: Either, citizen: str) -> None:
     assert woken.citizen_id == citizen
     resonant = await call("resonate", citizen_id=citizen, nodes=["Tom"])
     assert next(one.memory.node_id for one in resonant.levels["n1_personal"]) in ("tea", "tom")
+    walked = await call("associate", citizen_id=citizen, query_text="tea")
+    assert [one.memory.node_id for one in walked.anchors] == ["tea"]
     assert (await call("identity", citizen_id=citizen)).entities[0].node_id == "tom"
 
 
@@ -228,6 +240,7 @@ async def keys_are_made_and_revoked(call: Either, citizen: str) -> None:
     "story",
     [
         memories_are_revised_and_read_at_any_time, links_are_revised_and_read, lists_come_a_page_at_a_time,
+        commands_are_carried_out_one_by_one_or_as_a_whole,
         a_mind_is_asked, a_conversation_comes_in_once, state_is_kept, what_is_erased_is_gone,
         a_command_sent_again_is_known, faults_are_those_of_the_service, the_service_tells_of_itself,
         keys_are_made_and_revoked,
