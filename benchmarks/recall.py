@@ -1,11 +1,13 @@
 """How much of the annotated evidence a stream brings, beside BM25, exact cosine and their RRF on the same text.
 
     python -m benchmarks.recall --locomo FILE --beam DIRECTORY
+    python -m benchmarks.recall --locomo FILE --beam DIRECTORY --channels
 
-Each conversation becomes a citizen, ingested through the same door as any other. Ranked are the turns in the order
-of the activation tiers (people and sessions in a stream are no turns, and are passed over). The baselines rank
-every turn of the conversation; RRF fuses their whole rankings. With SUBSTRATE_EMBEDDING=none only what needs no
-vectors is compared.
+Each conversation becomes a citizen, ingested once through the same door as any other. Ranked are the turns in the
+order of the activation tiers (people and sessions in a stream are no turns, and are passed over). The baselines
+rank every turn; RRF fuses their whole rankings. `--channels` asks every question again with one channel of
+`orchestration.activation.fusion` switched off at a time. Times are of whole questions, embedding included; tokens
+those of the compact form. With SUBSTRATE_EMBEDDING=none only what needs no vectors is compared.
 """
 
 from __future__ import annotations
@@ -14,17 +16,22 @@ import argparse
 import asyncio
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from statistics import fmean, median
+from typing import Any
 
 import numpy as np
 import orjson
 
 from api.runtime import Runtime, now, running
 from benchmarks.baselines import indexed_text, rank_bm25, rank_cosine, rrf
-from benchmarks.datasets import Conversation, Question, load_beam, load_locomo
+from benchmarks.datasets import Conversation, load_beam, load_locomo
 from benchmarks.scoring import Report, score, table
+from orchestration.activation.fusion import FUSION, Fusion
+from orchestration.assembly.compact import compact
 from orchestration.associating import associate
 from orchestration.association import ordered
 from orchestration.episodes import Episode, Session, Turn
@@ -34,9 +41,59 @@ from orchestration.retrieval import retrieve_consciousness_context
 from schemas.association import TagWalk
 from schemas.intention import RetrievalIntention
 from schemas.settings import Settings, StoreSettings
+from substrate import tokens
 
-METHODS = ("BM25", "cosine", "RRF", "Tag-Walker", "Substrate")
-WITHOUT_VECTORS = ("BM25", "Tag-Walker", "Substrate")
+OURS = "Substrate"
+METHODS = ("BM25", "cosine", "RRF", "Tag-Walker", OURS)
+WITHOUT_VECTORS = ("BM25", "Tag-Walker", OURS)
+SWITCHED_OFF: Mapping[str, Fusion] = {
+    "without likeness": replace(FUSION, likeness=0.0),
+    "without words": replace(FUSION, likeness=1.0),
+    "without links": replace(FUSION, gain=0.0, answer=0.0),
+    "without answers": replace(FUSION, answer=0.0),
+    "without sittings": replace(FUSION, sitting=0.0),
+    "without speakers": replace(FUSION, speaker=0.0),
+    "names not apart": replace(FUSION, named_apart=False),
+    "without own and other": replace(FUSION, own=0.0, other=0.0),
+    "without wishes": replace(FUSION, wish=0.0),
+    "without time": replace(FUSION, time=0.0),
+    "without breadth": replace(FUSION, breadth=0.0),
+}
+
+
+@dataclass
+class Run:
+    """What one way of asking brought, question by question."""
+
+    rankings: list[list[str]] = field(default_factory=list)
+    milliseconds: list[float] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)
+
+    def cost(self) -> dict[str, float]:
+        """Median and 95th percentile of the time of a question, mean tokens of its compact form."""
+        ordered = sorted(self.milliseconds)
+        return {
+            "p50 ms": round(median(ordered), 1),
+            "p95 ms": round(ordered[int(0.95 * (len(ordered) - 1))], 1),
+            "tokens": round(fmean(self.tokens)),
+        }
+
+
+@dataclass
+class Compared:
+    """The reports of the methods, of the channels switched off, and what a question cost."""
+
+    methods: dict[str, Report]
+    channels: dict[str, Report]
+    cost: dict[str, float]
+
+    def as_dict(self) -> dict[str, Any]:
+        """All figures, ready for JSON."""
+        return {
+            "methods": {name: report.as_dict() for name, report in self.methods.items()},
+            "channels": {name: report.as_dict() for name, report in self.channels.items()},
+            "cost": self.cost,
+        }
 
 
 def episode(conversation: Conversation, citizen: str) -> Episode:
@@ -53,22 +110,26 @@ def episode(conversation: Conversation, citizen: str) -> Episode:
     )
 
 
-async def substrate(conversation: Conversation, citizen: str, rt: Runtime, limit: int) -> list[list[str]]:
-    """The turns of each question's stream, most active first."""
-    made = episode(conversation, citizen)
-    report = await ingest(Intake((made,)), rt.deps, now())
+async def told(conversation: Conversation, citizen: str, rt: Runtime) -> None:
+    """Ingest a conversation; raises RuntimeError when a part of it was refused."""
+    report = await ingest(Intake((episode(conversation, citizen),)), rt.deps, now())
     if report.refused:
         raise RuntimeError(f"{conversation.id}: {report.refused} commands refused: {report.faults[:1]}")
-    prefix = f"{made.id}:"
-    rankings = []
+
+
+async def ask(conversation: Conversation, citizen: str, rt: Runtime, way: tuple[Fusion, int], run: Run) -> None:
+    """Add the stream of each question to `run`. `way`: the weights, and the results per query and level."""
+    deps, limit = replace(rt.deps, fusion=way[0]), way[1]
+    count = tokens.counter()
     for question in conversation.questions:
         intention = RetrievalIntention(query_text=question.text, citizen_id=citizen, max_results_per_level=limit)
-        stream = await retrieve_consciousness_context(intention, rt.deps, now())
+        stream = await retrieve_consciousness_context(intention, deps, now())
         if stream.degraded:
             raise RuntimeError(f"degraded: {stream.degraded}")
-        shown = stream.activation_tiers.ordered()
-        rankings.append([node.node_id.removeprefix(prefix) for node in shown if node.node_type == "Turn"])
-    return rankings
+        shown = [node for node in stream.activation_tiers.ordered() if node.node_type == "Turn"]
+        run.rankings.append([node.node_id.removeprefix(f"{conversation.id}:") for node in shown])
+        run.milliseconds.append(stream.retrieval_latency_ms)
+        run.tokens.append(count(compact(stream, stream.temporal_dissonances)))
 
 
 async def tag_walker(conversation: Conversation, citizen: str, rt: Runtime) -> list[list[str]]:
@@ -100,21 +161,39 @@ async def baselines(conversation: Conversation, rt: Runtime) -> dict[str, list[l
     }
 
 
-async def compare(conversations: Sequence[Conversation], limit: int) -> dict[str, Report]:
-    """The report of each method over all conversations, on a store of its own."""
-    questions: list[Question] = []
+async def compare(conversations: Sequence[Conversation], limit: int, *, channels: bool = False) -> Compared:
+    """All methods over all conversations, on a store of its own; with `channels` each switched off as well."""
+    questions = [question for conversation in conversations for question in conversation.questions]
+    ways = {OURS: FUSION, **(SWITCHED_OFF if channels else {})}
     settings = Settings()
     methods = WITHOUT_VECTORS if settings.embedding.choice() == "none" else METHODS
-    rankings: dict[str, list[list[str]]] = {method: [] for method in methods}
+    runs = {name: Run() for name in (*methods, *ways)}
     with tempfile.TemporaryDirectory(prefix="substrate-recall-") as directory:
         async with running(Settings(StoreSettings(data=Path(directory)), settings.embedding)) as rt:
             for place, conversation in enumerate(conversations):
-                questions += conversation.questions
-                rankings["Substrate"] += await substrate(conversation, f"citizen-{place}", rt, limit)
-                rankings["Tag-Walker"] += await tag_walker(conversation, f"citizen-{place}", rt)
-                for method, ranked in (await baselines(conversation, rt)).items():
-                    rankings[method] += ranked
-    return {method: score(questions, ranked) for method, ranked in rankings.items()}
+                citizen = f"citizen-{place}"
+                await told(conversation, citizen, rt)
+                for name, fusion in ways.items():
+                    await ask(conversation, citizen, rt, (fusion, limit), runs[name])
+                runs["Tag-Walker"].rankings += await tag_walker(conversation, citizen, rt)
+                for name, ranked in (await baselines(conversation, rt)).items():
+                    runs[name].rankings += ranked
+    reports = {name: score(questions, run.rankings) for name, run in runs.items()}
+    return Compared(
+        {name: reports[name] for name in methods},
+        {name: reports[name] for name in ways if name != OURS},
+        runs[OURS].cost(),
+    )
+
+
+def shown(name: str, found: Compared) -> str:
+    """The comparison as plain text."""
+    parts = [table(name, found.methods)]
+    if found.channels:
+        overall = {OURS: found.methods[OURS], **found.channels}
+        parts.append(table(f"{name}, channels", {way: Report(r.overall, {}) for way, r in overall.items()}))
+    parts.append("  ".join(f"{what} {value}" for what, value in found.cost.items()))
+    return "\n".join(parts)
 
 
 def main() -> None:
@@ -123,6 +202,7 @@ def main() -> None:
     parser.add_argument("--locomo", type=Path, help="a LoCoMo file")
     parser.add_argument("--beam", type=Path, help="a directory of BEAM chats")
     parser.add_argument("--limit", type=int, default=20, help="max_results_per_level")
+    parser.add_argument("--channels", action="store_true", help="each channel switched off as well")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     sets = {
@@ -135,13 +215,16 @@ def main() -> None:
     }
     if not sets:
         parser.error("give --locomo FILE, --beam DIRECTORY, or both")
-    reports = {name: asyncio.run(compare(found, arguments.limit)) for name, found in sets.items()}
+    compared = {
+        name: asyncio.run(compare(found, arguments.limit, channels=arguments.channels))
+        for name, found in sets.items()
+    }
     if arguments.json:
-        plain = {n: {m: r.as_dict() for m, r in found.items()} for n, found in reports.items()}
+        plain = {name: found.as_dict() for name, found in compared.items()}
         sys.stdout.write(orjson.dumps(plain).decode() + "\n")
         return
-    for name, found in reports.items():
-        sys.stdout.write(table(name, found) + "\n")
+    for name, found in compared.items():
+        sys.stdout.write(shown(name, found) + "\n")
 
 
 if __name__ == "__main__":

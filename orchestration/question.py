@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from orchestration.time_anchors import windows
+from orchestration.time_anchors import windows, words_of_time
 from schemas.temporal import Period
 from substrate.text import name_key
 
@@ -56,6 +56,7 @@ class Question:
     whole: bool = False
     wishes: bool = False
     windows: tuple[Period, ...] = ()
+    time_words: frozenset[str] = frozenset()
 
 
 def read(text: str, now: datetime) -> Question:
@@ -70,6 +71,7 @@ def read(text: str, now: datetime) -> Question:
         whole=bool(_WHOLE.search(said)),
         wishes=own and not broad and not _RECALLS.search(said),
         windows=windows(text, now),
+        time_words=words_of_time(text),
     )
 
 

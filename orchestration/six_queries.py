@@ -48,6 +48,7 @@ class Reach:
     `pool` candidates per query; of the first hits of likeness and of the first anchors the strongest
     `first_hop` links each; of the first `far` starts a second hop. On the development conversations fewer cost
     recall, and more brought little for their time. `wishes`: standing wishes of the asker are looked for too.
+    `no_anchors` are words that are searched only where there are no others: a date stands in every session.
     """
 
     pool: int
@@ -58,13 +59,14 @@ class Reach:
     second_starts: int = 4
     second_hop: int = 3
     wishes: bool = field(default=False, kw_only=True)
+    no_anchors: frozenset[str] = field(default=frozenset(), kw_only=True)
 
 
 def reach(question: Question, pool: int) -> Reach:
     """How far to look for the answer of a question, at least `pool` candidates per query."""
     if question.broad:
-        return Reach(max(pool, BROAD_POOL), BROAD_EXPANDED, BROAD_EXPANDED)
-    return Reach(pool, wishes=question.wishes)
+        return Reach(max(pool, BROAD_POOL), BROAD_EXPANDED, BROAD_EXPANDED, no_anchors=question.time_words)
+    return Reach(pool, wishes=question.wishes, no_anchors=question.time_words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +124,11 @@ def telling_words(lexicon: Lexicon) -> list[str]:
     return telling or sorted(held, key=lambda word: frequencies[word])[:FEW_COMMON_WORDS]
 
 
-def _anchoring(lexicon: Lexicon) -> list[str]:
-    """The telling words without the names of those who speak, unless there are no others."""
+def _anchoring(lexicon: Lexicon, others: frozenset[str]) -> list[str]:
+    """The telling words without `others` and the names of those who speak, unless nothing would be left."""
     words = telling_words(lexicon)
     names = {word for name in lexicon.speakers() for word in name_key(name).split()}
-    return [word for word in words if word not in names] or words
+    return [word for word in words if word not in names | others] or words
 
 
 def vector_query(
@@ -154,7 +156,7 @@ def graph_query(
     level, graph = where
     own = {
         "entities": [entity.id for entity in lexicon.entities],
-        "words": "|".join(_anchoring(lexicon)),
+        "words": "|".join(_anchoring(lexicon, reach.no_anchors)),
         "wishes": [WISHES] if reach.wishes else [],
         "askers": sorted(ASKING),
         "limit": reach.pool,

@@ -53,14 +53,27 @@ def windows(text: str, now: datetime) -> tuple[Period, ...]:
     return tuple(dict.fromkeys(Period(to_instant(start), to_instant(end + GRACE)) for start, end in found))
 
 
+def words_of_time(text: str) -> frozenset[str]:
+    """The words by which a text names dates, in lower case: these lead to `windows`, not to what was said."""
+    said = text.lower()
+    dates = [match[0] for match in _DATE.finditer(said) if _is_date(match)]
+    years = [match[0] for pattern in (_ISO, _YEAR) for match in pattern.finditer(said)]
+    return frozenset(word for phrase in (*dates, *years) for word in re.findall(r"\w+", phrase))
+
+
+def _is_date(match: re.Match[str]) -> bool:
+    number = match["before"] or match["after"] or match["year"]
+    return bool(number or match["lead"]) or match["month"] not in _WORDS_TOO
+
+
 type _Span = tuple[datetime, datetime]
 
 
 def _dates(said: str, day: datetime) -> Iterator[_Span]:
     for match in _DATE.finditer(said):
-        number = match["before"] or match["after"]
-        if match["month"] in _WORDS_TOO and not (match["lead"] or number or match["year"]):
+        if not _is_date(match):
             continue
+        number = match["before"] or match["after"]
         years = [int(match["year"])] if match["year"] else range(day.year - YEARS_BACK, day.year + 1)
         for year in years:
             yield from _span(f"{number or 1} {match['month']} {year}", "day" if number else "month", day)

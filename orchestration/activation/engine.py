@@ -9,6 +9,7 @@ from orchestration.activation import ranking, relevance
 from orchestration.activation.breadth import spread_out
 from orchestration.activation.found import Found, Key, Memory
 from orchestration.activation.fusion import FUSION, Fusion, said, timed, wished
+from orchestration.activation.sittings import of_sittings
 from orchestration.activation.spreading import spread
 from orchestration.lexicon import Lexicon
 from orchestration.question import Question
@@ -52,8 +53,9 @@ def activate(found: Found, lexicons: Mapping[Level, Lexicon], asker: Asker, fusi
     parts = _parts(found, _words(memories, lexicons, speakers if fusion.named_apart else ()), question, fusion)
     base = {key: sum(terms.values()) for key, terms in parts.items()}
     received = spread(memories, found.bonds.values(), base, fusion)
+    together = of_sittings(memories, base)
     for key, memory in memories.items():
-        parts[key].update(spread=received[key])
+        parts[key].update(spread=received[key], sitting=fusion.sitting * together[key])
         if by := said(memory, question, speakers, fusion):
             parts[key]["speaker"] = by
     for key, weight in wished(memories, base, question, fusion).items():

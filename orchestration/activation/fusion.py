@@ -21,10 +21,11 @@ class Fusion:
     `likeness`: share of likeness in base relevance, the rest is words. `named_apart`: likeness is measured to
     the question without the speakers that it names, and their names are no words of it. `time`: for what lies in
     a period that the question names. `gain`: how much of a memory's relevance a link of traversal probability 1
-    carries; `answer`: how much more goes from a turn that asks to the next one. `speaker`: for the words of
-    whom the question names; `own`: for those of the asker, in a question of the first person; `other`: for
-    those of the answering side, where the question is about these. `wish`: for a wish of the asker, where
-    something is to be done. `breadth`: what a memory loses beside one of its own time, in a broad question.
+    carries; `answer`: how much more goes from a turn that asks to the next one; `sitting`: how much of its best
+    a sitting shares. `speaker`: for the words of whom the question names; `own`: for those of the asker, in a
+    question of the first person; `other`: for those of the answering side, where the question is about these.
+    `wish`: for a wish of the asker, where something is to be done. `breadth`: what a memory loses beside one of
+    its own time, in a broad question.
     """
 
     likeness: float = 0.5
@@ -32,6 +33,7 @@ class Fusion:
     time: float = 0.2
     gain: float = 0.85
     answer: float = 0.3
+    sitting: float = 0.3
     speaker: float = 0.4
     own: float = 0.5
     other: float = 0.1

@@ -451,7 +451,7 @@ async def test_an_explained_score_is_the_sum_of_its_terms(deps: Deps, crowd: str
     assert len(ordered(stream)) > 20
     for memory in ordered(stream):
         terms = dict(memory.score_terms or {})
-        parts = [terms.pop(name) for name in ("likeness", "words", "spread")]
+        parts = [terms.pop(name) for name in ("likeness", "words", "spread", "sitting")]
         assert all(part >= 0.0 for part in parts)
         assert set(terms) == {"relevance", "priority", "confidence", "emotional_resonance", "incompleteness"}
         assert sum(terms.values()) == pytest.approx(memory.consciousness_adjusted_score, abs=1e-5)

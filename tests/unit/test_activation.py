@@ -423,9 +423,15 @@ def test_the_neighbour_of_a_hit_comes_to_mind_before_a_stranger() -> None:
         "likeness": pytest.approx(LIKENESS_SHARE),
         "words": pytest.approx(1.0 - LIKENESS_SHARE),
         "spread": 0.0,
+        "sitting": pytest.approx(FUSION.sitting / 2),
     }
     assert activation.parts[key("next")]["spread"] == pytest.approx(GAIN * 0.56)
-    assert activation.parts[key("else")] == {"likeness": 0.0, "words": 0.0, "spread": 0.0}
+    assert activation.parts[key("else")] == {
+        "likeness": 0.0,
+        "words": 0.0,
+        "spread": 0.0,
+        "sitting": pytest.approx(FUSION.sitting / 2),
+    }
 
 
 def test_activation_is_the_same_whatever_came_back_first() -> None:

@@ -300,7 +300,7 @@ def test_a_token_budget_leaves_out_the_least_active_everywhere(budget: int | Non
 def test_an_explained_score_is_the_sum_of_003s_terms() -> None:
     for memory in streamed(a_found(), explain=True).activation_tiers.ordered():
         assert memory.score_terms is not None
-        parts = ("likeness", "words", "spread")
+        parts = ("likeness", "words", "spread", "sitting")
         terms = sum(value for name, value in memory.score_terms.items() if name not in parts)
         assert memory.consciousness_adjusted_score == pytest.approx(terms, abs=1e-5)
     assert all(memory.score_terms is None for memory in streamed(a_found()).activation_tiers.ordered())

@@ -11,6 +11,7 @@ from orchestration.activation.engine import Asker, activate
 from orchestration.activation.found import Found
 from orchestration.activation.fusion import FUSION, WISHES_KEPT, Fusion, said, timed, wished
 from orchestration.activation.ranking import Score
+from orchestration.activation.sittings import of_sittings
 from orchestration.lexicon import Entity, Lexicon
 from orchestration.question import Question, is_asking, is_wish, read, without_names
 from schemas.memory import Level
@@ -133,6 +134,14 @@ def test_what_follows_a_turn_that_asks_has_more_of_it() -> None:
         return activate(found, {N1: Lexicon()}, Asker("x")).parts[N1, "two", 1]["spread"]
 
     assert gained("Where was it?") == pytest.approx(gained("It was there.") + FUSION.answer * FUSION.likeness)
+
+
+def test_what_was_said_in_one_sitting_shares_its_two_best() -> None:
+    hour = 3_600_000_000
+    began = {"a": 0, "b": hour, "c": 2 * hour, "alone": 9 * hour}
+    memories = {memory.key: memory for memory in (a_memory(name, valid_at=at) for name, at in began.items())}
+    relevance = dict(zip(memories, (0.8, 0.0, 0.4, 0.6), strict=True))
+    assert list(of_sittings(memories, relevance).values()) == [pytest.approx(x) for x in (0.6, 0.6, 0.6, 0.3)]
 
 
 def test_a_channel_without_weight_adds_nothing() -> None:

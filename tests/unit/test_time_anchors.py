@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.time_anchors import GRACE, YEARS_BACK, windows
+from orchestration.time_anchors import GRACE, YEARS_BACK, windows, words_of_time
 from schemas.temporal import to_datetime
 
 NOW = datetime(2023, 7, 12, 15, 30, tzinfo=UTC)  # a Wednesday
@@ -66,3 +66,9 @@ def test_what_is_no_time_names_none(text: str) -> None:
 @given(st.text(alphabet="0123456789 -,.mayjuneonlstwkrgd", max_size=60))
 def test_any_text_is_read_without_complaint_into_periods_that_begin_before_they_end(text: str) -> None:
     assert all(window.start < window.end for window in windows(text, NOW))
+
+
+def test_the_words_of_a_time_are_told_from_the_others() -> None:
+    assert words_of_time("Where was James on July 12, 2022?") == {"on", "july", "12", "2022"}
+    assert words_of_time("May I march in 2021?") == {"in", "2021"}
+    assert words_of_time("Who came?") == frozenset()
