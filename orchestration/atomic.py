@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import uuid4
 
-from orchestration import insertion, lives, receipts, records
+from orchestration import insertion, lives, receipts, recognising, records
 from orchestration.deps import Deps
 from orchestration.receipts import Refusal
 from orchestration.rehearsal import Outcome, Planned, Rehearsal, is_of_link
 from schemas.command import Command, WriteReceipt
+from schemas.commands import Remember
 from schemas.errors import Conflict, InvalidRequest, Unavailable
 from schemas.link_commands import Relate
 from schemas.memory import Level
@@ -76,7 +77,7 @@ async def _attempt(
     """Receipts of all; None when what was seen has changed meanwhile."""
     first = named[0][0]
     graph = graph_name(first.level, first.citizen_id)
-    stage = await begun(graph, named, deps)
+    stage = await begun(graph, named, deps, now)
     base = max(now, stage.latest + 1)
     outcomes = stage.play_all(named, now, base)
     if any(isinstance(outcome, WriteReceipt) and outcome.status == "refused" for outcome in outcomes):
@@ -119,10 +120,10 @@ async def _write(
         return None  # another writer stored one of the ids just now; the next look finds it
 
 
-async def begun(graph: str, named: Sequence[tuple[Command, str]], deps: Deps) -> Rehearsal:
+async def begun(graph: str, named: Sequence[tuple[Command, str]], deps: Deps, now: Instant) -> Rehearsal:
     """What the commands name, as it is stored; nothing of a graph that does not exist."""
     if not await deps.graphs.for_reading(graph):
-        return Rehearsal({}, {}, {})
+        return Rehearsal({}, {}, {}, {})
     memories: set[str] = set()
     links: set[str] = set()
     for command, command_id in named:
@@ -132,9 +133,14 @@ async def begun(graph: str, named: Sequence[tuple[Command, str]], deps: Deps) ->
         if of is not None:
             (links if is_of_link(command) else memories).add(of)
     connection = deps.connection
+    remembers = [(command, command_id) for command, command_id in named if isinstance(command, Remember)]
+    again = await recognising.recognised(graph, [command for command, _ in remembers], deps, now)
+    said = {remembers[place][1]: record for place, record in again.items()}
+    memories |= {record.id for record in again.values()}
     # The receipts last: a command that was applied since must not be refused for what it has changed itself.
     return Rehearsal(
         await transaction.memories(connection, graph, sorted(memories)),
         await transaction.links(connection, graph, [records.link_name(one) for one in sorted(links)]),
         await reader.receipts(connection, graph, [command_id for _, command_id in named]),
+        said,
     )

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import Any
 from uuid import uuid4
 
-from orchestration import receipts, records
+from orchestration import receipts, recognising, records
 from orchestration.deps import Deps
 from orchestration.receipts import Refusal
 from orchestration.revision import revise
@@ -171,6 +171,14 @@ def _batch(commands: Sequence[Command], rows: list[dict[str, Any]], given: _With
 
 
 async def _remember(graph: str, commands: Sequence[Remember], given: _With) -> list[WriteReceipt]:
+    deps, now, whole = given
+    again = {} if whole is not None else await recognising.answered(graph, commands, deps, now)
+    fresh = [command for place, command in enumerate(commands) if place not in again]
+    written = iter(await _store(graph, fresh, given) if fresh else ())
+    return [again[place] if place in again else next(written) for place in range(len(commands))]
+
+
+async def _store(graph: str, commands: Sequence[Remember], given: _With) -> list[WriteReceipt]:
     deps, now, _ = given
     rows = [memory_row(command, now) for command in commands]
     await embed(rows, deps)

@@ -10,6 +10,7 @@ import orjson
 from orchestration import records
 from orchestration.validation import validate_consciousness_link
 from schemas.command import Command, WriteReceipt
+from schemas.commands import Remember
 from schemas.link_commands import Relate
 from schemas.memory import Level
 from schemas.temporal import Instant, open_end, to_datetime
@@ -67,6 +68,16 @@ def to_keep(command: Command, command_id: str, record: Record) -> dict[str, Any]
     }
 
 
+def to_keep_recognised(command: Remember, command_id: str, record: Record, said: str) -> dict[str, Any]:
+    """What the graph keeps of a command that only said again what `record` says."""
+    return {
+        **to_keep(command, command_id, record),
+        "created_at": record.known.start,
+        "warnings": kept_text((*warnings(command), said)),
+        "recognised": 1,
+    }
+
+
 def stored(kept: Mapping[str, Any], at: Instant, level: Level) -> WriteReceipt:
     """The receipt of a command that was just applied, from what is kept of it."""
     known: dict[str, Any] = {name: kept.get(name) for name in RECEIPT_COLUMNS}
@@ -85,6 +96,8 @@ def of_kept(kept: Kept, level: Level) -> WriteReceipt:
         valid_at=None if kept.valid_at is None else to_datetime(kept.valid_at),
         invalid_at=None if kept.invalid_at is None else open_end(kept.invalid_at),
         created_at=to_datetime(kept.created_at),
+        duplicate=bool(kept.recognised),
+        recognised=kept.id if kept.recognised else None,
         warnings=tuple(orjson.loads(kept.warnings)) if kept.warnings else (),
     )
 

@@ -20,6 +20,9 @@ from substrate.text import STOP_WORDS, name_key, search_text, words
 SPOKEN_TYPES = frozenset(("Turn", "Session"))
 """Memories whose name is a place in a conversation; nobody names them in a question."""
 
+FEWEST_WORDS = 5
+"""A text of fewer words is no sign that the same is said again: "Thanks!" is said for good reasons."""
+
 _ASSUMED = ("energy", "confidence", "emotion_vector")
 
 
@@ -71,7 +74,15 @@ def search_properties(content: Mapping[str, Any], emotions: Mapping[str, float] 
         "entity_names": _entity_names(content),
         "emotions": sorted(normal_emotions(emotions)) if emotions else None,
         "terms": terms(content),
+        "text_key": words_key(" ".join(words(content.get("description") or content["name"]))),
     }
+
+
+def words_key(normal: str) -> int | None:
+    """The number, below 2**53, under which a text in normal form is found again; None for a short one."""
+    if normal.count(" ") < FEWEST_WORDS - 1:
+        return None
+    return int.from_bytes(blake2b(normal.encode(), digest_size=8).digest()) >> 11
 
 
 def terms(content: Mapping[str, Any]) -> int:

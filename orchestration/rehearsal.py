@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from orchestration import insertion, receipts, records
+from orchestration import insertion, receipts, recognition, records
 from orchestration.decisions import OF_MEMORIES
 from orchestration.lives import Life
 from orchestration.receipts import Refusal
@@ -43,10 +43,15 @@ class Rehearsal:
     """What the commands of a list find, and what they leave."""
 
     def __init__(
-        self, memories: Mapping[str, Stored], links: Mapping[str, Stored], kept: Mapping[str, Kept]
+        self,
+        memories: Mapping[str, Stored],
+        links: Mapping[str, Stored],
+        kept: Mapping[str, Kept],
+        said: Mapping[str, Record],
     ) -> None:
         self._found = {False: memories, True: links}
         self._kept = kept
+        self._said = said
         self._planned: dict[str, Planned] = {}
         self._lives: dict[tuple[bool, str], Life] = {}
 
@@ -108,6 +113,10 @@ class Rehearsal:
         life = self._life(ids[0], link=is_of_link(command))
         mark = self._mark(life, command)
         row = _row(command, ids, sent.now)
+        record = self._said.get(sent.command_id)
+        if mark.new and isinstance(command, Remember) and record is not None and self._unchanged(record):
+            said = recognition.warning(record)
+            return Planned(receipts.to_keep_recognised(command, sent.command_id, record, said), duplicate=True)
         if mark.new:
             return self._plan(sent, life.begin(row, sent.at))
         receipt = insertion.receipt(command, row, mark)
@@ -132,6 +141,10 @@ class Rehearsal:
             times = (*told.valid, told.known.start, carried.known.end)
             mark = Mark(life.id, False, 0, life.fingerprint, told.version, *times)
         return mark._replace(has_source=here[0], has_target=here[1]) if here else mark
+
+    def _unchanged(self, record: Record) -> bool:
+        life = self._life(record.id, link=False)
+        return not life.touched and record.version in life.stored
 
     def _stands(self, memory_id: str) -> bool:
         carried = self._life(memory_id, link=False).carried

@@ -74,7 +74,8 @@ class WriteReceipt(Frozen):
 
     `stored`: it is on disk. `refused`: nothing was changed, `faults` says why. `duplicate` is true when the
     same command had been applied before; the receipt is then the first one. `created_at` is the transaction
-    time of the command. `current_version` is that of the record which a conflict is about.
+    time of the command. `current_version` is that of the record which a conflict is about. `recognised` is the
+    memory that says word for word what a new one would have said; that one was not stored.
     """
 
     command_id: str
@@ -87,6 +88,7 @@ class WriteReceipt(Frozen):
     invalid_at: datetime | None = None
     created_at: datetime | None = None
     duplicate: bool = False
+    recognised: str | None = None
     current_version: int | None = None
     faults: tuple[str, ...] = ()
     problem: (

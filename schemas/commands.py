@@ -21,7 +21,10 @@ __all__ = [
 
 
 class Remember(Command):
-    """A new memory. What is left out is absent; energy and confidence default to one half (003, task 4)."""
+    """A new memory. What is left out is absent; energy and confidence default to one half (003, task 4).
+
+    A text that was retrieved and comes back word for word is recognised, not stored again; with `restate` it is.
+    """
 
     command: Literal["remember"] = "remember"
     id: Identifier | None = None
@@ -50,6 +53,7 @@ class Remember(Command):
     source: Source = Source.CITIZEN
     episode_id: Identifier | None = None
     speaker: ShortText | None = None
+    restate: bool = False
     extra: JsonMap = Field(default_factory=dict)
 
     @model_validator(mode="before")

@@ -61,6 +61,7 @@ MIGRATIONS: Final = (
         2,
         "a receipt of each command, a clock that never goes back, links and open work found by an index",
         (
+            Index(cypher.INDEX_TEXT),
             Index(cypher.INDEX_STATE),
             Index(cypher.INDEX_PAST_STATE),
             Index(cypher.INDEX_RECEIPT),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from schemas.temporal import END_OF_TIME, Instant
 from substrate.connection import Connection, parameters
 from substrate.cypher import read as cypher
 from substrate.cypher import schema as schema_cypher
@@ -35,6 +36,12 @@ async def memory(connection: Connection, graph: str, memory_id: str) -> NodeRow 
 async def history(connection: Connection, graph: str, memory_id: str) -> list[NodeRow]:
     """All records of the identity in the order in which they became known: `NODE_COLUMNS`, `PROVENANCE`."""
     return list(await connection.read(graph, cypher.HISTORY, parameters({"id": memory_id})))
+
+
+async def saying(connection: Connection, graph: str, keys: Sequence[int], now: Instant) -> list[NodeRow]:
+    """Memories that hold now and whose text has one of the keys, oldest first: `NODE_COLUMNS`, `PROVENANCE`."""
+    header = parameters({"keys": list(keys), "open": END_OF_TIME, "now": now})
+    return list(await connection.read(graph, cypher.SAYING, header))
 
 
 async def link_history(connection: Connection, graph: str, link: LinkName) -> list[LinkRow]:

@@ -47,6 +47,7 @@ class Kept(NamedTuple):
     invalid_at: int | None
     created_at: int
     warnings: str | None
+    recognised: int | None = None
 
     @classmethod
     def of(cls, row: Sequence[Any]) -> Kept | None:

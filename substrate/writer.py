@@ -116,6 +116,12 @@ async def remember(connection: Connection, graph: str, batch: Batch) -> list[Mar
     return await _write(connection, graph, cypher.REMEMBER, batch)
 
 
+async def keep(connection: Connection, graph: str, receipts: Sequence[Mapping[str, Any]]) -> dict[str, Kept]:
+    """Keep receipts of commands that stored nothing else; what is kept of each now, by its id."""
+    header = parameters({"receipts": [dict(receipt) for receipt in receipts]})
+    return {str(row[0]): Kept(*row) for row in await connection.write(graph, cypher.KEEP, header)}
+
+
 async def relate(connection: Connection, graph: str, batch: Batch) -> list[Mark]:
     """Store new links, at most `LINKS_PER_STATEMENT`; one mark a row, in order.
 

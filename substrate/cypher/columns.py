@@ -15,7 +15,16 @@ NODE_COLUMNS: Final = (
 )  # fmt: skip
 """What is read of a memory."""
 
-NODE_UPKEEP: Final = ("search_text", "name_key", "entity_names", "emotions", "terms", "command_id", "fingerprint")
+NODE_UPKEEP: Final = (
+    "search_text",
+    "name_key",
+    "entity_names",
+    "emotions",
+    "terms",
+    "text_key",
+    "command_id",
+    "fingerprint",
+)
 """What is stored beside it: for search, and for telling one command from another."""
 
 LINK_COLUMNS: Final = (
@@ -34,6 +43,7 @@ PROVENANCE: Final = ("command_id", "closed_by")
 
 RECEIPT_COLUMNS: Final = (
     "command_id", "fingerprint", "command", "id", "version", "valid_at", "invalid_at", "created_at", "warnings",
+    "recognised",
 )  # fmt: skip
 """What is kept of a command."""
 

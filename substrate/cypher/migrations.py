@@ -15,6 +15,7 @@ SET_VERSION: Final = Query(
 
 INDEX_RECEIPT: Final = Query("index_receipt", "CREATE INDEX FOR (n:Receipt) ON (n.command_id)")
 INDEX_PAST_LINK: Final = Query("index_past_link", "CREATE INDEX FOR ()-[e:PAST_LINK]-() ON (e.handle)")
+INDEX_TEXT: Final = Query("index_text", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.text_key)")
 INDEX_STATE: Final = Query("index_state", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.resolution_state)")
 INDEX_PAST_STATE: Final = Query("index_past_state", "CREATE INDEX FOR (n:PastVersion) ON (n.resolution_state)")
 

@@ -40,6 +40,14 @@ NAMED_LINK_HISTORY: Final = Query(
 )
 """All records of a link with an id of its own."""
 
+SAYING: Final = Query(
+    "saying",
+    "UNWIND $keys AS key MATCH (n:ConsciousnessNode {text_key: key}) WITH n "
+    "WHERE n.expired_at = $open AND n.valid_at <= $now AND n.invalid_at > $now "
+    f"RETURN {node_columns('n')}, {columns_of('n', PROVENANCE)} ORDER BY n.created_at, n.id LIMIT 1000",
+)
+"""Memories that hold now and whose text has one of some keys, the oldest first."""
+
 RECEIPTS: Final = Query(
     "receipts",
     f"UNWIND $ids AS id MATCH (c:Receipt {{command_id: id}}) RETURN {columns_of('c', RECEIPT_COLUMNS)}",

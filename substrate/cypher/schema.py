@@ -12,6 +12,7 @@ SCHEMA_VERSION: Final = 2
 INDEXES: Final = (
     Query("index_node_id", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.id)"),
     Query("index_node_name", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.name_key)"),
+    Query("index_node_text", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.text_key)"),
     Query("index_node_state", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.resolution_state)"),
     Query("index_past_state", "CREATE INDEX FOR (n:PastVersion) ON (n.resolution_state)"),
     Query("index_past_id", "CREATE INDEX FOR (n:PastVersion) ON (n.id)"),

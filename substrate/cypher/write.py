@@ -54,6 +54,13 @@ _MARKS: Final = (
     f"{columns_of('c', RECEIPT_COLUMNS)}"
 )
 
+KEEP: Final = Query(
+    "keep",
+    "UNWIND $receipts AS r MERGE (c:Receipt {command_id: r.command_id}) ON CREATE SET c += r "
+    f"RETURN {columns_of('c', RECEIPT_COLUMNS)}",
+)
+"""Receipts of commands that stored nothing but themselves; of a command that has one, that."""
+
 REMEMBER: Final = Query(
     "remember",
     f"{_BEGIN} OPTIONAL MATCH (o:ConsciousnessNode {{id: r.id}}) "

@@ -232,7 +232,7 @@ async def test_what_has_changed_since_it_was_seen_lets_the_statement_change_noth
         said(fresh_citizen, command="correct_link", id="a|NEXT|b", energy=0.1),
     ]
     named = [(one, f"c{n}") for n, one in enumerate(commands)]
-    stage = await atomic.begun(graph, named, deps)
+    stage = await atomic.begun(graph, named, deps, NOW)
     outcomes = stage.play_all(named, NOW, NOW + 9)
     writes = Writes(NOW + 9, receipts=[one.kept for one in outcomes if isinstance(one, Planned)])
     lives.write(stage.lives, dict.fromkeys(lives.texts(stage.lives)), writes)

@@ -1,0 +1,65 @@
+"""New memories that only say again what is remembered: found in the graph, answered with its receipt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+from orchestration import receipts, recognition
+from orchestration.deps import Deps
+from orchestration.receipts import Refusal
+from schemas.command import WriteReceipt
+from schemas.commands import Remember
+from schemas.temporal import Instant
+from substrate import reader, rows, writer
+from substrate.bitemporal import Record
+
+
+async def recognised(graph: str, commands: Sequence[Remember], deps: Deps, now: Instant) -> dict[int, Record]:
+    """The memories that hold now and say what the commands say, by the places of the commands."""
+    read = [recognition.readings(command) for command in commands]
+    keys = sorted({key for one in read for key in one})
+    if not keys:
+        return {}
+    found = [rows.record(row) for row in await reader.saying(deps.connection, graph, keys, now)]
+    said: dict[int, Record] = {}
+    for place, command in enumerate(commands):
+        for record in found:
+            if recognition.says_again(command, read[place], record):
+                said[place] = record
+                break
+    return said
+
+
+async def answered(graph: str, commands: Sequence[Remember], deps: Deps, now: Instant) -> dict[int, WriteReceipt]:
+    """The receipts of the commands that are recognised, by their places; their ids are kept with them.
+
+    One that was applied before is left out: it has a receipt of its own.
+    """
+    said = await recognised(graph, commands, deps, now)
+    if not said:
+        return {}
+    sent = [commands[place].command_id for place in said]
+    kept = await reader.receipts(deps.connection, graph, [one for one in sent if one is not None])
+    fresh = {place: record for place, record in said.items() if commands[place].command_id not in kept}
+    to_keep = {place: _to_keep(commands[place], record) for place, record in fresh.items()}
+    named = [one for place, one in to_keep.items() if commands[place].command_id is not None]
+    there = await writer.keep(deps.connection, graph, named) if named else {}
+    answers: dict[int, WriteReceipt] = {}
+    for place, one in to_keep.items():
+        command = commands[place]
+        try:
+            answers[place] = (
+                receipts.stored(one, one["created_at"], command.level)
+                if command.command_id is None
+                else receipts.again(command, there[command.command_id])
+            )
+        except Refusal as refusal:  # another content was sent under this id at the same time
+            answers[place] = receipts.refused(command, (one["command_id"], None), refusal)
+    return answers
+
+
+def _to_keep(command: Remember, record: Record) -> dict[str, Any]:
+    command_id = command.command_id or uuid4().hex
+    return receipts.to_keep_recognised(command, command_id, record, recognition.warning(record))

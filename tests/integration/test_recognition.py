@@ -1,0 +1,140 @@
+"""A retrieved text that is written back word for word is recognised, not stored as a new memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from orchestration import atomic
+from orchestration.assembly.compact import compact
+from orchestration.deps import Deps
+from orchestration.episodes import Episode, Session, Turn
+from orchestration.formats import Intake
+from orchestration.ingest import ingest
+from schemas.command import WriteReceipt
+from schemas.commands import ANY_COMMAND, Remember
+from schemas.memory import Level
+from substrate import reader
+from substrate.graph_schema import graph_name
+from tests.integration.store import NOW, ask, carried, day, moment, remember, send, stored
+
+TEXT = "The harbour of Esbjerg was closed for repairs, until May"
+SINCE: dict[str, Any] = {"valid_at": moment(1)}
+
+
+async def known(deps: Deps, citizen: str, **fields: Any) -> None:
+    told = {"name": "harbour news", "description": TEXT, **SINCE, **fields}
+    await stored(deps, remember(citizen, "first", **told), now=day(2))
+
+
+async def said(deps: Deps, citizen: str, text: str, **fields: Any) -> WriteReceipt:
+    [receipt] = await send(deps, Remember(citizen_id=citizen, name="a note", description=text, **fields))
+    return receipt
+
+
+async def memories(deps: Deps, citizen: str) -> int:
+    return (await reader.counts(deps.connection, graph_name(Level.N1, citizen))).memories
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT,
+        TEXT.upper().replace(",", " -"),
+        f"harbour news: {TEXT}",
+        f"- [1 January 2026] harbour news: {TEXT} (found by likeness; resolved; joy 0.5)",
+    ],
+)
+async def test_what_a_memory_says_already_is_not_stored_again(deps: Deps, fresh_citizen: str, text: str) -> None:
+    await known(deps, fresh_citizen)
+    receipt = await said(deps, fresh_citizen, text)
+    assert (receipt.status, receipt.duplicate, receipt.recognised, receipt.id) == (
+        "stored",
+        True,
+        "first",
+        "first",
+    )
+    assert (receipt.version, receipt.valid_at) == (1, moment(1))
+    assert any("recognised" in warning for warning in receipt.warnings)
+    assert await memories(deps, fresh_citizen) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        (TEXT, {"restate": True}),
+        (f"Luca: {TEXT}", {}),
+        (TEXT, {"speaker": "Luca"}),
+        (TEXT, {"valid_at": moment(3)}),
+        (TEXT, {"episode_id": "a talk"}),
+        (f"{TEXT} or June", {}),
+    ],
+)
+async def test_what_says_something_else_is_stored(
+    deps: Deps, fresh_citizen: str, text: str, fields: dict[str, Any]
+) -> None:
+    await known(deps, fresh_citizen)
+    receipt = await said(deps, fresh_citizen, text, **fields)
+    assert (receipt.duplicate, receipt.recognised) == (False, None)
+    assert await memories(deps, fresh_citizen) == 2
+
+
+async def test_a_short_text_is_said_again(deps: Deps, fresh_citizen: str) -> None:
+    await stored(deps, remember(fresh_citizen, "first", name="thanks", description="Thanks a lot, Ada!"))
+    assert (await said(deps, fresh_citizen, "Thanks a lot, Ada!")).recognised is None
+
+
+async def test_only_what_holds_now_is_recognised(deps: Deps, fresh_citizen: str) -> None:
+    await known(deps, fresh_citizen)
+    change = {"command": "supersede", "citizen_id": fresh_citizen, "id": "first", "description": f"{TEXT} or June"}
+    await stored(deps, ANY_COMMAND.validate_python(change), now=day(5))
+    assert (await said(deps, fresh_citizen, f"{TEXT} or June")).recognised == "first"
+    assert (await said(deps, fresh_citizen, TEXT)).recognised is None
+
+
+async def test_a_recognised_command_is_known_when_it_comes_again(deps: Deps, fresh_citizen: str) -> None:
+    await known(deps, fresh_citizen)
+    first = await said(deps, fresh_citizen, TEXT, command_id="again")
+    change = {"command": "retract", "citizen_id": fresh_citizen, "id": "first"}
+    await stored(deps, ANY_COMMAND.validate_python(change), now=NOW + 5)
+    assert await said(deps, fresh_citizen, TEXT, command_id="again") == first
+    other = await said(deps, fresh_citizen, f"{TEXT} or June", command_id="again")
+    assert (other.status, other.problem) == ("refused", "conflict")
+
+
+async def test_a_command_that_names_the_memory_itself_takes_the_usual_way(deps: Deps, fresh_citizen: str) -> None:
+    await known(deps, fresh_citizen)
+    receipt = await said(deps, fresh_citizen, TEXT, id="first")
+    assert (receipt.status, receipt.problem) == ("refused", "conflict")
+
+
+async def test_each_memory_of_a_stream_comes_back_recognised(deps: Deps, fresh_citizen: str) -> None:
+    turns = (
+        Turn("D1:1", "Ada", "I moved to the house by the old lighthouse in spring"),
+        Turn("D1:2", "Luca", "My sister plays the cello: every evening, in the attic"),
+    )
+    intake = Intake((Episode("talk", fresh_citizen, (Session("s1", "one", None, turns),)),))
+    await ingest(intake, deps, day(2))
+    await known(deps, fresh_citizen)
+    before = await memories(deps, fresh_citizen)
+    stream = await ask(deps, fresh_citizen, "lighthouse, cello and harbour")
+    lines = [line for line in compact(stream).splitlines() if line.startswith("- [")]
+    told = [line for line in lines if any(word in line for word in ("lighthouse", "cello", "harbour"))]
+    assert len(told) == 3
+    receipts = [await said(deps, fresh_citizen, line) for line in told]
+    assert [receipt.duplicate for receipt in receipts] == [True] * 3
+    assert await memories(deps, fresh_citizen) == before
+
+
+async def test_in_an_atomic_list_a_text_is_recognised_too(deps: Deps, fresh_citizen: str) -> None:
+    await known(deps, fresh_citizen)
+    commands = [
+        Remember(citizen_id=fresh_citizen, name="a note", description=TEXT, command_id="1"),
+        remember(fresh_citizen, "another"),
+    ]
+    receipts = await atomic.apply(commands, deps, NOW)
+    assert [(one.id, one.recognised) for one in receipts] == [("first", "first"), ("another", None)]
+    assert await memories(deps, fresh_citizen) == 2
+    assert await carried(deps, fresh_citizen, "another") is not None
+    assert [one.recognised for one in await atomic.apply(commands, deps, NOW)] == ["first", None]
