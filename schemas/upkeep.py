@@ -208,5 +208,5 @@ class RepairOutcome(Frozen):
     level: Level
     id: str
     detail: str = ""
-    problem: Literal["invalid-request", "not-found", "conflict"] | None = None
+    problem: Literal["invalid-request", "not-found", "conflict", "not-trusted"] | None = None
     receipt: WriteReceipt | None = None

@@ -12,6 +12,7 @@ from schemas.temporal import END_OF_TIME, Period
 from substrate.connection import Connection, GraphMissing, Row, parameters
 from substrate.cypher import upkeep as cypher
 from substrate.cypher.query import Query
+from substrate.reviser import Written
 
 MEMORIES_A_PAGE: Final = 200
 LINKS_A_PAGE: Final = 200
@@ -194,17 +195,20 @@ async def re_embed(
 
 
 async def revise_link(
-    connection: Connection, graph: str, link: Mapping[str, Any], marks: Mapping[str, Any]
+    connection: Connection, graph: str, link: Mapping[str, Any], opened: Sequence[Mapping[str, Any]], by: Written
 ) -> bool:
-    """Close a link's record and open the records `opened`. False when it is not there as it was seen.
+    """Close a link's record and open others, each with some change. False when it is not there as it was seen.
 
-    `link`: id, source_id, target_id, seen; `marks`: at, closed_by, opened.
+    `link`: id, source_id, target_id, seen.
     """
-    values = {**link, **marks, "open": END_OF_TIME}
+    values = {**link, "opened": [dict(change) for change in opened], **_marks(by)}
     return bool(await connection.write(graph, cypher.REVISE_LINK, parameters(values)))
 
 
-async def close_record(connection: Connection, graph: str, record: Mapping[str, Any]) -> bool:
-    """Close a past version that was left open. `record`: id, version, seen, at, closed_by."""
-    values = {**record, "open": END_OF_TIME}
-    return bool(await connection.write(graph, cypher.CLOSE_RECORD, parameters(values)))
+async def close_record(connection: Connection, graph: str, record: Mapping[str, Any], by: Written) -> bool:
+    """Close a past version that was left open. `record`: id, version, seen, replaced_at."""
+    return bool(await connection.write(graph, cypher.CLOSE_RECORD, parameters({**record, **_marks(by)})))
+
+
+def _marks(by: Written) -> dict[str, Any]:
+    return {"receipt": dict(by.receipt), "at": by.at, "open": END_OF_TIME}

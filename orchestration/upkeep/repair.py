@@ -9,8 +9,9 @@ import orjson
 
 from orchestration import insertion, records
 from orchestration.deps import Deps
+from schemas.commands import Correct, Retract
 from schemas.errors import NotFound
-from schemas.memory import Level
+from schemas.memory import Level, Source
 from schemas.temporal import Instant
 from schemas.upkeep import (
     ApplyCommand,
@@ -25,6 +26,7 @@ from substrate import reader, rows, upkeep
 from substrate.bitemporal import is_open
 from substrate.emotions import emotion_vector
 from substrate.graph_schema import graph_name
+from substrate.reviser import Written
 
 GONE: Final = "it is no longer as the sweep saw it; nothing was changed"
 _CHANGES: Final = ("emotion_vector", "emotion_description", "energy_transfer_coefficient", "resolution_state")
@@ -39,7 +41,7 @@ async def run_repair(task: RepairTask, deps: Deps, now: Instant) -> RepairOutcom
     if isinstance(task, ReEmbed):
         done = await _re_embed(graph, task, deps)
     elif isinstance(task, CloseRecord):
-        done = await _close_record(graph, task, deps)
+        done = await _close_record(graph, task, deps, now)
     else:
         done = await _revise_link(graph, task, deps, now)
     status: Any = "done" if done else "gone"
@@ -57,7 +59,7 @@ async def _graph(level: Level, citizen_id: str | None, deps: Deps) -> str:
 
 
 async def _apply(task: ApplyCommand, deps: Deps, now: Instant) -> RepairOutcome:
-    [receipt] = await insertion.apply([task.command], deps, now)
+    [receipt] = await insertion.apply([await _for_its_source(task, deps)], deps, now)
     refused = receipt.status == "refused"
     return RepairOutcome(
         action=task.action,
@@ -68,6 +70,20 @@ async def _apply(task: ApplyCommand, deps: Deps, now: Instant) -> RepairOutcome:
         problem=receipt.problem,
         receipt=receipt,
     )
+
+
+async def _for_its_source(task: ApplyCommand, deps: Deps) -> Retract | Correct:
+    """The command, with the record's own source where it names none.
+
+    A repair mends how a record is kept, not who said it: it is neither stopped by the rule of trust, nor does the
+    record become the word of the system, which its citizen could not change again.
+    """
+    command = task.command
+    if "source" in command.model_fields_set:
+        return command
+    row = await reader.memory(deps.connection, graph_name(command.level, command.citizen_id), command.id)
+    said = Source.CITIZEN if row is None else rows.record(row).content.get("source", Source.CITIZEN)
+    return command.model_copy(update={"source": Source(said)})
 
 
 async def _re_embed(graph: str, task: ReEmbed, deps: Deps) -> bool:
@@ -83,16 +99,20 @@ async def _re_embed(graph: str, task: ReEmbed, deps: Deps) -> bool:
     return await upkeep.re_embed(deps.connection, graph, (task.id, task.version), vectors)
 
 
-async def _close_record(graph: str, task: CloseRecord, deps: Deps) -> bool:
-    seen = task.model_dump(include={"id", "version", "seen", "at"})
-    return await upkeep.close_record(deps.connection, graph, {**seen, "closed_by": _made_id()})
+async def _close_record(graph: str, task: CloseRecord, deps: Deps, now: Instant) -> bool:
+    seen = {**task.model_dump(include={"id", "version", "seen"}), "replaced_at": task.at}
+    return await upkeep.close_record(deps.connection, graph, seen, Written(_receipt(task, task.version), now))
 
 
 async def _revise_link(graph: str, task: RetractLink | ReviseLink, deps: Deps, now: Instant) -> bool:
     link = task.model_dump(include={"id", "source_id", "target_id", "seen"})
-    at = max(now, task.seen + 1)
-    marks = {"at": at, "closed_by": _made_id(), "opened": [{**one, "created_at": at} for one in _opened(task)]}
-    return await upkeep.revise_link(deps.connection, graph, link, marks)
+    by = Written(_receipt(task, None), max(now, task.seen + 1))
+    return await upkeep.revise_link(deps.connection, graph, link, _opened(task), by)
+
+
+def _receipt(task: RetractLink | ReviseLink | CloseRecord, version: int | None) -> dict[str, Any]:
+    """What is kept of a repair that no command can say: it mends records that commands never leave."""
+    return {"command_id": f"repair-{uuid4().hex}", "command": task.action, "id": task.id, "version": version}
 
 
 def _opened(task: RetractLink | ReviseLink) -> list[dict[str, Any]]:
@@ -104,7 +124,3 @@ def _opened(task: RetractLink | ReviseLink) -> list[dict[str, Any]]:
     if task.emotion_vector is not None:
         changed["emotion_vector"] = orjson.dumps(task.emotion_vector).decode()
     return [changed]
-
-
-def _made_id() -> str:
-    return f"repair-{uuid4().hex}"

@@ -10,7 +10,7 @@ from typing import Final
 from substrate.cypher.query import Query
 from substrate.cypher.write import CLOCK
 
-_RECEIPT: Final = (
+RECEIPT: Final = (
     "CREATE (c:Receipt {command_id: $receipt.command_id}) SET c += $receipt, c.created_at = at, m.clock = at "
 )
 
@@ -53,13 +53,13 @@ REVISE: Final = Query(
     "CREATE (n)-[:HAD]->(q:PastVersion)-[:HAS_TRACE]->(pt) SET q = properties(n) SET q += k, q.created_at = at) "
     "SET n += $latest, n.created_at = at "
     "SET t += CASE WHEN $embedding IS NULL THEN {} ELSE {embedding: vecf32($embedding)} END "
-    f"SET t.emotion = vecf32($emotion) {_RECEIPT} {_PENDING} {_RETAG} RETURN at",
+    f"SET t.emotion = vecf32($emotion) {RECEIPT} {_PENDING} {_RETAG} RETURN at",
 )
 """Close the open record of an identity and open the next."""
 
 WITHDRAW: Final = Query(
     "withdraw",
-    f"{_CARRIED} {_closing('n')} {_RECEIPT} REMOVE t:Trace SET t:PastTrace RETURN at",
+    f"{_CARRIED} {_closing('n')} {RECEIPT} REMOVE t:Trace SET t:PastTrace RETURN at",
 )
 """Close the open record of an identity and open none: it never held."""
 
@@ -76,14 +76,14 @@ REINSTATE: Final = Query(
     "FOREACH (change IN $kept | CREATE (n)-[:HAD]->(q:PastVersion)-[:HAS_TRACE]->(kt) "
     f"SET q = properties(k) SET q += {_OPEN_AGAIN} SET q += change) "
     f"SET n = properties(s) SET n += {_OPEN_AGAIN} SET n += $latest SET t = properties(st) "
-    f"{_RECEIPT} {_PENDING} {_RETAG} RETURN at",
+    f"{RECEIPT} {_PENDING} {_RETAG} RETURN at",
 )
 """Close what an undone command opened; what it had closed holds again, from its past versions and their traces."""
 
 RESTORE: Final = Query(
     "restore",
     f"{_CARRIED} {_TO_THE_PAST} SET n += {_OPEN_AGAIN} SET n += $latest "
-    f"{_RECEIPT} REMOVE t:PastTrace SET t:Trace RETURN at",
+    f"{RECEIPT} REMOVE t:PastTrace SET t:Trace RETURN at",
 )
 """A memory that was withdrawn holds again."""
 
@@ -95,7 +95,7 @@ REVISE_LINK: Final = Query(
     "OPTIONAL MATCH (a)-[h:PAST_LINK]->(b) WHERE h.id = $id WITH m, at, a, b, carried, collect(h) AS past "
     "WITH m, at, a, b, carried, past "
     "WHERE [e IN carried | coalesce(e.version, 1)] = $seen AND size(past) = $past "
-    f"{_RECEIPT} {_PENDING} "
+    f"{RECEIPT} {_PENDING} "
     "FOREACH (k IN $kept | CREATE (a)-[l:PAST_LINK]->(b) "
     "SET l = properties([x IN carried + past WHERE coalesce(x.version, 1) = k.of][0]) "
     f"SET l += {_OPEN_AGAIN} SET l += k.change) "

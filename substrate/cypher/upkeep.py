@@ -11,6 +11,8 @@ from typing import Final
 
 from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
 from substrate.cypher.query import Query
+from substrate.cypher.revise import RECEIPT
+from substrate.cypher.write import CLOCK
 
 TEXT_READ: Final = 2000
 """Characters of a long text that a page carries."""
@@ -95,22 +97,22 @@ RE_EMBED: Final = Query(
 
 REVISE_LINK: Final = Query(
     "revise_link",
-    "MATCH (a:ConsciousnessNode {id: $source_id}) WITH a LIMIT 1 "
+    f"{CLOCK} MATCH (a:ConsciousnessNode {{id: $source_id}}) WITH m, at, a LIMIT 1 "
     "MATCH (a)-[e:LINK]->(b) "
     "WHERE b.id = $target_id AND e.id = $id AND e.created_at = $seen AND e.expired_at = $open "
-    "WITH a, b, e LIMIT 1 "
-    "CREATE (a)-[p:PAST_LINK]->(b) SET p = properties(e) SET p.expired_at = $at, p.closed_by = $closed_by, "
-    "p.closed_reason = 'discovered_false' "
-    "FOREACH (change IN $opened | CREATE (a)-[k:LINK]->(b) SET k = properties(e) "
-    "SET k += change, k.version = coalesce(e.version, 1) + 1, k.command_id = $closed_by) "
-    "DELETE e RETURN p.id",
+    "WITH m, at, a, b, e LIMIT 1 "
+    "CREATE (a)-[p:PAST_LINK]->(b) SET p = properties(e) "
+    "SET p.expired_at = at, p.closed_by = $receipt.command_id, p.closed_reason = 'discovered_false' "
+    "FOREACH (change IN $opened | CREATE (a)-[k:LINK]->(b) SET k = properties(e) SET k += change, "
+    "k.created_at = at, k.version = coalesce(e.version, 1) + 1, k.command_id = $receipt.command_id) "
+    f"{RECEIPT} DELETE e RETURN at",
 )
 """Close the open record of a link and open another with the changes, or none. No row back: it is not there."""
 
 CLOSE_RECORD: Final = Query(
     "close_record",
-    "MATCH (n:ConsciousnessNode {id: $id}) WITH n LIMIT 1 MATCH (n)-[:HAD]->(p:PastVersion) "
-    "WHERE p.version = $version AND p.created_at = $seen AND p.expired_at = $open WITH p LIMIT 1 "
-    "SET p.expired_at = $at, p.closed_by = $closed_by RETURN p.version",
+    f"{CLOCK} MATCH (n:ConsciousnessNode {{id: $id}}) WITH m, at, n LIMIT 1 MATCH (n)-[:HAD]->(p:PastVersion) "
+    "WHERE p.version = $version AND p.created_at = $seen AND p.expired_at = $open WITH m, at, p LIMIT 1 "
+    f"SET p.expired_at = $replaced_at, p.closed_by = $receipt.command_id {RECEIPT} RETURN at",
 )
-"""Close a past version that was left open beside the record which replaced it."""
+"""Close a past version that was left open beside the record which replaced it, when that did so."""

@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 
 from orchestration.deps import Deps
+from orchestration.records import link_name
 from orchestration.upkeep.repair import run_repair
 from orchestration.upkeep.sweep import sweep
 from schemas.commands import Correct, Retract, Supersede
 from schemas.errors import NotFound
-from schemas.memory import Level
-from schemas.upkeep import Finding, Kind, RepairRequest, SweepReport, SweepRequest
-from substrate import upkeep
+from schemas.memory import Level, Source
+from schemas.temporal import to_instant
+from schemas.upkeep import ApplyCommand, Finding, Kind, RepairRequest, SweepReport, SweepRequest
+from substrate import reader, upkeep
 from substrate.connection import parameters
 from substrate.cypher.query import Query
 from substrate.graph_schema import graph_name
@@ -206,7 +208,7 @@ async def test_a_duplicate_is_retracted_and_short_turns_are_none(deps: Deps, fre
     await life(deps, fresh_citizen)
     await store(
         deps,
-        remember(fresh_citizen, "tea2", **{**said, "name": "tea"}),
+        remember(fresh_citizen, "tea2", **{**said, "name": "tea"}, restate=True),
         remember(fresh_citizen, "t1", **{**turn, "name": "turn"}),
         remember(fresh_citizen, "t2", **{**turn, "name": "turn"}),
         now=NOW + 1,
@@ -380,3 +382,36 @@ async def test_reads_and_writes_go_on_during_a_sweep(deps: Deps, fresh_citizen: 
     assert answered >= 2
     assert swept.scanned_nodes >= 600
     assert swept.findings == ()
+
+
+async def test_a_repair_takes_its_moment_from_the_clock_of_the_graph_and_leaves_a_receipt(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    await life(deps, fresh_citizen)
+    await store(
+        deps, remember(fresh_citizen, "late", description="The clock is ahead", **SET), now=NOW + 1_000_000
+    )
+    [link] = await links(deps, fresh_citizen)
+    await raw(deps, fresh_citizen, "MATCH ()-[e:LINK]->() REMOVE e.energy_transfer_coefficient")
+    await mended(deps, fresh_citizen, "link_invalid")
+    [after] = await links(deps, fresh_citizen)
+    assert to_instant(after.created_at) == NOW + 1_000_001
+    graph = graph_name(Level.N1, fresh_citizen)
+    closed = (await reader.link_history(deps.connection, graph, link_name(link.link_id)))[0]
+    [kept] = (await reader.receipts(deps.connection, graph, [closed[-1]])).values()
+    assert (kept.command, kept.id, kept.created_at) == ("revise-link", link.link_id, NOW + 1_000_001)
+
+
+@pytest.mark.parametrize("source", ["system", "citizen", "upkeep"])
+async def test_a_repair_is_no_matter_of_trust_and_the_record_stays_the_word_of_its_source(
+    deps: Deps, fresh_citizen: str, source: str
+) -> None:
+    await store(deps, remember(fresh_citizen, "tea", description="Ada drinks tea", source=source, **SET))
+    command = Correct(citizen_id=fresh_citizen, id="tea", energy=0.2)
+    assert (await run_repair(ApplyCommand(command=command), deps, NOW + 1)).status == "done"
+    kept = await carried(deps, fresh_citizen, "tea")
+    assert kept is not None
+    assert (kept.energy, kept.source) == (0.2, source)
+    named = command.model_copy(update={"source": Source.UPKEEP, "energy": 0.4})
+    outcome = await run_repair(ApplyCommand(command=named), deps, NOW + 2)
+    assert outcome.problem == (None if source == "upkeep" else "not-trusted")
