@@ -116,7 +116,8 @@ async def _stored(settings: Settings, command: Remember) -> WriteReceipt:
 
 
 def _show(receipt: WriteReceipt, console: Console) -> None:
-    again = " (it was there already)" if receipt.duplicate else ""
+    known = "recognised" if receipt.recognised else "it was there already"
+    again = f" ({known})" if receipt.duplicate else ""
     since = f", holds since {words.clock(receipt.valid_at)} UTC"
     console.print(
         Text.assemble("stored ", (words.one_line(receipt.id or ""), "bold"), f" in {receipt.level}{since}{again}")

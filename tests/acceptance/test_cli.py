@@ -231,9 +231,30 @@ def test_a_changed_belief_shows_both_times_and_the_reason(
         assert part in said
 
 
+def test_the_last_change_of_a_memory_or_a_link_is_undone(command: Command, tmp_path: Path) -> None:
+    felt = {"energy": 0.5, "confidence": 0.5, "emotion_vector": {}, "goal": "g", "mindstate": "m"}
+    ends = {"source_id": "gate", "target_id": "gate", "relation_type": "NEXT"}
+    lines = [
+        {"command": "remember", "id": "gate", "name": "Gate", "description": "green", "valid_at": "2026-01-01"},
+        {"command": "supersede", "command_id": "s1", "id": "gate", "description": "red"},
+        {"command": "relate", **ends, **felt},
+        {"command": "correct_link", "id": "gate|NEXT|gate", "energy": 0.9},
+    ]
+    file = tmp_path / "gate.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    assert command("ingest", str(file), "-f", "commands", "-c", "mira-1").code == 0
+    assert command("undo", "gate", "-c", "mira-1", "--command", "another").code == 5
+    assert "as it was before" in command("undo", "gate", "-c", "mira-1", "--command", "s1").out
+    assert json.loads(command("history", "gate", "-c", "mira-1", "--json").out)[-1]["description"] == "green"
+    receipt = json.loads(command("undo", "gate|NEXT|gate", "-c", "mira-1", "--json").out)
+    assert (receipt["command"], receipt["status"], receipt["version"]) == ("undo_link", "stored", 3)
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [
+        (("undo", "nothing", "-c", "mira-1"), 4),
+        (("undo", "nothing"), 2),
         (("remember", "x"), 2),
         (("remember", "x", "-c", "mira-1", "--energy", "1.2"), 2),
         (("remember", "x", "-c", "mira-1", "--emotion", "joy=very"), 2),
