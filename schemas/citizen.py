@@ -11,7 +11,7 @@ from schemas.base import CitizenId, Emotions, Frozen, Name, Request, ShortText, 
 from schemas.signal import Channel
 from schemas.thought import RecurringCorrection, TemporalDissonance
 
-Factor = Annotated[float, Field(ge=0.0, le=100.0, allow_inf_nan=False)]
+Factor = Annotated[float, Field(strict=True, ge=0.0, le=100.0, allow_inf_nan=False)]
 
 
 class Drive(Request):
@@ -26,7 +26,7 @@ class Drive(Request):
     bias: dict[Channel, Factor] = Field(default_factory=dict)
 
 
-Drives = Annotated[dict[Name, Drive], Field(max_length=64)]
+Drives = Annotated[dict[Name, Drive], Field(max_length=64, json_schema_extra={"additionalProperties": False})]
 
 
 class CitizenState(Frozen):

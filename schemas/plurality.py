@@ -6,10 +6,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from schemas.base import Request, Unit
+from schemas.base import Request, Unit, Whole
 
-Candidates = Annotated[int, Field(ge=0, le=100)]
-Days = Annotated[float, Field(gt=0.0, le=36_500.0, allow_inf_nan=False)]
+Candidates = Annotated[Whole, Field(ge=0, le=100)]
+Days = Annotated[float, Field(strict=True, gt=0.0, le=36_500.0, allow_inf_nan=False)]
 
 
 class Plurality(Request):
@@ -25,6 +25,6 @@ class Plurality(Request):
     matching: Candidates = 15
     chance: Candidates = 5
     recent_days: Days = 7.0
-    per_week: Annotated[int, Field(ge=1, le=100)] = 2
+    per_week: Annotated[Whole, Field(ge=1, le=100)] = 2
     half_life_days: Days = 30.0
     importance_floor: Unit = 0.3

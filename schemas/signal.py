@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
-from schemas.base import CitizenId, Frozen, Identifier, Name, Request, ShortText, Text, Unit
+from schemas.base import CitizenId, Frozen, Identifier, Name, Request, ShortText, Text, Unit, Whole
 from schemas.intention import ALL_LEVELS
 from schemas.link_commands import RelationType
 from schemas.memory import Abstraction, ConsciousnessNode, Level
@@ -21,7 +21,7 @@ WORKING_MEMORY = 7
 MAX_WINDOW = 256
 MAX_WINDOW_TEXT = 100_000
 
-Weight = Annotated[float, Field(ge=0.0, le=1e6, allow_inf_nan=False)]
+Weight = Annotated[float, Field(strict=True, ge=0.0, le=1e6, allow_inf_nan=False)]
 
 
 def relation_type(text: Any) -> Any:
@@ -160,7 +160,7 @@ class Resonate(WaveSignal):
     as_of_time: Moment | None = None
     known_at: Moment | None = None
     query_levels: Annotated[tuple[Level, ...], Field(min_length=1)] = ALL_LEVELS
-    max_results_per_level: Annotated[int, Field(ge=1, le=100)] = WORKING_MEMORY
+    max_results_per_level: Annotated[Whole, Field(ge=1, le=100)] = WORKING_MEMORY
 
 
 class SentSignal(Frozen):

@@ -6,6 +6,7 @@ compares indexed numbers as doubles. Periods are closed-open: `[start, end)`.
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
@@ -107,8 +108,11 @@ def _storable(moment: datetime) -> datetime:
     return moment
 
 
+_NUMBER = re.compile(r"[-+]?\d*\.?\d*")
+
+
 def _no_number(moment: object) -> object:
-    if isinstance(moment, int | float):
+    if isinstance(moment, int | float) or (isinstance(moment, str) and _NUMBER.fullmatch(moment.strip())):
         raise ValueError("a time is a text like 2025-07-20T14:30:00Z; a number could be seconds or anything else")
     return moment
 
