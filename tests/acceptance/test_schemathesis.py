@@ -19,12 +19,13 @@ from tests.acceptance.conftest import ADMIN_KEY, Service
 
 SCHEMA = schemathesis.openapi.from_dict(create_app(Settings()).openapi())
 EXAMPLES: Final = 2
+A_FEW: Final = 20
 CITIZEN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 BEYOND: Final = re.compile(
     r"level N1 is personal|needs? temporal_mode|needs as_of_time|must lie after|looks for likeness of emotion"
     r"|has an id, a text, or both|after goes on with a sweep|among the levels of this sweep|cannot be null: every"
-    r"|is not the `next` of a page|has no direction|^and \d+ more$"
+    r"|the signal is empty|command: is one of|is not the `next` of a page|has no direction|^and \d+ more$"
     r"|times must lie between|lies in the past|is said by If-Match|using discriminator|be a valid integer"
 )
 """What JSON Schema does not say: rules of several fields, the years there are, a mark with a default, no 1.0."""
@@ -56,11 +57,13 @@ def test_every_answer_is_as_the_document_says(case: Case[Any], wordless: Service
 
 
 def at_home(said: Any) -> None:
-    """Every valid citizen is the same one: each other would cost a graph with all its indexes."""
+    """Every valid citizen is the same one, each other would cost a graph; a conversation has few messages."""
     for one in said if isinstance(said, list) else [said]:
         said_id = one.get("citizen_id") if isinstance(one, dict) else None
         if isinstance(said_id, str) and CITIZEN.fullmatch(said_id):
             one["citizen_id"] = "c"
+        if isinstance(one, dict) and isinstance(one.get("messages"), list):
+            del one["messages"][A_FEW:]
 
 
 def not_asked(case: Case[Any], answer: schemathesis.Response) -> list[CheckFunction]:
