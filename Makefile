@@ -52,7 +52,7 @@ lock: ## resolve requirements.lock anew from pyproject.toml (ARGS="--upgrade" fo
 		-o requirements.lock $(ARGS)
 
 clean: ## remove all that setup, the tools and the tests made (your memories are not touched)
-	rm -rf .venv .tools .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage .coverage.* htmlcov dist
+	rm -rf .venv .tools .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage .coverage.* htmlcov .screenshots dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp made for another directory, or an interpreter that is gone, counts as no environment at all.

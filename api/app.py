@@ -11,7 +11,7 @@ from fastapi import Depends, FastAPI
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from api import problems
+from api import explorer, problems
 from api.auth import Keyring, Show, create_first
 from api.bodies import BodyLimit
 from api.gate import Gate
@@ -93,6 +93,7 @@ def create_app(settings: Settings, show: Show | None = None) -> FastAPI:
         upkeep, validation, keys, health,
     ):  # fmt: skip
         app.include_router(room.router)
+    explorer.install(app)
     return app
 
 

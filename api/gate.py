@@ -159,9 +159,14 @@ async def caller_if_any(request: Request) -> Caller | None:
 
 
 def _fixed(path: str) -> dict[str, str]:
-    """What an answer has for its address; what it says of memories no cache keeps, unless the route allows it."""
+    """What an answer has for its address; what it says of memories no cache keeps, unless the route allows it.
+
+    What is public is asked for again by its ETag, so that no page of one version runs scripts of another.
+    """
     policy = _DOCS_POLICY if path.startswith("/docs") else _PAGE_POLICY
-    caching = {} if is_public(path) else {"Cache-Control": "no-store", "Vary": "Authorization, X-API-Key"}
+    if is_public(path):
+        return {**_HEADERS, "Content-Security-Policy": policy, "Cache-Control": "no-cache"}
+    caching = {"Cache-Control": "no-store", "Vary": "Authorization, X-API-Key"}
     return {**_HEADERS, "Content-Security-Policy": policy, **caching}
 
 

@@ -27,7 +27,7 @@ from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSet
 settings = Settings(
     store=StoreSettings(data=Path(sys.argv[2]), url=None, host=None),
     embedding=EmbeddingSettings(embedding=sys.argv[3]),
-    auth=AuthSettings(admin_key=sys.argv[4], rate_limit="off"),
+    auth=AuthSettings(admin_key=sys.argv[4] or None, open=not sys.argv[4], rate_limit="off"),
 )
 uvicorn.run(create_app(settings), host="127.0.0.1", port=int(sys.argv[1]), log_level="warning", ws="none")
 """
@@ -36,13 +36,16 @@ START_LIMIT_S = 60.0
 
 
 class Service:
-    """A running service, its client with an administrator's key, and a direct look at its engine."""
+    """A running service, its client with an administrator's key, and a direct look at its engine.
 
-    def __init__(self, data: Path, embedding: str = "local") -> None:
+    With an empty `key` it is open.
+    """
+
+    def __init__(self, data: Path, embedding: str = "local", key: str = ADMIN_KEY) -> None:
         self.data = data
         port = _free_port()
         self.process = subprocess.Popen(
-            [sys.executable, "-c", SERVE, str(port), str(data), embedding, ADMIN_KEY],
+            [sys.executable, "-c", SERVE, str(port), str(data), embedding, key],
             cwd=Path(__file__).parents[2],
         )
         self.url = f"http://127.0.0.1:{port}"

@@ -1,0 +1,40 @@
+/** What the forms say, as a request. */
+
+import { byId } from "./element.js";
+import { Problem } from "./service.js";
+
+const FEELING = /^\s*([^\s\d,][^\d,]*?)\s*[: ]?\s*([01]?(?:\.\d+)?)?\s*$/;
+
+/** `drive 0.8, uncertainty 0.3` as feelings; one without a number is felt wholly. Raises Problem for other words. */
+export function felt(text) {
+  const parts = text.split(",").filter((part) => part.trim());
+  return Object.fromEntries(parts.map((part) => {
+    const [, name, strength] = FEELING.exec(part) ?? [];
+    if (!name) throw new Problem(0, { title: "Feelings cannot be read", detail: `“${part.trim()}” is no feeling.`,
+      remedy: "Write a name and a number from 0 to 1, as in: drive 0.8, uncertainty 0.3" });
+    return [name, strength ? Number(strength) : 1];
+  }));
+}
+
+function asking(citizen, moment) {
+  const levels = [...document.querySelectorAll('input[name="level"]:checked')].map((box) => box.value);
+  return {
+    citizen_id: citizen, query_text: byId("question").value, explain: true, generated_by: "explorer",
+    max_results_per_level: Number(byId("limit").value),
+    ...(levels.length < 3 ? { query_levels: levels } : {}),
+    ...(moment.as_of_time ? { temporal_mode: "point_in_time", ...moment } : {}),
+  };
+}
+
+function waking(citizen, moment) {
+  return {
+    citizen_id: citizen, query_mode: byId("mode").value, current_energy: Number(byId("energy").value), explain: true,
+    current_emotions: felt(byId("feelings").value), current_goal: byId("goal").value.trim() || null,
+    temporal_scope: byId("scope").value, include_only_unresolved: byId("unresolved").checked, ...moment,
+  };
+}
+
+/** The address and body of a question or a waking at this moment. */
+export const request = (way, citizen, moment) => (way === "wake"
+  ? { path: "/v1/wake", body: waking(citizen, moment) }
+  : { path: "/v1/retrieve", body: asking(citizen, moment) });

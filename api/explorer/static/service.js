@@ -1,0 +1,69 @@
+/** The service: requests with the key of this tab, and its problems as errors. */
+
+const KEY = "substrate-key";
+
+/** What the service refused: title, detail, remedy, faults (RFC 9457). */
+export class Problem extends Error {
+  constructor(status, said) {
+    super(said.detail || said.title || `The service answered ${status}.`);
+    Object.assign(this, { status, title: said.title ?? "The service could not answer", remedy: said.remedy ?? "",
+      faults: said.faults ?? [] });
+  }
+}
+
+export const key = {
+  get: () => sessionStorage.getItem(KEY),
+  set: (value) => sessionStorage.setItem(KEY, value),
+  forget: () => sessionStorage.removeItem(KEY),
+};
+
+const onRefused = [];
+
+/** `listener` is called whenever the service asks for a key, or for another one. */
+export function whenRefused(listener) {
+  onRefused.push(listener);
+}
+
+async function said(answer) {
+  const text = await answer.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    return { title: `The service answered ${answer.status}`, detail: text.slice(0, 300) };
+  }
+}
+
+async function send(path, options = {}) {
+  const headers = { ...options.headers };
+  if (key.get()) headers.Authorization = `Bearer ${key.get()}`;
+  let answer;
+  try {
+    answer = await fetch(path, { ...options, headers, cache: "no-store" });
+  } catch (cause) {
+    if (cause.name === "AbortError") throw cause;
+    throw new Problem(0, { title: "The service does not answer", detail: "No connection to it.",
+      remedy: "Is it still running? Ask again in a moment." });
+  }
+  const body = await said(answer);
+  if (answer.ok) return body;
+  const problem = new Problem(answer.status, body);
+  if (answer.status === 401) onRefused.forEach((listener) => listener(problem));
+  throw problem;
+}
+
+const query = (fields) => new URLSearchParams(Object.entries(fields).filter(([, value]) => value != null)).toString();
+
+export const get = (path, fields = {}, options = {}) => {
+  const asked = query(fields);
+  return send(asked ? `${path}?${asked}` : path, options);
+};
+
+export const post = (path, body, options = {}) => send(path, {
+  ...options, method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
+});
+
+/** The address of a memory's records. */
+export const historyOf = (level, id) => `/v1/memories/${level}/${encodeURIComponent(id)}/history`;
+
+/** Of a citizen: `state`, `identity` or `dissonances`. */
+export const ofCitizen = (citizen, what) => `/v1/citizens/${encodeURIComponent(citizen)}/${what}`;

@@ -1,0 +1,173 @@
+"""What a person sees and does on the page: asked, woken, moved in time, opened, refused."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.acceptance.conftest import ADMIN_KEY, Service
+from tests.browser.conftest import PICTURES, Scheme, Visit, Visitor, ask, settled, texts
+
+MENDED = "What went wrong between Felix and me in July, and how was it mended?"
+HOSTILE = "<img src=x onerror='window.broken = true'><script>window.broken = true</script>"
+
+
+def test_a_closed_service_asks_for_a_key_and_keeps_it_in_this_tab_alone(visit: Visit, ada: Service) -> None:
+    page = visit(Visitor(key=None, refusals=1))
+    page.get_by_label("Key", exact=True).last.fill("sk-not-this-one-0123456789abcdef")
+    page.get_by_role("button", name="Use this key").click()
+    page.get_by_label("Citizen").fill("ada")
+    page.get_by_label("Question").fill(MENDED)
+    page.get_by_label("Question").press("Enter")
+    dialog = page.get_by_role("dialog", name="This service asks for a key")
+    expect(dialog.get_by_role("alert")).to_contain_text("key")
+    dialog.get_by_label("Key").fill(ADMIN_KEY)
+    dialog.get_by_role("button", name="Use this key").click()
+    settled(page)
+    expect(dialog).to_be_hidden()
+    assert texts(page, ".focus .name")
+    assert page.evaluate("JSON.stringify({...localStorage}) + document.cookie + location").find(ADMIN_KEY) == -1
+
+
+def test_an_open_service_is_called_open(visit: Visit, harbour: Service) -> None:
+    page = visit(Visitor(key=None), harbour.url)
+    expect(page.get_by_text("This service is open")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    page.get_by_label("collective").uncheck()
+    page.get_by_label("ecosystem").uncheck()
+    ask(page, "anything", citizen="nobody")
+    expect(page.locator("#tiers")).to_contain_text("Nothing came to mind")
+
+
+def test_a_question_brings_its_tiers_its_graph_and_its_paths(visit: Visit) -> None:
+    page = visit()
+    ask(page, MENDED)
+    counts = [page.locator(f".{tier} .memory").count() for tier in ("focus", "peripheral", "background")]
+    assert counts == [5, 20, 50]
+    graph = page.get_by_role("img", name=re.compile(r"^\d+ memories and \d+ links between them"))
+    assert int(graph.get_attribute("data-nodes") or 0) >= 75
+    assert int(graph.get_attribute("data-links") or 0) > 20
+    expect(page.locator("#said")).to_contain_text("75 of")
+    page.get_by_role("tab", name="Paths").click()
+    path = page.locator("button.path").first
+    path.click()
+    expect(path).to_have_attribute("aria-pressed", "true")
+    assert (
+        int(graph.get_attribute("data-lit") or 0)
+        == path.inner_text().count("→") // 2 + (path.inner_text().count("←") // 2) + 1
+        or int(graph.get_attribute("data-lit") or 0) >= 2
+    )
+
+
+def test_a_waking_brings_open_work_and_says_what_it_cannot_do(visit: Visit) -> None:
+    page = visit(Visitor(refusals=1))
+    page.get_by_role("tab", name="Wake").click()
+    page.get_by_label("Citizen").fill("ada")
+    page.get_by_label("Look for").select_option("a similar state")
+    wake = page.locator("#wake").get_by_role("button", name="Wake")
+    wake.click()
+    expect(page.locator("#trouble")).to_contain_text("current_emotions says none")
+    page.get_by_label("Feelings").fill("drive 0.8, 7")
+    wake.click()
+    expect(page.locator("#trouble")).to_contain_text("Feelings cannot be read")
+    page.get_by_label("Look for").select_option("open work")
+    page.get_by_label("Feelings").fill("drive 0.8, uncertainty 0.3")
+    wake.click()
+    settled(page)
+    expect(page.locator("#trouble")).to_be_empty()
+    assert "Waiting for Luca's word on the stream" in texts(page, ".memory .name")
+
+
+def test_the_sliders_ask_what_was_true_then_and_what_was_known_then(visit: Visit) -> None:
+    page = visit()
+    ask(page, "Where is the office?")
+    expect(page.locator("#tiers")).to_contain_text("tram depot")
+    page.get_by_label("What was true").fill("500")
+    settled(page)
+    expect(page.locator("#tiers")).to_contain_text("old ropewalk")
+    expect(page.locator("#tiers")).not_to_contain_text("tram depot on Cooper Street")
+    page.get_by_label("What we knew").press("Home")
+    settled(page)
+    expect(page.locator("#tiers")).to_contain_text("Nothing came to mind")
+    page.get_by_role("button", name="Back to now").click()
+    settled(page)
+    expect(page.locator("#tiers")).to_contain_text("tram depot")
+
+
+def test_a_memory_opens_with_its_records_on_both_axes(visit: Visit) -> None:
+    page = visit()
+    ask(page, "Where is the office?")
+    page.get_by_role("button", name=re.compile("Where we work")).click()
+    memory = page.get_by_role("dialog", name="Where we work")
+    expect(memory.locator(".records > li")).to_have_count(3)
+    assert memory.get_by_role("img", name=re.compile("^True from")).count() == 3
+    assert memory.get_by_role("img", name=re.compile("^Known from .* until now$")).count() == 2
+    memory.get_by_text("Why it came to mind").click()
+    expect(memory.get_by_role("row", name=re.compile("relevance"))).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(memory).to_be_hidden()
+
+
+def test_beliefs_identity_quality_and_engine_have_each_their_place(visit: Visit) -> None:
+    page = visit()
+    ask(page, MENDED)
+    tab = page.get_by_role("tab", name="Memories")
+    tab.focus()
+    for name in ("Paths", "Beliefs"):
+        page.keyboard.press("ArrowRight")
+        expect(page.get_by_role("tab", name=name)).to_be_focused()
+    belief = page.locator(".belief", has_text="The state of invalidation in phase 2")
+    expect(belief.locator(".before")).to_contain_text("Phase 2 is incomplete")
+    expect(belief.locator(".after")).to_contain_text("Phase 2 was complete all along")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#identity .card").nth(1)).to_contain_text("in memories")
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#quality .grade strong").inner_text() in ("excellent", "good", "acceptable", "poor")
+    page.get_by_role("button", name="Check the whole memory").click()
+    expect(page.locator(".findings li").first).to_contain_text("was retracted")
+    page.keyboard.press("End")
+    page.get_by_role("tab", name="Engine").click()
+    expect(page.locator("#engine")).to_contain_text("embedded")
+    expect(page.locator("#engine")).to_contain_text("N1_vector".lower().replace("_", " "))
+    expect(page.locator("#health")).to_contain_text("engine ready")
+
+
+def test_what_a_memory_says_never_becomes_part_of_the_page(visit: Visit, ada: Service) -> None:
+    ada.remember("mallory", id=HOSTILE, name=HOSTILE, description=HOSTILE, felt_quality=HOSTILE, tags=["x"])
+    ada.relate("mallory", (HOSTILE, "ABOUT", HOSTILE))
+    page = visit()
+    ask(page, "img onerror window broken", citizen="mallory")
+    expect(page.locator(".focus .words")).to_have_text(HOSTILE)
+    page.locator(".focus .memory").click()
+    expect(page.locator(".records .words")).to_have_text(HOSTILE)
+    assert page.locator("img, body script").count() == 0
+    assert page.evaluate("window.broken") is None
+
+
+def unnamed(page: Page) -> list[str]:
+    """Controls that a screen reader could only call by their kind."""
+    named = "e => (e.labels?.length || e.ariaLabel || (e.tagName === 'BUTTON' && e.innerText.trim()))"
+    every = "[...document.querySelectorAll('button, input, select, meter')].filter(e => e.checkVisibility())"
+    said: list[str] = page.evaluate(f"{every}.filter(e => !({named})(e)).map(e => e.outerHTML)")
+    return said
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 820, 1440])
+def test_a_large_stream_fits_every_screen(visit: Visit, harbour: Service, width: int, scheme: Scheme) -> None:
+    page = visit(Visitor(width=width, height=900, scheme=scheme), harbour.url)
+    page.get_by_label("from each query").fill("100")
+    ask(page, "Which lanterns are in the harbour?", citizen="keeper")
+    graph = page.locator("#graph")
+    assert [
+        int(graph.get_attribute(f"data-{what}") or 0) >= least for what, least in (("nodes", 75), ("links", 200))
+    ] == [
+        True,
+        True,
+    ]
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert unnamed(page) == []
+    PICTURES.mkdir(exist_ok=True)
+    page.screenshot(path=PICTURES / f"explorer-{width}-{scheme}.png", full_page=width < 1000)
