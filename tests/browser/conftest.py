@@ -65,7 +65,7 @@ def ada(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 @pytest.fixture(scope="package")
 def harbour(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """An open service, in which a keeper remembers as much as one stream can show."""
-    service = Service(tmp_path_factory.mktemp("harbour"), embedding="none", key="")
+    service = Service(tmp_path_factory.mktemp("harbour"), key="")
     dense(service, "keeper")
     yield service
     service.stop()
@@ -149,15 +149,15 @@ FELT = {"emotion_vector": {"calm": 0.6}, "goal": "keep_watch", "mindstate": "awa
 
 
 def dense(service: Service, citizen: str) -> None:
-    """In each level 25 memories that are all alike, with 100 links between them: a stream as large as can be."""
+    """In each level 25 memories that are all alike, with 150 links between them: a stream as large as can be."""
     names = [f"Lantern {number} of the harbour" for number in range(25)]
-    ends = [(at, (at + step) % 25) for step in (1, 4, 7, 10) for at in range(25)]
+    ends = [(at, (at + step) % 25) for step in range(1, 7) for at in range(25)]
     for level, whose in (("N1", {"citizen_id": citizen}), ("N2", {}), ("N3", {})):
         remember = [{**whose, "command": "remember", "level": level, "id": name, "name": name} for name in names]
         relate = [
             {
                 **whose, **FELT, "command": "relate", "level": level, "source_id": names[source],
-                "target_id": names[target], "relation_type": KINDS[at % 5], "energy": (at % 10) / 10,
+                "target_id": names[target], "relation_type": KINDS[at % 5], "energy": (at * 7 % 11) / 11,
             }
             for at, (source, target) in enumerate(ends)
         ]  # fmt: skip

@@ -45,11 +45,12 @@ def test_a_question_brings_its_tiers_its_graph_and_its_paths(visit: Visit) -> No
     page = visit()
     ask(page, MENDED)
     counts = [page.locator(f".{tier} .memory").count() for tier in ("focus", "peripheral", "background")]
-    assert counts == [5, 20, 50]
+    assert counts[:2] == [5, 20]
+    assert 0 < counts[2] <= 50
     graph = page.get_by_role("img", name=re.compile(r"^\d+ memories and \d+ links between them"))
-    assert int(graph.get_attribute("data-nodes") or 0) >= 75
+    assert int(graph.get_attribute("data-nodes") or 0) >= sum(counts)
     assert int(graph.get_attribute("data-links") or 0) > 20
-    expect(page.locator("#said")).to_contain_text("75 of")
+    expect(page.locator("#said")).to_contain_text(f"{sum(counts)} of")
     page.get_by_role("tab", name="Paths").click()
     path = page.locator("button.path").first
     path.click()
@@ -161,12 +162,8 @@ def test_a_large_stream_fits_every_screen(visit: Visit, harbour: Service, width:
     page.get_by_label("from each query").fill("100")
     ask(page, "Which lanterns are in the harbour?", citizen="keeper")
     graph = page.locator("#graph")
-    assert [
-        int(graph.get_attribute(f"data-{what}") or 0) >= least for what, least in (("nodes", 75), ("links", 200))
-    ] == [
-        True,
-        True,
-    ]
+    assert int(graph.get_attribute("data-nodes") or 0) == 75
+    assert int(graph.get_attribute("data-links") or 0) >= 200
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert unnamed(page) == []
     PICTURES.mkdir(exist_ok=True)
