@@ -1,6 +1,6 @@
 """What a past costs: the same graph with ten changes of each memory and link, against none; and asking that past.
 
-    python -m benchmarks.history --nodes 20000 --links 60000
+    python -m benchmarks.history --nodes 20000 --links 20000
 
 Two citizens with the same memories and links, from a fixed seed, in one store. Each memory and link of the one
 was superseded ten times, which leaves ten closed records and ten that say until when each held. One client asks
@@ -27,12 +27,12 @@ import orjson
 
 from api.runtime import Runtime, now, running
 from benchmarks.latency import percentiles
-from benchmarks.synthetic import YEAR, World, build_links, build_memories
+from benchmarks.synthetic import YEAR, World, build_links, build_memories, links_of
 from orchestration.records import search_properties
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
-from schemas.settings import Settings, StoreSettings
+from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import END_OF_TIME, Instant, TemporalMode, to_datetime
 from substrate.connection import parameters
@@ -64,9 +64,9 @@ LINKS = Query(
     "RETURN count(e)",
 )
 OF_MEMORIES = Query(
-    "begun_memories", "MATCH (n:ConsciousnessNode) RETURN n.id, n.valid_at, n.name, n.description ORDER BY n.id"
+    "begun_memories",
+    "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids RETURN n.id, n.valid_at, n.name, n.description ORDER BY n.id",
 )
-OF_LINKS = Query("begun_links", "MATCH (a)-[e:LINK]->(b) RETURN e.id, a.id, b.id ORDER BY e.id")
 
 
 def changes(begun: Instant, count: int) -> Iterator[dict[str, Any]]:
@@ -93,10 +93,12 @@ async def give_memories(world: World, count: int, rt: Runtime) -> None:
     vectors = world.vectors(world.nodes, world.seed, rt.deps.embedder.dimension)
     words = world.words()
     rng = np.random.default_rng(world.seed + 5)
-    found = await rt.deps.connection.read(graph, OF_MEMORIES, parameters({}))
-    for part in batched(found, MEMORIES_A_STATEMENT):
+    for part in batched(range(world.nodes), MEMORIES_A_STATEMENT):
+        ids = [f"{Level.N1}-{place}" for place in part]
         rows = []
-        for memory_id, begun, name, description in part:
+        for memory_id, begun, name, description in await rt.deps.connection.read(
+            graph, OF_MEMORIES, parameters({"ids": ids})
+        ):
             vector = vectors[int(memory_id.rpartition("-")[2])]
             past = []
             for change in changes(begun, count):
@@ -112,8 +114,7 @@ async def give_links(world: World, count: int, rt: Runtime, moment: Instant) -> 
     """Let each link of the world have been superseded so often, the last time within the last year."""
     graph = graph_name(Level.N1, world.citizen)
     rng = np.random.default_rng(world.seed + 6)
-    found = await rt.deps.connection.read(graph, OF_LINKS, parameters({}))
-    for part in batched(found, LINKS_A_STATEMENT):
+    for part in batched(links_of(world, (Level.N1, 0)), LINKS_A_STATEMENT):
         rows = []
         for link_id, source, target in part:
             begun = moment - int(rng.integers(0, YEAR))
@@ -171,7 +172,11 @@ class Asker:
 async def measure(nodes: int, links: int, questions: int) -> Figures:
     """The figures of one run on a store of its own."""
     with tempfile.TemporaryDirectory(prefix="substrate-history-") as directory:
-        async with running(Settings(store=StoreSettings(data=Path(directory)))) as rt:
+        settings = Settings(
+            store=StoreSettings(data=Path(directory)),
+            embedding=EmbeddingSettings(embedding="benchmarks.serving:Hashing"),
+        )
+        async with running(settings) as rt:
             moment = now()
             plain, lived = (World(nodes=nodes, links=links, citizen=citizen) for citizen in (WITHOUT, WITH))
             built = {WITHOUT: await build(plain, 0, rt, moment), WITH: await build(lived, CHANGES, rt, moment)}
@@ -197,7 +202,7 @@ def main() -> int:
     """Print the figures; 0 when both ratios are within their bounds."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, default=20_000)
-    parser.add_argument("--links", type=int, default=60_000)
+    parser.add_argument("--links", type=int, default=20_000)
     parser.add_argument("--questions", type=int, default=200)
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()

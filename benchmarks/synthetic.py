@@ -101,19 +101,27 @@ async def build_memories(world: World, which: tuple[Level, int], deps: Deps, now
         await writer.remember(deps.connection, graph, writer.Batch(records.parts(rows), now))
 
 
+def links_of(world: World, which: tuple[Level, int]) -> Iterator[tuple[str, str, str]]:
+    """The links of one graph, each as its id and the ids of its ends."""
+    level, number = which
+    rng = np.random.default_rng(world.seed + 1000 + number)
+    for place, (source, target) in enumerate(rng.integers(0, world.nodes, size=(world.links, 2))):
+        ends = f"{level}-{source}", f"{level}-{target}"
+        yield f"{records.natural_id(ends[0], _RELATIONS[place % 5], ends[1])}|{place}", *ends
+
+
 async def build_links(world: World, which: tuple[Level, int], deps: Deps, now: Instant) -> None:
     """Write the links of one graph between its memories."""
     level, number = which
     graph = graph_name(level, world.citizen)
-    rng = np.random.default_rng(world.seed + 1000 + number)
-    ends = rng.integers(0, world.nodes, size=(world.links, 2))
+    rng = np.random.default_rng(world.seed + 2000 + number)
     rows = []
-    for place, (source, target) in enumerate(ends):
+    for place, (link_id, source_id, target_id) in enumerate(links_of(world, which)):
         command = Relate(
             level=level,
             citizen_id=world.citizen,
-            source_id=f"{level}-{source}",
-            target_id=f"{level}-{target}",
+            source_id=source_id,
+            target_id=target_id,
             relation_type=_RELATIONS[place % 5],
             energy=round(float(rng.uniform()), 3),
             confidence=round(float(rng.uniform()), 3),
@@ -123,8 +131,7 @@ async def build_links(world: World, which: tuple[Level, int], deps: Deps, now: I
             source=Source.INGESTION,
             valid_at=to_datetime(now - YEAR),
         )
-        link_id = records.natural_id(command.source_id, command.relation_type, command.target_id)
-        rows.append(records.link_row(command, (f"{link_id}|{place}", "synthetic"), now))
+        rows.append(records.link_row(command, (link_id, "synthetic"), now))
         if len(rows) == writer.LINKS_PER_STATEMENT:
             await writer.relate(deps.connection, graph, writer.Batch(records.parts(rows), now))
             rows = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import uuid4
 
 from orchestration import insertion, lives, receipts, recognising, records
@@ -21,7 +21,7 @@ from schemas.commands import Remember
 from schemas.errors import Conflict, InvalidRequest, Unavailable
 from schemas.link_commands import Relate
 from schemas.memory import Level
-from schemas.temporal import Instant
+from schemas.temporal import Instant, to_instant
 from substrate import reader, transaction
 from substrate.graph_schema import graph_name
 from substrate.transaction import COMMANDS_AT_MOST, Writes
@@ -42,13 +42,27 @@ async def apply(commands: Sequence[Command], deps: Deps, now: Instant) -> list[W
         return []
     _check(commands)
     ids = [command.command_id or uuid4().hex for command in commands]
-    vectors: dict[str, list[float] | None] = {}
+    memory = _Memory({}, set())
     for attempt in range(TRIES):
-        done = await _attempt(list(zip(commands, ids, strict=True)), vectors, deps, now)
+        done = await _attempt(list(zip(commands, ids, strict=True)), memory, deps, now)
         if done is not None:
-            return done
+            return [_as_sent(receipt, memory, now) for receipt in done]
         await asyncio.sleep(random.uniform(0, 0.002 * 2 ** min(attempt, 6)))
     raise Unavailable("others keep changing the same; nothing was applied", remedy="Try again in a moment.")
+
+
+class _Memory(NamedTuple):
+    """What one attempt leaves to the next: vectors by their texts, and commands whose answer was lost."""
+
+    vectors: dict[str, list[float] | None]
+    unheard: set[str]
+
+
+def _as_sent(receipt: WriteReceipt, memory: _Memory, now: Instant) -> WriteReceipt:
+    """The receipt of a command; one that was stored by the very sending whose answer was lost is the first."""
+    if receipt.command_id not in memory.unheard or receipt.created_at is None:
+        return receipt
+    return receipt.model_copy(update={"duplicate": to_instant(receipt.created_at) < now})
 
 
 def _check(commands: Sequence[Command]) -> None:
@@ -72,7 +86,7 @@ def withheld(command: Command, command_id: str | None = None) -> WriteReceipt:
 
 
 async def _attempt(
-    named: Sequence[tuple[Command, str]], vectors: dict[str, list[float] | None], deps: Deps, now: Instant
+    named: Sequence[tuple[Command, str]], memory: _Memory, deps: Deps, now: Instant
 ) -> list[WriteReceipt] | None:
     """Receipts of all; None when what was seen has changed meanwhile."""
     first = named[0][0]
@@ -83,7 +97,7 @@ async def _attempt(
     if any(isinstance(outcome, WriteReceipt) and outcome.status == "refused" for outcome in outcomes):
         pairs = zip(named, outcomes, strict=True)
         return [said if isinstance(said, WriteReceipt) else withheld(*one) for one, said in pairs]
-    later = await _write(graph, stage, (base, now, outcomes), vectors, deps)
+    later = await _write(graph, stage, (base, now, outcomes), memory, deps)
     if later is None:
         return None
     return [_receipt(outcome, (base, later), first) for outcome in outcomes]
@@ -102,7 +116,7 @@ async def _write(
     graph: str,
     stage: Rehearsal,
     said: tuple[Instant, Instant, Sequence[Outcome]],
-    vectors: dict[str, list[float] | None],
+    memory: _Memory,
     deps: Deps,
 ) -> int | None:
     base, now, outcomes = said
@@ -110,6 +124,7 @@ async def _write(
     writes.receipts = [one.kept for one in outcomes if isinstance(one, Planned) and not one.sent_before]
     if not writes.receipts:
         return 0
+    vectors = memory.vectors
     missing = [text for text in lives.texts(stage.lives) if text not in vectors]
     vectors.update(zip(missing, (v or None for v in await deps.embedder.embed_texts(missing)), strict=True))
     lives.write(stage.lives, vectors, writes)
@@ -118,6 +133,9 @@ async def _write(
         return await transaction.write(deps.connection, graph, lives.seen(stage.lives), writes)
     except Conflict:
         return None  # another writer stored one of the ids just now; the next look finds it
+    finally:
+        if writes.sent_again:
+            memory.unheard.update(receipt["command_id"] for receipt in writes.receipts)
 
 
 async def begun(graph: str, named: Sequence[tuple[Command, str]], deps: Deps, now: Instant) -> Rehearsal:

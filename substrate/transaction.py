@@ -11,6 +11,7 @@ from substrate import rows
 from substrate.bitemporal import Record
 from substrate.connection import Connection, Row, parameters
 from substrate.cypher import transaction as cypher
+from substrate.once import Once
 from substrate.reviser import Ends
 from substrate.rows import LinkName
 
@@ -30,7 +31,7 @@ class Stored(NamedTuple):
 class Writes:
     """The rows of a transaction, by what its statement does with them (`cypher.transaction`).
 
-    Moments are as foreseen: those from `at` on move with the clock of the graph.
+    Moments are as foreseen: those from `at` on move with the clock of the graph. `sent_again`: an answer was lost.
     """
 
     at: Instant
@@ -44,6 +45,7 @@ class Writes:
     links: list[dict[str, Any]] = field(default_factory=list)
     receipts: list[Mapping[str, Any]] = field(default_factory=list)
     pending_until: Instant = 0
+    sent_again: bool = False
 
 
 @dataclass(slots=True)
@@ -114,5 +116,9 @@ async def write(connection: Connection, graph: str, seen: Seen, writes: Writes) 
         "receipts": [dict(receipt) for receipt in writes.receipts],
         "pending_until": writes.pending_until,
     }
-    reply = await connection.write(graph, cypher.TRANSACTION, parameters(values))
+    once = Once(connection, graph, (cypher.TRANSACTION, parameters(values)))
+    try:
+        reply = await once.send([receipt["command_id"] for receipt in writes.receipts])
+    finally:
+        writes.sent_again = once.again
     return int(reply[0][0]) if reply else None

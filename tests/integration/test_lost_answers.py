@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.cutting import Cut, Proxy, proxy
+from orchestration import atomic
 from orchestration.deps import Deps
 from orchestration.formats import File, Given, parse
 from orchestration.ingest import ingest
@@ -107,6 +108,25 @@ async def test_a_batch_whose_answers_are_lost_is_stored_whole_and_once(
     receipts = await send(deps, *batch, relate(fresh_citizen, "m0", "m1"))
     assert [(receipt.status, receipt.duplicate) for receipt in receipts] == [("stored", False)] * 121
     assert len({receipt.command_id for receipt in receipts}) == 121
+
+
+@BOTH
+async def test_an_atomic_list_whose_answer_is_lost_is_carried_out_once(
+    cutting: tuple[Deps, Proxy], fresh_citizen: str, where: Cut
+) -> None:
+    deps, between = cutting
+    await begun(deps, fresh_citizen)
+    batch = [
+        remember(fresh_citizen, "new", command_id="first"),
+        Supersede(citizen_id=fresh_citizen, id="a", name="changed", command_id="second"),
+    ]
+    between.cut_next(where, WRITE)
+    receipts = await atomic.apply(batch, deps, NOW + 1)
+    assert between.cuts[where] == 1
+    assert [(receipt.status, receipt.duplicate) for receipt in receipts] == [("stored", False)] * 2
+    assert len(await history(deps, fresh_citizen, "a")) == 3
+    again = await atomic.apply(batch, deps, NOW + 9)
+    assert again == [receipt.model_copy(update={"duplicate": True}) for receipt in receipts]
 
 
 @BOTH
