@@ -119,7 +119,7 @@ class Correct(Revision):
 
 
 class Retract(ChangeCommand):
-    """A memory no longer holds from `effective_at` on; without one it never did."""
+    """A memory no longer holds from `effective_at` on; without one, or not after its beginning, it never did."""
 
     command: Literal["retract"] = "retract"
     id: Identifier

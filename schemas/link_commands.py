@@ -125,7 +125,7 @@ class CorrectLink(LinkRevision):
 
 
 class Unrelate(ChangeCommand):
-    """A link no longer holds from `effective_at` on; without one it never did."""
+    """A link no longer holds from `effective_at` on; without one, or not after its beginning, it never did."""
 
     command: Literal["unrelate"] = "unrelate"
     id: LinkId

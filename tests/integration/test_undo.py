@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -185,3 +186,17 @@ async def test_a_change_that_lies_ahead_leaves_the_present_to_be_woken_to(deps: 
         return [memory.description for memory in found(stream)]
 
     assert (await woken(10), await woken(12)) == (["along the canal"], ["up the hill"])
+
+
+async def test_what_is_written_after_the_clock_went_back_is_known_later_all_the_same(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    await walk(deps, fresh_citizen)
+    moments = []
+    for number, now in enumerate((day(100), day(40), day(99), day(3))):
+        [receipt] = await stored(deps, command(fresh_citizen, "correct", description=f"walk {number}"), now=now)
+        assert receipt.created_at is not None
+        moments.append(receipt.created_at)
+    assert moments == sorted(set(moments))
+    spans = [(one.created_at, one.expired_at) for one in await history(deps, fresh_citizen, "walk")]
+    assert all(earlier[1] == later[0] for earlier, later in pairwise(spans))
