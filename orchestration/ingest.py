@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from orchestration import insertion, records
+from orchestration import atomic, insertion, records
 from orchestration.deps import Deps
 from orchestration.formats.intake import Intake
 from schemas.answers import IngestReport
@@ -84,6 +84,21 @@ async def ingest(intake: Intake, deps: Deps, now: Instant, progress: Progress | 
             done += len(chunk)
             if progress is not None:
                 progress(done, total)
+    return tally.report(intake.notes)
+
+
+async def ingest_whole(intake: Intake, deps: Deps, now: Instant) -> IngestReport:
+    """Store everything that the intake holds, or nothing; its faults are of the commands that are to blame.
+
+    Raises InvalidRequest when there is too much of it, or it is for several graphs (`atomic.apply`).
+    """
+    commands = [command for item in intake.items for command in item.commands()]
+    receipts = await atomic.apply(commands, deps, now)
+    tally = _Tally()
+    told = sorted(zip(commands, receipts, strict=True), key=lambda one: one[1].problem == "not-applied")
+    for command, receipt in told:
+        tally.came(command)
+        tally.went(command, receipt, frozenset())
     return tally.report(intake.notes)
 
 

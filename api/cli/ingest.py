@@ -16,8 +16,9 @@ from api.runtime import now, running
 from orchestration.formats import FORMATS, parse
 from orchestration.formats.files import given
 from orchestration.formats.intake import Intake
-from orchestration.ingest import ingest
+from orchestration.ingest import ingest, ingest_whole
 from schemas.answers import IngestReport
+from schemas.errors import InvalidRequest
 from schemas.settings import Settings
 
 FAULTS_SHOWN = 10
@@ -37,14 +38,19 @@ def ingest_files(
         str | None,
         typer.Option("--citizen", "-c", metavar="ID", help="Whose memory; LoCoMo samples name their own."),
     ] = None,
+    atomic: Annotated[
+        bool, typer.Option("--atomic", help="With -f commands: all of them, or none; for one graph, up to 100.")
+    ] = False,
 ) -> None:
     """Take in conversations, notes or commands from files.
 
     What is there already is not stored twice, so that the same files can be given again.
     """
+    if atomic and form != "commands":
+        raise InvalidRequest("--atomic is for -f commands", remedy="Leave it out: other files can be given again.")
     intake = parse(form, given(path, form, citizen))
     try:
-        report, seconds = edge.run(_ingested(edge.settings_of(ctx), intake))
+        report, seconds = edge.run(_ingested(edge.settings_of(ctx), intake, atomic=atomic))
     except KeyboardInterrupt:
         edge.messages().print(
             Text("Interrupted. What was stored stays; run it again and it goes on without duplicates.", "yellow"),
@@ -56,11 +62,13 @@ def ingest_files(
         raise typer.Exit(EXIT_REFUSED)
 
 
-async def _ingested(settings: Settings, intake: Intake) -> tuple[IngestReport, float]:
+async def _ingested(settings: Settings, intake: Intake, *, atomic: bool) -> tuple[IngestReport, float]:
     """The report, and the seconds that it took once the store was open."""
     total = sum(item.size for item in intake.items)
     async with running(settings) as runtime:
         begun = time.perf_counter()
+        if atomic:
+            return await ingest_whole(intake, runtime.deps, now()), time.perf_counter() - begun
         with bar(edge.messages(), total) as advance:
             report = await ingest(intake, runtime.deps, now(), advance)
         return report, time.perf_counter() - begun

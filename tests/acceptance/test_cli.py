@@ -250,9 +250,30 @@ def test_the_last_change_of_a_memory_or_a_link_is_undone(command: Command, tmp_p
     assert (receipt["command"], receipt["status"], receipt["version"]) == ("undo_link", "stored", 3)
 
 
+def test_a_file_of_commands_is_taken_in_as_a_whole_or_not_at_all(command: Command, tmp_path: Path) -> None:
+    lines = [
+        {"command": "remember", "id": "boat", "name": "Boat", "valid_at": "2026-01-01"},
+        {"command": "supersede", "id": "boat", "description": "It leaks."},
+        {"command": "retract", "id": "nobody"},
+    ]
+    file = tmp_path / "boat.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    whole = ("ingest", str(file), "-f", "commands", "-c", "mira-1", "--atomic")
+    refused = command(*whole)
+    assert (refused.code, "stored 0" in refused.out) == (5, True)
+    faults = " ".join(refused.out.split()).split("refused: ")[1:]
+    assert "there is no memory nobody" in faults[0]
+    assert all("not applied" in fault for fault in faults[1:])
+    assert command("history", "boat", "-c", "mira-1").code == 4
+    file.write_text("\n".join(map(json.dumps, lines[:2])), "utf-8")
+    assert command(*whole).code == 0
+    assert "3 records" in command("history", "boat", "-c", "mira-1").out
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [
+        (("ingest", "examples/ada/talk_with_luca.jsonl", "-f", "messages", "-c", "mira-1", "--atomic"), 2),
         (("undo", "nothing", "-c", "mira-1"), 4),
         (("undo", "nothing"), 2),
         (("remember", "x"), 2),
