@@ -58,7 +58,7 @@ async def running(settings: Settings) -> AsyncIterator[Runtime]:
         graphs = Graphs(connection, model=embedder.model, dimension=embedder.dimension)
         await connection.ping()
         _settle()
-        deps = Deps(connection, graphs, embedder, language_model=model)
+        deps = Deps(connection, graphs, embedder, language_model=model, auto_tags=settings.store.auto_tags)
         async with nullcontext() if engine is None else _watched(engine, connection, graphs):
             yield Runtime(settings, deps, engine)
     finally:

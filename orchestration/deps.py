@@ -13,10 +13,13 @@ from substrate.language_models.model import LanguageModel
 
 @dataclass(frozen=True, slots=True)
 class Deps:
-    """An open store, an open embedder, how a question's channels are weighed, and a language model, if any."""
+    """An open store and embedder, how a question's channels are weighed, a language model if any, and whether
+    ingestion makes tags.
+    """
 
     connection: Connection
     graphs: Graphs
     embedder: Embedder
     fusion: Fusion = FUSION
     language_model: LanguageModel | None = None
+    auto_tags: bool = False

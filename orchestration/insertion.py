@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import Any
 from uuid import uuid4
 
-from orchestration import receipts, recognising, records
+from orchestration import receipts, recognising, records, tagging
 from orchestration.deps import Deps
 from orchestration.receipts import Refusal
 from orchestration.revision import revise
@@ -156,6 +156,18 @@ def with_receipt(command: Command, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+async def with_tags(graph: str, rows: list[dict[str, Any]], deps: Deps) -> list[dict[str, Any]]:
+    """The rows, with tags for what was ingested without any, where that is turned on."""
+    places = [place for place, row in enumerate(rows) if deps.auto_tags and records.wants_tags(row)]
+    if not places:
+        return rows
+    said = [tagging.phrases(rows[place]["description"]) for place in places]
+    names = [f"#{name}" for name in tagging.to_look_up(said)]
+    known, size = await reader.tag_sizes(deps.connection, graph, names)
+    made = dict(zip(places, tagging.chosen(said, known, size), strict=True))
+    return [records.tagged(row, made[place]) if made.get(place) else row for place, row in enumerate(rows)]
+
+
 async def embed(rows: Sequence[dict[str, Any]], deps: Deps) -> None:
     """Give each row of a memory its embedding."""
     vectors = await deps.embedder.embed_texts([records.embedded_text(row) for row in rows])
@@ -181,6 +193,7 @@ async def _remember(graph: str, commands: Sequence[Remember], given: _With) -> l
 async def _store(graph: str, commands: Sequence[Remember], given: _With) -> list[WriteReceipt]:
     deps, now, _ = given
     rows = [memory_row(command, now) for command in commands]
+    rows = await with_tags(graph, rows, deps)
     await embed(rows, deps)
     marks = await writer.remember(deps.connection, graph, _batch(commands, rows, given))
     marks = [await _as_first(graph, mark, deps) for mark in marks]

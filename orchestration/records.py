@@ -11,10 +11,11 @@ import orjson
 from schemas.command import Command
 from schemas.commands import Remember, Revision
 from schemas.link_commands import LinkRevision, Relate
+from schemas.memory import Source
 from schemas.temporal import END_OF_TIME, Instant, to_instant
 from substrate.cypher.columns import LINK_COLUMNS, LINK_UPKEEP, NODE_COLUMNS, NODE_UPKEEP
 from substrate.emotions import emotion_vector, normal_emotions
-from substrate.rows import LinkName, stored
+from substrate.rows import LinkName, json_text, stored
 from substrate.text import STOP_WORDS, name_key, search_text, words
 
 SPOKEN_TYPES = frozenset(("Turn", "Session"))
@@ -97,8 +98,26 @@ def indexed_text(content: Mapping[str, Any]) -> str:
 
 
 def _beside(content: Mapping[str, Any]) -> str:
-    labels = (*_listed(content.get("tags")), *_listed(content.get("buckets")))
+    labels = (*given_tags(content), *_listed(content.get("buckets")))
     return " ".join((content.get("goal") or "", *labels)).replace("_", " ")
+
+
+def given_tags(content: Mapping[str, Any]) -> Sequence[str]:
+    """The tags that the writer gave; those made at ingestion repeat words of the text."""
+    return () if "tags" in (content.get("unset") or ()) else _listed(content.get("tags"))
+
+
+def wants_tags(row: Mapping[str, Any]) -> bool:
+    """Whether a row was ingested, says something, and has no tags."""
+    said = row["source"] == Source.INGESTION and row["node_type"] != "Session" and bool(row["description"])
+    return said and row["tags"] is None
+
+
+def tagged(row: Mapping[str, Any], tags: Sequence[str]) -> dict[str, Any]:
+    """The row of a new memory with tags that were made for it, and marked so."""
+    unset = ",".join(name for name in (row["unset"], "tags") if name)
+    names = tag_names(tags, ()) + row["tag_names"]
+    return {**row, "tags": json_text(list(tags)), "unset": unset, "tag_names": names}
 
 
 def _listed(names: Any) -> Sequence[str]:

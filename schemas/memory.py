@@ -93,7 +93,7 @@ class ConsciousnessNode(Frozen):
     speaker: str | None = None
     extra: dict[str, Any] = Field(default_factory=dict)
     unset: tuple[str, ...] = Field(
-        default=(), description="Felt fields that nobody gave; their values are defaults."
+        default=(), description="Fields that nobody gave: felt ones have defaults, `tags` were made at ingestion."
     )
 
     level: Level

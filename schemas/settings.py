@@ -39,6 +39,9 @@ class StoreSettings(_Group):
     query_timeout_ms: int = Field(
         default=1000, ge=50, le=1500, description="Deadline of one query; ENGINE caps it at 1.5 seconds."
     )
+    auto_tags: bool = Field(
+        default=False, description="Key phrases are tags of what is ingested without any, for the Tag-Walker."
+    )
 
     def server_url(self) -> str | None:
         """Address of the configured server, or None when the embedded engine is to be used."""

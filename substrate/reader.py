@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.connection import Connection, parameters
+from substrate.cypher import association as association_cypher
 from substrate.cypher import read as cypher
 from substrate.cypher import schema as schema_cypher
 from substrate.indexing import NOTHING
@@ -80,6 +81,12 @@ async def existing(connection: Connection, graph: str, ids: Sequence[str]) -> di
     """Which of the ids are memories of the graph, each with the fingerprint of the record that it carries."""
     rows = await connection.read(graph, cypher.EXISTING, parameters({"ids": list(ids)}))
     return {str(row[0]): row[1] for row in rows}
+
+
+async def tag_sizes(connection: Connection, graph: str, names: Sequence[str]) -> tuple[dict[str, int], int]:
+    """How many memories have each of these `#tags`, without the sign, and how many memories there are."""
+    rows = await connection.read(graph, association_cypher.TAG_SIZES, parameters({"names": list(names)}))
+    return {str(row[0])[1:]: int(row[1]) for row in rows if row[0]}, max((int(row[2]) for row in rows), default=0)
 
 
 async def likeness(

@@ -40,7 +40,15 @@ def messages() -> Console:
 def settings_of(ctx: typer.Context) -> Settings:
     """The settings of the environment, with the global option `--data` applied."""
     settings = Settings(
-        checked(StoreSettings, {}, {"port": "FALKORDB_PORT", "query_timeout_ms": "SUBSTRATE_QUERY_TIMEOUT_MS"}),
+        checked(
+            StoreSettings,
+            {},
+            {
+                "port": "FALKORDB_PORT",
+                "query_timeout_ms": "SUBSTRATE_QUERY_TIMEOUT_MS",
+                "auto_tags": "SUBSTRATE_AUTO_TAGS",
+            },
+        ),
         checked(EmbeddingSettings, {}),
         checked(ServerSettings, {}, {"port": "SUBSTRATE_PORT"}),
         checked(AuthSettings, {}, {name: f"SUBSTRATE_{name.upper()}" for name in AuthSettings.model_fields}),

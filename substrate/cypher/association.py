@@ -44,7 +44,9 @@ ANCHORS_THEN: Final = Query(
 """The same of another moment, from both sides."""
 
 TAG_SIZES: Final = Query(
-    "tag_sizes", "MATCH (t:Tag) WHERE t.name IN $names RETURN t.name, indegree(t, 'TAGGED') ORDER BY t.name"
+    "tag_sizes",
+    "CALL db.meta.stats() YIELD labels WITH labels.ConsciousnessNode AS size "
+    "OPTIONAL MATCH (t:Tag) WHERE t.name IN $names RETURN t.name, indegree(t, 'TAGGED'), size ORDER BY t.name",
 )
 """How many memories have each of the tags now."""
 

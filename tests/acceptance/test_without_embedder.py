@@ -92,6 +92,14 @@ def test_a_signal_resonates_by_its_other_channels(service: Service, citizen: str
     assert said["levels"]["n1_personal"][0]["memory"]["node_id"] == "mast"
 
 
+def test_a_walk_needs_no_vectors(service: Service, citizen: str) -> None:
+    body = {"citizen_id": citizen, "query_text": "Which storm song was sung?"}
+    said = service.http.post("/v1/associate", json=body).json()
+    assert (said["degraded"], said["notes"]) == ([], [])
+    assert "storm song" in said["anchors"][0]["memory"]["description"]
+    assert "lighthouse choir" in str(said["neighbours"])
+
+
 def test_a_sweep_finds_nothing_missing(service: Service, citizen: str) -> None:
     [report] = service.http.post("/v1/upkeep/sweep", json={"citizen_id": citizen, "levels": ["N1"]}).json()[
         "reports"
