@@ -27,6 +27,7 @@ from api.routes import (
     keys,
     links,
     memories,
+    metrics,
     receipts,
     resonance,
     retrieval,
@@ -90,7 +91,7 @@ def create_app(settings: Settings, show: Show | None = None) -> FastAPI:
     problems.install(app)
     for room in (
         retrieval, resonance, association, memories, links, commands, receipts, episodes, citizens, identity,
-        upkeep, validation, keys, health,
+        upkeep, validation, keys, health, metrics,
     ):  # fmt: skip
         app.include_router(room.router)
     explorer.install(app)

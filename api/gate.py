@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api import audit
+from api import metrics, observability
 from api.auth import OPEN, Keyring, challenge
 from api.needs import Caller
 from api.problems import problem_of
@@ -75,12 +75,17 @@ class Gate:
         scope.setdefault("state", {})
         scope["state"].update(request_id=request_id, caller=None)
         answered = Answered(send, {"X-Request-Id": request_id, **_fixed(scope["path"])})
+        token = observability.REQUEST.set(scope["state"])
         try:
-            refusal = await self._refusal(scope, headers, answered)
-            await (refusal or self.app)(scope, receive, answered)
+            with metrics.in_flight():
+                refusal = await self._refusal(scope, headers, answered)
+                await (refusal or self.app)(scope, receive, answered)
         finally:
+            seconds = time.perf_counter() - begun
+            metrics.request(scope["method"], observability.route_of(scope), answered.status, seconds)
             if not is_public(scope["path"]):
-                audit.note(scope, request_id, answered.status, (time.perf_counter() - begun) * 1000)
+                observability.note(scope, answered.status, seconds * 1000)
+            observability.REQUEST.reset(token)
 
     async def _refusal(self, scope: Scope, headers: dict[bytes, bytes], answered: Answered) -> Response | None:
         """The answer to a request that may not pass; to one that may, None, and its caller in the state."""

@@ -229,6 +229,14 @@ def _asking(caller: Caller, given: Given) -> Given:
 ASKING: Final = Need("citizen:ID:read; also :write with apply_feedback; LEVEL:read for N2 and N3", _asking)
 
 
+def _upkeep(caller: Caller, given: Given) -> Given:
+    caller.need_upkeep()
+    return given
+
+
+UPKEEP: Final = Need("upkeep", _upkeep)
+
+
 def _sweep(caller: Caller, given: Given) -> Given:
     caller.need_upkeep()
     request: SweepRequest = given["request"]

@@ -143,6 +143,7 @@ async def _watch(engine: EmbeddedEngine, graphs: Graphs, missed: asyncio.Event) 
         graphs.forget()
         try:
             if await engine.ensure():
+                engine.restarts += 1
                 logger.warning("the engine had ended; it was started again")
             pause = LEAST_PAUSE_S
         except SubstrateError as error:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, NamedTuple
 from fastapi import Depends, Header, Query, Response
 from pydantic import Field, PlainValidator
 
+from api import metrics
 from api.dependencies import Now, Opened
 from api.etags import IfMatch, expecting
 from api.needs import Caller
@@ -163,6 +164,12 @@ def _if_allowed(parsed: Command | WriteReceipt, writing: Writing) -> Command | W
 
 async def _carry_out(parsed: Sequence[Command | WriteReceipt], writing: Writing) -> list[WriteReceipt]:
     """A receipt for each, in order: of the commands that could be read, and of those refused before."""
+    receipts = await _receipts(parsed, writing)
+    metrics.receipts(receipts)
+    return receipts
+
+
+async def _receipts(parsed: Sequence[Command | WriteReceipt], writing: Writing) -> list[WriteReceipt]:
     commands = [each for each in parsed if isinstance(each, Command)]
     if writing.atomic:
         if len(commands) < len(parsed):

@@ -34,7 +34,8 @@ POLL_S: Final = 0.005
 class EmbeddedEngine:
     """The engine of one data directory, as one process uses it.
 
-    `patience_s` is how long an engine that another process runs may leave us without an answer.
+    `patience_s` is how long an engine that another process runs may leave us without an answer; `restarts` counts
+    how often this process started it again after it had ended.
     """
 
     def __init__(self, directory: Path, *, patience_s: float = 10.0) -> None:
@@ -44,6 +45,7 @@ class EmbeddedEngine:
         self._launch: Launch | None = None
         self._flight: asyncio.Task[bool] | None = None
         self._stopping = False
+        self.restarts = 0
 
     @property
     def socket(self) -> Path:

@@ -11,7 +11,7 @@ import uvicorn
 from rich.text import Text
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api import audit
+from api import observability
 from api.app import create_app
 from api.cli import edge
 from api.gate import is_loopback
@@ -70,7 +70,7 @@ def serve(
             f"--open is for this machine alone, and {address[0]} can be reached from others",
             remedy="Leave --open away, or listen on 127.0.0.1.",
         )
-    audit.configure()
+    observability.configure(_log_level(settings))
     gate = FailureKept(create_app(settings, _show))
     config = uvicorn.Config(
         gate,
@@ -79,6 +79,7 @@ def serve(
         ws="none",
         access_log=False,  # the audit log says more, and nothing that was sent
         server_header=False,
+        log_config=None,
         log_level=_log_level(settings),
         timeout_graceful_shutdown=GRACE_SECONDS,
     )

@@ -10,6 +10,7 @@ import orjson
 from fastapi import APIRouter, Path, Query
 from pydantic import Field, WithJsonSchema
 
+from api import metrics
 from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
 from api.erasing import OfCitizen, erase_said
@@ -60,6 +61,7 @@ async def remember_episode(conversation: Conversation, runtime: Opened, now: Now
     """Store a conversation: turns, who said them, their order, and the session they were said in."""
     episode_id, intake = await asyncio.to_thread(_read, conversation)
     report = await ingest(intake, runtime.deps, now)
+    metrics.ingested(report.stored, report.duplicates, report.refused)
     return EpisodeReport(**dict(report), citizen_id=conversation.citizen_id, episode_id=episode_id)
 
 

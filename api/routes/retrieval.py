@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
+from api import metrics
 from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
 from api.needs import ASKING, needs
@@ -20,18 +21,20 @@ router = APIRouter(prefix="/v1", tags=["retrieval"], route_class=StrictRoute)
 @needs(ASKING)
 async def retrieve(intention: RetrievalIntention, runtime: Opened, now: Now) -> Response:
     """The part of a citizen's memory that matters now, over all three levels."""
-    return _answer(await retrieve_consciousness_context(intention, runtime.deps, now))
+    return _answer(await retrieve_consciousness_context(intention, runtime.deps, now), "retrieve")
 
 
 @router.post("/wake", response_model=ConsciousnessStream)
 @needs(ASKING)
 async def wake(state: StateBasedRetrieval, runtime: Opened, now: Now) -> Response:
     """What fits how a citizen is, with no question asked."""
-    return _answer(await retrieve_consciousness_context_from_state(state, runtime.deps, now))
+    return _answer(await retrieve_consciousness_context_from_state(state, runtime.deps, now), "wake")
 
 
-def _answer(stream: ConsciousnessStream) -> Response:
+def _answer(stream: ConsciousnessStream, door: str) -> Response:
     """The stream, with the time that each stage took where the tools of browsers look for it."""
     stages = [f"{stage};dur={spent:g}" for stage, spent in stream.stage_ms.items()]
     timing = ", ".join([*stages, f"total;dur={stream.retrieval_latency_ms:g}"])
-    return Response(json_bytes(stream), media_type="application/json", headers={"Server-Timing": timing})
+    body = json_bytes(stream)
+    metrics.stream(stream, door, len(body))
+    return Response(body, media_type="application/json", headers={"Server-Timing": timing})

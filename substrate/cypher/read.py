@@ -81,3 +81,5 @@ CHANGED: Final = Query(
     f"RETURN {node_columns('n')}",
 )
 """All records of the identities that were ever revised, so many identities at a time."""
+
+COUNT_NODES: Final = Query("count_nodes", "MATCH (n) RETURN count(n)")

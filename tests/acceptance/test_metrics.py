@@ -1,0 +1,152 @@
+"""`/metrics` and the log as an operator meets them: numbers that move with what happened, and nobody's words."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from api.observability import REQUEST, JsonLines
+from tests.acceptance.conftest import ADMIN_KEY, Service
+from tests.acceptance.test_rest_bad_input import problem_in
+
+type Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
+
+FELT = {"current_energy": 0.5, "current_emotions": {"joy": 0.5}}
+SECRET = "Marzipan under the third stair"
+
+
+def scrape(service: Service) -> Samples:
+    answer = service.http.get("/metrics")
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(answer.text)
+        for sample in family.samples
+    }
+
+
+def grown(before: Samples, after: Samples, name: str, **labels: str) -> float:
+    key = (name, tuple(sorted(labels.items())))
+    return after.get(key, 0) - before.get(key, 0)
+
+
+def test_a_stream_shows_in_every_histogram_of_it(service: Service, citizen: str) -> None:
+    service.remember(citizen, id="m", name="a teapot")
+    before = scrape(service)
+    stream = service.http.post("/v1/retrieve", json={"citizen_id": citizen, "query_text": "teapot"}).json()
+    assert service.http.post("/v1/wake", json={"citizen_id": citizen, **FELT}).status_code == 200
+    after = scrape(service)
+    assert grown(before, after, "substrate_stream_seconds_count", door="retrieve") == 1
+    assert grown(before, after, "substrate_stream_seconds_count", door="wake") == 1
+    sum_of = grown(before, after, "substrate_stream_seconds_sum", door="retrieve")
+    assert sum_of == pytest.approx(stream["retrieval_latency_ms"] / 1000)
+    for stage in stream["stage_ms"]:
+        assert grown(before, after, "substrate_stream_stage_seconds_count", stage=stage) >= 1
+    for timing in stream["timings"]:
+        query = timing["query"]
+        assert grown(before, after, "substrate_stream_query_seconds_count", query=query) >= 1
+        assert grown(before, after, "substrate_stream_query_rows_sum", query=query) >= timing["rows"]
+    assert grown(before, after, "substrate_stream_tokens_count") == 2
+    assert grown(before, after, "substrate_degraded_streams_total", door="retrieve") == bool(stream["degraded"])
+
+
+def test_receipts_are_counted_by_what_became_of_the_command(service: Service, citizen: str) -> None:
+    before = scrape(service)
+    good = {"citizen_id": citizen, "id": "m", "name": "n", "command_id": f"c-{citizen}"}
+    service.http.post("/v1/memories", json=[good, {"citizen_id": citizen}])
+    service.http.post("/v1/memories", json=good)
+    messages = [{"role": "user", "content": "Hello."}]
+    report = service.http.post("/v1/episodes", json={"citizen_id": citizen, "messages": messages}).json()
+    after = scrape(service)
+    stored = grown(before, after, "substrate_receipts_total", status="stored")
+    assert stored == 1 + report["stored"]
+    assert grown(before, after, "substrate_receipts_total", status="duplicate") == 1
+    assert grown(before, after, "substrate_receipts_total", status="refused") == 1
+
+
+def test_requests_are_counted_by_route_never_by_address(service: Service, citizen: str) -> None:
+    before = scrape(service)
+    path = f"/v1/citizens/{citizen}/identity"
+    status = str(service.http.get(path).status_code)
+    service.http.get(f"/nowhere/{citizen}")
+    service.http.request("BREW", f"/v1/citizens/{citizen}")
+    after = scrape(service)
+    name = "substrate_http_request_seconds_count"
+    assert grown(before, after, name, method="GET", route="/v1/citizens/{citizen_id}/identity", status=status) == 1
+    assert grown(before, after, name, method="GET", route="none", status="404") == 1
+    assert sum(
+        grown(before, after, name, **dict(labels))
+        for found, labels in after
+        if found == name and ("method", "other") in labels
+    )
+    assert not any(citizen in str(key) for key in after)
+
+
+def test_the_sizes_are_those_of_the_engine(service: Service, citizen: str) -> None:
+    before = scrape(service)
+    service.remember(citizen, id="m", name=SECRET)
+    after = scrape(service)
+    held = service.contents()
+    personal = [counts[0] for name, counts in held.items() if name.startswith("citizen_")]
+    assert after["substrate_graphs", (("level", "N1"),)] == len(personal)
+    assert after["substrate_nodes", (("level", "N1"),)] == sum(personal)
+    assert grown(before, after, "substrate_graphs", level="N1") == 1
+    assert after["substrate_engine_memory_bytes", ()] > 1_000_000
+    assert after["substrate_engine_up", ()] == 1
+    assert after["substrate_http_requests_in_flight", ()] == 1
+    assert SECRET not in service.http.get("/metrics").text
+
+
+def test_metrics_are_for_upkeep_and_administrators(service: Service) -> None:
+    with service.client(None) as http:
+        problem_in(http.get("/metrics"), 401)
+    with service.client(service.key("citizen:*:*", "N2:*", "N3:*")) as http:
+        problem_in(http.get("/metrics"), 403)
+    with service.client(service.key("upkeep")) as http:
+        assert http.get("/metrics").status_code == 200
+
+
+def test_an_engine_that_was_started_again_is_counted(tmp_path: Path) -> None:
+    own = Service(tmp_path, embedding="none")
+    try:
+        assert scrape(own)["substrate_engine_restarts_total", ()] == 0
+        os.kill(own.engine_pid(), signal.SIGKILL)
+        give_up = time.monotonic() + 30
+        found = scrape(own)
+        while not (found["substrate_engine_up", ()] and found["substrate_engine_restarts_total", ()]):
+            assert time.monotonic() < give_up
+            time.sleep(0.05)
+            found = scrape(own)
+        assert found["substrate_engine_restarts_total", ()] == 1
+    finally:
+        own.stop()
+
+
+def test_a_line_of_the_log_says_which_request_and_which_citizens_it_is_about() -> None:
+    class CallerOf:
+        citizens = frozenset(("grace", "ada"))
+
+    try:
+        raise ValueError("no")
+    except ValueError:
+        failed = sys.exc_info()
+    record = logging.LogRecord("api.x", logging.WARNING, __file__, 1, "slow %s", ("query",), failed)
+    token = REQUEST.set({"request_id": "r1", "caller": CallerOf()})
+    try:
+        said = json.loads(JsonLines().format(record))
+    finally:
+        REQUEST.reset(token)
+    assert (said["level"], said["logger"], said["message"]) == ("WARNING", "api.x", "slow query")
+    assert (said["request_id"], said["citizens"]) == ("r1", ["ada", "grace"])
+    assert said["exception"].endswith("ValueError: no")
+    assert "request_id" not in json.loads(JsonLines().format(record))
+    assert ADMIN_KEY not in str(said)
