@@ -10,7 +10,7 @@ import asyncio
 from collections import Counter as Tally
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -153,30 +153,53 @@ async def exposition(runtime: Runtime) -> bytes:
 class _Given:
     """A collector of what was gathered before."""
 
-    def __init__(self, families: list[Metric]) -> None:
+    def __init__(self, families: Iterable[Metric]) -> None:
         self._families = families
 
     def collect(self) -> Iterable[Metric]:
         return self._families
 
 
-async def _of_engine(runtime: Runtime) -> list[Metric]:
-    restarts = CounterMetricFamily("substrate_engine_restarts", "Starts of the embedded engine after it ended.")
-    restarts.add_metric((), 0 if runtime.engine is None else runtime.engine.restarts)
-    up = GaugeMetricFamily("substrate_engine_up", "Whether the engine answers.")
+class _Engine(NamedTuple):
+    """What a scrape asks of the engine."""
+
+    restarts: CounterMetricFamily
+    up: GaugeMetricFamily
+    memory: GaugeMetricFamily
+    graphs: GaugeMetricFamily
+    nodes: GaugeMetricFamily
+
+
+def engine_families() -> _Engine:
+    """The metrics that a scrape asks of the engine, without values yet."""
+    return _Engine(
+        CounterMetricFamily("substrate_engine_restarts", "Starts of the embedded engine after it ended."),
+        GaugeMetricFamily("substrate_engine_up", "Whether the engine answers."),
+        GaugeMetricFamily("substrate_engine_memory_bytes", "Memory that the engine uses."),
+        GaugeMetricFamily("substrate_graphs", "Graphs, by level.", labels=("level",)),
+        GaugeMetricFamily(
+            "substrate_nodes",
+            "Nodes of all graphs, by level; records of the past and traces among them.",
+            labels=("level",),
+        ),
+    )
+
+
+async def _of_engine(runtime: Runtime) -> _Engine:
+    families = engine_families()
+    families.restarts.add_metric((), 0 if runtime.engine is None else runtime.engine.restarts)
     try:
-        measured = await _sizes(runtime)
+        await _add_sizes(families, runtime)
     except SubstrateError:
-        up.add_metric((), 0)
-        return [restarts, up]
-    up.add_metric((), 1)
-    return [restarts, up, *measured]
+        families.up.add_metric((), 0)
+    else:
+        families.up.add_metric((), 1)
+    return families
 
 
-async def _sizes(runtime: Runtime) -> list[Metric]:
+async def _add_sizes(families: _Engine, runtime: Runtime) -> None:
     connection = runtime.deps.connection
-    memory = GaugeMetricFamily("substrate_engine_memory_bytes", "Memory that the engine uses.")
-    memory.add_metric((), await sizes.memory_bytes(connection))
+    memory = await sizes.memory_bytes(connection)
     names = await runtime.deps.graphs.existing()
     room = asyncio.Semaphore(COUNTED_AT_ONCE)
 
@@ -191,13 +214,7 @@ async def _sizes(runtime: Runtime) -> list[Metric]:
     for name, count in zip(names, await asyncio.gather(*map(nodes_of, names)), strict=True):
         graphs[origin_of(name)[0].value] += 1
         nodes[origin_of(name)[0].value] += count
-    shown = [memory]
-    for metric, said, held in (
-        ("substrate_graphs", "Graphs, by level.", graphs),
-        ("substrate_nodes", "Nodes of all graphs, by level; records of the past and traces among them.", nodes),
-    ):
-        family = GaugeMetricFamily(metric, said, labels=("level",))
-        for level, count in sorted(held.items()):
-            family.add_metric((level,), count)
-        shown.append(family)
-    return list[Metric](shown)
+    families.memory.add_metric((), memory)
+    for family, held in ((families.graphs, graphs), (families.nodes, nodes)):
+        for level, number in held.items():
+            family.add_metric((level,), number)
