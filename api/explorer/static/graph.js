@@ -7,11 +7,15 @@ import { colour } from "./theme.js";
 const SIZE = { focus: 34, peripheral: 20, background: 12 };
 const MARGIN = { across: 48, down: 72 };
 const KINDS = 6;
+/** So many links are drawn paler, for what lies beneath them. */
+const MANY = 120;
 const NAME_LENGTH = 44;
 
 let library = null;
 let cy = null;
 let chosen = () => {};
+/** What stays lit when the pointer leaves a memory. */
+let held = null;
 
 /** Fetch the drawing library; it is not needed for the first paint. */
 export function load() {
@@ -81,12 +85,11 @@ function style() {
     { selector: 'node[tier = "focus"]', style: { label: "data(name)", "font-weight": 600, "z-index": 9 } },
     { selector: "edge", style: { "curve-style": "bezier", "line-color": (edge) => of(edge.data("colour")),
       "target-arrow-color": (edge) => of(edge.data("colour")), "target-arrow-shape": "triangle", "arrow-scale": 0.7,
-      width: (edge) => 0.6 + 3 * edge.data("energy"), "line-opacity": 0.5 } },
+      width: (edge) => 0.6 + 3 * edge.data("energy"), "line-opacity": cy.edges().length > MANY ? 0.32 : 0.5 } },
     { selector: ".dim", style: { opacity: 0.13, label: "" } },
     { selector: "node.lit", style: { label: "data(name)", "border-color": ink, "z-index": 20 } },
     { selector: "edge.lit", style: { "line-opacity": 1, width: (edge) => 2 + 3 * edge.data("energy"), "z-index": 19 } },
-    { selector: "edge.path", style: { label: "data(kind)", "line-color": of("accent"), "target-arrow-color": of("accent"),
-      color: ink, "font-size": 10, "text-background-color": of("paper"), "text-background-opacity": 0.9 } },
+    { selector: "edge.path", style: { "line-color": of("accent"), "target-arrow-color": of("accent") } },
     { selector: "node.path", style: { "border-color": of("accent"), "border-width": 4 } },
   ];
 }
@@ -128,6 +131,7 @@ export async function draw(stream) {
   place.setAttribute("aria-label", seen.shown.length
     ? `${seen.shown.length} memories and ${seen.links.length} links between them. The list of memories says the same.`
     : "No memory is active");
+  held = null;
   cy?.destroy();
   cy = cytoscape({ container: place, elements: elements(seen, colours), minZoom: 0.15, maxZoom: 4,
     autoungrabify: true, boxSelectionEnabled: false });
@@ -147,8 +151,6 @@ function arrange() {
   cy.viewport({ zoom: 1, pan: { x: cy.width() / 2, y: cy.height() / 2 - 10 } });
   cy.style(style());
 }
-
-let held = null;
 
 function light(some, how = "lit") {
   const all = some.union(some.connectedNodes());
