@@ -17,6 +17,7 @@ import statistics
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import batched
 from pathlib import Path
@@ -148,14 +149,14 @@ class Asker:
         self._then = to_datetime(moment - YEAR // 2)
         self.spent: dict[str, list[float]] = {"without": [], "present": [], "past": []}
         self.alike: list[float] = []
+        self.late: Counter[str] = Counter()
 
     async def _ask(self, name: str, citizen: str, text: str, **when: Any) -> set[str]:
         intention = RetrievalIntention(query_text=text, citizen_id=citizen, query_levels=LEVELS, **when)
         begun = time.perf_counter()
         stream = await retrieve_consciousness_context(intention, self._runtime.deps, now())
         self.spent[name].append((time.perf_counter() - begun) * 1000)
-        if stream.degraded:
-            raise RuntimeError(f"a stream came without {stream.degraded}")
+        self.late[name] += len(stream.degraded)
         return shown(stream)
 
     async def round(self, texts: Sequence[str]) -> None:
@@ -192,6 +193,7 @@ async def measure(nodes: int, links: int, questions: int) -> Figures:
         "built_in_s": built,
         "questions": questions,
         "ms": spent,
+        "queries_past_their_deadline": dict(asker.late),
         "same_memories": round(statistics.mean(asker.alike), 3),
         "present_with_past_to_without": round(spent["present"]["p50"] / spent["without"]["p50"], 3),
         "past_to_present": round(spent["past"]["p50"] / spent["present"]["p50"], 3),
