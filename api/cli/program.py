@@ -60,6 +60,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "associate": "Find by words, and walk over the tags and links of what was found; no vectors.",
     "identity": "Show who a citizen is, or was: what most of its memories point to.",
     "serve": "Serve the REST API.",
+    "mcp": "Serve agents by the Model Context Protocol, over standard input and output.",
     "keys": "Make, list and revoke the keys of the service.",
     "doctor": "Check the engine, the indexes, the embedder and the disk.",
 }

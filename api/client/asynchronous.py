@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import httpx
+from starlette.types import ASGIApp
 
 from api.client.asking import Asking
 from api.client.citizens import Citizens
 from api.client.commands import Commands
 from api.client.links import Links
 from api.client.memories import Memories
+from api.client.sending import ATTEMPTS
 from api.client.service import Service
 from schemas.settings import AuthSettings, ClientSettings, EmbeddingSettings, Settings, StoreSettings
 
@@ -40,12 +42,31 @@ class AsyncSubstrate(Asking, Memories, Links, Commands, Citizens, Service):
 
         `embedding` as in the setting of this name. Raises EngineFault when the engine cannot start.
         """
+        async with cls.opened(_settings(Path(path), embedding)) as client:
+            yield client
+
+    @classmethod
+    @asynccontextmanager
+    async def opened(cls, settings: Settings) -> AsyncIterator[AsyncSubstrate]:
+        """The same without a service, on the store that the settings name; nobody is asked for a key."""
+        within = Settings(
+            settings.store, settings.embedding, settings.server, AuthSettings(open=True), settings.language_model
+        )
         # The engine is no business of those who only call a service: they do not pay for its import.
-        app = import_module("api.app").create_app(_settings(Path(path), embedding))
-        async with app.router.lifespan_context(app):
-            transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-            async with cls(http=httpx.AsyncClient(transport=transport, base_url="http://localhost")) as client:
-                yield client
+        app = import_module("api.app").create_app(within)
+        async with app.router.lifespan_context(app), cls.inside(app) as client:
+            yield client
+
+    @classmethod
+    def inside(cls, app: ASGIApp, headers: Mapping[str, str] | None = None, attempts: int = ATTEMPTS) -> Self:
+        """The same for an application of this process, whose lifespan is somebody else's, with these headers."""
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        http = httpx.AsyncClient(
+            transport=transport, base_url="http://localhost", headers=headers, trust_env=False
+        )
+        client = cls(http=http)
+        client._attempts = attempts
+        return client
 
 
 def _connection(base_url: str | None, api_key: str | None) -> dict[str, Any]:
@@ -59,4 +80,4 @@ def _connection(base_url: str | None, api_key: str | None) -> dict[str, Any]:
 def _settings(path: Path, embedding: str | None) -> Settings:
     store = StoreSettings().model_copy(update={"data": path, "url": None, "falkordb_host": None})
     chosen = EmbeddingSettings() if embedding is None else EmbeddingSettings(embedding=embedding)
-    return Settings(store, chosen, auth=AuthSettings(open=True))
+    return Settings(store, chosen)

@@ -46,11 +46,12 @@ class Sender:
     """What all rooms of the client share: the connection."""
 
     _http: httpx.AsyncClient
+    _attempts: int = ATTEMPTS
 
     async def _answer[T: BaseModel](self, kind: type[T], call: Call) -> T:
         """The answer to the call. Raises what the service raised, Unavailable when it cannot be reached."""
         retrying = AsyncRetrying(
-            stop=stop_after_attempt(ATTEMPTS) | stop_before_delay(PATIENCE_SECONDS),
+            stop=stop_after_attempt(self._attempts) | stop_before_delay(PATIENCE_SECONDS),
             wait=_pause,
             retry=retry_if_exception(_worth_repeating(call)),
             reraise=True,

@@ -257,7 +257,7 @@ def test_both_faces_have_the_same_methods() -> None:
     def of(face: type) -> set[str]:
         return {name for name, one in inspect.getmembers(face, callable) if not name.startswith("_")}
 
-    assert of(AsyncSubstrate) - {"aclose"} == of(Substrate) - {"close"}
+    assert of(AsyncSubstrate) - {"aclose", "inside", "opened"} == of(Substrate) - {"close"}
     assert inspect.signature(Substrate.receipt).return_annotation == "WriteReceipt"
 
 

@@ -11,7 +11,7 @@ import pytest
 from tests.acceptance.conftest import ADMIN_KEY, Service
 
 ROOT = Path(__file__).parents[2]
-SAYS = {"python.py": "tea with milk"}
+SAYS = {"python.py": "tea with milk", "rest.py": "tea with milk", "mcp_client.py": "tea with milk"}
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "examples").glob("*.py")))

@@ -1,0 +1,125 @@
+"""The protocol's server: its lists, its calls, and every error as an error."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
+
+from api.client import AsyncSubstrate
+from api.mcp.tools import TOOLS, Said, Tool, Wake, wake
+from api.problems import fault_line, invalid
+from schemas.errors import SubstrateError
+
+type Context = ServerRequestContext[Any]
+type Page = types.PaginatedRequestParams | None
+type ClientOf = Callable[[Context], AsyncSubstrate]
+
+INSTRUCTIONS: Final = (
+    "Memory that outlives this conversation. Wake or recall before you answer; remember what matters; correct "
+    "what turns out wrong. Each tool needs the citizen_id of whoever you are."
+)
+FOCUS: Final = "substrate://citizens/{citizen_id}/focus"
+_FOCUS: Final = re.compile(r"substrate://citizens/([^/]+)/focus")
+_BY_NAME: Final = {tool.name: tool for tool in TOOLS}
+
+
+def make_server(client_of: ClientOf, version: str) -> Server[Any]:
+    """The server; each request goes through the client that `client_of` gives for it."""
+    handlers = _Handlers(client_of)
+    return Server(
+        "substrate",
+        version=version,
+        instructions=INSTRUCTIONS,
+        on_list_tools=handlers.tools,
+        on_call_tool=handlers.call,
+        on_list_resources=handlers.resources,
+        on_list_resource_templates=handlers.templates,
+        on_read_resource=handlers.read,
+    )
+
+
+class _Handlers:
+    def __init__(self, client_of: ClientOf) -> None:
+        self._client_of = client_of
+
+    async def tools(self, _context: Context, _page: Page) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS])
+
+    async def call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        tool = _BY_NAME.get(params.name)
+        if tool is None:
+            known = ", ".join(_BY_NAME)
+            raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name}; there are {known}")
+        try:
+            return _result(await tool.does(self._client_of(context), _checked(tool.takes, params.arguments or {})))
+        except SubstrateError as error:
+            return _failed(error)
+
+    async def resources(self, _context: Context, _page: Page) -> types.ListResourcesResult:
+        return types.ListResourcesResult(resources=[])
+
+    async def templates(self, _context: Context, _page: Page) -> types.ListResourceTemplatesResult:
+        said = "What is in the focus of a citizen, as it is now."
+        one = types.ResourceTemplate(name="focus", uri_template=FOCUS, description=said, mime_type="text/plain")
+        return types.ListResourceTemplatesResult(resource_templates=[one])
+
+    async def read(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        found = _FOCUS.fullmatch(str(params.uri))
+        if found is None:
+            raise MCPError(types.INVALID_PARAMS, f"there is no such resource; there is {FOCUS}")
+        try:
+            said = await wake(self._client_of(context), _checked(Wake, {"citizen_id": found[1]}))
+        except SubstrateError as error:
+            raise MCPError(types.INVALID_PARAMS, error.detail, _problem(error)) from error
+        text = types.TextResourceContents(uri=params.uri, mime_type="text/plain", text=said.text)
+        return types.ReadResourceResult(contents=[text])
+
+
+def _described(tool: Tool) -> types.Tool:
+    hints = types.ToolAnnotations(
+        read_only_hint=tool.reads,
+        destructive_hint=tool.destroys,
+        idempotent_hint=tool.reads,
+        open_world_hint=False,
+    )
+    schema = tool.takes.model_json_schema()
+    return types.Tool(name=tool.name, description=tool.said, input_schema=schema, annotations=hints)
+
+
+def _checked(kind: Any, given: dict[str, Any]) -> Any:
+    """The arguments as a value. Raises InvalidRequest with every fault: what is missing, extra or out of range."""
+    try:
+        return kind.model_validate(given)
+    except ValidationError as error:
+        faults = [fault_line(fault["loc"], fault["msg"]) for fault in error.errors(include_url=False)]
+        raise invalid(faults) from error
+
+
+def _result(said: Said) -> types.CallToolResult:
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=said.text)], structured_content=said.values
+    )
+
+
+def _failed(error: SubstrateError) -> types.CallToolResult:
+    lines = [error.detail, *(fault for fault in error.faults if fault != error.detail), error.remedy]
+    text = types.TextContent(type="text", text="\n".join(line for line in lines if line))
+    return types.CallToolResult(content=[text], structured_content=_problem(error), is_error=True)
+
+
+def _problem(error: SubstrateError) -> dict[str, Any]:
+    """The problem as REST says it."""
+    return {
+        "type": f"/problems/{error.slug}",
+        "status": error.status,
+        "detail": error.detail,
+        "remedy": error.remedy,
+        "faults": list(error.faults),
+    }
