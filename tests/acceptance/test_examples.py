@@ -11,7 +11,6 @@ import pytest
 from tests.acceptance.conftest import ADMIN_KEY, Service
 
 ROOT = Path(__file__).parents[2]
-SAYS = {"python.py": "tea with milk", "rest.py": "tea with milk", "mcp_client.py": "tea with milk"}
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "examples").glob("*.py")))
@@ -27,4 +26,4 @@ def test_an_example_says_what_it_promises(service: Service, name: str, monkeypat
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert SAYS[name] in done.stdout
+    assert "tea with milk" in done.stdout

@@ -1,0 +1,1 @@
+"""Substrate in the frameworks of others, on the Python client."""
