@@ -4,7 +4,8 @@ The rule: what a new memory says (its description, or its name when it has none)
 what a memory that holds now says, and has `records.FEWEST_WORDS` words or more: shorter texts ("Thanks!") are said
 again for good reasons. It may come as it was shown: as a line of the compact form, or with speaker or name in
 front, which then must be those of that memory. Not recognised is what names another speaker or another beginning,
-what belongs to an episode, and what is sent with `restate`.
+what belongs to an episode, what is sent with `restate`, and what names an id of its own: whoever gives a memory an
+id will look for it there.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ class Reading(NamedTuple):
 
 def readings(command: Remember) -> dict[int, Reading]:
     """What the command may say again, by the key under which it is found; nothing for one that is not held."""
-    if command.restate or command.episode_id is not None or command.source is Source.INGESTION:
+    own = command.restate or command.id is not None or command.episode_id is not None
+    if own or command.source is Source.INGESTION:
         return {}
     text = command.description or command.name
     found: dict[int, Reading] = {}
@@ -64,7 +66,7 @@ def says_again(command: Remember, read: Mapping[int, Reading], record: Record) -
     content = record.content
     said = " ".join(words(content.get("description") or content["name"]))
     reading = next((one for one in read.values() if one.words == said), None)
-    if reading is None or record.id == command.id:
+    if reading is None:
         return False
     speaker = content.get("speaker")
     names = {" ".join(words(name)) for name in (speaker, content["name"]) if name}

@@ -68,6 +68,7 @@ async def test_what_a_memory_says_already_is_not_stored_again(deps: Deps, fresh_
         (TEXT, {"speaker": "Luca"}),
         (TEXT, {"valid_at": moment(3)}),
         (TEXT, {"episode_id": "a talk"}),
+        (TEXT, {"id": "an id of its own"}),
         (f"{TEXT} or June", {}),
     ],
 )
