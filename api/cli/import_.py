@@ -1,8 +1,9 @@
-"""`substrate import`: an export into an empty memory, whole or not at all."""
+"""`substrate import`: an export into an empty memory, whole or not at all; or what another memory gave out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -10,14 +11,26 @@ import typer
 from rich.text import Text
 
 from api.cli import edge
+from api.cli.ingest import take_in
 from api.cli.progress import bar
 from api.runtime import now, running
+from orchestration.formats import parse
+from orchestration.formats.files import given
 from orchestration.moving.importing import ImportReport, import_lines
 from schemas.base import CitizenId, Request
 from schemas.errors import InvalidRequest
 from schemas.settings import Settings
 
 app = typer.Typer(add_completion=False)
+
+
+class Origin(StrEnum):
+    """Whose file it is."""
+
+    SUBSTRATE = "substrate"
+    GRAPHITI = "graphiti"
+    MEM0 = "mem0"
+    MCP_MEMORY = "mcp-memory"
 
 
 class Named(Request):
@@ -29,14 +42,23 @@ class Named(Request):
 @app.command("import")
 def import_file(
     ctx: typer.Context,
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="What `substrate export` wrote.")],
+    path: Annotated[
+        Path, typer.Argument(metavar="FILE", help="What `substrate export` wrote, or another memory.")
+    ],
     *,
     citizen: Annotated[
         str | None, typer.Option("--citizen", "-c", metavar="ID", help="Another citizen for the one in the file.")
     ] = None,
+    origin: Annotated[Origin, typer.Option("--from", help="Whose form the file has.")] = Origin.SUBSTRATE,
 ) -> None:
-    """Read an export into an empty memory. A file that is damaged or edited changes nothing."""
+    """Read an export into an empty memory. A file that is damaged or edited changes nothing.
+
+    A file `--from` another memory adds to what is there; given again, it stores nothing twice.
+    """
     citizen_id = edge.checked(Named, {"citizen_id": citizen}, {"citizen_id": "--citizen"}).citizen_id
+    if origin is not Origin.SUBSTRATE:
+        take_in(ctx, parse(origin, given(path, origin, citizen_id)))
+        return
     report = edge.run(_imported(edge.settings_of(ctx), path, citizen_id))
     held = ", ".join(f"{count:,} {kind}s" for kind, count in sorted(report.counts.items()))
     edge.output().print(Text(f"{', '.join(report.graphs) or 'no graph'}: {held or 'nothing'}"), soft_wrap=True)

@@ -48,7 +48,11 @@ def ingest_files(
     """
     if atomic and form != "commands":
         raise InvalidRequest("--atomic is for -f commands", remedy="Leave it out: other files can be given again.")
-    intake = parse(form, given(path, form, citizen))
+    take_in(ctx, parse(form, given(path, form, citizen)), atomic=atomic)
+
+
+def take_in(ctx: typer.Context, intake: Intake, *, atomic: bool = False) -> None:
+    """Store what was read, and tell what became of it. Exits with 5 when something was refused."""
     try:
         report, seconds = edge.run(_ingested(edge.settings_of(ctx), intake, atomic=atomic))
     except KeyboardInterrupt:

@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from orchestration.formats import commands, locomo, markdown, messages
+from orchestration.formats import commands, graphiti, locomo, markdown, mcp_memory, mem0, messages
 from orchestration.formats.intake import File, Given, Ingestible, Intake, Parser
 from orchestration.formats.reading import is_citizen_id
 from schemas.errors import InvalidRequest
@@ -19,6 +19,9 @@ FORMATS: Final[Mapping[str, Parser]] = {
     "locomo": locomo.parse,
     "markdown": markdown.parse,
     "commands": commands.parse,
+    "graphiti": graphiti.parse,
+    "mem0": mem0.parse,
+    "mcp-memory": mcp_memory.parse,
 }
 """The parsers by the name that the caller gives; a format is never guessed."""
 

@@ -9,6 +9,7 @@ import pytest
 
 from api.cli import program
 from tests.acceptance.conftest import Service
+from tests.unit.test_formats_elsewhere import FILES
 
 TALK = '[{"role": "mira", "content": "I sang in the choir."}, {"role": "jon", "content": "Loudly?"}]'
 
@@ -48,6 +49,17 @@ def test_a_citizen_moves_to_another_data_directory(substrate: Substrate) -> None
     assert substrate("two", "export", "-c", "mira").encode() == (home / "mira.jsonl").read_bytes()
     assert "collective_n2" in substrate("three", "import", str(home / "all.jsonl"))
     assert substrate("three", "export", "--all").encode() == (home / "all.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("form", FILES)
+def test_another_memory_comes_in_once_however_often_it_is_given(substrate: Substrate, form: str) -> None:
+    (substrate.home / "other").write_text(FILES[form])
+    words = ("import", "--from", form, "-c", "ada", str(substrate.home / "other"))
+    first = substrate("five", *words)
+    assert "there already 0, refused 0" in first
+    exported = substrate("five", "export", "-c", "ada")
+    assert "stored 0" in substrate("five", *words)
+    assert substrate("five", "export", "-c", "ada") == exported
 
 
 def test_a_file_that_cannot_be_imported_is_told_with_its_line(substrate: Substrate) -> None:
