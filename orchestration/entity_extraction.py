@@ -16,6 +16,7 @@ from orchestration.lexicon import (
     MAX_ENTITIES,
     Entity,
     Lexicon,
+    called,
     holding,
     named_alike,
     phrases,
@@ -112,6 +113,12 @@ async def memories_named(sought: Sequence[str], of: tuple[Connection, str], *, p
     except (GraphMissing, StoreTimeout, Fault):
         return ()
     return named_alike(rows, sought)
+
+
+async def memories_called(name: str, node_type: str, of: tuple[Connection, str]) -> str | None:
+    """The id of the memory of a graph that has just this name, or alias, and this type; None when none has."""
+    rows = await _rows((*of, LEXICON_NOW), name, query_words(name))
+    return called(rows, name, node_type)
 
 
 def _lexicon(past: bool) -> Query:

@@ -150,6 +150,17 @@ def named_alike(rows: Sequence[Sequence[Any]], names: Sequence[str]) -> tuple[En
     return tuple(dict.fromkeys(best))
 
 
+def called(rows: Sequence[Sequence[Any]], name: str, node_type: str) -> str | None:
+    """The id of the memory in the rows with this very type and, in comparable form, this very name or alias."""
+    sought = _bare(name, node_type)
+    for kind, key, _, own, aliases, of_type in rows:
+        if kind == "name" and of_type.lower() == node_type.lower():
+            forms = (own, *(orjson.loads(aliases) if aliases else ()))
+            if sought in {_bare(form, of_type) for form in forms}:
+                return str(key)
+    return None
+
+
 def _bare(name: str, node_type: str) -> str:
     return name_key(name).removeprefix(f"{node_type.lower()} ")
 

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from schemas.base import Frozen
 from schemas.command import WriteReceipt
+from schemas.language_model import FactsReport
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, LinkRecord, MemoryRecord
 
 
@@ -72,6 +73,7 @@ class EpisodeReport(IngestReport):
 
     citizen_id: str
     episode_id: str
+    facts: FactsReport | None = None
 
 
 class Alive(Frozen):

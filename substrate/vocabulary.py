@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import NamedTuple
 
-from substrate.connection import Connection, GraphMissing
+from schemas.temporal import END_OF_TIME, Instant
+from substrate.connection import Connection, GraphMissing, parameters
 from substrate.cypher import vocabulary as cypher
 from substrate.indexing import NOTHING
 
@@ -34,3 +35,17 @@ def merged(vocabularies: list[Vocabulary]) -> Vocabulary:
     nodes = dict.fromkeys(name for one in vocabularies for name in one.node_types)
     relations = dict.fromkeys(name for one in vocabularies for name in one.relation_types)
     return Vocabulary(tuple(nodes), tuple(relations))
+
+
+class Held(NamedTuple):
+    """A link that holds: its id, where it leads, the version of its record."""
+
+    link_id: str
+    target_id: str
+    version: int
+
+
+async def held_out(connection: Connection, graph: str, of: tuple[str, str], at: Instant) -> list[Held]:
+    """The links that hold at a moment and began before it; `of`: the memory they begin at, their type."""
+    values = {"id": of[0], "kind": of[1], "at": at, "open": END_OF_TIME}
+    return [Held(*row) for row in await connection.read(graph, cypher.HELD_OUT, parameters(values))]

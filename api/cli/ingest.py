@@ -13,12 +13,14 @@ from rich.text import Text
 from api.cli import edge, words
 from api.cli.progress import bar
 from api.runtime import now, running
+from orchestration.facts import draw_facts, needed_model
 from orchestration.formats import FORMATS, parse
 from orchestration.formats.files import given
 from orchestration.formats.intake import Intake
 from orchestration.ingest import ingest, ingest_whole
 from schemas.answers import IngestReport
 from schemas.errors import InvalidRequest
+from schemas.language_model import FactsReport
 from schemas.settings import Settings
 
 FAULTS_SHOWN = 10
@@ -29,7 +31,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command("ingest")
-def ingest_files(
+def ingest_files(  # noqa: PLR0913  (a command's arguments are its options)
     ctx: typer.Context,
     path: Annotated[Path, typer.Argument(help="A file, or a folder of files.")],
     *,
@@ -41,6 +43,9 @@ def ingest_files(
     atomic: Annotated[
         bool, typer.Option("--atomic", help="With -f commands: all of them, or none; for one graph, up to 100.")
     ] = False,
+    extract_facts: Annotated[
+        bool, typer.Option("--extract-facts", help="Have the language model read facts out of conversations.")
+    ] = False,
 ) -> None:
     """Take in conversations, notes or commands from files.
 
@@ -48,13 +53,17 @@ def ingest_files(
     """
     if atomic and form != "commands":
         raise InvalidRequest("--atomic is for -f commands", remedy="Leave it out: other files can be given again.")
-    take_in(ctx, parse(form, given(path, form, citizen)), atomic=atomic)
+    if atomic and extract_facts:
+        raise InvalidRequest("--extract-facts is for conversations, not for -f commands", remedy="Leave one out.")
+    take_in(ctx, parse(form, given(path, form, citizen)), atomic=atomic, extract_facts=extract_facts)
 
 
-def take_in(ctx: typer.Context, intake: Intake, *, atomic: bool = False) -> None:
+def take_in(ctx: typer.Context, intake: Intake, *, atomic: bool = False, extract_facts: bool = False) -> None:
     """Store what was read, and tell what became of it. Exits with 5 when something was refused."""
     try:
-        report, seconds = edge.run(_ingested(edge.settings_of(ctx), intake, atomic=atomic))
+        report, facts, seconds = edge.run(
+            _ingested(edge.settings_of(ctx), intake, atomic=atomic, extract_facts=extract_facts)
+        )
     except KeyboardInterrupt:
         edge.messages().print(
             Text("Interrupted. What was stored stays; run it again and it goes on without duplicates.", "yellow"),
@@ -62,20 +71,52 @@ def take_in(ctx: typer.Context, intake: Intake, *, atomic: bool = False) -> None
         )
         raise typer.Exit(EXIT_INTERRUPTED) from None
     _summary(report, intake, seconds, edge.output())
+    if facts is not None:
+        _facts(facts, edge.output())
     if report.refused:
         raise typer.Exit(EXIT_REFUSED)
 
 
-async def _ingested(settings: Settings, intake: Intake, *, atomic: bool) -> tuple[IngestReport, float]:
-    """The report, and the seconds that it took once the store was open."""
+async def _ingested(
+    settings: Settings, intake: Intake, *, atomic: bool, extract_facts: bool
+) -> tuple[IngestReport, FactsReport | None, float]:
+    """The reports, and the seconds that storing took once the store was open."""
     total = sum(item.size for item in intake.items)
     async with running(settings) as runtime:
+        if extract_facts:
+            needed_model(runtime.deps)
         begun = time.perf_counter()
         if atomic:
-            return await ingest_whole(intake, runtime.deps, now()), time.perf_counter() - begun
+            return await ingest_whole(intake, runtime.deps, now()), None, time.perf_counter() - begun
         with bar(edge.messages(), total) as advance:
             report = await ingest(intake, runtime.deps, now(), advance)
-        return report, time.perf_counter() - begun
+        seconds = time.perf_counter() - begun
+        facts = await draw_facts(intake, runtime.deps, now()) if extract_facts else None
+        return report, facts, seconds
+
+
+def _facts(report: FactsReport, console: Console) -> None:
+    console.print(
+        Text(
+            f"facts: {len(report.links):,} new, {report.known:,} known already, {report.left_out:,} left out, "
+            f"by {_taken(report)}"
+        )
+    )
+    for link_id in report.links:
+        console.print(Text(f"  {words.one_line(link_id)}"))
+    for one in report.supersessions:
+        how = "ended" if one.applied else f"not ended: {words.one_line(one.reason)}"
+        console.print(Text(f"  {words.one_line(one.ended)}: {how}", "default" if one.applied else "yellow"))
+    for note in report.notes:
+        console.print(Text(f"note: {words.one_line(note)}", "yellow"))
+
+
+def _taken(report: FactsReport) -> str:
+    calls = report.model_calls
+    tokens = sum((call.input_tokens or 0) + (call.output_tokens or 0) for call in calls)
+    costs = [call.cost for call in calls if call.cost is not None]
+    cost = f", cost {sum(costs):.4f}" if costs else ""
+    return f"{len(calls):,} calls of {tokens:,} tokens{cost}"
 
 
 def _summary(report: IngestReport, intake: Intake, seconds: float, console: Console) -> None:

@@ -16,10 +16,11 @@ from api.dependencies import Now, Opened
 from api.erasing import OfCitizen, erase_said
 from api.needs import ERASURES, citizen_may, needs
 from api.writing import Write
+from orchestration.facts import draw_facts, needed_model
 from orchestration.formats import File, Given, Intake, parse
 from orchestration.ingest import ingest
 from schemas.answers import EpisodeReport
-from schemas.base import SAYING, CitizenId, Identifier, Request
+from schemas.base import SAYING, CitizenId, Flag, Identifier, Request
 from schemas.erasure import EraseEpisode, ErasureReport
 
 router = APIRouter(prefix="/v1/episodes", tags=["episodes"], route_class=StrictRoute)
@@ -48,10 +49,12 @@ class Conversation(Request):
     """Messages in their order: each a `speaker` or `role`, a `text` or `content`, and if known a `timestamp`.
 
     `episode_id` names the conversation; left out, it is made from the messages. Sent again, nothing doubles.
+    `extract_facts` has the language model, if one is configured, read typed links out of what was said.
     """
 
     citizen_id: CitizenId
     episode_id: Identifier | None = None
+    extract_facts: Flag = False
     messages: Annotated[list[Message], Field(min_length=1, max_length=10_000)]
 
 
@@ -59,10 +62,13 @@ class Conversation(Request):
 @needs(citizen_may("write"))
 async def remember_episode(conversation: Conversation, runtime: Opened, now: Now) -> EpisodeReport:
     """Store a conversation: turns, who said them, their order, and the session they were said in."""
+    if conversation.extract_facts:
+        needed_model(runtime.deps)
     episode_id, intake = await asyncio.to_thread(_read, conversation)
     report = await ingest(intake, runtime.deps, now)
     metrics.ingested(report.stored, report.duplicates, report.refused)
-    return EpisodeReport(**dict(report), citizen_id=conversation.citizen_id, episode_id=episode_id)
+    facts = await draw_facts(intake, runtime.deps, now) if conversation.extract_facts else None
+    return EpisodeReport(**dict(report), citizen_id=conversation.citizen_id, episode_id=episode_id, facts=facts)
 
 
 @router.delete("/{episode_id:path}")

@@ -24,3 +24,10 @@ RELATION_TYPES: Final = Query(
     f"RETURN e.relation_type, count(e) AS held ORDER BY held DESC, e.relation_type LIMIT {KINDS}",
 )
 """The commonest types of links."""
+
+HELD_OUT: Final = Query(
+    "held_out",
+    "MATCH (s:ConsciousnessNode {id: $id})-[e:LINK]->(t) WHERE e.relation_type = $kind AND e.expired_at = $open "
+    "AND e.valid_at < $at AND e.invalid_at > $at RETURN e.id, t.id, e.version ORDER BY e.id",
+)
+"""The links of a type that begin at a memory and hold at a moment, having begun before it."""
