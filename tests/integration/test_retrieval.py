@@ -350,9 +350,9 @@ async def test_what_passes_the_filter_is_found_however_much_is_nearer(
 
 @pytest.fixture(scope="module")
 async def crowd(deps: Deps) -> str:
-    """A citizen with three hundred memories near to one question, and six of another kind."""
+    """A citizen with four hundred memories near to one question, and six of another kind."""
     citizen = f"t{uuid4().hex}"
-    near = [remember(citizen, f"walk {n}", description="a walk by the sea", energy=0.1) for n in range(300)]
+    near = [remember(citizen, f"walk {n}", description="a walk by the sea", energy=0.1) for n in range(400)]
     far: dict[str, Any] = {"description": "the tax office", "energy": 0.9, "emotion_vector": {"awe": 0.9}}
     await stored(deps, *near, *(remember(citizen, f"rare {number}", **far) for number in range(6)))
     return citizen
