@@ -1,4 +1,4 @@
-"""The REST service: one application, opened with the store and closed with it."""
+"""REST: one application, opened with the store and closed with it. `service.py` adds the other doors."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from typing import Any, Final
 from fastapi import Depends, FastAPI
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.routing import Route
 
-from api import explorer, problems
+from api import problems
 from api.auth import Keyring, Show, create_first
 from api.bodies import BodyLimit
 from api.gate import Gate
-from api.mcp.door import Door
 from api.needs import closed_unless_declared
 from api.rates import Rates
 from api.routes import (
@@ -74,7 +72,6 @@ def create_app(settings: Settings, show: Show | None = None) -> FastAPI:
         async with running(settings) as runtime, _keyring(runtime, show) as keyring:
             app.state.runtime, app.state.keyring = runtime, keyring
             yield
-            await door.close()
 
     app = FastAPI(
         title="Substrate",
@@ -85,7 +82,6 @@ def create_app(settings: Settings, show: Show | None = None) -> FastAPI:
         dependencies=[Depends(closed_unless_declared)],
         redoc_url=None,
     )
-    door = Door(app, installed_version())
     app.state.open = settings.auth.open
     app.add_middleware(BodyLimit)
     app.add_middleware(Gate, rates=Rates(settings.auth), opened=settings.auth.open)
@@ -98,8 +94,6 @@ def create_app(settings: Settings, show: Show | None = None) -> FastAPI:
         upkeep, validation, keys, health, metrics,
     ):  # fmt: skip
         app.include_router(room.router)
-    explorer.install(app)
-    app.router.routes.append(Route(door.path, door))
     return app
 
 

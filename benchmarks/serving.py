@@ -24,14 +24,14 @@ from substrate.engine_socket import socket_of
 SERVE: Final = """
 import sys, uvicorn
 from pathlib import Path
-from api.app import create_app
+from api.service import create_service
 from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSettings
 settings = Settings(
     store=StoreSettings(data=Path(sys.argv[2]), url=sys.argv[3] or None, host=None),
     embedding=EmbeddingSettings(embedding="benchmarks.serving:Hashing"),
     auth=AuthSettings(admin_key=sys.argv[4], rate_limit="off"),
 )
-uvicorn.run(create_app(settings), host="127.0.0.1", port=int(sys.argv[1]), log_level="critical", ws="none")
+uvicorn.run(create_service(settings), host="127.0.0.1", port=int(sys.argv[1]), log_level="critical", ws="none")
 """
 KEY: Final = "sk-of-the-benchmarks-0123456789ab"
 START_LIMIT_S: Final = 60.0

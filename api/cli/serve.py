@@ -12,9 +12,9 @@ from rich.text import Text
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api import observability
-from api.app import create_app
 from api.cli import edge
 from api.gate import is_loopback
+from api.service import create_service
 from schemas.errors import InvalidRequest, SubstrateError, Unavailable
 from schemas.keys import NewKey
 from schemas.settings import Settings
@@ -71,7 +71,7 @@ def serve(
             remedy="Leave --open away, or listen on 127.0.0.1.",
         )
     observability.configure(_log_level(settings))
-    gate = FailureKept(create_app(settings, _show))
+    gate = FailureKept(create_service(settings, _show))
     config = uvicorn.Config(
         gate,
         loop="uvloop",

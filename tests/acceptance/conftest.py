@@ -22,14 +22,14 @@ from substrate.engine_socket import socket_of
 SERVE = """
 import sys, uvicorn
 from pathlib import Path
-from api.app import create_app
+from api.service import create_service
 from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSettings
 settings = Settings(
     store=StoreSettings(data=Path(sys.argv[2]), url=None, host=None),
     embedding=EmbeddingSettings(embedding=sys.argv[3]),
     auth=AuthSettings(admin_key=sys.argv[4] or None, open=not sys.argv[4], rate_limit="off"),
 )
-uvicorn.run(create_app(settings), host="127.0.0.1", port=int(sys.argv[1]), log_level="warning", ws="none")
+uvicorn.run(create_service(settings), host="127.0.0.1", port=int(sys.argv[1]), log_level="warning", ws="none")
 """
 ADMIN_KEY = "sk-of-the-tests-0123456789abcdef"
 START_LIMIT_S = 60.0

@@ -1,0 +1,33 @@
+"""The whole service: REST, the explorer's page and the Model Context Protocol on one address."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from starlette.routing import Route
+
+from api import explorer
+from api.app import create_app, installed_version
+from api.auth import Show
+from api.mcp.door import Door
+from schemas.settings import Settings
+
+
+def create_service(settings: Settings, show: Show | None = None) -> FastAPI:
+    """The application of `create_app` with everything else that is served beside it."""
+    service = create_app(settings, show)
+    explorer.install(service)
+    door = Door(service, installed_version())
+    service.router.routes.append(Route(door.path, door))
+    rest = service.router.lifespan_context
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with rest(app):
+            yield
+            await door.close()
+
+    service.router.lifespan_context = lifespan
+    return service
