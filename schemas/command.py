@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -31,6 +31,12 @@ class Command(Request):
         if self.level is Level.N1 and self.citizen_id is None:
             raise ValueError("level N1 is personal: name its citizen_id")
         return self
+
+    def assuming(self, *names: str) -> Self:
+        """The same command, these fields assumed: they are stored, and commands differing in them say the same."""
+        assumed = self.model_copy()
+        object.__setattr__(assumed, "__pydantic_fields_set__", self.model_fields_set - set(names))
+        return assumed
 
 
 def keep_unknown(data: Any, known: set[str]) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import count
 from posixpath import dirname, normpath
 from posixpath import join as join_path
@@ -18,10 +19,11 @@ from urllib.parse import unquote
 from orchestration.formats.front_matter import front_matter
 from orchestration.formats.intake import File, Given, Intake
 from orchestration.formats.notebook import Document, Notebook, Section
-from orchestration.formats.reading import Format, Reader, fault
+from orchestration.formats.reading import Format, Reader, fault, moment
 
 FORM: Final = Format("markdown", "a folder of notes, UTF-8 texts whose names end in .md")
 MAX_TAGS: Final = 64
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*\Z")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _CODE = re.compile(r"`[^`\n]*`")
@@ -33,7 +35,8 @@ type _Block = tuple[int, str, list[str]]
 
 
 def parse(given: Given) -> Intake:
-    """One notebook of all files. The date of a note is its front matter's `date`, else its file's.
+    """One notebook of all files. The date of a note is its front matter's `date`, else the day with which its
+    name begins (`2024-03-01 Standup.md`), else the time at which its file was changed.
 
     Raises InvalidRequest naming the first file that is empty, too long in one section, or badly dated.
     """
@@ -66,18 +69,30 @@ def _document(reader: Reader, file: File) -> tuple[Document, str]:
     title, opening, rest = _titled(blocks, stem)
     said = reader.name(head["title"][0], "front matter, title") if head.get("title") else title
     aliases = tuple(dict.fromkeys(name for name in (*head.get("aliases", ()), stem) if name != said))
-    date = reader.moment(head["date"][0], "front matter, date") if head.get("date") else file.modified
+    said_when = reader.moment(head["date"][0], "front matter, date") if head.get("date") else _day(stem)
     prose = "\n".join(_prose(body.split("\n")))
     document = Document(
         path=file.name,
         title=said,
         text=reader.text("\n".join(opening).strip(), f"line {first_line}"),
-        date=date,
+        date=said_when or file.modified,
         sections=tuple(_sections(reader, rest)),
         tags=_tags(reader, opening, head.get("tags", ())),
         aliases=aliases[:MAX_TAGS],
+        dated=said_when is not None,
     )
     return document, prose
+
+
+def _day(stem: str) -> datetime | None:
+    """The day with which the name of a note begins, in UTC; None for a name like any other."""
+    written = _DAY.match(stem)
+    if written is None:
+        return None
+    try:
+        return moment(written[0])[0]
+    except ValueError:
+        return None
 
 
 def _titled(blocks: Sequence[_Block], stem: str) -> tuple[str, list[str], Sequence[_Block]]:

@@ -28,7 +28,10 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One note. `path` is its place in the folder; `mentions` are the paths of notes that it links to."""
+    """One note. `path` is its place in the folder; `mentions` are the paths of notes that it links to.
+
+    `dated` says whether the note itself names its date; the time of change of its file moves with every copy.
+    """
 
     path: str
     title: str
@@ -38,6 +41,7 @@ class Document:
     tags: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     mentions: tuple[str, ...] = ()
+    dated: bool = True
 
     @property
     def buckets(self) -> tuple[str, ...]:
@@ -72,21 +76,28 @@ class Notebook:
         return frozenset()
 
     def commands(self) -> Iterator[Command]:
-        """Documents, then their sections, then links; a link comes after both of its ends."""
+        """Documents, then their sections, then links; a link comes after both of its ends.
+
+        What is dated by its file alone says nothing of when: read again, it is what is stored already.
+        """
+        for document, command in self._commands():
+            yield command if document.dated else command.assuming("valid_at")
+
+    def _commands(self) -> Iterator[tuple[Document, Command]]:
         for document in self.documents:
-            yield self._document(document)
+            yield document, self._document(document)
         for document in self.documents:
             for section in document.sections:
-                yield self._section(document, section)
+                yield document, self._section(document, section)
                 ends = (self._id(document, section), "PART_OF", self._id(document))
-                yield link(self, ends, WHOLE, document.date)
+                yield document, link(self, ends, WHOLE, document.date)
             for first, second in pairwise(document.sections):
                 ends = (self._id(document, first), "NEXT", self._id(document, second))
-                yield link(self, ends, WHOLE, document.date)
+                yield document, link(self, ends, WHOLE, document.date)
         for document in self.documents:
             for path in document.mentions:
                 ends = (self._id(document), "MENTIONS", identifier(f"{self.id}:{path}"))
-                yield link(self, ends, REFERENCES, document.date)
+                yield document, link(self, ends, REFERENCES, document.date)
 
     def _id(self, document: Document, section: Section | None = None) -> str:
         return identifier(f"{self.id}:{document.path}" + (f"#{section.key}" if section else ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from orchestration.episodes import Episode
 from orchestration.formats import FORMATS, File, Given, Intake, parse
 from orchestration.formats.files import given as given_at
 from orchestration.formats.reading import moment
+from orchestration.records import fingerprint
 from schemas.commands import Command, Relate, Remember
 from schemas.errors import InvalidRequest
 
@@ -172,6 +173,46 @@ def test_a_note_without_a_date_has_that_of_its_file(tmp_path: Path) -> None:
     (document,) = said(parse("markdown", given_at(tmp_path, "markdown", "ada")))
     assert isinstance(document, Remember)
     assert (document.description, document.valid_at) == ("Hello", MAY)
+
+
+@pytest.mark.parametrize(
+    ("name", "front", "valid_at"),
+    [
+        ("2024-03-01.md", "", datetime(2024, 3, 1, tzinfo=UTC)),
+        ("daily/2024-03-01 Standup.md", "", datetime(2024, 3, 1, tzinfo=UTC)),
+        ("2024-03-01.md", "---\ndate: 2024-03-02\n---\n", datetime(2024, 3, 2, tzinfo=UTC)),
+        ("2024-02-30.md", "", MAY),
+        ("0001-01-01.md", "", MAY),
+        ("2024-03-017.md", "", MAY),
+        ("On 2024-03-01.md", "", MAY),
+    ],
+)
+def test_the_day_with_which_the_name_of_a_note_begins_is_its_date(
+    name: str, front: str, valid_at: datetime
+) -> None:
+    (document,) = said(parse("markdown", Given("notes", (File(name, f"{front}Hello", MAY),), "ada")))
+    assert isinstance(document, Remember)
+    assert document.valid_at == valid_at
+
+
+@pytest.mark.parametrize("front", ["", "---\ndate: 2024-03-01\n---\n"])
+def test_a_note_says_the_same_whenever_its_file_was_changed(front: str) -> None:
+    first, later = (
+        [fingerprint(command) for command in said(parse("markdown", Given("notes", files, "ada")))]
+        for files in (
+            (File("a.md", f"{front}Hello\n## One\nSee [[b]].\n## Two\n", when), File("b.md", "B", when))
+            for when in (MAY, MAY + timedelta(days=3))
+        )
+    )
+    assert first == later
+    assert len(set(first)) == len(first) == 8
+
+
+def test_a_note_with_another_date_of_its_own_says_something_else() -> None:
+    first, later = (
+        fingerprint(said(read("markdown", f"---\ndate: 2024-03-0{day}\n---\nHello"))[0]) for day in (1, 2)
+    )
+    assert first != later
 
 
 def test_commands_are_taken_as_they_are_written() -> None:
