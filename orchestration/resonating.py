@@ -16,12 +16,13 @@ from schemas.signal import CHANNELS, Channel, Resonances, Resonate
 from schemas.stream import LEVEL_NAMES
 from schemas.temporal import Instant, Scope, to_instant
 from substrate.connection import Row, parameters
-from substrate.cypher.resonance import ENOUGH, RESOLVE, RESONATE_NOW, RESONATE_THEN
+from substrate.cypher.resonance import ENOUGH, NEWEST, PLACE_THEN, RESOLVE, RESONATE_NOW, RESONATE_THEN
 from substrate.emotions import emotion_vector, kindred
 from substrate.text import name_key
 
 MIN_POOL: Final = 60
 """Candidates of each kind at least; what is shown is chosen among the best as many."""
+NO_END: Final = 2**53
 NOBODY: Final = [""]
 """Ids of an end that no memory has: no id is empty, so nothing is like it."""
 
@@ -44,9 +45,15 @@ async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
     shared |= {"all_weights": sum(weights.values()), "moment": scope.valid.start}
     names = _names(built)
     known = await asyncio.gather(*(_resolve(graph, names, deps) for graph in graphs.values()))
+    places = await asyncio.gather(
+        *(
+            _place_then(graph, _bounds(scope), deps) if past else _place_now(rows)
+            for graph, rows in zip(graphs.values(), known, strict=True)
+        )
+    )
     asked = [
-        _asked(where, rows, (shared, built), now=not past and now >= _pending(rows))
-        for where, rows in zip(graphs.items(), known, strict=True)
+        _asked(where, rows, ({**shared, **place}, built), now=not past and now >= _pending(rows))
+        for where, rows, place in zip(graphs.items(), known, places, strict=True)
     ]
     answers = await six_queries.run(asked, deps.connection)
     if answers and all(answer.timing.failure for answer in answers):
@@ -156,10 +163,23 @@ def _pending(rows: Sequence[Row]) -> Instant:
     return max((row[1] or 0 for row in rows if row[0] == "pending"), default=0)
 
 
-def _newest(rows: Sequence[Row]) -> int:
-    """The place from which on the newest memories lie: the last one with enough of them behind it."""
+async def _place_now(rows: Sequence[Row]) -> dict[str, int]:
+    """Where the newest memories lie: from the last place with enough of them behind it to the end."""
     places: list[tuple[int, int]] = [(row[1], row[2]) for row in rows if row[0] == "newest"]
-    return max((place for place, held in places if held >= ENOUGH), default=min(place for place, _ in places))
+    first = max((place for place, held in places if held >= ENOUGH), default=min(place for place, _ in places))
+    return {"newest": first, "until": NO_END}
+
+
+async def _place_then(graph: str, bounds: Mapping[str, int], deps: Deps) -> dict[str, int]:
+    """Where the newest of another moment lie: around the place before which all was so by then.
+
+    What was told late lies elsewhere, so the place is told by how many were so, not by which was the last.
+    """
+    [(size, asked, held)] = await deps.connection.read(graph, PLACE_THEN, parameters(dict(bounds)))
+    if held == asked:
+        return {"newest": size - NEWEST, "until": NO_END}
+    end = size * held // asked
+    return {"newest": end - NEWEST, "until": end + NEWEST}
 
 
 def _asked(
@@ -177,7 +197,6 @@ def _asked(
         "groups": [ids[name] for name in built.sent.nodes],
         "triples": [[r.relation_type, end(r.source), end(r.target)] for r in built.sent.relations],
         "types": sorted({relation.relation_type for relation in built.sent.relations}),
-        "newest": _newest(rows),
         "words": "|".join(built.words.get(level, ())),
     }
     query = RESONATE_NOW if now else RESONATE_THEN

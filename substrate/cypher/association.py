@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from substrate.cypher.columns import degree_now, node_columns, records_of, uncrowded_then, visible
+from substrate.cypher.columns import node_columns, records_of, uncrowded_now, uncrowded_then, visible
 from substrate.cypher.query import Query
 from substrate.cypher.search import HUB
 
@@ -74,9 +74,7 @@ def _once_tagged() -> str:
 
 
 def _uncrowded(name: str, carried: str, *, now: bool) -> str:
-    if now:
-        return f"WITH {carried} WHERE {degree_now(name)} < {HUB} WITH {carried} "
-    return uncrowded_then(name, carried, HUB)
+    return (uncrowded_now if now else uncrowded_then)(name, carried, HUB)
 
 
 def _linked(*, now: bool) -> str:

@@ -81,18 +81,37 @@ def degree_now(name: str) -> str:
     return f"indegree({name}, 'LINK') + outdegree({name}, 'LINK')"
 
 
+def uncrowded_now(name: str, carried: str, limit: int) -> str:
+    """Keeps the rows whose memory `name` has fewer than `limit` links now; `carried` are the variables needed.
+
+    Each memory is counted once, however many rows lead to it, for the engine walks over a hub's links to count
+    them. The number has a name of its own: any other condition the engine checks before it collects.
+    """
+    together, apart = _by_memory(name, carried)
+    return f"{together} WITH {name}, ways, {degree_now(name)} AS held WHERE held < {limit} {apart}"
+
+
 def uncrowded_then(name: str, carried: str, limit: int) -> str:
     """Keeps the rows whose memory `name` has fewer than `limit` links in the scope, for any moment.
 
     `carried` are the variables needed, `name` among them. Links are counted one by one only where all that were
     ever made are so many: counting them for each of a hub's neighbours took ten times as long.
     """
+    together, apart = _by_memory(name, carried)
     ever = "['LINK', 'PAST_LINK']"
     return (
-        f"WITH {carried}, indegree({name}, {ever}) + outdegree({name}, {ever}) AS ever "
+        f"{together} WITH {name}, ways, indegree({name}, {ever}) + outdegree({name}, {ever}) AS ever "
         f"OPTIONAL MATCH ({name})-[link:LINK|PAST_LINK]-() WHERE ever >= {limit} AND {visible('link')} "
-        f"WITH {carried}, ever, count(link) AS held WHERE ever < {limit} OR held < {limit} WITH {carried} "
+        f"WITH {name}, ways, ever, count(link) AS held WHERE ever < {limit} OR held < {limit} {apart}"
     )
+
+
+def _by_memory(name: str, carried: str) -> tuple[str, str]:
+    """One row for each memory `name` with all that is carried beside it, and back to one row each."""
+    others = [other for other in carried.split(", ") if other != name]
+    taken = "".join(f", way[{place}] AS {other}" for place, other in enumerate(others))
+    together = f"WITH {name}, collect([{', '.join(others) or 'null'}]) AS ways"
+    return together, f"UNWIND ways AS way WITH {name}{taken} "
 
 
 def felt(name: str) -> str:

@@ -9,8 +9,9 @@ from substrate.cypher.query import Query
 
 _TOLD: Final = (
     "WITH n, name, type, ms, size(ms) AS appearances ORDER BY appearances DESC, name, n.id LIMIT $limit "
-    "UNWIND ms AS m UNWIND ([x IN coalesce(m.emotions, []) | ['emotion', x]] "
-    "+ CASE WHEN m.rule IS NULL THEN [] ELSE [['rule', m.rule]] END + [['', '']]) AS told "
+    "UNWIND ([m IN ms WHERE m.emotions IS NOT NULL OR m.rule IS NOT NULL] + [null]) AS m "
+    "UNWIND ([x IN coalesce(m.emotions, []) | ['emotion', x]] "
+    "+ CASE WHEN m IS NULL THEN [['', '']] WHEN m.rule IS NULL THEN [] ELSE [['rule', m.rule]] END) AS told "
     "WITH n, name, type, appearances, told[0] AS kind, told[1] AS said, count(*) AS times "
     "RETURN n.id, name, type, appearances, kind, said, times "
     "ORDER BY appearances DESC, name, n.id, kind, times DESC, said"
@@ -21,25 +22,25 @@ IDENTITY_NOW: Final = Query(
     f"MATCH (n:ConsciousnessNode) WHERE n.name_key IS NOT NULL AND {visible('n')} "
     "WITH n, indegree(n, 'LINK') AS links WHERE links > 0 "
     "WITH n ORDER BY links DESC, n.id LIMIT $pool "
-    f"MATCH (m:ConsciousnessNode)-[e:LINK]->(n) WHERE {visible('e')} "
-    f"WITH n, m, count(e) AS links WHERE {visible('m')} AND m.id <> n.id "
-    f"WITH n, n.name AS name, n.node_type AS type, collect(m) AS ms {_TOLD}",
+    f"MATCH (m:ConsciousnessNode)-[e:LINK]->(n) WHERE {visible('e')} AND {visible('m')} AND m.id <> n.id "
+    f"WITH n, n.name AS name, n.node_type AS type, collect(DISTINCT m) AS ms {_TOLD}",
 )
 """Rows (id, name, type, memories pointing to it, 'emotion' or 'rule' or '', which, in how many memories)."""
 
 IDENTITY_THEN: Final = Query(
     "identity_then",
     "MATCH (n:ConsciousnessNode) WHERE n.name_key IS NOT NULL "
-    "WITH n, indegree(n, 'LINK') + indegree(n, 'PAST_LINK') AS links WHERE links > 0 "
+    "WITH n, indegree(n, ['LINK', 'PAST_LINK']) AS links WHERE links > 0 "
     "WITH n ORDER BY links DESC, n.id LIMIT $pool "
     f"OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion) WHERE {visible('p')} WITH n, collect(p) AS past "
     f"WITH n, head(past + CASE WHEN {visible('n')} THEN [n] ELSE [] END) AS was WHERE was IS NOT NULL "
     "WITH n, was.name AS name, was.node_type AS type "
     f"MATCH (j:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n) WHERE {visible('e')} AND j.id <> n.id "
-    "WITH n, name, type, j, count(e) AS links "
-    f"OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion) WHERE {visible('p')} "
-    "WITH n, name, type, j, collect(p) AS past "
-    f"WITH n, name, type, head(past + CASE WHEN {visible('j')} THEN [j] ELSE [] END) AS m WHERE m IS NOT NULL "
-    f"WITH n, name, type, collect(m) AS ms {_TOLD}",
+    f"WITH n, name, type, j, CASE WHEN {visible('j')} THEN j ELSE null END AS same "
+    "WITH n, name, type, collect(DISTINCT same) AS ms, "
+    "collect(DISTINCT CASE WHEN same IS NULL AND outdegree(j, 'HAD') > 0 THEN j ELSE null END) AS changed "
+    f"UNWIND (changed + [null]) AS j OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion) WHERE {visible('p')} "
+    "WITH n, name, type, ms, collect(p) AS past WITH n, name, type, ms + past AS ms WHERE size(ms) > 0 "
+    f"{_TOLD}",
 )
-"""The same as it was at another moment."""
+"""The same as it was at another moment. Only of a memory that is not as it was then an earlier record is read."""

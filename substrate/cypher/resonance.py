@@ -66,18 +66,28 @@ def _may_answer(name: str) -> str:
 _QUICK: Final = _weighted({channel: TERMS[channel] for channel in _OF_THE_RECORD})
 
 
-def _links_of_nodes(link: str) -> str:
+def _links_of(ids: str, link: str) -> str:
+    """At most `LINKS` links of the memories with these ids, as rows (s, e, i), those of the least linked first.
+
+    A subquery, for of a `WITH … LIMIT` followed by a condition the engine checks the condition first.
+    """
     return (
-        "MATCH (s:ConsciousnessNode) WHERE s.id IN $ids "
-        f"WITH s ORDER BY {degree_now('s')}, s.id MATCH (s)-[e:{link}]-(i:ConsciousnessNode) "
-        f"WITH s, e, i LIMIT {LINKS} WITH s, e, i WHERE {visible('e')} "
+        f"CALL {{ MATCH (s:ConsciousnessNode) WHERE s.id IN {ids} WITH s ORDER BY {degree_now('s')}, s.id "
+        f"MATCH (s)-[e:{link}]-(i:ConsciousnessNode) RETURN s, e, i LIMIT {LINKS} }} "
     )
+
+
+_READ: Final = (
+    "WITH near UNWIND near AS one WITH one[0] AS s, one[1] AS e, one[2] AS i "
+    f"WHERE {visible('e')} "
+)  # fmt: skip
 
 
 def _asserted(link: str) -> str:
     """What links of the signal's nodes assert: [the memory that says so, its [type, source, target] …]."""
     return (
-        f"CALL {{ {_links_of_nodes(link)} AND e.episode_id IS NOT NULL WITH DISTINCT e "
+        f"{_links_of('$ids', link)} WITH collect([s, e, i]) AS near "
+        f"CALL {{ {_READ} AND e.episode_id IS NOT NULL WITH DISTINCT e "
         "WITH e.episode_id AS episode, collect([e.relation_type, startNode(e).id, endNode(e).id]) AS said "
         "MATCH (w:ConsciousnessNode {id: episode}) "
         "WITH episode, said, any(t IN said WHERE t[0] IN $types) AS sought "
@@ -111,9 +121,10 @@ _NEWEST: Final = (
 
 
 def _latest_of(label: str, ends: str) -> str:
-    """The last that were so at another moment; no place in the graph tells which those are, so all are asked."""
+    """The last that were so at another moment, of those that lie around the place where the graph ended then."""
     return (
-        f"MATCH (m:{label}) WHERE {visible('m')} AND {_may_answer('m')} "
+        f"MATCH (m:{label}) WHERE id(m) >= $newest AND id(m) < $until "
+        f"WITH m WHERE {visible('m')} AND {_may_answer('m')} "
         f"WITH m ORDER BY m.valid_at DESC, m.id LIMIT $pool {ends} RETURN i "
     )
 
@@ -124,11 +135,10 @@ _ITS_IDENTITY: Final = "WITH s MATCH (i:ConsciousnessNode)-[:HAD]->(s) WITH i"
 
 
 def _candidates(*, now: bool) -> str:
-    link = "LINK" if now else "LINK|PAST_LINK"
     branches = [
         "WITH asserted UNWIND asserted AS one WITH one[0] AS episode "
         "MATCH (i:ConsciousnessNode {id: episode}) RETURN i ",
-        f"{_links_of_nodes(link)} WITH i, count(DISTINCT s) AS hits, count(e) AS links "
+        f"{_READ} WITH i, count(DISTINCT s) AS hits "
         "ORDER BY hits DESC, i.valid_at DESC, i.id LIMIT $pool RETURN i ",
         _with_words("ConsciousnessNode", "WITH s AS i", now=now),
     ]
@@ -197,14 +207,24 @@ RESOLVE: Final = Query(
 """Until when the present lies on both sides, places near the end of the graph with how many memories lie behind
 each, and the memories that have these ids or names, or once had."""
 
+PROBES: Final = 64
+
+PLACE_THEN: Final = Query(
+    "place_then",
+    f"CALL db.meta.stats() YIELD nodeCount UNWIND range(0, {PROBES - 1}) AS step CALL {{ WITH step, nodeCount "
+    f"MATCH (n:ConsciousnessNode) WHERE id(n) >= step * nodeCount / {PROBES} WITH n LIMIT 1 "
+    "RETURN CASE WHEN n.valid_at < $valid_to AND n.created_at < $known_to THEN 1 ELSE null END AS held } "
+    "RETURN nodeCount, count(step), count(held)",
+)
+"""How many nodes there are, at how many places the graph was looked into, and at how many of these lies a memory
+that was known and so by the end of the scope."""
+
 SURROUNDINGS: Final = Query(
     "surroundings",
     "MATCH (s:ConsciousnessNode) WHERE s.id IN $shown WITH s "
     f"MATCH (s)-[e:LINK]->(o:ConsciousnessNode) WHERE {visible('e')} AND o.name_key IS NOT NULL "
     "WITH DISTINCT o.id AS id, o.name AS name ORDER BY id LIMIT 32 RETURN 'node' AS kind, id, name "
-    "UNION ALL MATCH (s:ConsciousnessNode) WHERE s.id IN $near "
-    f"WITH s ORDER BY {degree_now('s')}, s.id MATCH (s)-[e:LINK]-(o:ConsciousnessNode) "
-    f"WITH e, o LIMIT {LINKS} WITH e WHERE {visible('e')} "
+    f"UNION ALL {_links_of('$near', 'LINK')} WITH e WHERE {visible('e')} "
     "WITH e.relation_type AS name, count(e) AS links ORDER BY links DESC, name LIMIT 64 "
     "RETURN 'type' AS kind, null AS id, name",
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from substrate.cypher.columns import degree_now, felt, link_columns, node_columns, uncrowded_then, visible
+from substrate.cypher.columns import felt, link_columns, node_columns, uncrowded_now, uncrowded_then, visible
 from substrate.cypher.query import Query
 
 DOCUMENT_CAP: Final = 250
@@ -64,7 +64,7 @@ HUB: Final = 64
 """A memory with so many links says little about any one of them: the second hop does not go through it."""
 
 LOOKED_AT: Final = "1000"
-"""Of so many of a memory's links in the past, the strongest, it is asked whether the other end was there then."""
+"""Of so many of a memory's links, the strongest, it is asked whether the other end is a hub or was there then."""
 
 WISHES: Final = 40
 """How many of the asker's turns that may be standing wishes are looked at."""
@@ -96,8 +96,8 @@ _FIRST_HOP_NOW: Final = (
 
 _SECOND_HOP_NOW: Final = (
     "UNION ALL WITH starts UNWIND starts[..$far] AS s "
-    f"MATCH (s)-[e:LINK]-(b) WHERE {degree_now('b')} < {HUB} "
-    f"AND {visible('e')} AND {visible('b')} AND {felt('b')} "
+    f"MATCH (s)-[e:LINK]-(b) WHERE {visible('e')} AND {visible('b')} AND {felt('b')} "
+    f"{_best('s', 'b', LOOKED_AT)} {uncrowded_now('b', 's, e, b', HUB)} "
     f"{_best('s', 'b', '$second_starts')} WITH DISTINCT s, b "
     f"MATCH (b)-[e:LINK]-(m) WHERE {visible('e')} AND {visible('m')} AND {felt('m')} AND m.id <> s.id "
     f"{_best('s, b', 'm', '$second_hop')} RETURN 2 AS hop, null AS score, e, m "

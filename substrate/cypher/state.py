@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from substrate.cypher.columns import degree_now, felt, link_columns, node_columns, uncrowded_then, visible
+from substrate.cypher.columns import felt, link_columns, node_columns, uncrowded_now, uncrowded_then, visible
 from substrate.cypher.query import Query
 from substrate.cypher.search import HUB
 
@@ -223,9 +223,7 @@ def _from_resolutions(time: _Time) -> str:
 
 def _uncrowded(time: _Time, name: str, carried: str, limit: int) -> str:
     """Keeps the rows whose memory `name` has fewer than `limit` links."""
-    if time is _NOW:
-        return f"WITH {carried}, {degree_now(name)} AS links WHERE links < {limit} WITH {carried} "
-    return uncrowded_then(name, carried, limit)
+    return (uncrowded_now if time is _NOW else uncrowded_then)(name, carried, limit)
 
 
 def _onward(link: str, other: str) -> str:
