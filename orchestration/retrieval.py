@@ -179,7 +179,8 @@ def six(
     embedding, graphs = sought
     scope = _scope(intention, now)
     shared = six_queries.shared_values(intention, scope)
-    reach = six_queries.reach(question, max(MIN_POOL, 2 * intention.max_results_per_level))
+    pool = max(MIN_POOL, 2 * intention.max_results_per_level)
+    reach = six_queries.reach(question, pool, by_words_alone=not embedding)
     asked = []
     for level, lexicon in lexicons.items():
         where = (level, graphs[level])

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 from orchestration.lexicon import Lexicon
 from orchestration.question import ASKING, WISHES, Question
@@ -62,11 +62,19 @@ class Reach:
     no_anchors: frozenset[str] = field(default=frozenset(), kw_only=True)
 
 
-def reach(question: Question, pool: int) -> Reach:
+WORDS_ALONE: Final = 120
+"""So many anchors are sought and followed where no likeness finds what has none of the words."""
+
+
+def reach(question: Question, pool: int, *, by_words_alone: bool = False) -> Reach:
     """How far to look for the answer of a question, at least `pool` candidates per query."""
     if question.broad:
-        return Reach(max(pool, BROAD_POOL), BROAD_EXPANDED, BROAD_EXPANDED, no_anchors=question.time_words)
-    return Reach(pool, wishes=question.wishes, no_anchors=question.time_words)
+        found = Reach(max(pool, BROAD_POOL), BROAD_EXPANDED, BROAD_EXPANDED, no_anchors=question.time_words)
+    else:
+        found = Reach(pool, wishes=question.wishes, no_anchors=question.time_words)
+    if not by_words_alone:
+        return found
+    return replace(found, pool=max(found.pool, WORDS_ALONE), expanded_anchors=WORDS_ALONE)
 
 
 @dataclass(frozen=True, slots=True)
