@@ -8,7 +8,7 @@ BIN := .venv/bin
 STAMP := .venv/.stamp
 ARGS ?=
 
-.PHONY: help setup demo serve check test fmt lint types contracts recall latency lock clean FORCE
+.PHONY: help setup demo serve check test fmt lint types contracts docs recall latency lock clean FORCE
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -40,6 +40,9 @@ types: $(STAMP) ## mypy, strict
 contracts: $(STAMP) ## import-linter: the layers
 	$(BIN)/lint-imports
 
+docs: $(STAMP) ## build the documentation into site/, a broken link is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet $(ARGS)
+
 recall: $(STAMP) ## measure evidence recall (ARGS="--locomo FILE --beam DIR")
 	$(BIN)/python -m benchmarks.recall $(ARGS)
 
@@ -52,7 +55,7 @@ lock: ## resolve requirements.lock anew from pyproject.toml (ARGS="--upgrade" fo
 		-o requirements.lock $(ARGS)
 
 clean: ## remove all that setup, the tools and the tests made (your memories are not touched)
-	rm -rf .venv .tools .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage .coverage.* htmlcov .screenshots dist
+	rm -rf .venv .tools .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage .coverage.* htmlcov .screenshots dist site
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp made for another directory, or an interpreter that is gone, counts as no environment at all.

@@ -25,19 +25,33 @@ class StoreSettings(_Group):
 
     data: Path = Field(
         default_factory=lambda: user_data_path("substrate"),
-        description="Directory of the embedded engine.",
+        description="Directory of the embedded engine; unset: that of the platform for a user's data.",
     )
     url: str | None = Field(
         default=None,
         validation_alias=AliasChoices("SUBSTRATE_URL", "FALKORDB_URL", "FALKORDB_URI"),
         description="redis:// or unix:// address of a FalkorDB server; the embedded engine is then not used.",
     )
-    falkordb_host: str | None = Field(default=None, validation_alias=AliasChoices("FALKORDB_HOST"))
-    falkordb_port: int = Field(default=6379, ge=1, le=65535, validation_alias=AliasChoices("FALKORDB_PORT"))
-    username: str | None = Field(default=None, validation_alias=AliasChoices("FALKORDB_USER", "FALKORDB_USERNAME"))
-    password: SecretStr | None = Field(default=None, validation_alias=AliasChoices("FALKORDB_PASSWORD"))
+    falkordb_host: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("FALKORDB_HOST"),
+        description="Host of a FalkorDB server, where no address is set.",
+    )
+    falkordb_port: int = Field(
+        default=6379, ge=1, le=65535, validation_alias=AliasChoices("FALKORDB_PORT"), description="Its port."
+    )
+    username: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("FALKORDB_USER", "FALKORDB_USERNAME"),
+        description="Who we are for the server.",
+    )
+    password: SecretStr | None = Field(
+        default=None,
+        validation_alias=AliasChoices("FALKORDB_PASSWORD"),
+        description="The password for the server.",
+    )
     query_timeout_ms: int = Field(
-        default=1000, ge=50, le=1500, description="Deadline of one query; ENGINE caps it at 1.5 seconds."
+        default=1000, ge=50, le=1500, description="Deadline of one query in milliseconds, at most 1.5 seconds."
     )
     auto_tags: bool = Field(
         default=False, description="Key phrases are tags of what is ingested without any, for the Tag-Walker."
@@ -56,11 +70,15 @@ class EmbeddingSettings(_Group):
     embedding: str | None = Field(default=None, description="Unset: openai when a key is there, else local.")
     cache: Path = Field(
         default_factory=lambda: user_cache_path("substrate"),
-        description="Where the ONNX file of the local model is kept.",
+        description="Where the ONNX file of the local model is kept; unset: the platform's directory for caches.",
     )
-    openai_api_key: SecretStr | None = Field(default=None, validation_alias=AliasChoices("OPENAI_API_KEY"))
+    openai_api_key: SecretStr | None = Field(
+        default=None, validation_alias=AliasChoices("OPENAI_API_KEY"), description="The key for OpenAI."
+    )
     openai_base_url: str | None = Field(
-        default=None, validation_alias=AliasChoices("OPENAI_BASE_URL", "OPENAI_API_BASE")
+        default=None,
+        validation_alias=AliasChoices("OPENAI_BASE_URL", "OPENAI_API_BASE"),
+        description="Address of a server that speaks OpenAI's API; unset: OpenAI itself.",
     )
 
     def choice(self) -> str:
@@ -84,9 +102,13 @@ class LanguageModelSettings(_Group):
         default=None, ge=0, description="Price of a million tokens sent; unset: tokens are counted alone."
     )
     llm_output_price: float | None = Field(default=None, ge=0, description="Price of a million tokens answered.")
-    openai_api_key: SecretStr | None = Field(default=None, validation_alias=AliasChoices("OPENAI_API_KEY"))
+    openai_api_key: SecretStr | None = Field(
+        default=None, validation_alias=AliasChoices("OPENAI_API_KEY"), description="The key for OpenAI."
+    )
     openai_base_url: str | None = Field(
-        default=None, validation_alias=AliasChoices("OPENAI_BASE_URL", "OPENAI_API_BASE")
+        default=None,
+        validation_alias=AliasChoices("OPENAI_BASE_URL", "OPENAI_API_BASE"),
+        description="Address of a server that speaks OpenAI's API; unset: OpenAI itself.",
     )
 
     @model_validator(mode="after")
@@ -99,9 +121,19 @@ class LanguageModelSettings(_Group):
 class ServerSettings(_Group):
     """Where the REST service listens."""
 
-    host: str = Field(default="127.0.0.1", validation_alias=AliasChoices("SUBSTRATE_HOST", "HOST"))
-    port: int = Field(default=8000, ge=1, le=65535, validation_alias=AliasChoices("SUBSTRATE_PORT", "PORT"))
-    log_level: str = Field(default="info", validation_alias=AliasChoices("SUBSTRATE_LOG_LEVEL", "LOG_LEVEL"))
+    host: str = Field(
+        default="127.0.0.1",
+        validation_alias=AliasChoices("SUBSTRATE_HOST", "HOST"),
+        description="Address to listen on; other machines reach any but loopback.",
+    )
+    port: int = Field(
+        default=8000, ge=1, le=65535, validation_alias=AliasChoices("SUBSTRATE_PORT", "PORT"), description="Port."
+    )
+    log_level: str = Field(
+        default="info",
+        validation_alias=AliasChoices("SUBSTRATE_LOG_LEVEL", "LOG_LEVEL"),
+        description="critical, error, warning, info, debug or trace; `debug` adds tracebacks.",
+    )
 
 
 class AuthSettings(_Group):
@@ -139,7 +171,9 @@ class AuthSettings(_Group):
 class ClientSettings(_Group):
     """Where a client finds the service, and with which key."""
 
-    base_url: str = Field(default="http://127.0.0.1:8000", pattern=r"^https?://", description="Of the service.")
+    base_url: str = Field(
+        default="http://127.0.0.1:8000", pattern=r"^https?://", description="Address of the service."
+    )
     api_key: SecretStr | None = Field(default=None, description="The key that a client sends.")
 
 

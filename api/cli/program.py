@@ -78,8 +78,13 @@ class CommandsOnDemand(TyperGroup):
         name, known, rest = super().resolve_command(ctx, args)
         if name is None or known is None:
             return name, known, rest
-        module = f"{name}_" if iskeyword(name) else name
-        return name, get_command(import_module(f"api.cli.{module}").app), rest
+        return name, command_of(name), rest
+
+
+def command_of(name: str) -> Any:
+    """The command of this name, or the group of commands, imported now."""
+    module = f"{name}_" if iskeyword(name) else name
+    return get_command(import_module(f"api.cli.{module}").app)
 
 
 app = typer.Typer(

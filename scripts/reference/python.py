@@ -1,0 +1,76 @@
+"""The Python client: every method that a program may call."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from api.adapters.langgraph import SubstrateStore
+from api.adapters.llama_index import SubstrateMemoryBlock, SubstrateRetriever
+from api.client import AsyncSubstrate, Substrate
+from api.client.asking import Asking
+from api.client.citizens import Citizens
+from api.client.commands import Commands
+from api.client.links import Links
+from api.client.memories import Memories
+from api.client.service import Service
+from schemas import errors
+from scripts.reference import markdown
+from scripts.reference.document import openapi
+
+ROOMS = (Asking, Memories, Links, Commands, Citizens, Service)
+ABOUT = """\
+`from api.client import Substrate, AsyncSubstrate`. Both have the methods below; those of `AsyncSubstrate` are
+awaited. Where a method takes a value it takes the fields of that value by name instead."""
+FRAMEWORKS = """\
+LlamaIndex: `from api.adapters.llama_index import SubstrateRetriever, SubstrateMemoryBlock`. LangGraph, with the
+extra `langgraph`: `from api.adapters.langgraph import SubstrateStore`. Programs that use them are in
+`examples/`."""
+
+
+def page() -> str:
+    """The page: how a client is made, its methods by room, the ports to frameworks, what is raised."""
+    makers = [_maker(Substrate, Substrate.__init__), _maker(AsyncSubstrate, AsyncSubstrate.__init__)]
+    inside = _maker(Substrate.embedded, Substrate.embedded)
+    rooms = [part for room in ROOMS for part in (f"## {room.__name__}", _said(room), *_methods(room))]
+    ports = [_maker(kind, kind.__init__) for kind in (SubstrateRetriever, SubstrateStore)]
+    frameworks = ("## Frameworks", FRAMEWORKS, *ports, f"`{_block()}`\n\n{_said(SubstrateMemoryBlock)}")
+    tree = inspect.getdoc(errors) or ""
+    return markdown.page(
+        "Python", ABOUT, *makers, inside, *rooms, *frameworks, "## Errors", f"```text\n{tree}\n```"
+    )
+
+
+def _block() -> str:
+    fields = SubstrateMemoryBlock.__annotations__
+    return f"SubstrateMemoryBlock({', '.join(f'{name}=…' for name in fields)})"
+
+
+def _said(named: Any) -> str:
+    return markdown.paragraphs(inspect.getdoc(named))
+
+
+def _maker(named: Any, called: Any) -> str:
+    signature = str(inspect.signature(called)).replace("(self, ", "(").replace("'", "").split(" -> ")[0]
+    return f"`{named.__qualname__}{signature}`\n\n{_said(named)}"
+
+
+def _methods(room: type) -> list[str]:
+    named = {name: one for name, one in vars(room).items() if inspect.iscoroutinefunction(one) and name[0] != "_"}
+    return [f"### {name}\n\n`{_signature(one)}`\n\n{_meaning(one)}" for name, one in named.items()]
+
+
+def _signature(method: Any) -> str:
+    said = inspect.signature(method)
+    given = [one for name, one in said.parameters.items() if name != "self"]
+    shown = said.replace(parameters=given)
+    return f"{method.__name__}{shown}".replace("'", "")
+
+
+def _meaning(method: Any) -> str:
+    """What it does, and where the values that it takes and gives are described."""
+    words = " ".join(str(one) for one in inspect.get_annotations(method).values())
+    known = openapi()["components"]["schemas"]
+    named = [name for name in dict.fromkeys(words.replace("|", " ").split()) if name in known]
+    links = ", ".join(map(markdown.linked, named))
+    return _said(method) + (f"\n\nValues: {links}." if links else "")

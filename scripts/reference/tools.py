@@ -1,0 +1,22 @@
+"""The tools of the Model Context Protocol."""
+
+from __future__ import annotations
+
+from api.mcp.server import FOCUS
+from api.mcp.tools import TOOLS, Tool
+from scripts.reference import markdown
+
+ABOUT = """\
+Made from the list that an agent is given. How to connect one: [Model Context Protocol](../mcp.md)."""
+
+
+def page() -> str:
+    """The page: each tool with its arguments."""
+    resource = f"## Resource\n\n`{FOCUS}`: what is in the focus of a citizen, as it is now."
+    return markdown.page("MCP tools", ABOUT, *map(_tool, TOOLS), resource)
+
+
+def _tool(tool: Tool) -> str:
+    hint = "Changes nothing." if tool.reads else "Ends a belief." if tool.destroys else "Adds a memory."
+    schema = tool.takes.model_json_schema()
+    return "\n\n".join((f"## {tool.name}", f"{tool.said} {hint}", markdown.fields(schema)))

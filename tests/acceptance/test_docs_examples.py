@@ -1,0 +1,94 @@
+"""The examples in docs: each block is run in its order, and what the page shows below it is what comes out."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.conftest import ADMIN_KEY, Service
+from tests.pages import ROOT, RUN, Block, blocks
+
+SHOWN = ("text", "json")
+ANYTHING = "…"
+NOTHING_YET = "#"
+
+
+class Reader:
+    """Who follows a page: one shell and one Python from its first block to its last."""
+
+    def __init__(self, home: Path, service: Service) -> None:
+        self.home = home
+        self.names: dict[str, Any] = {}
+        self.exported = home / "exported"
+        given = {
+            "PATH": f"{Path(sys.executable).parent}:{os.defpath}",
+            "PYTHONPATH": str(ROOT),
+            "SUBSTRATE_DATA": str(service.data),
+            "SUBSTRATE_BASE_URL": service.url,
+            "SUBSTRATE_API_KEY": ADMIN_KEY,
+            "COLUMNS": "100",
+        }
+        self.exported.write_text("".join(f"export {name}='{value}'\n" for name, value in given.items()))
+
+    def run(self, block: Block) -> str:
+        return self.shell(block.text) if block.language == "bash" else self.python(block.text)
+
+    def shell(self, text: str) -> str:
+        script = f"source {self.exported}\n{text}\nexport -p > {self.exported}"
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", script],
+            cwd=self.home,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def python(self, text: str) -> str:
+        with redirect_stdout(io.StringIO()) as out:
+            exec(compile(text, "docs", "exec"), self.names)
+        return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service of its own, whose citizens nobody else knows."""
+    running = Service(tmp_path_factory.mktemp("docs"))
+    yield running
+    running.stop()
+
+
+def as_shown(shown: str, out: str) -> bool:
+    """Whether the output is what the page shows, `…` being anything."""
+    pattern = ".*?".join(re.escape(part) for part in squeezed(shown).split(ANYTHING))
+    return re.fullmatch(pattern, squeezed(out), re.DOTALL) is not None
+
+
+def squeezed(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.strip().splitlines() if line.strip())
+
+
+@pytest.mark.parametrize("page", RUN)
+def test_a_page_shows_what_comes_out(
+    page: str, service: Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = Reader(tmp_path, service)
+    monkeypatch.setenv("SUBSTRATE_BASE_URL", service.url)
+    monkeypatch.setenv("SUBSTRATE_API_KEY", ADMIN_KEY)
+    for block, below in pairwise([*blocks(ROOT / "docs" / page), Block(NOTHING_YET, "")]):
+        if block.language in ("bash", "python"):
+            out = reader.run(block)
+            if below.language in SHOWN:
+                assert as_shown(below.text, out), f"{block.text}\n--- shown\n{below.text}\n--- came out\n{out}"
