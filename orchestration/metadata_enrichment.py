@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from orchestration.activation.engine import Activation
 from orchestration.activation.found import LINK_START, NODE_START, Bond, Found, Key
@@ -15,24 +16,33 @@ def enriched(
     shown: Iterable[Score], found: Found, activation: Activation, *, explain: bool
 ) -> dict[Key, ConsciousnessNode]:
     """The memories of the scores as the stream shows them; with `explain` each term of each score."""
-    nodes: dict[Key, ConsciousnessNode] = {}
-    for score in shown:
-        memory = found.memories[score.key]
-        channel = "vector" if memory.likeness is not None else "graph"
-        terms: Mapping[str, float] | None = None
-        if explain:
-            terms = {**activation.parts[score.key], **score.terms}
-        nodes[score.key] = rows.node(
-            memory.row[NODE_START:],
-            score.key[0],
-            retrieval_source=f"{score.key[0]}_{channel}",
-            relevance_score=round(score.activation, 6),
-            consciousness_adjusted_score=round(score.total, 6),
-            score_terms={name: round(value, 6) for name, value in terms.items()} if terms else None,
-        )
-    return nodes
+    scores = list(shown)
+    memories = [found.memories[score.key] for score in scores]
+    levels = [score.key[0] for score in scores]
+    columns: dict[str, Iterable[Any]] = {
+        "level": levels,
+        "retrieval_source": [
+            f"{level}_{'graph' if memory.likeness is None else 'vector'}"
+            for level, memory in zip(levels, memories, strict=True)
+        ],
+        "relevance_score": [round(score.activation, 6) for score in scores],
+        "consciousness_adjusted_score": [round(score.total, 6) for score in scores],
+    }
+    if explain:
+        columns["score_terms"] = [_explained(activation.parts[score.key], score) for score in scores]
+    nodes = rows.nodes([memory.row[NODE_START:] for memory in memories], columns)
+    return dict(zip((score.key for score in scores), nodes, strict=True))
 
 
-def relationships(bonds: Iterable[Bond]) -> list[ConsciousnessRelationship]:
+def _explained(parts: Mapping[str, float], score: Score) -> dict[str, float]:
+    return {name: round(value, 6) for name, value in {**parts, **score.terms}.items()}
+
+
+def relationships(bonds: Sequence[Bond]) -> list[ConsciousnessRelationship]:
     """The links as the stream shows them."""
-    return [rows.link(bond.row[LINK_START:NODE_START], (bond.source, bond.target), bond.level) for bond in bonds]
+    ends: dict[str, Iterable[Any]] = {
+        "level": [bond.level for bond in bonds],
+        "source_id": [bond.source for bond in bonds],
+        "target_id": [bond.target for bond in bonds],
+    }
+    return rows.links([bond.row[LINK_START:NODE_START] for bond in bonds], ends)

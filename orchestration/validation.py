@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import itemgetter
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
+from schemas.base import columns_of
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.validation import (
     CONDITIONAL,
@@ -117,8 +120,7 @@ def completeness(present: Mapping[str, Any]) -> float:
 
 
 _ON_NODES: Final = tuple(name for name in _SPECS if name in ConsciousnessNode.model_fields)
-_node_metadata = itemgetter(*_ON_NODES)
-_link_metadata = itemgetter(*_SPECS)
+_UNITS: Final = ("energy", "confidence", "energy_transfer_coefficient")
 
 
 class Verdict(NamedTuple):
@@ -131,10 +133,13 @@ class Verdict(NamedTuple):
 
 type RecordKey = tuple[Level, str, int]
 """A memory record: level, id, version."""
+type Columns = Mapping[str, Sequence[Any]]
+type Flags = np.ndarray[Any, np.dtype[np.bool_]]
+type Places = np.ndarray[Any, np.dtype[np.intp]]
 
 
 def memory_verdicts(
-    nodes: Iterable[ConsciousnessNode], links: Iterable[ConsciousnessRelationship]
+    nodes: Iterable[ConsciousnessNode], links: Sequence[ConsciousnessRelationship]
 ) -> dict[RecordKey, Verdict]:
     """Each memory shown, judged by its own metadata and by the links shown that are attached to it.
 
@@ -143,59 +148,83 @@ def memory_verdicts(
     its links lacks an IMPORTANT field. Its completeness is the mean of its links', or its own share of the
     13 fields when no link of it is shown. A memory that is given twice counts once.
     """
-    attached: dict[tuple[Level, str], list[Verdict]] = {}
-    for link in links:
-        verdict = _link_verdict(link)
-        for end in {link.source_id, link.target_id}:
-            attached.setdefault((link.level, end), []).append(verdict)
-    verdicts: dict[RecordKey, Verdict] = {}
+    distinct: dict[RecordKey, ConsciousnessNode] = {}
     for node in nodes:
-        key = (node.level, node.node_id, node.version)
-        if key not in verdicts:
-            own = _node_verdict(node)
-            beside = attached.get(key[:2])
-            verdicts[key] = own if beside is None else _together(own, beside)
-    return verdicts
-
-
-def _link_verdict(link: ConsciousnessRelationship) -> Verdict:
-    """What `validate_consciousness_link` says of a record, whose types are known: only ranges are asked."""
-    felt = link.emotion_vector
-    valid = (
-        felt is not None
-        and len(link.goal) > 0 < len(link.mindstate)
-        and 0.0 <= link.energy <= 1.0
-        and 0.0 <= link.confidence <= 1.0
-        and 0.0 <= link.energy_transfer_coefficient <= 1.0
-        and _units(felt)
+        distinct.setdefault((node.level, node.node_id, node.version), node)
+    own, beside = _judged_nodes(list(distinct.values())), _judged_links(links)
+    place: dict[tuple[Level, str], int] = {}
+    at = [place.setdefault(key[:2], len(place)) for key in distinct]
+    of, link = _attached(links, place)
+    count = np.bincount(of, minlength=len(place))[at]
+    faulty, warned, present = (
+        np.bincount(of, each[link], len(place))[at] for each in (~beside.valid, beside.warned, beside.present)
     )
-    warned = link.formation_trigger is None or link.felt_quality is None or link.emotion_description is None
-    return Verdict(valid, warned, 1.0 - _link_metadata(vars(link)).count(None) / len(_SPECS))
-
-
-def _units(felt: Mapping[str, float]) -> bool:
-    return len([much for much in felt.values() if 0.0 <= much <= 1.0]) == len(felt)
-
-
-def _node_verdict(node: ConsciousnessNode) -> Verdict:
-    """What `validate_node` says."""
-    valid = (
-        0.0 <= node.energy <= 1.0
-        and 0.0 <= node.confidence <= 1.0
-        and node.goal != ""
-        and (node.emotion_vector is None or _units(node.emotion_vector))
+    verdicts = zip(
+        (own.valid & (faulty == 0)).tolist(),
+        (own.warned | (warned > 0)).tolist(),
+        (np.where(count, present / np.maximum(count, 1), own.present) / len(_SPECS)).tolist(),
+        strict=True,
     )
-    present = len(_ON_NODES) - _node_metadata(vars(node)).count(None)
-    return Verdict(valid, node.felt_quality is None, present / len(_SPECS))
+    return dict(zip(distinct, map(Verdict._make, verdicts), strict=True))
 
 
-def _together(own: Verdict, links: Sequence[Verdict]) -> Verdict:
-    valid, warned, completeness = zip(*links, strict=True)
-    return Verdict(own.valid and all(valid), own.warned or any(warned), math.fsum(completeness) / len(links))
+def _attached(
+    links: Sequence[ConsciousnessRelationship], place: Mapping[tuple[Level, str], int]
+) -> tuple[Places, Places]:
+    """Each end of a link that is among the memories: the memory's place and the link's; a loop has one end."""
+    sources = np.array([place.get((link.level, link.source_id), -1) for link in links], np.intp)
+    targets = np.array([place.get((link.level, link.target_id), -1) for link in links], np.intp)
+    of = np.concatenate((sources, np.where(targets == sources, -1, targets)))
+    return of[of >= 0], np.tile(np.arange(len(links)), 2)[of >= 0]
+
+
+class _Judged(NamedTuple):
+    """Many records: whether each is valid, lacks an IMPORTANT field, and how many of the 13 fields it has."""
+
+    valid: Flags
+    warned: Flags
+    present: Places
+
+
+def _judged_links(links: Sequence[ConsciousnessRelationship]) -> _Judged:
+    """What `validate_consciousness_link` says of records, whose types are known: only ranges are asked."""
+    columns = columns_of(links, tuple(_SPECS))
+    said = zip(columns["goal"], columns["mindstate"], columns["emotion_vector"], strict=True)
+    whole = np.array([bool(goal and mind) and felt is not None for goal, mind, felt in said], bool)
+    return _Judged(whole & _within(columns, _UNITS), _lacking(columns, IMPORTANT), _present(columns))
+
+
+def _judged_nodes(nodes: Sequence[ConsciousnessNode]) -> _Judged:
+    """What `validate_node` says of records, likewise."""
+    columns = columns_of(nodes, _ON_NODES)
+    whole = np.array([goal != "" for goal in columns["goal"]], bool)
+    within = _within(columns, NODE_REQUIRED)
+    return _Judged(whole & within, _lacking(columns, NODE_IMPORTANT), _present(columns))
+
+
+def _within(columns: Columns, names: Sequence[str]) -> Flags:
+    """Whether the numbers of these names and all intensities of emotions are in [0, 1]."""
+    numbers = np.array([columns[name] for name in names], np.float64)
+    felt = [one or {} for one in columns["emotion_vector"]]
+    much = np.fromiter(chain.from_iterable(one.values() for one in felt), np.float64)
+    outside = ~((much >= 0.0) & (much <= 1.0))
+    of = np.repeat(np.arange(len(felt)), [len(one) for one in felt])
+    within: Flags = ((numbers >= 0.0) & (numbers <= 1.0)).all(axis=0)
+    unfelt: Flags = np.bincount(of, outside, len(felt)) == 0
+    return within & unfelt
+
+
+def _lacking(columns: Columns, names: Sequence[str]) -> Flags:
+    return np.array([None in row for row in zip(*(columns[name] for name in names), strict=True)], bool)
+
+
+def _present(columns: Columns) -> Places:
+    rows = zip(*columns.values(), strict=True)
+    return np.array([len(columns) - row.count(None) for row in rows], np.intp)
 
 
 def metadata_report(
-    nodes: Iterable[ConsciousnessNode], links: Iterable[ConsciousnessRelationship]
+    nodes: Iterable[ConsciousnessNode], links: Sequence[ConsciousnessRelationship]
 ) -> MetadataValidationReport:
     """Metadata quality over the memories of a stream, judged by `memory_verdicts` (003, component 6).
 

@@ -7,9 +7,13 @@ for unknown words only finds candidates.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
+from typing import Any, Final
 from zlib import crc32
+
+import numpy as np
 
 VOCABULARY = (
     "joy", "sadness", "anger", "fear", "surprise", "disgust", "trust", "anticipation",
@@ -49,6 +53,7 @@ NEGATIVE = frozenset(
 EMOTION_WORDS = {**{name: name for name in (*VOCABULARY, *NEGATIVE) if " " not in name}, **_VARIANTS}
 """Every single word that names an emotion, with the emotion in normal form."""
 
+_NOTHING: Final[Mapping[str, float]] = {}
 _PLACES = {name: place for place, name in enumerate(VOCABULARY)}
 
 
@@ -99,6 +104,24 @@ def cosine_similarity(left: Mapping[str, float] | None, right: Mapping[str, floa
         if name in right:
             dot += intensity * right[name]
     return min(1.0, dot / (math.hypot(*left.values()) * math.hypot(*right.values()))) if dot > 0.0 else 0.0
+
+
+def cosine_similarities(
+    felt: Sequence[Mapping[str, float] | None], to: Mapping[str, float]
+) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """`cosine_similarity` of many maps, named as they come, to one in normal form."""
+    maps = [one or _NOTHING for one in felt]
+    given = list(chain.from_iterable(maps))
+    names = list(map(normal_emotion, given))
+    if names != given:
+        maps = list(map(normal_emotions, maps))
+        names = list(chain.from_iterable(maps))
+    of = np.repeat(np.arange(len(maps)), [len(one) for one in maps])
+    much = np.fromiter(chain.from_iterable(one.values() for one in maps), np.float64, len(names))
+    wanted = np.fromiter((to.get(name, 0.0) for name in names), np.float64, len(names))
+    dot = np.bincount(of, much * wanted, len(maps))
+    lengths = np.sqrt(np.bincount(of, much * much, len(maps))) * math.hypot(*to.values())
+    return np.minimum(1.0, np.divide(dot, lengths, out=np.zeros(len(maps)), where=lengths > 0.0))
 
 
 def named_in(text: str) -> dict[str, float]:

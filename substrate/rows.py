@@ -5,8 +5,9 @@ The engine answers with integers, None and text; each column's reading is fixed 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import orjson
@@ -112,6 +113,37 @@ def link(row: Sequence[Any], ends: tuple[str, str], level: Level) -> Consciousne
     fields = _fields(row, _LINK_FIELDS, _LINK_READERS)
     fields.update(source_id=ends[0], target_id=ends[1], level=level)
     return ConsciousnessRelationship.unchecked(fields)
+
+
+def nodes(rows: Sequence[Sequence[Any]], retrieval: Mapping[str, Iterable[Any]]) -> list[ConsciousnessNode]:
+    """The memories of many rows; `retrieval` has the columns of the level and of the retrieval fields."""
+    columns = _columns(rows, _NODE_FIELDS, ConsciousnessNode.defaults())
+    return ConsciousnessNode.of_columns(len(rows), {**columns, **retrieval})
+
+
+def links(rows: Sequence[Sequence[Any]], ends: Mapping[str, Iterable[Any]]) -> list[ConsciousnessRelationship]:
+    """The links of many rows; `ends` has the columns of the level and of the ids of both ends."""
+    columns = _columns(rows, _LINK_FIELDS, ConsciousnessRelationship.defaults())
+    return ConsciousnessRelationship.of_columns(len(rows), {**columns, **ends})
+
+
+def _columns(
+    rows: Sequence[Sequence[Any]], names: Sequence[str], defaults: Mapping[str, Any]
+) -> dict[str, Iterable[Any]]:
+    """The columns of the rows, read; one without any value is left out, where one lacks it has the default."""
+    columns: dict[str, Iterable[Any]] = {}
+    for name, column in zip(names, zip(*rows, strict=True), strict=False):
+        lacking, read = column.count(None), _READERS.get(name)
+        if lacking == len(rows):
+            continue
+        known = column if read is None else [value if value is None else read(value) for value in column]
+        default = defaults[name]
+        fill = lacking and default is not None
+        columns[name] = [default if value is None else value for value in known] if fill else known
+    if "closed_reason" in columns:
+        given, closed = columns.get("invalidation_reason", repeat(None)), columns["closed_reason"]
+        columns["invalidation_reason"] = [one or other for one, other in zip(given, closed, strict=False)]
+    return columns
 
 
 def memory_record(row: Sequence[Any], level: Level) -> MemoryRecord:

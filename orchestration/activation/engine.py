@@ -62,12 +62,9 @@ def activate(found: Found, lexicons: Mapping[Level, Lexicon], asker: Asker, fusi
         parts[key]["wish"] = weight
     summed = {key: sum(terms.values()) for key, terms in parts.items()}
     greatest = max(1.0, max(summed.values()))
-    emotions = asker.felt()
+    activations = (summed[key] / greatest for key in memories)
     scores = ranking.ranked(
-        [
-            ranking.consciousness_score(memory, summed[key] / greatest, emotions, asker.pressure)
-            for key, memory in memories.items()
-        ]
+        ranking.consciousness_scores(memories.values(), activations, asker.felt(), asker.pressure)
     )
     if question.broad and fusion.breadth:
         scores = spread_out(scores, memories, fusion.breadth)

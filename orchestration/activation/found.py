@@ -56,6 +56,12 @@ class Bond:
         return self.row[LINK_START + LINK_PLACE[column]]
 
 
+def column_of(bonds: Iterable[Bond], column: str) -> list[Any]:
+    """The raw values of a link column of many links."""
+    place = LINK_START + LINK_PLACE[column]
+    return [bond.row[place] for bond in bonds]
+
+
 @dataclass(slots=True)
 class Found:
     """All that was found: memories and links, each once."""

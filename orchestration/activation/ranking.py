@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ import orjson
 from orchestration.activation.found import NODE_START, Key, Memory
 from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
 from substrate.cypher.columns import NODE_COLUMNS
-from substrate.emotions import cosine_similarity, normal_emotions
+from substrate.emotions import cosine_similarities
 
 REALITY_PRESSURE = 0.5
 """External urgency when nobody says otherwise (003)."""
@@ -43,23 +44,30 @@ def completeness(memory: Memory) -> float:
     return (len(_PLACES) - absent) / len(_METADATA)
 
 
-def consciousness_score(
-    memory: Memory, activation: float, emotions: Mapping[str, float], pressure: float = REALITY_PRESSURE
-) -> Score:
+def consciousness_scores(
+    memories: Iterable[Memory],
+    activations: Iterable[float],
+    emotions: Mapping[str, float],
+    pressure: float = REALITY_PRESSURE,
+) -> list[Score]:
     """003's formula: relevance + 0.4 priority + 0.2 confidence + 0.5 resonance − 0.1 (1 − completeness).
 
-    `activation` in [0, 1] is relevance after spreading; `emotions` are those of the question, normalised.
+    `activations` in [0, 1] are relevance after spreading; `emotions` are those of the question, normalised.
     """
-    felt = memory.get("emotion_vector")
-    resonance = cosine_similarity(normal_emotions(orjson.loads(felt)), emotions) if felt and emotions else 0.0
-    terms = {
-        "relevance": activation,
-        "priority": 0.4 * priority(float(memory.get("energy")), pressure),
-        "confidence": 0.2 * float(memory.get("confidence")),
-        "emotional_resonance": 0.5 * resonance,
-        "incompleteness": -0.1 * (1.0 - completeness(memory)),
-    }
-    return Score(memory.key, activation, sum(terms.values()), terms)
+    known = list(memories)
+    felt = [memory.get("emotion_vector") for memory in known] if emotions else []
+    resonances = cosine_similarities([text and orjson.loads(text) for text in felt], emotions).tolist()
+    scores = []
+    for memory, activation, resonance in zip(known, activations, resonances or repeat(0.0), strict=False):
+        terms = {
+            "relevance": activation,
+            "priority": 0.4 * priority(float(memory.get("energy")), pressure),
+            "confidence": 0.2 * float(memory.get("confidence")),
+            "emotional_resonance": 0.5 * resonance,
+            "incompleteness": -0.1 * (1.0 - completeness(memory)),
+        }
+        scores.append(Score(memory.key, activation, sum(terms.values()), terms))
+    return scores
 
 
 def ranked(scores: Sequence[Score]) -> list[Score]:

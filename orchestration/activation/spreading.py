@@ -5,13 +5,16 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from orchestration.activation.found import Bond, Key, Memory
+import numpy as np
+
+from orchestration.activation.found import Bond, Key, Memory, column_of
 from orchestration.activation.fusion import FUSION, Fusion
 from orchestration.question import is_asking
-from orchestration.traversal.probability import traversal_probability
+from orchestration.traversal.probability import NUMBERS, Array, traversal_probabilities
 from schemas.memory import Level
 
 NAMED_PULL = 0.35
@@ -27,6 +30,7 @@ CROWDED = 4
 
 type Place = tuple[Level, str]
 """An identity: what links connect, whatever its versions."""
+type Places = np.ndarray[Any, np.dtype[np.intp]]
 
 
 def spread(
@@ -42,21 +46,23 @@ def spread(
     them, and takes less from each, because everything leads to it. What follows a turn that asks gets more of
     it: it is likely an answer.
     """
-    bonds = [bond for bond in bonds if bond.get("relation_type") != SAYING]
+    kinds = [(bond, bond.get("relation_type")) for bond in bonds]
     here: defaultdict[Place, list[Key]] = defaultdict(list)
     for key in memories:
         here[key[:2]].append(key)
-    weights = _weights(bonds, here)
-    degrees = Counter(place for ends in weights for place in ends)
-    shares = {place: 1.0 / max(1.0, degree / CROWDED) for place, degree in degrees.items()}
-    gifts = {place: _gift(here[place], memories, relevance, fusion.gain * shares[place]) for place in degrees}
-    received: dict[Key, float] = dict.fromkeys(memories, 0.0)
-    for (one, other), weight in weights.items():
-        for taker, giver in ((one, other), (other, one)):
-            gain = gifts[giver] * weight * shares[taker]
-            for key in here[taker]:
-                received[key] += gain
-    for asked, answered in _answers(bonds, here, memories) if fusion.answer else ():
+    number = {place: at for at, place in enumerate(here)}
+    one, other, weight = _strongest([bond for bond, kind in kinds if kind != SAYING], number)
+    degrees = np.bincount(np.concatenate((one, other)), minlength=len(here))
+    shares = 1.0 / np.maximum(1.0, degrees / CROWDED)
+    greatest = np.array([max(relevance[key] for key in keys) for keys in here.values()], np.float64)
+    named = np.array([any(memories[key].named for key in keys) for keys in here.values()], bool)
+    gifts = np.where(named, NAMED_PULL, fusion.gain * shares * greatest)
+    taken = np.bincount(one, gifts[other] * weight, len(here))
+    taken += np.bincount(other, gifts[one] * weight, len(here))
+    by_place = dict(zip(here, (taken * shares).tolist(), strict=True))
+    received = {key: by_place[key[:2]] for key in memories}
+    following = [bond for bond, kind in kinds if kind == FOLLOWING] if fusion.answer else ()
+    for asked, answered in _answers(following, here, memories):
         best = max(relevance[key] for key in here[asked])
         for key in here[answered]:
             received[key] += fusion.answer * best
@@ -66,28 +72,33 @@ def spread(
 def _answers(
     bonds: Iterable[Bond], here: Mapping[Place, list[Key]], memories: Mapping[Key, Memory]
 ) -> dict[tuple[Place, Place], None]:
-    """Pairs of a turn that asks and the one after it, each once, in the order found."""
+    """Pairs of a turn that asks and the one after it, each once, in the order found; `bonds` are `NEXT`."""
     pairs: dict[tuple[Place, Place], None] = {}
     for bond in bonds:
         asked, answered = (bond.level, bond.source), (bond.level, bond.target)
-        follows = bond.get("relation_type") == FOLLOWING and asked in here and answered in here
-        if follows and any(is_asking(memories[key].get("description") or "") for key in here[asked]):
+        both = asked in here and answered in here
+        if both and any(is_asking(memories[key].get("description") or "") for key in here[asked]):
             pairs[asked, answered] = None
     return pairs
 
 
-def _weights(bonds: Iterable[Bond], here: Mapping[Place, object]) -> dict[tuple[Place, Place], float]:
-    weights: dict[tuple[Place, Place], float] = {}
-    for bond in bonds:
-        one, other = (bond.level, bond.source), (bond.level, bond.target)
-        if one == other or one not in here or other not in here:
-            continue
-        ends = (other, one) if (other, one) in weights else (one, other)
-        weights[ends] = max(traversal_probability(bond), weights.get(ends, 0.0))
-    return weights
+def likelihoods(bonds: Sequence[Bond]) -> Array:
+    """Traversal probability in [0, 1] of each link, from no state in particular."""
+    return traversal_probabilities({name: column_of(bonds, name) for name in NUMBERS})
 
 
-def _gift(keys: list[Key], memories: Mapping[Key, Memory], relevance: Mapping[Key, float], share: float) -> float:
-    if any(memories[key].named for key in keys):
-        return NAMED_PULL
-    return share * max(relevance[key] for key in keys)
+def _strongest(bonds: Sequence[Bond], number: Mapping[Place, int]) -> tuple[Places, Places, Array]:
+    """The pairs of memories that are linked, each once, by their numbers, and the likeliest link of each."""
+    one = _ends([(bond.level, bond.source) for bond in bonds], number)
+    other = _ends([(bond.level, bond.target) for bond in bonds], number)
+    likely = likelihoods(bonds)
+    between = (one != other) & (one >= 0) & (other >= 0)
+    low, high = np.minimum(one, other)[between], np.maximum(one, other)[between]
+    pairs, place = np.unique(low * len(number) + high, return_inverse=True)
+    weight = np.zeros(len(pairs))
+    np.maximum.at(weight, place, likely[between])
+    return (*np.divmod(pairs, len(number)), weight)
+
+
+def _ends(places: Sequence[Place], number: Mapping[Place, int]) -> Places:
+    return np.array([number.get(place, -1) for place in places], np.intp)

@@ -223,10 +223,8 @@ def activate(found: Found, scores: Mapping[Key, float], sought: Sought) -> Activ
     best = max(base.values(), default=0.0)
     received = spread(memories, found.bonds.values(), base, HANGS)
     hanging = {key: min(best, HANGING * gift) for key, gift in received.items() if key not in scores}
-    rated = [
-        ranking.consciousness_score(memory, hanging.get(key, base[key]), sought.emotions, sought.pressure)
-        for key, memory in memories.items()
-    ]
+    activations = (hanging.get(key, base[key]) for key in memories)
+    rated = ranking.consciousness_scores(memories.values(), activations, sought.emotions, sought.pressure)
     parts = {key: {"mode": base[key], "spread": hanging.get(key, 0.0)} for key in memories}
     order = sorted(ranking.ranked(rated), key=lambda score: score.key not in scores)
     return Activation(tuple(order), parts)

@@ -88,9 +88,9 @@ def _links(stream: ConsciousnessStream) -> Iterable[str]:
     focus = {(node.level, node.node_id): node for node in reversed(stream.activation_tiers.focus)}
     for level in stream.levels.values():
         for link in level.relationships:
-            source, target = (focus.get((link.level, end)) for end in (link.source_id, link.target_id))
-            if source is not None and target is not None:
-                yield _link(link, source, target)
+            source, target = (link.level, link.source_id), (link.level, link.target_id)
+            if source in focus and target in focus:
+                yield _link(link, focus[source], focus[target])
 
 
 def _link(link: ConsciousnessRelationship, source: ConsciousnessNode, target: ConsciousnessNode) -> str:

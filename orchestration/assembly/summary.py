@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -17,10 +17,10 @@ def summarise(nodes: Sequence[ConsciousnessNode], now: datetime) -> Consciousnes
     """Averages, themes, span and counts over the distinct memories of a stream; zeros for an empty one."""
     if not nodes:
         return ConsciousnessSummary()
-    themes: Counter[str] = Counter()
+    themes: defaultdict[str, float] = defaultdict(float)
     for node in nodes:
         for emotion, intensity in normal_emotions(node.emotion_vector or {}).items():
-            themes[emotion] += intensity  # type: ignore[assignment]  # weighed count
+            themes[emotion] += intensity
     per_level = Counter(node.level for node in nodes)
     active = sum(_is_active(node, now) for node in nodes)
     strongest = sorted(themes.items(), key=lambda item: (-item[1], item[0]))

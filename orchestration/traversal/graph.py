@@ -6,15 +6,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from operator import itemgetter
 from typing import Any, Final
 
 from orchestration.traversal.paths import Identity, Likeness, activation_score, called, level_of, suggested_paths
-from orchestration.traversal.probability import goal_match, probability, resonance
+from orchestration.traversal.probability import traversal_probabilities
+from schemas.base import columns_of
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Source
 from schemas.stream import ActivationTiers
 from schemas.thought import GraphEdge, GraphNode, Tier, TraversalGraph, TraversalPath
-from substrate.emotions import normal_emotion, normal_emotions
+from substrate.emotions import normal_emotion
 from substrate.text import STOP_WORDS, name_key, stem
 
 MOST_HUBS: Final = 5
@@ -27,8 +27,6 @@ _MADE_BY_NOBODY: Final = (Source.INGESTION, Source.UPKEEP, Source.SYSTEM)
 _OF_MEMORY: Final = tuple(name for name in GraphNode.model_fields if name in ConsciousnessNode.model_fields)
 _OF_LINK: Final = tuple(name for name in GraphEdge.model_fields if name in ConsciousnessRelationship.model_fields)
 """What a node and an edge show as the record has it."""
-_of_memory = itemgetter(*_OF_MEMORY)
-_of_link = itemgetter(*_OF_LINK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +35,6 @@ class State:
 
     goal: str | None = None
     emotions: Mapping[str, float] | None = None
-
-
-def traversal_weight(
-    link: ConsciousnessRelationship, goal: str | None = None, emotions: Mapping[str, float] | None = None
-) -> float:
-    """Probability in [0, 1] that the link is followed from this state: 003's five factors (component 5b)."""
-    return _weight(link, goal, normal_emotions(emotions or {}))
-
-
-def _weight(link: ConsciousnessRelationship, goal: str | None, emotions: Mapping[str, float]) -> float:
-    felt = resonance(link.emotion_vector, emotions)
-    match = goal_match(link.goal, goal)
-    return probability(link.energy, match, felt, link.confidence, link.energy_transfer_coefficient)
 
 
 def build_graph(
@@ -96,17 +81,13 @@ def graph_nodes(memories: Mapping[Identity, ConsciousnessNode], tiers: Activatio
     for tier, held in named:
         for node in held:
             in_tier.setdefault((node.level, node.node_id), tier)
-    return tuple(
-        GraphNode.unchecked(
-            dict(
-                zip(_OF_MEMORY, _of_memory(vars(node)), strict=True),
-                content=_content(node),
-                activation_score=activation_score(node),
-                activation_tier=in_tier.get(identity, "background"),
-            )
-        )
-        for identity, node in memories.items()
-    )
+    columns = {
+        **columns_of(list(memories.values()), _OF_MEMORY),
+        "content": map(_content, memories.values()),
+        "activation_score": map(activation_score, memories.values()),
+        "activation_tier": [in_tier.get(identity, "background") for identity in memories],
+    }
+    return tuple(GraphNode.of_columns(len(memories), columns))
 
 
 def _content(node: ConsciousnessNode) -> str:
@@ -115,19 +96,13 @@ def _content(node: ConsciousnessNode) -> str:
     return f"{node.name}: {node.description}" if node.description else node.name
 
 
-def graph_edges(links: Iterable[ConsciousnessRelationship], state: State) -> tuple[GraphEdge, ...]:
+def graph_edges(links: Sequence[ConsciousnessRelationship], state: State) -> tuple[GraphEdge, ...]:
     """The links as edges, in the order given, weighed from this state; weights to six digits."""
-    emotions = normal_emotions(state.emotions or {})
-    return tuple(
-        GraphEdge.unchecked(
-            dict(
-                zip(_OF_LINK, _of_link(vars(link)), strict=True),
-                edge_id=link.link_id,
-                traversal_weight=round(_weight(link, state.goal, emotions), 6),
-            )
-        )
-        for link in links
-    )
+    columns = columns_of(links, _OF_LINK)
+    weights = traversal_probabilities(columns, state.goal, state.emotions)
+    columns["edge_id"] = [link.link_id for link in links]
+    columns["traversal_weight"] = weights.round(6).tolist()
+    return tuple(GraphEdge.of_columns(len(links), columns))
 
 
 def _newest_between(
@@ -153,12 +128,9 @@ def hub_nodes(edges: Iterable[GraphEdge]) -> tuple[str, ...]:
 
 
 def _hubs(edges: Iterable[GraphEdge]) -> list[Identity]:
-    degree = Counter(
-        (edge.level, end)
-        for edge in edges
-        if edge.source_id != edge.target_id
-        for end in (edge.source_id, edge.target_id)
-    )
+    ends = [(edge.level, edge.source_id, edge.target_id) for edge in edges if edge.source_id != edge.target_id]
+    degree = Counter((level, source) for level, source, _ in ends)
+    degree.update((level, target) for level, _, target in ends)
     linked = [(-count, identity) for identity, count in degree.items() if count >= LEAST_LINKS_OF_A_HUB]
     return [identity for _, identity in sorted(linked)[:MOST_HUBS]]
 
@@ -191,43 +163,42 @@ def central_themes(
     commonest words; a theme has two voices at least. Of equally common ones the longer comes first, then by
     alphabet; a word that a theme already says is not told again.
     """
-    voices: defaultdict[frozenset[str], Counter[str]] = defaultdict(Counter)
+    heard: Counter[tuple[frozenset[str], str]] = Counter()
     for memory in memories:
         goal, felt, words = memory.goal, memory.emotion_vector, name_key(called(memory)).split()
-        _speak(voices, [*memory.tags, *([goal] if goal else ()), *_strong(felt), *words])
+        heard.update(_told([*memory.tags, *([goal] if goal else ()), *_strong(felt), *words]))
     for link in links:
         if link.source not in _MADE_BY_NOBODY:
-            _speak(voices, [link.goal, *_strong(link.emotion_vector)])
-    ranked = sorted((-said.total(), -len(stems), sorted(stems), stems) for stems, said in voices.items())
+            heard.update(_told([link.goal, *_strong(link.emotion_vector)]))
+    voices: defaultdict[frozenset[str], list[tuple[int, str]]] = defaultdict(list)
+    for (stems, told), count in heard.items():
+        voices[stems].append((-count, told))
+    counted = [(sum(count for count, _ in said), stems) for stems, said in voices.items() if stems]
+    common = [one for one in counted if -one[0] >= LEAST_VOICES_OF_A_THEME]
     themes: list[frozenset[str]] = []
-    for count, _, _, stems in ranked:
-        if -count >= LEAST_VOICES_OF_A_THEME and not any(stems <= theme for theme in themes):
+    for _, stems in sorted(common, key=lambda one: (one[0], -len(one[1]), sorted(one[1]))):
+        if not any(stems <= theme for theme in themes):
             themes.append(stems)
-    return tuple(min(voices[stems].items(), key=_commonest)[0] for stems in themes[:MOST_THEMES])
-
-
-def _commonest(told: tuple[str, int]) -> tuple[int, str]:
-    return -told[1], told[0]
+    return tuple(min(voices[stems])[1] for stems in themes[:MOST_THEMES])
 
 
 def _strong(felt: Mapping[str, float] | None) -> list[str]:
     return [normal_emotion(name) for name, much in (felt or {}).items() if much >= LEAST_FEELING_OF_A_THEME]
 
 
-def _speak(voices: Mapping[frozenset[str], Counter[str]], phrases: Iterable[str]) -> None:
-    heard: set[frozenset[str]] = set()
-    for phrase in phrases:
-        told, stems = _theme(phrase)
-        if stems and stems not in heard:
-            heard.add(stems)
-            voices[stems][told] += 1
+def _told(phrases: Iterable[str]) -> Iterable[tuple[frozenset[str], str]]:
+    """One voice: each theme once, in the words in which it was told first."""
+    heard: dict[frozenset[str], str] = {}
+    for stems, told in map(_theme, phrases):
+        heard.setdefault(stems, told)
+    return heard.items()
 
 
 @lru_cache(maxsize=8192)
-def _theme(phrase: str) -> tuple[str, frozenset[str]]:
+def _theme(phrase: str) -> tuple[frozenset[str], str]:
     told = name_key(phrase)
     words = [word for word in told.split() if word not in STOP_WORDS and not word.isdigit()]
-    return told, frozenset(stem(word) for word in words)
+    return frozenset(stem(word) for word in words), told
 
 
 def to_node_link(graph: TraversalGraph) -> dict[str, Any]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-import orjson
+import numpy as np
 
-from orchestration.activation.found import LINK_START, Bond
-from substrate.emotions import cosine_similarity, normal_emotions
-from substrate.rows import LINK_PLACE
+from substrate.emotions import cosine_similarities, normal_emotions
+
+type Array = np.ndarray[Any, np.dtype[np.float64]]
+type Numbers = float | Array
 
 ENERGY, GOAL, EMOTION, CONFIDENCE, TRANSFER = 0.3, 0.2, 0.3, 0.1, 0.1
 """The weights of the five factors; they sum to 1."""
+NUMBERS = ("energy", "confidence", "energy_transfer_coefficient")
 
 
 def goal_match(link_goal: str, current_goal: str | None) -> float:
@@ -23,38 +26,28 @@ def goal_match(link_goal: str, current_goal: str | None) -> float:
     return 0.7 if link_goal in current_goal or current_goal in link_goal else 0.3
 
 
-def probability(energy: float, goal: float, resonance: float, confidence: float, transfer: float) -> float:
+def probability(energy: Numbers, goal: Numbers, felt: Numbers, confidence: Numbers, transfer: Numbers) -> Array:
     """0.3 energy + 0.2 goal match + 0.3 resonance + 0.1 confidence + 0.1 transfer, in [0, 1] (003, 5b).
 
-    All five are numbers in [0, 1]: `goal` is the match of goals, `resonance` the cosine of emotions.
+    Each is a number in [0, 1], or one a link: `goal` is the match of goals, `felt` the cosine of emotions.
     """
-    summed = ENERGY * energy + GOAL * goal + EMOTION * resonance + CONFIDENCE * confidence + TRANSFER * transfer
-    return min(1.0, max(0.0, summed))
+    summed = ENERGY * energy + GOAL * goal + EMOTION * felt + CONFIDENCE * confidence + TRANSFER * transfer
+    return np.clip(summed, 0.0, 1.0)
 
 
-def resonance(felt: Mapping[str, float] | None, emotions: Mapping[str, float]) -> float:
-    """Cosine in [0, 1] of a link's emotions, named as they come, and `emotions` in normal form."""
-    return cosine_similarity(normal_emotions(felt), emotions) if felt and emotions else 0.0
+def traversal_probabilities(
+    links: Mapping[str, Sequence[Any]], goal: str | None = None, emotions: Mapping[str, float] | None = None
+) -> Array:
+    """Probability in [0, 1] that each link is followed from a state with this goal and these emotions.
 
-
-_FELT = tuple(
-    LINK_START + LINK_PLACE[column] for column in ("energy", "confidence", "energy_transfer_coefficient")
-)
-_OTHER_GOAL = GOAL * 0.3
-
-
-def traversal_probability(
-    bond: Bond, goal: str | None = None, emotions: Mapping[str, float] | None = None
-) -> float:
-    """Probability in [0, 1] that the link is followed from a state with this goal and these emotions."""
-    if not goal and not emotions:
-        energy, confidence, transfer = (float(bond.row[place]) for place in _FELT)
-        return ENERGY * energy + _OTHER_GOAL + CONFIDENCE * confidence + TRANSFER * transfer
-    felt = bond.get("emotion_vector") if emotions else None
-    return probability(
-        float(bond.get("energy")),
-        goal_match(bond.get("goal") or "", goal),
-        resonance(orjson.loads(felt), normal_emotions(emotions or {})) if felt else 0.0,
-        float(bond.get("confidence")),
-        float(bond.get("energy_transfer_coefficient")),
+    `links` are columns: the three `NUMBERS`, `goal` where one is given, `emotion_vector` where emotions are.
+    """
+    energy, confidence, transfer = (
+        np.fromiter(map(float, links[name]), np.float64, len(links[name])) for name in NUMBERS
     )
+    match: Numbers = goal_match("", None)
+    if goal:
+        matches = {named: goal_match(named or "", goal) for named in set(links["goal"])}
+        match = np.array([matches[named] for named in links["goal"]], np.float64)
+    felt = cosine_similarities(links["emotion_vector"], normal_emotions(emotions)) if emotions else 0.0
+    return probability(energy, match, felt, confidence, transfer)

@@ -23,7 +23,7 @@ from orchestration.activation.ranking import (
     PERIPHERAL,
     Score,
     completeness,
-    consciousness_score,
+    consciousness_scores,
     priority,
     ranked,
     tiers,
@@ -35,9 +35,8 @@ from orchestration.activation.relevance import (
     lexical_text,
     word_weights,
 )
-from orchestration.activation.spreading import NAMED_PULL, spread
+from orchestration.activation.spreading import NAMED_PULL, likelihoods, spread
 from orchestration.lexicon import Lexicon
-from orchestration.traversal.probability import traversal_probability
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME
 from substrate.cypher.columns import LINK_COLUMNS, NODE_COLUMNS
@@ -287,7 +286,7 @@ def test_of_parallel_links_the_strongest_carries() -> None:
     relevance = {key("a"): 1.0, key("b"): 0.0}
     both = spread(memories, [weak, strong], relevance)
     assert both == spread(memories, [strong, weak], relevance) == spread(memories, [strong], relevance)
-    assert both[key("b")] == pytest.approx(GAIN * traversal_probability(strong))
+    assert both[key("b")] == pytest.approx(GAIN * likelihoods([strong])[0])
 
 
 # --- 003's formula ---------------------------------------------------------------------------------------
@@ -332,7 +331,7 @@ def test_what_presses_from_outside_counts_more(energy: float, pressure: float, e
 def test_the_consciousness_score_by_hand(
     columns: dict[str, Any], activation: float, emotions: dict[str, float], total: float
 ) -> None:
-    score = consciousness_score(a_memory("a", **columns), activation, emotions)
+    (score,) = consciousness_scores([a_memory("a", **columns)], [activation], emotions)
     assert score.total == pytest.approx(total, abs=1e-6)
     assert score.terms["relevance"] == activation
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from substrate.emotions import (
     DIMENSION,
     VOCABULARY,
+    cosine_similarities,
     cosine_similarity,
     emotion_vector,
     named_in,
@@ -67,6 +68,16 @@ def test_likeness_lies_between_zero_and_one_and_is_symmetric(
     alike = cosine_similarity(one, other)
     assert 0.0 <= alike <= 1.0
     assert alike == pytest.approx(cosine_similarity(other, one), abs=1e-12)
+
+
+felt = st.just(0.0) | st.floats(1e-6, 1.0)
+
+
+@given(st.lists(st.none() | st.dictionaries(names, felt, max_size=5), max_size=6), st.dictionaries(names, felt))
+def test_many_are_as_alike_as_each_by_itself(many: list[dict[str, float] | None], to: dict[str, float]) -> None:
+    normal = normal_emotions(to)
+    each = [cosine_similarity(normal_emotions(one or {}), normal) for one in many]
+    assert cosine_similarities(many, normal).tolist() == pytest.approx(each)
 
 
 @given(st.dictionaries(names, st.floats(0.01, 1.0), min_size=1, max_size=8))

@@ -12,17 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.activation.found import Bond
+from orchestration.activation.spreading import likelihoods
 from orchestration.traversal.graph import (
     State,
     build_graph,
     central_themes,
     density,
+    graph_edges,
     hub_nodes,
     to_node_link,
-    traversal_weight,
 )
 from orchestration.traversal.networkx_form import to_networkx
-from orchestration.traversal.probability import probability, traversal_probability
+from orchestration.traversal.probability import probability
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.stream import ActivationTiers
 from schemas.thought import TraversalGraph
@@ -34,19 +35,6 @@ from tests.unit.test_traversal_paths import edge
 units = st.floats(0.0, 1.0)
 feelings = st.dictionaries(st.sampled_from(["joy", "happy", "Fear", "calm"]), units, max_size=4)
 goals = st.none() | st.sampled_from(["rest", "work", "rest well"])
-
-
-def bond_of(one: ConsciousnessRelationship) -> Bond:
-    """The same link in row form."""
-    columns = {
-        **stored_link(one.link_id),
-        "goal": one.goal,
-        "energy": str(one.energy),
-        "confidence": str(one.confidence),
-        "energy_transfer_coefficient": str(one.energy_transfer_coefficient),
-        "emotion_vector": orjson.dumps(one.emotion_vector).decode() if one.emotion_vector is not None else None,
-    }
-    return Bond(one.level, "a", "b", stored_row({"id": "b"}, columns, hop=1, ends=("a", "b")))
 
 
 def a_graph(state: State | None = None) -> TraversalGraph:
@@ -108,22 +96,18 @@ def test_the_five_factors_by_hand(numbers: tuple[float, float, float, float, flo
 def test_a_weight_by_hand(
     fields: dict[str, Any], goal: str | None, emotions: dict[str, float] | None, told: float
 ) -> None:
-    assert traversal_weight(link(**fields), goal, emotions) == pytest.approx(told)
+    (edge,) = graph_edges([link(**fields)], State(goal, emotions))
+    assert edge.traversal_weight == pytest.approx(told)
 
 
-@given(units, units, units, st.none() | feelings, st.none() | feelings, goals)
-def test_a_link_weighs_the_same_as_a_model_and_as_a_row(
-    energy: float,
-    confidence: float,
-    transfer: float,
-    felt: dict[str, float] | None,
-    now: dict[str, float] | None,
-    goal: str | None,
-) -> None:
-    one = link(energy=energy, confidence=confidence, energy_transfer_coefficient=transfer, emotion_vector=felt)
-    weight = traversal_weight(one, goal, now)
-    assert weight == pytest.approx(traversal_probability(bond_of(one), goal, now))
-    assert 0.06 - 1e-9 <= weight <= 1.0
+@given(units, units, units)
+def test_a_link_weighs_the_same_as_a_model_and_as_a_row(energy: float, confidence: float, transfer: float) -> None:
+    one = link(energy=energy, confidence=confidence, energy_transfer_coefficient=transfer)
+    (edge,) = graph_edges([one], State())
+    columns = {"energy": str(energy), "confidence": str(confidence), "energy_transfer_coefficient": str(transfer)}
+    row = stored_row({"id": "b"}, {**stored_link("l"), **columns}, hop=1, ends=("a", "b"))
+    assert edge.traversal_weight == pytest.approx(likelihoods([Bond(one.level, "a", "b", row)])[0], abs=1e-6)
+    assert 0.06 <= edge.traversal_weight <= 1.0
 
 
 # --- the graph -------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from orchestration.activation.found import HOP, Bond, Found, Memory
 from orchestration.activation.resolutions import Resolution, passed_on, pattern, resolutions
+from orchestration.activation.spreading import likelihoods
 from orchestration.activation.waking import (
     DAY,
     HANGING,
@@ -30,7 +31,6 @@ from orchestration.activation.waking import (
     recency,
     sift,
 )
-from orchestration.traversal.probability import traversal_probability
 from orchestration.waking_queries import Meaning, scope_of, six
 from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.memory import Level
@@ -236,7 +236,7 @@ def test_what_hangs_has_half_of_what_spreads_to_it() -> None:
     bond = a_bond("answer", "beside")
     found = found_of([a_memory("answer"), a_memory("beside")], [bond])
     activation = activate(found, {key("answer"): 0.4}, sought(QueryMode.SIMILAR_STATE))
-    gained = HANGING * 1.5 * 0.4 * traversal_probability(bond)
+    gained = HANGING * 1.5 * 0.4 * likelihoods([bond])[0]
     assert activation.parts[key("beside")] == {"mode": 0.0, "spread": pytest.approx(gained)}
 
 
