@@ -26,6 +26,7 @@ from substrate.rows import LinkName
 from substrate.transaction import Seen, Stored, Writes
 
 _MADE_BY_RECORD: Final = frozenset((*rows.TIMES, "id", "version", "invalidation_reason", "command_id"))
+_BY_NOBODY: Final[Mapping[str, Any]] = {"closed_by": None, "closed_source": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +95,10 @@ class Life:
             retags = isinstance(command, (Supersede, Correct)) and {"tags", "buckets"} & command.model_fields_set
             self.retagged = self.retagged or bool(retags)
         for record in closed:
-            ended = replace(record, known=Period(record.known.start, at), closed_by=command_id)
-            self.records[record.version] = ended
+            by: dict[str, Any] = {"closed_by": command_id, "closed_source": command.source}
+            self.records[record.version] = replace(record, known=Period(record.known.start, at), **by)
         for record in filter(None, opened):
-            self._open(replace(record, known=Period(at), command_id=command_id, closed_by=None), command)
+            self._open(replace(record, known=Period(at), command_id=command_id, **_BY_NOBODY), command)
         return opened[1] or self.records[closed[0].version]
 
     def _open(self, record: Record, command: ChangeCommand) -> None:
@@ -229,6 +230,7 @@ def _marks(record: Record) -> dict[str, Any]:
         "closed_reason": record.closed_reason,
         "command_id": record.command_id,
         "closed_by": record.closed_by,
+        "closed_source": record.closed_source and record.closed_source.value,
     }
 
 

@@ -80,7 +80,7 @@ async def statement_of(
         return _undoing(command, command_id, found, now)
     record, change = decisions.decide(command, found.records, now)
     kept = receipts.to_keep(command, command_id, change.latest or change.closed)
-    written = Written(kept, change.closed.known.end)
+    written = Written(kept, change.closed.known.end, command.source)
     if found.ends is None:
         return await _of_memory(command, (record, change), written, deps), kept
     opened = LinkChange(
@@ -97,7 +97,7 @@ def _undoing(
 ) -> tuple[Statement, Mapping[str, Any]]:
     record, reversal = decisions.reversal(command, found.records, now)
     kept = receipts.to_keep(command, command_id, reversal.latest or reversal.closed[0])
-    written = Written(kept, reversal.at)
+    written = Written(kept, reversal.at, command.source)
     if found.ends is None:
         tags = records.stored_tag_names(reversal.latest.content) if reversal.latest else []
         return reviser.undo(record, reversal, tags, written), kept

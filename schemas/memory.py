@@ -142,14 +142,16 @@ class ConsciousnessRelationship(Frozen):
 
 
 class MemoryRecord(ConsciousnessNode):
-    """A record of a memory with the commands that opened and closed it."""
+    """A record of a memory with the commands that opened and closed it, and whose the latter was."""
 
     command_id: str | None = None
     closed_by: str | None = None
+    closed_source: Source | None = None
 
 
 class LinkRecord(ConsciousnessRelationship):
-    """A record of a link with the commands that opened and closed it."""
+    """A record of a link with the commands that opened and closed it, and whose the latter was."""
 
     command_id: str | None = None
     closed_by: str | None = None
+    closed_source: Source | None = None

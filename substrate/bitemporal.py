@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
-from schemas.memory import InvalidationReason
+from schemas.memory import InvalidationReason, Source
 from schemas.temporal import END_OF_TIME, Instant, Period, Scope
 
 
@@ -19,7 +19,8 @@ class Record:
     """One version of a memory or a link: its content over a valid time, as known over a transaction time.
 
     `content` holds every property but these. `reason` says why the valid time ends, `closed_reason` why the
-    transaction time did; `command_id` opened the record, `closed_by` closed it.
+    transaction time did; `command_id` opened the record, `closed_by` closed it, sent by
+    `closed_source`.
     """
 
     id: str
@@ -31,6 +32,7 @@ class Record:
     closed_reason: InvalidationReason | None = None
     command_id: str | None = None
     closed_by: str | None = None
+    closed_source: Source | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,9 @@ class Reversal:
     latest_from: int | None
 
 
+_NOT_CLOSED: Final[Mapping[str, Any]] = {"closed_reason": None, "closed_by": None, "closed_source": None}
+
+
 def undo(records: Sequence[Record], undoes: str | None, now: Instant) -> Reversal:
     """Revert the last change of an identity, which `undoes` may name: what it opened is closed, what it closed
     holds again over the valid time that it had.
@@ -155,7 +160,7 @@ def undo(records: Sequence[Record], undoes: str | None, now: Instant) -> Reversa
     at = max(now, happened + 1)
     closed = tuple(_close(record, at, "discovered_false") for record in opened)
     back = [
-        replace(record, version=version, known=Period(at), closed_reason=None, command_id=None, closed_by=None)
+        replace(record, version=version, known=Period(at), command_id=None, **_NOT_CLOSED)
         for version, record in enumerate(reverted, start=_carried(records).version + 1)
     ]
     return Reversal(

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from schemas.errors import Conflict
+from schemas.memory import Source
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.bitemporal import Change, Record, Reversal
 from substrate.connection import Connection, parameters
@@ -26,10 +27,11 @@ class Statement(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A command as its statement records it: the receipt to keep, and the moment of its writing."""
+    """A command as its statement records it: the receipt to keep, the moment of its writing, and whose it is."""
 
     receipt: Mapping[str, Any]
     at: Instant
+    source: Source
 
     @property
     def command_id(self) -> str:
@@ -175,7 +177,7 @@ def _closing(closed: Record, written: Written) -> dict[str, Any]:
 
 
 def _marks(written: Written) -> dict[str, Any]:
-    return {"receipt": dict(written.receipt), "at": written.at}
+    return {"receipt": dict(written.receipt), "at": written.at, "closed_source": written.source.value}
 
 
 def _opened(record: Record, written: Written) -> dict[str, Any]:

@@ -77,7 +77,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(_JSON, orjson.loads),
     **dict.fromkeys(_LISTS, _list),
     "unset": _names,
-    "source": {source.value: source for source in Source}.__getitem__,
+    **dict.fromkeys(("source", "closed_source"), {source.value: source for source in Source}.__getitem__),
     "resolution_state": {state.value: state for state in ResolutionState}.__getitem__,
     "valid_at": to_datetime,
     "created_at": to_datetime,
@@ -89,6 +89,7 @@ _NODE_FIELDS = tuple("node_id" if column == "id" else column for column in NODE_
 _LINK_FIELDS = tuple("link_id" if column == "id" else column for column in LINK_COLUMNS)
 _NODE_READERS = tuple((column, _READERS[column]) for column in NODE_COLUMNS if column in _READERS)
 _LINK_READERS = tuple((column, _READERS[column]) for column in LINK_COLUMNS if column in _READERS)
+_PROVENANCE_READERS = tuple((column, _READERS[column]) for column in PROVENANCE if column in _READERS)
 NODE_PLACE = {column: place for place, column in enumerate(NODE_COLUMNS)}
 LINK_PLACE = {column: place for place, column in enumerate(LINK_COLUMNS)}
 
@@ -148,13 +149,13 @@ def _columns(
 
 def memory_record(row: Sequence[Any], level: Level) -> MemoryRecord:
     """The record of a row in the order of `NODE_COLUMNS`, then `PROVENANCE`."""
-    by = dict(zip(PROVENANCE, row[len(NODE_COLUMNS) :], strict=False))
+    by = _fields(row[len(NODE_COLUMNS) :], PROVENANCE, _PROVENANCE_READERS)
     return MemoryRecord.unchecked({**_fields(row, _NODE_FIELDS, _NODE_READERS), "level": level, **by})
 
 
 def link_record(row: Sequence[Any], level: Level) -> LinkRecord:
     """The record of a row: the ids of its ends, then `LINK_COLUMNS`, then `PROVENANCE`."""
-    by = dict(zip(PROVENANCE, row[2 + len(LINK_COLUMNS) :], strict=False))
+    by = _fields(row[2 + len(LINK_COLUMNS) :], PROVENANCE, _PROVENANCE_READERS)
     fields = {**_fields(row[2:], _LINK_FIELDS, _LINK_READERS), **by}
     return LinkRecord.unchecked({**fields, "source_id": row[0], "target_id": row[1], "level": level})
 
@@ -189,6 +190,7 @@ def _record(by_name: Mapping[str, Any], columns: Sequence[str]) -> Record:
         closed_reason=by_name["closed_reason"],
         command_id=by_name.get("command_id"),
         closed_by=by_name.get("closed_by"),
+        closed_source=None if (by := by_name.get("closed_source")) is None else Source(by),
     )
 
 

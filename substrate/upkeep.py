@@ -211,4 +211,4 @@ async def close_record(connection: Connection, graph: str, record: Mapping[str, 
 
 
 def _marks(by: Written) -> dict[str, Any]:
-    return {"receipt": dict(by.receipt), "at": by.at, "open": END_OF_TIME}
+    return {"receipt": dict(by.receipt), "at": by.at, "closed_source": by.source.value, "open": END_OF_TIME}

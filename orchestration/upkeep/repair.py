@@ -101,12 +101,13 @@ async def _re_embed(graph: str, task: ReEmbed, deps: Deps) -> bool:
 
 async def _close_record(graph: str, task: CloseRecord, deps: Deps, now: Instant) -> bool:
     seen = {**task.model_dump(include={"id", "version", "seen"}), "replaced_at": task.at}
-    return await upkeep.close_record(deps.connection, graph, seen, Written(_receipt(task, task.version), now))
+    by = Written(_receipt(task, task.version), now, Source.UPKEEP)
+    return await upkeep.close_record(deps.connection, graph, seen, by)
 
 
 async def _revise_link(graph: str, task: RetractLink | ReviseLink, deps: Deps, now: Instant) -> bool:
     link = task.model_dump(include={"id", "source_id", "target_id", "seen"})
-    by = Written(_receipt(task, None), max(now, task.seen + 1))
+    by = Written(_receipt(task, None), max(now, task.seen + 1), Source.UPKEEP)
     return await upkeep.revise_link(deps.connection, graph, link, _opened(task), by)
 
 

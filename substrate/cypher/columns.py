@@ -38,8 +38,9 @@ LINK_COLUMNS: Final = (
 
 LINK_UPKEEP: Final = ("command_id", "fingerprint")
 
-PROVENANCE: Final = ("command_id", "closed_by")
-"""What a history shows beside the columns of a record: the commands that opened and closed it."""
+PROVENANCE: Final = ("command_id", "closed_by", "closed_source")
+"""What a history shows beside the columns of a record: the commands that opened and closed it, and whose the
+latter was."""
 
 RECEIPT_COLUMNS: Final = (
     "command_id", "fingerprint", "command", "id", "version", "valid_at", "invalid_at", "created_at", "warnings",

@@ -21,7 +21,10 @@ _PENDING: Final = (
 """Set when a record on the past side stays true until a moment to come: until then the present is found on both
 sides."""
 
-_CLOSED: Final = "expired_at = at, {0}.closed_reason = $reason, {0}.closed_by = $receipt.command_id "
+_CLOSED: Final = (
+    "expired_at = at, {0}.closed_reason = $reason, {0}.closed_by = $receipt.command_id, "
+    "{0}.closed_source = $closed_source "
+)
 
 
 def _closing(name: str) -> str:
@@ -44,7 +47,9 @@ _RETAG: Final = (
     "FOREACH (tag IN $tag_names | MERGE (x:Tag {name: tag}) CREATE (n)-[:TAGGED]->(x)) "
 )
 
-_OPEN_AGAIN: Final = "{closed_by: null, closed_reason: null, expired_at: $open, created_at: at}"
+_OPEN_AGAIN: Final = (
+    "{closed_by: null, closed_source: null, closed_reason: null, expired_at: $open, created_at: at}"
+)
 
 REVISE: Final = Query(
     "revise",

@@ -102,7 +102,8 @@ REVISE_LINK: Final = Query(
     "WHERE b.id = $target_id AND e.id = $id AND e.created_at = $seen AND e.expired_at = $open "
     "WITH m, at, a, b, e LIMIT 1 "
     "CREATE (a)-[p:PAST_LINK]->(b) SET p = properties(e) "
-    "SET p.expired_at = at, p.closed_by = $receipt.command_id, p.closed_reason = 'discovered_false' "
+    "SET p.expired_at = at, p.closed_by = $receipt.command_id, p.closed_reason = 'discovered_false', "
+    "p.closed_source = $closed_source "
     "FOREACH (change IN $opened | CREATE (a)-[k:LINK]->(b) SET k = properties(e) SET k += change, "
     "k.created_at = at, k.version = coalesce(e.version, 1) + 1, k.command_id = $receipt.command_id) "
     f"{RECEIPT} DELETE e RETURN at",
@@ -113,6 +114,7 @@ CLOSE_RECORD: Final = Query(
     "close_record",
     f"{CLOCK} MATCH (n:ConsciousnessNode {{id: $id}}) WITH m, at, n LIMIT 1 MATCH (n)-[:HAD]->(p:PastVersion) "
     "WHERE p.version = $version AND p.created_at = $seen AND p.expired_at = $open WITH m, at, p LIMIT 1 "
-    f"SET p.expired_at = $replaced_at, p.closed_by = $receipt.command_id {RECEIPT} RETURN at",
+    f"SET p.expired_at = $replaced_at, p.closed_by = $receipt.command_id, p.closed_source = $closed_source "
+    f"{RECEIPT} RETURN at",
 )
 """Close a past version that was left open beside the record which replaced it, when that did so."""

@@ -51,6 +51,7 @@ def test_a_link_is_changed_seen_as_it_was_and_changed_back(service: Service, cit
     records = get(service, citizen, f"{link}/history").json()["records"]
     assert [record["version"] for record in records] == [1, 2, 3, 4, 5]
     assert (records[0]["closed_by"], records[1]["command_id"]) == ("s1", "s1")
+    assert [record["closed_source"] for record in records] == ["citizen", None, "citizen", "citizen", "citizen"]
 
 
 @pytest.mark.parametrize("address", ["memories/N1/a", "links/N1/a%7CNEXT%7Cb"])

@@ -20,6 +20,7 @@ from substrate import reader, upkeep
 from substrate.connection import parameters
 from substrate.cypher.query import Query
 from substrate.graph_schema import graph_name
+from substrate.rows import link_record
 from tests.integration.store import NOW, ask, carried, day, found, history, ids, links, moment, relate, remember
 from tests.integration.store import stored as store
 
@@ -397,8 +398,9 @@ async def test_a_repair_takes_its_moment_from_the_clock_of_the_graph_and_leaves_
     [after] = await links(deps, fresh_citizen)
     assert to_instant(after.created_at) == NOW + 1_000_001
     graph = graph_name(Level.N1, fresh_citizen)
-    closed = (await reader.link_history(deps.connection, graph, link_name(link.link_id)))[0]
-    [kept] = (await reader.receipts(deps.connection, graph, [closed[-1]])).values()
+    rows = await reader.link_history(deps.connection, graph, link_name(link.link_id))
+    closed_by = link_record(rows[0], Level.N1).closed_by or ""
+    [kept] = (await reader.receipts(deps.connection, graph, [closed_by])).values()
     assert (kept.command, kept.id, kept.created_at) == ("revise-link", link.link_id, NOW + 1_000_001)
 
 
