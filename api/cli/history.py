@@ -1,4 +1,4 @@
-"""`substrate history`: every record of one memory, on both time axes, and what changed why."""
+"""`substrate history`: every record of one memory or link as bars on both time axes, and who changed what, why."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ from rich.table import Table
 from rich.text import Text
 
 from api.cli import edge, words
+from api.cli.bars import Span, bars
 from api.runtime import running
+from orchestration.records import link_name
 from schemas.base import CitizenId, Request
 from schemas.errors import NotFound
-from schemas.memory import ConsciousnessNode, Level
+from schemas.memory import Level, LinkRecord, MemoryRecord
 from schemas.settings import Settings
 from substrate import reader, rows
 
 OPTIONS: Final = {"citizen_id": "--citizen", "level": "--level"}
 TEXT_SHOWN: Final = 400
+BAR_WIDTH: Final = 19
+"""As wide as the moments that stand below it."""
 _NOT_COMPARED: Final = frozenset(
     (
         "valid_at",
@@ -34,8 +38,11 @@ _NOT_COMPARED: Final = frozenset(
         "closed_reason",
         "command_id",
         "closed_by",
+        "closed_source",
     )
 )
+
+type _Record = MemoryRecord | LinkRecord
 
 app = typer.Typer(add_completion=False)
 
@@ -48,46 +55,58 @@ class Place(Request):
 
 
 @app.command()
-def history(
+def history(  # noqa: PLR0913  (a command's arguments are its options)
     ctx: typer.Context,
-    memory_id: Annotated[str, typer.Argument(metavar="ID", help="The id of a memory, as `ask` shows it.")],
+    identity: Annotated[str, typer.Argument(metavar="ID", help="Of a memory, or `source|TYPE|target` of a link.")],
     *,
     citizen: Annotated[str | None, typer.Option("--citizen", "-c", metavar="ID", help="Whose memory.")] = None,
     level: Annotated[str, typer.Option(help="N1, N2 or N3.")] = "N1",
+    link: Annotated[bool, typer.Option("--link", help="ID is the own id of a link.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON.")] = False,
 ) -> None:
-    """Show every record of one memory, on both time axes."""
+    """Show every record of one memory or link, as bars on both time axes."""
     place = edge.checked(Place, {"level": level.upper(), "citizen_id": citizen}, OPTIONS)
-    records = edge.run(_records(edge.settings_of(ctx), place, memory_id))
+    of_link = link or identity.count("|") == 2
+    records = edge.run(_records(edge.settings_of(ctx), place, identity, of_link=of_link))
     if as_json:
         edge.write_json(orjson.dumps([record.model_dump(mode="json") for record in records]).decode())
     else:
         _show(records, edge.output())
 
 
-async def _records(settings: Settings, place: Place, memory_id: str) -> Sequence[ConsciousnessNode]:
+async def _records(settings: Settings, place: Place, identity: str, *, of_link: bool) -> Sequence[_Record]:
     async with running(settings) as runtime:
         graph = await edge.graph_of(runtime, place.level, place.citizen_id)
-        found = await reader.history(runtime.deps.connection, graph, memory_id)
+        connection = runtime.deps.connection
+        found: list[_Record]
+        if of_link:
+            of = await reader.link_history(connection, graph, link_name(identity))
+            found = [rows.link_record(row, place.level) for row in of]
+        else:
+            of = await reader.history(connection, graph, identity)
+            found = [rows.memory_record(row, place.level) for row in of]
     if not found:
         raise NotFound(
-            f"there is no memory {memory_id!r} in {place.level}",
-            remedy="`substrate ask` shows the id of each memory that it finds.",
+            f"there is no {'link' if of_link else 'memory'} {identity!r} in {place.level}",
+            remedy="`substrate ask` shows the id of each memory that it finds; a link is `source|TYPE|target`.",
         )
-    return [rows.memory_record(row, place.level) for row in found]
+    return found
 
 
-def _show(records: Sequence[ConsciousnessNode], console: Console) -> None:
+def _show(records: Sequence[_Record], console: Console) -> None:
     last = records[-1]
+    identity = last.link_id if isinstance(last, LinkRecord) else last.node_id
     count = f"{len(records)} record{'s' if len(records) > 1 else ''}"
-    console.print(Text.assemble((words.title(last), "bold"), f" · {last.node_id} · {last.level} · {count}"))
+    console.print(Text.assemble((_title(last), "bold"), f" · {identity} · {last.level} · {count}"))
     table = Table("", "holds", "was believed", "what it says, and why it ended", show_lines=True, expand=True)
+    held = bars([Span(record.valid_at, record.invalid_at) for record in records], BAR_WIDTH)
+    believed = bars([Span(record.created_at, record.expired_at) for record in records], BAR_WIDTH)
     befores = [None, *(before for before, _ in pairwise(records))]
-    for before, record in zip(befores, records, strict=True):
+    for place, (before, record) in enumerate(zip(befores, records, strict=True)):
         table.add_row(
             Text(str(record.version)),
-            Text(f"{words.clock(record.valid_at)}\nto {words.clock(record.invalid_at)}"),
-            Text(f"{words.clock(record.created_at)}\nto {words.clock(record.expired_at)}"),
+            Text(f"{held[place]}\n{words.clock(record.valid_at)}\nto {words.clock(record.invalid_at)}"),
+            Text(f"{believed[place]}\n{words.clock(record.created_at)}\nto {words.clock(record.expired_at)}"),
             _told(before, record),
             style="bright_black" if record.expired_at is not None else "",
         )
@@ -95,12 +114,26 @@ def _show(records: Sequence[ConsciousnessNode], console: Console) -> None:
     console.print(Text("Times are UTC; – is an open end. Grey records are no longer believed.", "bright_black"))
 
 
-def _told(before: ConsciousnessNode | None, record: ConsciousnessNode) -> Text:
+def _title(record: _Record) -> str:
+    if isinstance(record, MemoryRecord):
+        return words.title(record)
+    return words.one_line(f"{record.source_id} {record.relation_type} {record.target_id}")
+
+
+def _says(record: _Record) -> str:
+    """What a record says in words."""
+    if isinstance(record, MemoryRecord):
+        return record.description or record.name
+    return f"{record.goal}, {record.mindstate}"
+
+
+def _told(before: _Record | None, record: _Record) -> Text:
     told = Text()
-    if before is None or before.description != record.description:
-        told.append(words.shortened(record.description or record.name, TEXT_SHOWN))
+    same = before is not None and _says(before) == _says(record)
+    if not same:
+        told.append(words.shortened(_says(record), TEXT_SHOWN))
     changes = [] if before is None else _changes(before, record)
-    if before is not None and not changes and before.description == record.description:
+    if same and not changes:
         told.append("the same, with its end known")
     for change in changes:
         told.append(f"\n{change}" if told else change, "cyan")
@@ -108,10 +141,21 @@ def _told(before: ConsciousnessNode | None, record: ConsciousnessNode) -> Text:
     if why:
         ended = "held no longer" if record.expired_at is None else "believed no longer"
         told.append(f"\n{ended}: {why}", "yellow")
+    told.append(_by_whom(record), "bright_black")
     return told
 
 
-def _changes(before: ConsciousnessNode, after: ConsciousnessNode) -> list[str]:
+def _by_whom(record: _Record) -> str:
+    """From which source and command a record is, and which closed it."""
+    said = [("from", record.source, record.command_id), ("closed by", record.closed_source, record.closed_by)]
+    return "".join(
+        f"\n{how} {' · '.join(words.one_line(part) for part in (source, command) if part)}"
+        for how, source, command in said
+        if source or command
+    )
+
+
+def _changes(before: _Record, after: _Record) -> list[str]:
     """The fields that differ, each as `name: old → new`."""
     old, new = before.model_dump(mode="json"), after.model_dump(mode="json")
     return [

@@ -46,7 +46,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "ask": "Ask a citizen's memory, and see what comes to mind and why.",
     "remember": "Store one memory.",
     "ingest": "Take in conversations, notes or commands from files.",
-    "history": "Show every record of one memory, on both time axes.",
+    "history": "Show every record of one memory or link, as bars on both time axes.",
     "undo": "Revert the last change of a memory or a link.",
     "validate": "Go over whole graphs: find what is broken, doubled, empty or never set, and repair it.",
     "wake": "Wake a citizen from its state alone, and see what comes to mind.",

@@ -220,7 +220,13 @@ def test_a_changed_belief_shows_both_times_and_the_reason(
             "valid_at": "2026-01-01",
         },
         {"command": "supersede", "id": "door", "description": "It is red.", "effective_at": "2026-02-01"},
-        {"command": "correct", "id": "door", "description": "It is crimson.", "energy": 0.9},
+        {
+            "command": "correct",
+            "id": "door",
+            "command_id": "paint",
+            "description": "It is crimson.",
+            "energy": 0.9,
+        },
     ]
     file = tmp_path / "door.jsonl"
     file.write_text("\n".join(map(json.dumps, lines)), "utf-8")
@@ -229,6 +235,8 @@ def test_a_changed_belief_shows_both_times_and_the_reason(
     assert "4 records" in said
     for part in ("It is green.", "It is crimson.", "energy: 0.5 → 0.9", "the world changed", "found to be"):
         assert part in said
+    assert "closed by citizen · paint" in said
+    assert "━▶" in said
 
 
 def test_the_last_change_of_a_memory_or_a_link_is_undone(command: Command, tmp_path: Path) -> None:
@@ -248,6 +256,9 @@ def test_the_last_change_of_a_memory_or_a_link_is_undone(command: Command, tmp_p
     assert json.loads(command("history", "gate", "-c", "mira-1", "--json").out)[-1]["description"] == "green"
     receipt = json.loads(command("undo", "gate|NEXT|gate", "-c", "mira-1", "--json").out)
     assert (receipt["command"], receipt["status"], receipt["version"]) == ("undo_link", "stored", 3)
+    assert "3 records" in command("history", "gate|NEXT|gate", "-c", "mira-1").out
+    assert len(json.loads(command("history", "gate|NEXT|gate", "-c", "mira-1", "--json").out)) == 3
+    assert command("history", "gate|NEXT|nothing", "-c", "mira-1").code == 4
 
 
 def test_a_file_of_commands_is_taken_in_as_a_whole_or_not_at_all(command: Command, tmp_path: Path) -> None:
