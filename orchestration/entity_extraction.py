@@ -130,7 +130,8 @@ async def _rows(of: tuple[Connection, str, Query], text: str, words: Sequence[st
     connection, graph, query = of
     asked = {"words": list(words), "phrases": phrases(text), "sounds": holding(words)}
     rows = await connection.read(graph, query, parameters(asked))
-    unheard = [row[1] for row in rows if row[0] == "word" and not row[2]]
+    heard = {row[1] for row in rows if row[0] in ("word", "was") and row[2]}
+    unheard = [word for word in words if word not in heard]
     if sounds := sounding(unheard):
         misspelt = {"words": [], "phrases": [], "sounds": sounds}
         rows = [*rows, *await connection.read(graph, query, parameters(misspelt))]

@@ -6,7 +6,7 @@ query; it is named when the whole name (or an alias) stands in the query, spelli
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -119,17 +119,28 @@ def names_in(query_text: str, name: str) -> bool:
 def read_lexicon(rows: Sequence[Sequence[Any]], query_text: str) -> Lexicon:
     """The lexicon in the rows of the query `LEXICON_NOW` or `LEXICON_THEN`."""
     said = Said(query_text)
-    sizes, pending = (0, 0, 0), 0
-    frequencies: Counter[str] = Counter()
+    sizes, pending, records = (0, 0, 0), 0, 0
+    counted: dict[str, dict[str, int]] = {"word": {}, "was": {}}
     entities: dict[str, Entity] = {}
     for kind, key, amount, name, aliases, node_type in rows:
         if kind == "size":
-            sizes, pending = (amount or 0, name or 0, aliases or 0), key or 0
-        elif kind == "word":
-            frequencies[key] += amount
+            sizes, pending, records = (amount or 0, name or 0, aliases or 0), key or 0, node_type or 0
+        elif kind in counted:
+            counted[kind][key] = amount
         elif key not in entities and _is_named(said, name, aliases, node_type):
             entities[key] = Entity(key, name, speaks=key == person_id(name))
-    return Lexicon(*sizes, pending, frequencies, _closest(said, entities.values()))
+    held = counted["word"]
+    for word, count in counted["was"].items():
+        held[word] = max(held.get(word, 0), holding_then(count, records, sizes[0]))
+    return Lexicon(*sizes, pending, held, _closest(said, entities.values()))
+
+
+def holding_then(count: int, records: int, memories: int) -> int:
+    """How many of the memories held a word at a moment of the past, when `count` of all past records hold it.
+
+    At each moment a memory has one record of the many that it leaves behind.
+    """
+    return math.ceil(count * memories / max(records, memories, 1))
 
 
 def named_alike(rows: Sequence[Sequence[Any]], names: Sequence[str]) -> tuple[Entity, ...]:

@@ -21,16 +21,16 @@ NAMES_A_WORD: Final = 8
 _SIZES: Final = (
     "CALL db.meta.stats() YIELD labels OPTIONAL MATCH (meta:SubstrateMeta {key: 'stamp'}) "
     "RETURN 'size' AS kind, meta.pending_until AS key, labels.ConsciousnessNode AS amount, "
-    "labels.Trace AS name, labels.PastTrace AS aliases, null AS node_type "
+    "labels.Trace AS name, labels.PastTrace AS aliases, labels.PastVersion AS node_type "
 )
 
 
-def _words_in(label: str) -> str:
+def _words_in(label: str, kind: str) -> str:
     return (
         "UNION ALL UNWIND $words AS word CALL { WITH word "
         f"CALL db.idx.fulltext.queryNodes('{label}', word) YIELD node "
         f"WITH node LIMIT {DOCUMENT_CAP} RETURN count(node) AS found }} "
-        "RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type "
+        f"RETURN '{kind}' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type "
     )
 
 
@@ -48,14 +48,14 @@ def _names_in(label: str) -> str:
 
 
 LEXICON_NOW: Final = Query(
-    "lexicon_now", f"{_SIZES} {_words_in('ConsciousnessNode')} {_names_in('ConsciousnessNode')}"
+    "lexicon_now", f"{_SIZES} {_words_in('ConsciousnessNode', 'word')} {_names_in('ConsciousnessNode')}"
 )
 """Sizes, in how many memories each word occurs, the memories that the query names, and those that sound alike."""
 
 LEXICON_THEN: Final = Query(
-    "lexicon_then", f"{LEXICON_NOW.text} {_words_in('PastVersion')} {_names_in('PastVersion')}"
+    "lexicon_then", f"{LEXICON_NOW.text} {_words_in('PastVersion', 'was')} {_names_in('PastVersion')}"
 )
-"""The same with the words and names that only the past holds."""
+"""The same with the words and names of past records: `was` counts records, of which a memory may have many."""
 
 FARTHEST: Final = 3.0
 """Beyond every cosine distance."""

@@ -109,6 +109,20 @@ def test_the_lexicon_knows_sizes_words_and_whom_the_query_names() -> None:
     )
 
 
+def test_of_past_records_a_memory_has_one_at_a_time() -> None:
+    """A word in 250 records or more of 2,000 that 100 memories left is as rare as one in 13 of these."""
+    rows: list[list[Any]] = [
+        ["size", None, 100, 100, 900, 2_000],
+        ["word", "bridge", 30, None, None, None],
+        ["word", "ferry", 0, None, None, None],
+        ["word", "harbour", 0, None, None, None],
+        ["was", "bridge", 250, None, None, None],
+        ["was", "ferry", 250, None, None, None],
+        ["was", "harbour", 1, None, None, None],
+    ]
+    assert read_lexicon(rows, "").frequencies == {"bridge": 30, "ferry": 13, "harbour": 1}
+
+
 def test_an_empty_graph_has_an_empty_lexicon() -> None:
     assert read_lexicon([["size", None, None, None, None, None]], "Luca") == Lexicon(frequencies={})
 
