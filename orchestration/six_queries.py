@@ -46,7 +46,7 @@ class Reach:
     """How far a stream looks around (003, decision 3: depth 2).
 
     `pool` candidates per query; of the first hits of likeness and of the first anchors the strongest
-    `first_hop` links each; of the first `far` starts a second hop. On the development conversations fewer cost
+    `first_hop` links each; of the first `far` of both a second hop. On the development conversations fewer cost
     recall, and more brought little for their time. `wishes`: standing wishes of the asker are looked for too.
     `no_anchors` are words that are searched only where there are no others: a date stands in every session.
     """
@@ -146,8 +146,7 @@ def vector_query(
     level, graph = where
     index, scan = (cypher.VECTOR_THEN, cypher.SCAN_THEN) if past else (cypher.VECTOR_NOW, cypher.SCAN_NOW)
     traces = lexicon.traces + (lexicon.past_traces if past else 0)
-    shape = {"limit": reach.pool, "expanded": reach.expanded_hits, "first_hop": reach.first_hop}
-    base = {**values, **shape}
+    base = {**values, **_shape(reach, reach.expanded_hits)}
     name = f"{level}_vector"
     if traces <= EXACT_BELOW:
         return Asked(name, level, graph, scan, base)
@@ -167,15 +166,20 @@ def graph_query(
         "words": "|".join(_anchoring(lexicon, reach.no_anchors)),
         "wishes": [WISHES] if reach.wishes else [],
         "askers": sorted(ASKING),
+    }
+    query = cypher.GRAPH_THEN if past else cypher.GRAPH_NOW
+    return Asked(f"{level}_graph", level, graph, query, {**values, **_shape(reach, reach.expanded_anchors), **own})
+
+
+def _shape(reach: Reach, expanded: int) -> dict[str, int]:
+    return {
         "limit": reach.pool,
-        "expanded": reach.expanded_anchors,
+        "expanded": expanded,
         "first_hop": reach.first_hop,
         "far": reach.far,
         "second_starts": reach.second_starts,
         "second_hop": reach.second_hop,
     }
-    query = cypher.GRAPH_THEN if past else cypher.GRAPH_NOW
-    return Asked(f"{level}_graph", level, graph, query, {**values, **own})
 
 
 async def run(asked: Sequence[Asked], connection: Connection) -> list[Answered]:

@@ -104,7 +104,8 @@ _SECOND_HOP_NOW: Final = (
 )
 
 _NEIGHBOURS_NOW: Final = (
-    f"WITH collect(s) AS starts, collect(score) AS scores {_STARTS_ROWS} {_FIRST_HOP_NOW} }} {_ROW}"
+    "WITH collect(s) AS starts, collect(score) AS scores "
+    f"{_STARTS_ROWS} {_FIRST_HOP_NOW} {_SECOND_HOP_NOW} }} {_ROW}"
 )
 
 VECTOR_NOW: Final = Query(
@@ -148,8 +149,7 @@ _STARTS_NOW: Final = (
 
 GRAPH_NOW: Final = Query(
     "graph_now",
-    f"{_STARTS_NOW} WITH collect(s) AS starts, collect(score) AS scores "
-    f"{_STARTS_ROWS} {_FIRST_HOP_NOW} {_SECOND_HOP_NOW} }} {_ROW}",
+    f"{_STARTS_NOW} {_NEIGHBOURS_NOW}",
 )
 """Two hops from the named memories and from those that share words with the query, strongest links first."""
 
@@ -199,7 +199,7 @@ _SECOND_HOP_THEN: Final = (
 
 _COLLECT_THEN: Final = "WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores "
 
-_NEIGHBOURS_THEN: Final = f"{_COLLECT_THEN} {_STARTS_ROWS} {_FIRST_HOP_THEN} }} {_ROW}"
+_NEIGHBOURS_THEN: Final = f"{_COLLECT_THEN} {_STARTS_ROWS} {_FIRST_HOP_THEN} {_SECOND_HOP_THEN} }} {_ROW}"
 
 
 def _nearest_of(label: str, name: str) -> str:
@@ -263,6 +263,6 @@ _STARTS_THEN: Final = (
 
 GRAPH_THEN: Final = Query(
     "graph_then",
-    f"{_STARTS_THEN} {_COLLECT_THEN} {_STARTS_ROWS} {_FIRST_HOP_THEN} {_SECOND_HOP_THEN} }} {_ROW}",
+    f"{_STARTS_THEN} {_NEIGHBOURS_THEN}",
 )
 """Two hops as they were at another moment."""

@@ -91,8 +91,11 @@ class View:
 
     def walked(self, records: Sequence[Held], reach: Reach) -> Found:
         """What two hops reach from the starts, in their order."""
-        starts = [record.id for record in records]
-        found = self.around(starts[: reach.starts], reach.first_hop).with_all(Found(records))
+        return self.beyond([record.id for record in records], reach).with_all(Found(records))
+
+    def beyond(self, starts: Sequence[str], reach: Reach) -> Found:
+        """The same without the starts themselves."""
+        found = self.around(starts[: reach.starts], reach.first_hop)
         for start in dict.fromkeys(starts[: reach.far]):
             for between in dict.fromkeys(end for _, end in self.strongest(start, reach.second_starts)):
                 for link, end in self.strongest(between, reach.second_hop, but=start):

@@ -286,9 +286,9 @@ class Life:
         view = View(self.oracle, self.window(question), question.min_energy)
         starts = view.named(names)[: answers.NAMED] if names else view.holding(text)
         hits = [record.id for _, record in view.nearest(text)][: answers.HITS]
-        beside = view.around(hits, answers.FIRST_HOP)
         least, most = reached(view, starts, ordered=bool(names))
-        least, most = least.with_all(beside), most.with_all(beside)
+        least = least.with_all(view.around(hits, answers.FIRST_HOP))
+        most = most.with_all(view.beyond(hits, replace(answers.Reach(), starts=answers.HITS, far=answers.HITS)))
         nodes = {of_node(node) for node in level.graph_results}
         due = [{of_memory(record) for record in found.memories(view)} for found in (least, most)]
         self.between(f"reached of {self.words_of(question)}", nodes, due)
