@@ -58,6 +58,7 @@ SWITCHED_OFF: Mapping[str, Fusion] = {
     "without wishes": replace(FUSION, wish=0.0),
     "without time": replace(FUSION, time=0.0),
     "without breadth": replace(FUSION, breadth=0.0),
+    "without openings": replace(FUSION, opening=0.0),
 }
 
 

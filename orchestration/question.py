@@ -28,8 +28,11 @@ _OTHER: Final = re.compile(
     r"\b(?:did|have|had|were) you\b|\byou (?:said|told|recommend|suggest|gave|help|mention|advise|explain|propos)"
 )
 _BROAD: Final = re.compile(
-    r"\b(?:summar\w+|overview|recap|throughout|across|over time|so far|in order|order in which|sequence of"
-    r"|chronolog\w*|history of|timeline|progress\w*|evol\w+)\b"
+    r"\b(?:summar\w+|overview|recap|throughout|across|over time|so far|history of|progress\w*|evol\w+)\b"
+)
+_ORDER: Final = re.compile(
+    r"\bin order\b(?! (?:to|that)\b)"
+    r"|\b(?:order in which|in (?:what|which) order|sequence of|chronolog\w*|timeline)\b"
 )
 _WHOLE: Final = re.compile(r"\b(?:summar\w+|overview|recap)\b")
 _RECALLS: Final = re.compile(
@@ -46,7 +49,8 @@ _WISH_WITHIN: Final = 1200
 class Question:
     """A question read. `broad`: its answer lies spread over a conversation; `whole`: everybody's words count.
 
-    `wishes`: it asks for something to be done, so that what the asker once wished for bears on it.
+    `orders`: it asks in which order things came up. `wishes`: it asks for something to be done, so that what the
+    asker once wished for bears on it.
     """
 
     text: str
@@ -54,6 +58,7 @@ class Question:
     others: bool = False
     broad: bool = False
     whole: bool = False
+    orders: bool = False
     wishes: bool = False
     windows: tuple[Period, ...] = ()
     time_words: frozenset[str] = frozenset()
@@ -62,13 +67,15 @@ class Question:
 def read(text: str, now: datetime) -> Question:
     """The question, asked at `now`."""
     said = text.lower()
-    own, broad = bool(_SELF.search(said)), bool(_BROAD.search(said))
+    own, whole, orders = (bool(pattern.search(said)) for pattern in (_SELF, _WHOLE, _ORDER))
+    broad = orders or bool(_BROAD.search(said))
     return Question(
         text,
         own=own,
         others=bool(_OTHER.search(said)),
         broad=broad,
-        whole=bool(_WHOLE.search(said)),
+        whole=whole,
+        orders=orders and not whole,
         wishes=own and not broad and not _RECALLS.search(said),
         windows=windows(text, now),
         time_words=words_of_time(text),

@@ -6,9 +6,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from orchestration.activation import ranking, relevance
+from orchestration.activation.aspects import opened
 from orchestration.activation.breadth import spread_out
 from orchestration.activation.found import Found, Key, Memory
-from orchestration.activation.fusion import FUSION, Fusion, said, timed, wished
+from orchestration.activation.fusion import FUSION, Fusion, said, suited, timed, wished
 from orchestration.activation.sittings import of_sittings
 from orchestration.activation.spreading import spread
 from orchestration.lexicon import Lexicon
@@ -49,6 +50,7 @@ def activate(found: Found, lexicons: Mapping[Level, Lexicon], asker: Asker, fusi
     if not memories:
         return Activation((), {})
     question = asker.question or Question(asker.query_text)
+    fusion = suited(fusion, question)
     speakers = {name_key(name) for lexicon in lexicons.values() for name in lexicon.speakers()}
     parts = _parts(found, _words(memories, lexicons, speakers if fusion.named_apart else ()), question, fusion)
     base = {key: sum(terms.values()) for key, terms in parts.items()}
@@ -60,6 +62,10 @@ def activate(found: Found, lexicons: Mapping[Level, Lexicon], asker: Asker, fusi
             parts[key]["speaker"] = by
     for key, weight in wished(memories, base, question, fusion).items():
         parts[key]["wish"] = weight
+    if question.orders and fusion.opening:
+        asked = [key for key, terms in parts.items() if "speaker" in terms]
+        for key, share in opened(memories, asked).items():
+            parts[key]["opening"] = fusion.opening * share
     summed = {key: sum(terms.values()) for key, terms in parts.items()}
     greatest = max(1.0, max(summed.values()))
     activations = (summed[key] / greatest for key in memories)

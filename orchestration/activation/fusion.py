@@ -7,7 +7,7 @@ around its value, and brings what `docs/retrieval.md` says.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestration.activation.found import Key, Memory
 from orchestration.question import ANSWERING, ASKING, Question, is_wish
@@ -25,7 +25,8 @@ class Fusion:
     a sitting shares. `speaker`: for the words of whom the question names; `own`: for those of the asker, in a
     question of the first person; `other`: for those of the answering side, where the question is about these.
     `wish`: for a wish of the asker, where something is to be done. `breadth`: what a memory loses beside one of
-    its own time, in a broad question.
+    its own time, in a broad question. `opening`: for the new words of what was said by whom an order is asked of;
+    there nothing is lent over links or within a sitting.
     """
 
     likeness: float = 0.5
@@ -39,9 +40,17 @@ class Fusion:
     other: float = 0.1
     wish: float = 0.5
     breadth: float = 0.15
+    opening: float = 0.8
 
 
 FUSION = Fusion()
+
+
+def suited(fusion: Fusion, question: Question) -> Fusion:
+    """The weights for this question. In an order of aspects what stands beside a hit is of the same aspect."""
+    aspects = question.orders and fusion.opening
+    return replace(fusion, gain=0.0, answer=0.0, sitting=0.0) if aspects else fusion
+
 
 WISHES_KEPT = 3
 """More wishes than these would fill an answer that is about something else."""

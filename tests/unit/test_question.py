@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from orchestration.activation.aspects import opened
 from orchestration.activation.breadth import CHOSEN, spread_out
 from orchestration.activation.engine import Asker, activate
 from orchestration.activation.found import Found
@@ -29,14 +30,18 @@ N1 = Level.N1
         ("Could you show me how to log in?", {"own", "wishes"}),
         ("How many days did I need?", {"own"}),
         ("What did you recommend to me?", {"own", "others"}),
-        ("In which order did we go, in order?", {"own", "broad"}),
+        ("In which order did we go?", {"own", "broad", "orders"}),
+        ("List what I brought up, in order", {"own", "broad", "orders"}),
+        ("What did Ann change in order to win?", set()),
+        ("Summarize the timeline of my project", {"own", "broad", "whole"}),
         ("Give me a summary of my project", {"own", "broad", "whole"}),
         ("What did Caroline research?", set()),
     ],
 )
 def test_a_question_is_read(text: str, said: set[str]) -> None:
     question = read(text, NOW)
-    assert {name for name in ("own", "others", "broad", "whole", "wishes") if getattr(question, name)} == said
+    flags = ("own", "others", "broad", "whole", "orders", "wishes")
+    assert {name for name in flags if getattr(question, name)} == said
 
 
 @pytest.mark.parametrize(
@@ -158,3 +163,25 @@ def test_a_broad_answer_is_spread_over_time() -> None:
     assert int(broad[1].key[1]) > 5
     assert spread_out(order, memories, 0.0) == order
     assert list(broad[CHOSEN:]) == [s for s in order if s in broad[CHOSEN:]]
+
+
+def test_what_says_other_words_than_the_speakers_last_turn_opens_an_aspect() -> None:
+    said = [("user", "I paint walls"), ("assistant", "red?"), ("user", "painting the walls"), ("user", "red roof")]
+    turns = [
+        a_memory(str(place), valid_at=place, speaker=speaker, description=text)
+        for place, (speaker, text) in enumerate(said)
+    ]
+    memories = {turn.key: turn for turn in turns}
+    asked = [turn.key for turn in reversed(turns) if turn.get("speaker") == "user"]
+    assert opened(memories, asked) == {turns[0].key: 1.0, turns[2].key: 0.0, turns[3].key: 1.0}
+
+
+def test_an_order_is_asked_of_those_whose_words_count() -> None:
+    found = Found()
+    turns = [{"id": who, "speaker": who, "description": "a new roof"} for who in ("user", "assistant")]
+    found.add(N1, [stored_row(turn, score=0.5) for turn in turns], likeness=True)
+    text = "In which order did I build?"
+    parts = activate(found, {N1: Lexicon()}, Asker(text, question=read(text, NOW))).parts
+    assert parts[N1, "user", 1]["opening"] == FUSION.opening
+    assert "opening" not in parts[N1, "assistant", 1]
+    assert {part["sitting"] for part in parts.values()} == {0.0}
