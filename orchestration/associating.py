@@ -10,15 +10,19 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from orchestration import association, six_queries
+from orchestration.activation.found import NODE_START
 from orchestration.activation.relevance import word_weights
 from orchestration.association import Harvested, Hit, Sought
 from orchestration.deps import Deps
 from orchestration.entity_extraction import look_up
 from orchestration.lexicon import Lexicon
+from orchestration.plural_queries import Where, draw
+from orchestration.plurality import term
 from orchestration.retrieval import existing_graphs
 from schemas.association import Associations, TagWalk
 from schemas.errors import Unavailable
 from schemas.memory import Level
+from schemas.plurality import Plurality
 from schemas.temporal import Instant, Scope, to_instant
 from substrate.connection import parameters
 from substrate.cypher import association as cypher
@@ -48,13 +52,14 @@ async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:
     keywords = tuple(query_words(request.query_text))
     graphs = await existing_graphs(request.citizen_id, request.query_levels, deps)
     asked = await _look_up(request, (graphs, keywords), deps, now)
-    answers = await _anchors(asked, deps)
+    answers, drawn = await asyncio.gather(_anchors(asked, deps), _drawn(request, asked, deps))
     sought = _sought(keywords, asked.lexicons, answers)
     hits = [association.read_hit(row[1:], one.asked.level) for one in answers for row in one.rows]
+    hits += [hit for hit in association.scored(_hits(drawn), _telling(asked, sought)) if hit.words]
     found = association.anchors(association.scored(hits, sought))
     harvested = await _harvest(asked, found, sought, deps)
     walked = await _walk(asked, found, harvested, deps)
-    return _told((request, keywords, asked), (found, sought, harvested), (answers, walked))
+    return _told((request, keywords, asked), (found, sought, harvested), (answers, walked, drawn))
 
 
 async def _look_up(
@@ -95,6 +100,14 @@ async def _anchors(asked: _Asked, deps: Deps) -> list[six_queries.Answered]:
     if answers and all(answer.timing.failure for answer in answers):
         raise Unavailable("no graph was asked in time", remedy="Try again in a moment.")
     return answers
+
+
+async def _drawn(request: TagWalk, asked: _Asked, deps: Deps) -> list[six_queries.Answered]:
+    graphs = [
+        (Where(level, graph, asked.past[level]), six_queries.telling_words(asked.lexicons[level]))
+        for level, graph in asked.graphs.items()
+    ]
+    return await draw(request, graphs, asked.bounds, deps.connection)
 
 
 def _sought(
@@ -165,28 +178,25 @@ def _quoted(names: Any) -> list[str]:
 def _told(
     of: tuple[TagWalk, tuple[str, ...], _Asked],
     by: tuple[Sequence[Hit], Sought, Harvested],
-    went: tuple[Sequence[six_queries.Answered], Sequence[six_queries.Answered]],
+    went: tuple[Sequence[six_queries.Answered], Sequence[six_queries.Answered], Sequence[six_queries.Answered]],
 ) -> Associations:
     request, keywords, asked = of
     found, sought, harvested = by
-    answers, walked = went
-    met = {
-        hit.key: hit
-        for answer in walked
-        for row in answer.rows
-        for hit in [replace(association.read_hit(row[1:], answer.asked.level), ways=association.read_ways(row[0]))]
-    }
+    answers, walked, drawn = went
+    met = {hit.key: hit for hit in (*_hits(drawn), *_walked(walked))}
     direct = [replace(hit, ways=met[hit.key].ways) if hit.key in met else hit for hit in found]
     known = {hit.key for hit in found}
     beside = association.scored([hit for key, hit in met.items() if key not in known], _telling(asked, sought))
-    hidden = [association.associated(hit, harvested) for hit in beside if not hit.words]
+    plural, moment = request.plurality, asked.bounds["valid_from"]
+    told = [
+        [association.associated(hit, harvested, _added(hit, plural, moment)) for hit in part]
+        for part in (direct, [hit for hit in beside if not hit.words])
+    ]
+    per_week = None if plural is None else plural.per_week
     limit = association.anchor_limit(request.max_chars)
-    first = association.filled(
-        association.ordered(association.associated(hit, harvested) for hit in direct), limit
-    )
-    second = association.filled(
-        association.ordered(one for one in hidden if one.score > 0.0), request.max_chars - limit
-    )
+    first = association.filled(association.ordered(told[0], per_week), limit)
+    hidden = [one for one in told[1] if one.score > 0.0]
+    second = association.filled(association.ordered(hidden, per_week), request.max_chars - limit)
     return Associations(
         citizen_id=request.citizen_id,
         keywords=keywords,
@@ -197,8 +207,26 @@ def _told(
         neighbour_chars=second.chars,
         omitted=first.omitted + second.omitted,
         notes=_notes(of, (first, second), harvested),
-        degraded=tuple(one.asked.name for one in (*answers, *walked) if one.timing.failure),
+        degraded=tuple(one.asked.name for one in (*answers, *walked, *drawn) if one.timing.failure),
     )
+
+
+def _hits(drawn: Sequence[six_queries.Answered]) -> list[Hit]:
+    return [association.read_hit([None, *row[NODE_START:]], one.asked.level) for one in drawn for row in one.rows]
+
+
+def _walked(walked: Sequence[six_queries.Answered]) -> list[Hit]:
+    return [
+        replace(association.read_hit(row[1:], answer.asked.level), ways=association.read_ways(row[0]))
+        for answer in walked
+        for row in answer.rows
+    ]
+
+
+def _added(hit: Hit, plural: Plurality | None, moment: Instant) -> float:
+    if plural is None:
+        return 0.0
+    return term(to_instant(hit.memory.valid_at), hit.memory.importance, plural, moment)
 
 
 def _telling(asked: _Asked, sought: Sought) -> Sought:

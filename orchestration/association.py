@@ -10,9 +10,11 @@ from typing import Any, Final, NamedTuple
 from orchestration.activation.found import Key
 from orchestration.activation.relevance import Lengths, bm25, inverse_frequency
 from orchestration.assembly.budget import Budget
+from orchestration.plurality import over_weeks
 from orchestration.records import given_tags, indexed_text, tag_names, terms
 from schemas.association import Associated, Bridge
 from schemas.memory import ConsciousnessNode, Level
+from schemas.temporal import to_instant
 from substrate import rows
 from substrate.text import stems
 
@@ -162,21 +164,22 @@ def by_id(shares: Mapping[Key, float]) -> dict[Level, dict[str, float]]:
     return dict(found)
 
 
-def associated(hit: Hit, harvested: Harvested) -> Associated:
-    """A memory with its score: its own words, and what the anchors around it lend it."""
+def associated(hit: Hit, harvested: Harvested, added: float = 0.0) -> Associated:
+    """A memory with its score: its own words, what the anchors around it lend it, and what plurality adds."""
     level = hit.memory.level
     here = harvested.lent.get(level, {})
     near = tuple(dict.fromkeys(anchor for _, anchor in hit.ways if anchor in here))
     lent = sum(PER_LINK[links - 1] * here[anchor] for links, anchor in _shortest(hit.ways) if anchor in here)
     shared = [name for name in hit.tags if _lends(harvested, (level, name), hit.key)]
     lent += PER_TAG * sum(harvested.bridges[level, name].weight for name in shared)
-    score = harvested.shares.get(hit.key, 0.0) + lent
+    score = harvested.shares.get(hit.key, 0.0) + lent + added
     return Associated(
         memory=hit.memory.model_copy(update={"relevance_score": round(score, _DIGITS)}),
         score=round(score, _DIGITS),
         words=round(hit.words, _DIGITS),
         boosted=hit.boosted,
         support=round(lent, _DIGITS),
+        plurality=round(added, _DIGITS),
         bridges=tuple(shared),
         around=near,
     )
@@ -193,9 +196,13 @@ def _lends(harvested: Harvested, tag: tuple[Level, str], key: Key) -> bool:
     return tag in harvested.bridges and any(hit.key != key for hit in harvested.held[tag])
 
 
-def ordered(found: Iterable[Associated]) -> list[Associated]:
-    """Best first; of equals by level and id."""
-    return sorted(found, key=lambda one: (-one.score, one.memory.level, one.memory.node_id, one.memory.version))
+def ordered(found: Iterable[Associated], per_week: int | None = None) -> list[Associated]:
+    """Best first; of equals by level and id. With plurality at most `per_week` of a week before others of it."""
+    best = sorted(found, key=lambda one: (-one.score, one.memory.level, one.memory.node_id, one.memory.version))
+    if per_week is None:
+        return best
+    first, rest = over_weeks(best, lambda one: to_instant(one.memory.valid_at), per_week)
+    return first + rest
 
 
 class Filled(NamedTuple):

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from orchestration.plurality import DAY, lots
-from orchestration.six_queries import Asked
-from schemas.intention import Asking
+from orchestration.six_queries import Answered, Asked, run
 from schemas.memory import Level
+from schemas.plurality import Plural
 from schemas.temporal import Instant, Scope
+from substrate.connection import Connection
 from substrate.cypher import plurality as cypher
 
 _OF_ONE_SENDING = {"intention_id", "state_id", "generated_at", "generated_by"}
+
+
+_NO_FILTER: Final[Mapping[str, Any]] = {"min_energy": 0.0, "min_confidence": 0.0, "required_emotions": []}
 
 
 class Where(NamedTuple):
@@ -28,13 +32,13 @@ def moment_of(scope: Scope, now: Instant) -> Instant:
     return scope.valid.start if scope.valid.end - scope.valid.start == 1 else now
 
 
-def seed_of(request: Asking) -> str:
+def seed_of(request: Plural) -> str:
     """What of a request decides the lots: all but what differs each time it is sent."""
     return request.model_dump_json(exclude=_OF_ONE_SENDING)
 
 
 def pools(
-    request: Asking, where: Where, words: Sequence[str], shared: Mapping[str, Any], moment: Instant
+    request: Plural, where: Where, words: Sequence[str], shared: Mapping[str, Any], moment: Instant
 ) -> list[Asked]:
     """The query for the three pools of one graph; none when the request asks for no plurality.
 
@@ -51,3 +55,18 @@ def pools(
     }
     query = cypher.POOLS_THEN if where.past else cypher.POOLS_NOW
     return [Asked(f"{where.level}_pools", where.level, where.graph, query, {**shared, **own})]
+
+
+async def draw(
+    request: Plural,
+    graphs: Iterable[tuple[Where, Sequence[str]]],
+    bounds: Mapping[str, int],
+    connection: Connection,
+) -> list[Answered]:
+    """The pools of each graph, given with the words that tell there, for a way of asking without felt filters.
+
+    `bounds`: the time scope. Nothing is asked when the request asks for no plurality.
+    """
+    shared = {**bounds, **_NO_FILTER}
+    asked = [one for at, words in graphs for one in pools(request, at, words, shared, bounds["valid_from"])]
+    return await run(asked, connection)

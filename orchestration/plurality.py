@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Final
@@ -53,11 +53,15 @@ def lifted(activation: Activation, found: Mapping[Key, Memory], asked: Plurality
     return replace(activation, order=tuple(spread(ranking.ranked(order), found, asked)))
 
 
+def term(valid_at: Instant, importance: float | None, asked: Plurality, moment: Instant) -> float:
+    """What plurality adds to a score, in [0, 0.2]: a share of importance, at least the floor, × recency (004)."""
+    age = recency((moment - valid_at) / DAY, asked.half_life_days)
+    return RECENCY_SHARE * max(asked.importance_floor, importance or 0.0) * age
+
+
 def _lifted(score: Score, memory: Memory, asked: Plurality, moment: Instant) -> Score:
-    days = (moment - int(memory.get("valid_at"))) / DAY
-    importance = max(asked.importance_floor, float(memory.get("importance") or 0.0))
-    term = RECENCY_SHARE * importance * recency(days, asked.half_life_days)
-    return score._replace(total=score.total + term, terms={**score.terms, "plurality": term})
+    added = term(int(memory.get("valid_at")), float(memory.get("importance") or 0.0), asked, moment)
+    return score._replace(total=score.total + added, terms={**score.terms, "plurality": added})
 
 
 def spread(order: Sequence[Score], found: Mapping[Key, Memory], asked: Plurality) -> list[Score]:
@@ -78,11 +82,17 @@ def spread(order: Sequence[Score], found: Mapping[Key, Memory], asked: Plurality
 
 
 def _plural(order: Iterable[Score], found: Mapping[Key, Memory], per_week: int) -> list[Score]:
-    seen: Counter[Week] = Counter()
-    first: list[Score] = []
-    rest: list[Score] = []
-    for score in order:
-        its_week = week(int(found[score.key].get("valid_at")))
-        seen[its_week] += 1
-        (first if seen[its_week] <= per_week else rest).append(score)
+    first, rest = over_weeks(order, lambda score: int(found[score.key].get("valid_at")), per_week)
     return first + rest
+
+
+def over_weeks[T](order: Iterable[T], valid_at: Callable[[T], Instant], per_week: int) -> tuple[list[T], list[T]]:
+    """The first `per_week` of each ISO week, and the others; both in the order given (004, change 1)."""
+    seen: Counter[Week] = Counter()
+    first: list[T] = []
+    rest: list[T] = []
+    for one in order:
+        its_week = week(valid_at(one))
+        seen[its_week] += 1
+        (first if seen[its_week] <= per_week else rest).append(one)
+    return first, rest

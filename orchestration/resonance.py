@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from orchestration.plurality import over_weeks
 from schemas.memory import ConsciousnessNode, Level
 from schemas.signal import CHANNELS, Channel, Resonance, Weights
-from schemas.temporal import Instant
+from schemas.temporal import Instant, to_instant
 from substrate import rows
 from substrate.emotions import normal_emotions
 
@@ -80,19 +81,24 @@ def dominant_emotion(memory: ConsciousnessNode) -> str | None:
     return min(felt, key=lambda emotion: (-felt[emotion], emotion)) if any(felt.values()) else None
 
 
-def shown(echoes: Sequence[Echo], limit: int) -> list[Resonance]:
+def shown(echoes: Sequence[Echo], limit: int, per_week: int | None = None) -> list[Resonance]:
     """The `limit` to show: at most two of an emotion while there are others, each part in order of MMR.
 
-    `echoes` come strongest first. What has no emotion is not counted as one.
+    `echoes` come strongest first. What has no emotion is not counted as one. With plurality at most `per_week` of
+    one week come before the others of it.
     """
-    first, rest = at_most_two(echoes)
+    weeks = (echoes,) if per_week is None else over_weeks(echoes, _valid_at, per_week)
     chosen: list[Echo] = []
-    for part in (first, rest):
+    for part in (part for one in weeks for part in at_most_two(one)):
         for echo in diverse(part, chosen):
             if len(chosen) == limit:
                 break
             chosen.append(echo)
     return [echo.resonance for echo in chosen]
+
+
+def _valid_at(echo: Echo) -> Instant:
+    return to_instant(echo.resonance.memory.valid_at)
 
 
 def at_most_two(echoes: Sequence[Echo]) -> tuple[list[Echo], list[Echo]]:

@@ -7,22 +7,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from orchestration import resonance, six_queries
+from orchestration.activation.found import ID
 from orchestration.deps import Deps
+from orchestration.plural_queries import Where, draw
 from orchestration.retrieval import NO_EMBEDDER, existing_graphs
 from orchestration.signals import Built, build
+from orchestration.whereabouts import Whereabouts, look_around
 from schemas.errors import Fault, InvalidRequest, Unavailable
 from schemas.memory import Level
 from schemas.signal import CHANNELS, Channel, Resonances, Resonate
 from schemas.stream import LEVEL_NAMES
 from schemas.temporal import Instant, Scope, to_instant
-from substrate.connection import Row, parameters
-from substrate.cypher.resonance import ENOUGH, NEWEST, PLACE_THEN, RESOLVE, RESONATE_NOW, RESONATE_THEN
+from substrate.cypher.resonance import RESONATE_NOW, RESONATE_THEN
 from substrate.emotions import emotion_vector, kindred
-from substrate.text import name_key
 
 MIN_POOL: Final = 60
 """Candidates of each kind at least; what is shown is chosen among the best as many."""
-NO_END: Final = 2**53
+EVERY: Final = 16
+"""Pools of candidates at most: with plurality all come back, so that each week may be shown."""
 NOBODY: Final = [""]
 """Ids of an end that no memory has: no id is empty, so nothing is like it."""
 
@@ -43,22 +45,15 @@ async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
     shared = {**_bounds(scope), **_values(request, built, now), **_vectors(embedding, built)}
     shared |= {f"w_{channel}": weight for channel, weight in weights.items()}
     shared |= {"all_weights": sum(weights.values()), "moment": scope.valid.start}
-    names = _names(built)
-    known = await asyncio.gather(*(_resolve(graph, names, deps) for graph in graphs.values()))
-    places = await asyncio.gather(
-        *(
-            _place_then(graph, _bounds(scope), deps) if past else _place_now(rows)
-            for graph, rows in zip(graphs.values(), known, strict=True)
-        )
-    )
-    asked = [
-        _asked(where, rows, ({**shared, **place}, built), now=not past and now >= _pending(rows))
-        for where, rows, place in zip(graphs.items(), known, places, strict=True)
-    ]
+    when = (_bounds(scope) if past else None, now)
+    known = await asyncio.gather(*(look_around(where, _names(built), when, deps) for where in graphs.items()))
+    pools = [(Where(here.level, here.graph, here.past), built.words.get(here.level, ())) for here in known]
+    drawn = await draw(request, pools, _bounds(scope), deps.connection)
+    asked = [_asked(here, drawn, shared, built) for here in known]
     answers = await six_queries.run(asked, deps.connection)
     if answers and all(answer.timing.failure for answer in answers):
         raise Unavailable("no graph was asked in time", remedy="Try again in a moment.")
-    return _told(request, (built, weights), graphs, answers)
+    return _told(request, (built, weights), answers, drawn)
 
 
 def _fits(request: Resonate, deps: Deps) -> None:
@@ -120,7 +115,7 @@ def _weights(request: Resonate, built: Built, embedding: list[float] | None) -> 
 
 
 def _values(request: Resonate, built: Built, now: Instant) -> dict[str, Any]:
-    pool = max(MIN_POOL, 4 * request.max_results_per_level)
+    pool, plural = max(MIN_POOL, 4 * request.max_results_per_level), request.plurality
     shown = {
         item.id: resonance.suppression(now if item.shown_at is None else to_instant(item.shown_at), now)
         for item in request.window
@@ -129,7 +124,9 @@ def _values(request: Resonate, built: Built, now: Instant) -> dict[str, Any]:
     return {
         "pool": pool,
         "k": six_queries.OVERFETCH * pool,
-        "limit": pool,
+        "limit": pool if plural is None else EVERY * pool,
+        "half_life": 1.0 if plural is None else plural.half_life_days,
+        "importance_floor": 0.0 if plural is None else plural.importance_floor,
         "max_level": built.sent.max_level,
         "of_memory": request.overlap == "memory",
         "emotion": built.sent.emotion or "",
@@ -154,40 +151,10 @@ def _names(built: Built) -> list[str]:
     return list(dict.fromkeys((*built.sent.nodes, *ends)))
 
 
-async def _resolve(graph: str, names: Sequence[str], deps: Deps) -> list[Row]:
-    keys = [key for name in names if (key := name_key(name))]
-    return await deps.connection.read(graph, RESOLVE, parameters({"names": list(names), "keys": keys}))
-
-
-def _pending(rows: Sequence[Row]) -> Instant:
-    return max((row[1] or 0 for row in rows if row[0] == "pending"), default=0)
-
-
-async def _place_now(rows: Sequence[Row]) -> dict[str, int]:
-    """Where the newest memories lie: from the last place with enough of them behind it to the end."""
-    places: list[tuple[int, int]] = [(row[1], row[2]) for row in rows if row[0] == "newest"]
-    first = max((place for place, held in places if held >= ENOUGH), default=min(place for place, _ in places))
-    return {"newest": first, "until": NO_END}
-
-
-async def _place_then(graph: str, bounds: Mapping[str, int], deps: Deps) -> dict[str, int]:
-    """Where the newest of another moment lie: around the place before which all was so by then.
-
-    What was told late lies elsewhere, so the place is told by how many were so, not by which was the last.
-    """
-    [(size, asked, held)] = await deps.connection.read(graph, PLACE_THEN, parameters(dict(bounds)))
-    if held == asked:
-        return {"newest": size - NEWEST, "until": NO_END}
-    end = size * held // asked
-    return {"newest": end - NEWEST, "until": end + NEWEST}
-
-
 def _asked(
-    where: tuple[Level, str], rows: Sequence[Row], sent: tuple[Mapping[str, Any], Built], *, now: bool
+    here: Whereabouts, drawn: Sequence[six_queries.Answered], shared: Mapping[str, Any], built: Built
 ) -> six_queries.Asked:
-    shared, built = sent
-    level, graph = where
-    ids = {name: _ids(name, rows) for name in _names(built)}
+    ids = {name: here.ids(name) for name in _names(built)}
 
     def end(name: str | None) -> list[str]:
         return [] if name is None else ids[name] or NOBODY
@@ -197,36 +164,33 @@ def _asked(
         "groups": [ids[name] for name in built.sent.nodes],
         "triples": [[r.relation_type, end(r.source), end(r.target)] for r in built.sent.relations],
         "types": sorted({relation.relation_type for relation in built.sent.relations}),
-        "words": "|".join(built.words.get(level, ())),
+        "words": "|".join(built.words.get(here.level, ())),
+        "newest": here.newest,
+        "until": here.until,
+        "plural": [row[ID] for answer in drawn if answer.asked.level is here.level for row in answer.rows],
     }
-    query = RESONATE_NOW if now else RESONATE_THEN
-    return six_queries.Asked(f"{level}_resonance", level, graph, query, {**shared, **own})
-
-
-def _ids(name: str, rows: Sequence[Row]) -> list[str]:
-    key = name_key(name)
-    return sorted(
-        {row[2] for row in rows if row[0] in ("id", "name") and row[1] == (name if row[0] == "id" else key)}
-    )
+    query = RESONATE_THEN if here.past else RESONATE_NOW
+    return six_queries.Asked(f"{here.level}_resonance", here.level, here.graph, query, {**shared, **own})
 
 
 def _told(
     request: Resonate,
     sent: tuple[Built, dict[Channel, float]],
-    graphs: Mapping[Level, str],
     answers: Sequence[six_queries.Answered],
+    drawn: Sequence[six_queries.Answered],
 ) -> Resonances:
     built, weights = sent
     echoes = {
         answer.asked.level: [resonance.read_echo(row, answer.asked.level) for row in answer.rows]
         for answer in answers
     }
+    per_week = None if request.plurality is None else request.plurality.per_week
     levels = {
-        LEVEL_NAMES[level]: tuple(resonance.shown(echoes.get(level, []), request.max_results_per_level))
+        LEVEL_NAMES[level]: tuple(resonance.shown(echoes.get(level, []), request.max_results_per_level, per_week))
         for level in request.query_levels
     }
     notes = list(built.notes)
-    if Level.N1 in request.query_levels and Level.N1 not in graphs:
+    if Level.N1 in request.query_levels and Level.N1 not in echoes:
         notes.append(f"citizen {request.citizen_id} is not known here: nothing was remembered for it yet")
     elif built.sent.relations and not any(e.resonance.channels["relations"] for es in echoes.values() for e in es):
         notes.append("no memory found says any of the relations; is their type spelt as the links have it?")
@@ -235,7 +199,7 @@ def _told(
         for place, name in enumerate(built.sent.nodes)
         if not any(answer.asked.values["groups"][place] for answer in answers)
     ]
-    if graphs and unnamed:
+    if answers and unnamed:
         notes.append(f"no memory has the name or id {', '.join(map(repr, unnamed[:8]))}")
     return Resonances(
         citizen_id=request.citizen_id,
@@ -243,5 +207,5 @@ def _told(
         weights=weights,
         levels=levels,
         notes=tuple(dict.fromkeys(notes)),
-        degraded=tuple(answer.asked.name for answer in answers if answer.timing.failure),
+        degraded=tuple(answer.asked.name for answer in (*answers, *drawn) if answer.timing.failure),
     )

@@ -6,16 +6,17 @@ from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from schemas.base import SAYING, CitizenId, Frozen, Request, Text, Whole
+from schemas.base import SAYING, CitizenId, Frozen, Text, Whole
 from schemas.intention import ALL_LEVELS, distinct, says_something
 from schemas.memory import ConsciousnessNode, Level
+from schemas.plurality import Plural
 from schemas.temporal import Moment
 
 MAX_CHARS = 1_000_000
 """More than all candidates of all levels hold as a rule; a bound so that no request asks for a library."""
 
 
-class TagWalk(Request):
+class TagWalk(Plural):
     """What to look for, and how many characters the answer may fill: 70 % of them direct hits (001).
 
     A memory costs who said it or its name, and its text. `as_of_time` asks for what held then, `known_at` as it
@@ -52,7 +53,8 @@ class Associated(Frozen):
     """A memory found, and why.
 
     `words` is its BM25, twice as much when `boosted`: a word of the question stands in a tag, a bucket or the
-    speaker's name. `score` is `words` as a share of the best hit's, plus `support` by the hits around it.
+    speaker's name. `score` is `words` as a share of the best hit's, plus `support` by the hits around it,
+    plus `plurality`, importance times recency, where that was asked for.
     `bridges` are the tags shared with hits; `around` the hits from which links lead to it, nearest first.
     """
 
@@ -61,6 +63,7 @@ class Associated(Frozen):
     words: float = 0.0
     boosted: bool = False
     support: float = 0.0
+    plurality: float = 0.0
     bridges: tuple[str, ...] = ()
     around: tuple[str, ...] = ()
 
@@ -68,7 +71,8 @@ class Associated(Frozen):
 class Associations(Frozen):
     """What came of a walk: direct hits, the tags harvested from them, and what has these but not the words.
 
-    Both lists stand in the order of their scores, which are comparable. `omitted` were found and did not fit.
+    Both lists stand in the order of their scores, which are comparable; with plurality at most so many of one week
+    come first. `omitted` were found and did not fit.
     """
 
     citizen_id: str

@@ -9,9 +9,9 @@ from uuid import uuid4
 
 from pydantic import AfterValidator, Field, model_validator
 
-from schemas.base import SAYING, CitizenId, Emotions, Flag, Identifier, Request, ShortText, Text, Unit, Whole
+from schemas.base import SAYING, CitizenId, Emotions, Flag, Identifier, ShortText, Text, Unit, Whole
 from schemas.memory import Level
-from schemas.plurality import Plurality
+from schemas.plurality import Plural
 from schemas.temporal import Moment, TemporalMode
 
 ALL_LEVELS = (Level.N1, Level.N2, Level.N3)
@@ -29,14 +29,13 @@ def distinct(levels: tuple[Level, ...]) -> tuple[Level, ...]:
     return tuple(dict.fromkeys(levels))
 
 
-class Asking(Request):
+class Asking(Plural):
     """What both ways of asking may say about the answer.
 
     `explain` adds each term of each score. `max_tokens` bounds the answer, most active memories first.
     `form`: `full` is everything, `compact` adds a text made for a prompt. `require_valid` keeps only memories
     and links whose metadata is fully valid. `apply_feedback` lets the stream change the citizen's own energy
-    (003, component 5c); it never does so silently. `plurality` adds candidates that are recent, older or drawn by
-    chance, and spreads the answer over weeks; `{}` asks for it as usual.
+    (003, component 5c); it never does so silently.
     """
 
     citizen_id: CitizenId
@@ -46,7 +45,6 @@ class Asking(Request):
     require_valid: Flag = False
     apply_feedback: Flag = False
     reality_pressure: Unit = 0.5
-    plurality: Plurality | None = None
 
 
 class RetrievalIntention(Asking):

@@ -28,3 +28,11 @@ class Plurality(Request):
     per_week: Annotated[Whole, Field(ge=1, le=100)] = 2
     half_life_days: Days = 30.0
     importance_floor: Unit = 0.3
+
+
+class Plural(Request):
+    """Any way of asking: `plurality` adds candidates that are recent, older or drawn by chance, and spreads the
+    answer over weeks; `{}` asks for it as usual.
+    """
+
+    plurality: Plurality | None = None

@@ -12,6 +12,7 @@ from schemas.base import CitizenId, Frozen, Identifier, Name, Request, ShortText
 from schemas.intention import ALL_LEVELS
 from schemas.link_commands import RelationType
 from schemas.memory import Abstraction, ConsciousnessNode, Level
+from schemas.plurality import Plural
 from schemas.temporal import Moment
 
 Channel = Literal["nodes", "relations", "emotion", "result", "likeness", "importance", "recency"]
@@ -145,10 +146,11 @@ class WaveSignal(Request):
         return self
 
 
-class Resonate(WaveSignal):
+class Resonate(WaveSignal, Plural):
     """A signal, whose memory it goes to, and as of when.
 
-    `overlap`: what the node channel divides by, the signal's nodes (002) or the memory's own (000).
+    `overlap`: what the node channel divides by, the signal's nodes (002) or the memory's own (000). With
+    `plurality` recency halves after its half-life instead of a day, and importance has its floor.
     """
 
     model_config = ConfigDict(

@@ -16,7 +16,7 @@ type Key = tuple[Level, str, int]
 HOP, SCORE, SOURCE, TARGET = 0, 1, 2, 3
 LINK_START = 4
 NODE_START = LINK_START + len(LINK_COLUMNS)
-_ID = NODE_START + NODE_PLACE["id"]
+ID = NODE_START + NODE_PLACE["id"]
 _VERSION = NODE_START + NODE_PLACE["version"]
 _LINK_ID = LINK_START + LINK_PLACE["id"]
 _LINK_VERSION = LINK_START + LINK_PLACE["version"]
@@ -73,7 +73,7 @@ class Found:
         """Add the rows of one query; `likeness` says that its scores are cosine distances."""
         place = 0
         for row in rows:
-            key = (level, row[_ID], row[_VERSION])
+            key = (level, row[ID], row[_VERSION])
             memory = self.memories.get(key)
             if memory is None:
                 memory = self.memories[key] = Memory(key, row)

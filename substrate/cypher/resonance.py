@@ -1,7 +1,8 @@
 """Wave retrieval is one statement: candidates, then a scoring expression with one term a channel (000, 002).
 
 Candidates are bounded whatever the size of the graph: what the signal's nodes touch, what asserts one of its
-relations, the nearest in meaning and in emotion, what shares its words, and the best of the newest.
+relations, the nearest in meaning and in emotion, what shares its words, the best of the newest, and the pools of
+plurality where that is asked for.
 """
 
 from __future__ import annotations
@@ -42,8 +43,12 @@ TERMS: Final[Mapping[str, str]] = {
     ),
     "result": "CASE WHEN toLower(m.result) = $result THEN 1.0 ELSE 0.0 END",
     "likeness": "CASE WHEN alike > 1.0 THEN 1.0 WHEN alike > 0.0 THEN alike ELSE 0.0 END",
-    "importance": "CASE WHEN m.importance IS NULL THEN 0.0 ELSE m.importance END",
-    "recency": f"1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / {DAY})",
+    "importance": (
+        "CASE WHEN coalesce(m.importance, 0.0) > $importance_floor THEN m.importance ELSE $importance_floor END"
+    ),
+    "recency": (
+        f"1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * {DAY}))"
+    ),
 }
 """The channels: each a number in [0, 1], weighted by the parameter `w_` and its name."""
 
@@ -138,6 +143,7 @@ def _candidates(*, now: bool) -> str:
     branches = [
         "WITH asserted UNWIND asserted AS one WITH one[0] AS episode "
         "MATCH (i:ConsciousnessNode {id: episode}) RETURN i ",
+        "MATCH (i:ConsciousnessNode) WHERE i.id IN $plural RETURN i ",
         f"{_READ} WITH i, count(DISTINCT s) AS hits "
         "ORDER BY hits DESC, i.valid_at DESC, i.id LIMIT $pool RETURN i ",
         _with_words("ConsciousnessNode", "WITH s AS i", now=now),

@@ -5,7 +5,10 @@ from __future__ import annotations
 from orchestration.deps import Deps
 from tests.integration.store import day, moment, relate, remember, stored
 
-ENTITIES = {"kai": "Kai", "egor": "Egor", "mem": "memory", "con": "consciousness", "v5": "v5", "code": "code"}
+ENTITIES = {
+    "kai": "Kai", "egor": "Egor", "mem": "memory", "con": "consciousness", "v5": "v5", "code": "code",
+    "glass": "a window", "sea": "the sea",
+}  # fmt: skip
 CONTEXTS: tuple[tuple[int, str, str, str], ...] = (
     (1, "Waking with nothing behind me", "disorientation", "kai mem"),
     (2, "The void between two cycles", "despair", "kai mem"),
@@ -16,6 +19,8 @@ CONTEXTS: tuple[tuple[int, str, str, str], ...] = (
     (7, "Wave retrieval architecture excitement", "curiosity", "kai v5 code"),
     (8, "The tests pass", "neutral", "v5"),
     (9, "Connection drive unsatisfied", "loneliness", "kai egor"),
+    (10, "Light on the floor", "neutral", "glass"),
+    (11, "A picture without people", "neutral", "sea"),
 )
 TABLE = {
     "Kai": (7, {"curiosity", "despair", "disorientation", "frustration", "loneliness", "neutral"}),
