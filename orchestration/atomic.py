@@ -95,12 +95,18 @@ async def _attempt(
     base = max(now, stage.latest + 1)
     outcomes = stage.play_all(named, now, base)
     if any(isinstance(outcome, WriteReceipt) and outcome.status == "refused" for outcome in outcomes):
-        pairs = zip(named, outcomes, strict=True)
-        return [said if isinstance(said, WriteReceipt) else withheld(*one) for one, said in pairs]
+        return [_of_refused(one, said, stage) for one, said in zip(named, outcomes, strict=True)]
     later = await _write(graph, stage, (base, now, outcomes), memory, deps)
     if later is None:
         return None
     return [_receipt(outcome, (base, later), first) for outcome in outcomes]
+
+
+def _of_refused(named: tuple[Command, str], outcome: Outcome, stage: Rehearsal) -> WriteReceipt:
+    """The receipt of a command in a list that is refused: what it only repeats may be what is not applied."""
+    if isinstance(outcome, WriteReceipt) and (outcome.status == "refused" or stage.applied(named[1])):
+        return outcome
+    return withheld(*named)
 
 
 def _receipt(outcome: Outcome, times: tuple[Instant, int], first: Command) -> WriteReceipt:

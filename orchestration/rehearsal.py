@@ -66,6 +66,10 @@ class Rehearsal:
         known = [one.known for by in self._found.values() for stored in by.values() for one in stored.records]
         return max((period.start if period.end == END_OF_TIME else period.end for period in known), default=-1)
 
+    def applied(self, command_id: str) -> bool:
+        """Whether the command was applied before."""
+        return command_id in self._kept
+
     def play_all(self, named: Sequence[tuple[Command, str]], now: Instant, at: Instant) -> list[Outcome]:
         """Carry out commands in thought, told from `now` on and known from `at` on, each a microsecond later."""
         outcomes: list[Outcome] = []
