@@ -14,7 +14,8 @@ from random import Random
 
 from api.runtime import running
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from tests.oracle.life import Life, Tally
+from tests.oracle.life import Life
+from tests.oracle.telling import Tally
 
 COMMANDS, ASKED = 120, 200
 """Of one life."""

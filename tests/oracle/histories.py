@@ -35,6 +35,10 @@ VERBS: tuple[Verb, ...] = (
 )  # fmt: skip
 
 
+Ask = Literal["reading", "history", "listing", "vector", "traversal", "retrieval"]
+ASKED: tuple[Ask, ...] = (
+    "reading", "history", "listing", "vector", "vector", "traversal", "retrieval", "retrieval",
+)  # fmt: skip
 Mode = Literal["current", "point_in_time", "evolution", "full_history"]
 MODES: tuple[Mode, ...] = (
     "current", "current", "point_in_time", "point_in_time", "point_in_time", "evolution", "full_history",
@@ -68,6 +72,22 @@ class Again:
 
 
 @dataclass(frozen=True)
+class Together:
+    """Commands that are carried out as a whole or not at all."""
+
+    steps: tuple[Step | Again, ...]
+    tick: int
+
+
+@dataclass(frozen=True)
+class Forget:
+    """The erasure of a memory."""
+
+    who: int
+    tick: int
+
+
+@dataclass(frozen=True)
 class Instant:
     """One of the instants at which something begins or ends, or a microsecond beside it."""
 
@@ -79,7 +99,7 @@ class Instant:
 class Question:
     """A question in outline."""
 
-    ask: Literal["reading", "history", "vector", "traversal", "retrieval"]
+    ask: Ask
     mode: Mode
     valid: Instant
     known: Instant | None
@@ -111,10 +131,22 @@ def a_step(chance: Random) -> Step | Again:
     )
 
 
+def an_act(chance: Random) -> Step | Again | Together | Forget:
+    """A command, now and then some as one, and now and then an erasure."""
+    kind = chance.choice(range(30))
+    if kind == 0:
+        return Forget(chance.choice(SPOKEN_OF), chance.choice(TICKS))
+    if kind > 3:
+        return a_step(chance)
+    return Together(tuple(a_step(chance) for _ in range(chance.choice((2, 3, 5)))), chance.choice(TICKS))
+
+
 def a_question(chance: Random) -> Question:
     """A question in outline."""
     return Question(
-        ask=chance.choice(("reading", "history", "vector", "vector", "traversal", "retrieval", "retrieval")),
+        ask=chance.choice(
+            ("reading", "history", "listing", "vector", "vector", "traversal", "retrieval", "retrieval")
+        ),
         mode=chance.choice(MODES),
         valid=an_instant(chance),
         known=chance.choice((None, an_instant(chance))),

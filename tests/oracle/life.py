@@ -1,96 +1,61 @@
-"""One life, told to the engine and to the oracle at once: all that they say is compared."""
+"""One life, told to the engine and to the oracle, and questions asked of both: all that they say is compared."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from random import Random
 from typing import Any
-from uuid import uuid4
 
 from hypothesis import HealthCheck
 
 from api.addresses import Asked, LinkPlace, Place, link_seen, record_seen
-from api.runtime import Runtime
-from orchestration import insertion, six_queries
+from api.listing import Listed, cursor_of, page_of
+from orchestration import six_queries
 from orchestration.activation.found import NODE_START, Found
 from orchestration.entity_extraction import look_up
 from orchestration.lexicon import Entity, Lexicon
 from orchestration.metadata_enrichment import relationships
 from orchestration.records import link_name
 from orchestration.retrieval import retrieve_consciousness_context
-from schemas.command import Command
-from schemas.commands import ANY_COMMAND
 from schemas.intention import RetrievalIntention
-from schemas.memory import Level, ResolutionState
+from schemas.memory import Level
 from schemas.temporal import to_datetime, to_instant
-from substrate import reader, rows
-from substrate.graph_schema import graph_name
+from substrate import listing, reader, rows
 from tests.oracle import answers
 from tests.oracle.answers import EVERYWHERE, View
 from tests.oracle.answers import Found as Reached
-from tests.oracle.histories import KINDS, NAMES, WORDS, Again, Instant, Question, Step, a_question, a_step
+from tests.oracle.histories import (
+    NAMES,
+    WORDS,
+    Instant,
+    Question,
+    a_question,
+    an_act,
+)
 from tests.oracle.likeness import unit
-from tests.oracle.shown import Shown, as_told, of_bond, of_link, of_memory, of_node, seen_or_none
-from tests.oracle.store import Held, Oracle, Window, ever, moment, present
+from tests.oracle.shown import Shown, of_bond, of_link, of_memory, of_node, seen_or_none
+from tests.oracle.store import Held, Window, ever, moment, present
+from tests.oracle.telling import Telling
 
 LONG = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 """A life is long on purpose."""
-DAY = 86_400_000_000
-BEGINNING = to_instant(datetime.fromisoformat("2026-01-01T00:00:00Z"))
-FIRST_COMMAND = BEGINNING + 20 * DAY
-KNOWN_FROM_THE_START = 12
 LONGEST = 100
 """Memories of a level that a stream shows at most."""
 NEARLY = 2e-6
 """The engine computes likeness with 24 bits: distances this close may change places."""
 WIDE = six_queries.Reach(LONGEST, *[answers.UNBOUND] * 6)
 
-ABOUT_LINKS = ("supersede_link", "correct_link", "resolve_link", "unrelate", "undo_link")
-STATES = tuple(ResolutionState)
 
-
-def on(day: int | None) -> datetime | None:
-    return None if day is None else to_datetime(BEGINNING + day * DAY)
-
-
-@dataclass
-class Tally:
-    """What was done, and every difference that was found."""
-
-    commands: Counter[str] = field(default_factory=Counter)
-    questions: Counter[str] = field(default_factory=Counter)
-    differences: list[str] = field(default_factory=list)
-
-
-@dataclass
-class Life:
-    """A citizen of its own, in an open store."""
-
-    runtime: Runtime
-    tally: Tally = field(default_factory=Tally)
-    citizen: str = field(default_factory=lambda: f"o{uuid4().hex}")
-    oracle: Oracle = field(default_factory=Oracle)
-    now: int = FIRST_COMMAND
-    sent: list[Command] = field(default_factory=list)
-
-    @property
-    def graph(self) -> str:
-        return graph_name(Level.N1, self.citizen)
-
-    async def begin(self) -> None:
-        """The first memories, which most commands then speak of."""
-        for who in range(KNOWN_FROM_THE_START):
-            start = on(3 * who)
-            await self.send(self.command("remember", id=NAMES[who], name=NAMES[who], valid_at=start))
+class Life(Telling):
+    """A citizen of its own, in an open store, who is told commands and asked questions."""
 
     async def whole(self, chance: Random, commands: int, asked: int) -> None:
         """A life of so many commands, and so many questions: some in between, most when all is said."""
         await self.begin()
         for _ in range(commands):
-            await self.live(a_step(chance))
+            await self.live(an_act(chance))
             if asked > commands and chance.choice(range(4)) == 0:
                 await self.ask(a_question(chance))
                 asked -= 1
@@ -98,98 +63,13 @@ class Life:
             await self.ask(a_question(chance))
         await self.end()
 
-    async def end(self) -> None:
-        """Leave nothing behind."""
-        await self.runtime.deps.connection.command("GRAPH.DELETE", self.graph)
-
-    # --- commands ---------------------------------------------------------------------------------------
-
-    async def live(self, step: Step | Again) -> None:
-        """One command on both sides."""
-        self.now += step.tick
-        command = self.again(step) if isinstance(step, Again) else self.told(step)
-        if command is not None:
-            await self.send(command)
-
-    async def send(self, command: Command) -> None:
-        self.sent.append(command)
-        expected = self.oracle.apply(command, self.now)
-        [receipt] = await insertion.apply([command], self.runtime.deps, self.now)
-        kind = receipt.command
-        self.tally.commands[kind if receipt.status == "stored" else f"{kind} refused"] += 1
-        self.compare(f"receipt of {command!r}", as_told(receipt), expected)
-
-    def command(self, verb: str, **fields: Any) -> Command:
-        known = {name: value for name, value in fields.items() if value is not None}
-        return ANY_COMMAND.validate_python({"command": verb, "citizen_id": self.citizen, **known})
-
-    def again(self, step: Again) -> Command:
-        """An earlier command once more, or another one under its id."""
-        command = self.sent[step.place % len(self.sent)]
-        if not step.altered:
-            return command
-        other = {"energy": 0.123} if "energy" in type(command).model_fields else {"id": NAMES[step.place % 7]}
-        return command.model_copy(update=other)
-
-    def told(self, step: Step) -> Command | None:
-        """The command of an outline; None for what no command can say."""
-        named = {"command_id": uuid4().hex if step.named else None}
-        if step.verb in ("remember", "relate"):
-            start, end = on(step.start), on(step.end)
-            if start is not None and end is not None and end <= start:
-                return None
-            held = {"valid_at": start, "invalid_at": end, **named}
-            return self.remembered(step, held) if step.verb == "remember" else self.related(step, held)
-        who = self.link(step.who) if step.verb in ABOUT_LINKS else NAMES[step.who]
-        seen = self.oracle.latest(who).version if self.oracle.records_of(who) else 1
-        versions = {"any": None, "seen": seen, "stale": seen + 1}
-        revised = {"id": who, "expected_version": versions[step.version], **named}
-        return self.command(step.verb, **revised, **self.change(step))
-
-    def change(self, step: Step) -> dict[str, Any]:
-        """What a change of a memory or a link says of it."""
-        if step.verb in ("undo", "undo_link"):
-            return {"undoes": self.sent[-step.kind].command_id if step.kind else None}
-        if step.verb in ("resolve", "resolve_link"):
-            return {"resolution_state": STATES[step.kind]}
-        content: dict[str, Any] = {}
-        if step.verb not in ("correct", "correct_link"):
-            content["effective_at"] = on(step.start)
-        if step.verb not in ("retract", "unrelate"):
-            content["energy"] = energy(step)
-        if step.verb in ("supersede", "correct"):
-            content["description"] = self.text(step.words)
-        return content
-
-    def link(self, place: int) -> str:
-        """The id of a link that was made, or of none."""
-        made = sorted({record.id for record in self.oracle.records if record.ends is not None})
-        return made[place % len(made)] if made else "brix|NEAR|brix"
-
-    def remembered(self, step: Step, held: Mapping[str, Any]) -> Command:
-        who = NAMES[step.who]
-        content = {"name": who, "description": self.text(step.words), "energy": energy(step)}
-        return self.command("remember", id=who, **content, **held)
-
-    def related(self, step: Step, held: Mapping[str, Any]) -> Command:
-        ends = {"source_id": NAMES[step.who], "target_id": NAMES[step.other]}
-        felt = {"energy": energy(step), "confidence": 0.9, "emotion_vector": {}, "goal": "g", "mindstate": "m"}
-        if step.kind == len(KINDS):
-            own = {"id": f"own_{step.words[0]}", "relation_type": "OWN"}
-            return self.command("relate", **own, **ends, **felt, **held)
-        return self.command("relate", relation_type=KINDS[step.kind], **ends, **felt, **held)
-
-    def text(self, words: Iterable[int]) -> str:
-        return " ".join(sorted(WORDS[word] for word in words))
-
-    # --- questions --------------------------------------------------------------------------------------
-
     async def ask(self, question: Question) -> None:
         """One question to both sides."""
         self.tally.questions[f"{question.ask} ({question.mode})"] += 1
         methods = {
             "reading": self.reading,
             "history": self.history,
+            "listing": self.listing,
             "vector": self.vector,
             "traversal": self.traversal,
             "retrieval": self.retrieval,
@@ -226,6 +106,28 @@ class Life:
             every = await reader.history(connection, self.graph, identity)
             found = [of_node(rows.node(row, Level.N1)) for row in every]
             due = [of_memory(record) for record in self.oracle.records_of(identity)]
+        self.compare(self.words_of(question), sorted(found, key=str), sorted(due, key=str))
+
+    async def listing(self, question: Question) -> None:
+        """All memories, or all links, page by page, each once."""
+        times = {name: at for name, at in self.times(question).items() if name in ("as_of_time", "known_at")}
+        seen = self.oracle.seen(self.window(question) if times else present(self.now))
+        asked = Listed.model_validate({"citizen_id": self.citizen, "limit": question.limit, **times})
+        found: list[Shown] = []
+        while True:
+            read = listing.links if question.widely else listing.memories
+            page = await page_of(read, asked, None, (self.runtime, self.now))
+            found += [
+                of_bond(rows.link(row[2:], (row[0], row[1]), Level.N1))
+                if question.widely
+                else of_node(rows.node(row, Level.N1))
+                for row in page.rows
+            ]
+            if page.after is None:
+                break
+            asked = asked.model_copy(update={"cursor": cursor_of(page.after)})
+        links = [of_link(record) for record in seen if record.ends is not None]
+        due = links if question.widely else [of_memory(record) for record in seen if record.ends is None]
         self.compare(self.words_of(question), sorted(found, key=str), sorted(due, key=str))
 
     async def vector(self, question: Question) -> None:
@@ -350,10 +252,6 @@ class Life:
 
     # --- differences ------------------------------------------------------------------------------------
 
-    def compare(self, what: str, engine: Any, oracle: Any) -> None:
-        if engine != oracle:
-            self.tally.differences.append(f"{what}\n  engine: {engine}\n  oracle: {oracle}")
-
     def between(self, what: str, engine: set[Shown], due: Sequence[set[Shown]]) -> None:
         """All of the first and nothing beyond the second, as far as an answer may be long."""
         missing = set() if len(engine) >= LONGEST else due[0] - engine
@@ -382,7 +280,3 @@ def reached(view: View, starts: Sequence[Held], *, ordered: bool) -> tuple[Reach
     anywhere = replace(reach, starts=answers.UNBOUND, far=answers.UNBOUND)
     surely = [record.id for record in starts] if len(starts) <= reach.starts else []
     return view.around(surely, reach.first_hop).with_all(Reached(starts)), view.walked(starts, anywhere)
-
-
-def energy(step: Step) -> float:
-    return round(0.3 + 0.05 * step.strength, 2)
