@@ -14,6 +14,7 @@ import httpx
 KINDS: Final = ("remember", "batch", "supersede", "supersede", "link", "atomic")
 BATCH: Final = 5
 UNANSWERED_PAUSE_S: Final = 0.2
+UNANSWERED_PAUSE_AT_MOST_S: Final = 1.6
 SETTLING_PAUSE_S: Final = 0.05
 SETTLING_TRIES: Final = 400
 LETTERS: Final = "bcdfghklmnprstvz"
@@ -61,12 +62,16 @@ class Writer:
 
     async def write(self, http: httpx.AsyncClient, ended: asyncio.Event) -> None:
         """Send one request after the other until it is to end."""
+        pause = UNANSWERED_PAUSE_S
         while not ended.is_set():
             sent = self._next()
             if not await settled(http, sent, self._account):
                 self._account.unsure.append(sent)
-                await asyncio.sleep(UNANSWERED_PAUSE_S)
-            elif sent.path != "/v1/links":
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, UNANSWERED_PAUSE_AT_MOST_S)
+                continue
+            pause = UNANSWERED_PAUSE_S
+            if sent.path != "/v1/links":
                 self._own += [one["id"] for one in sent.commands if one["id"] not in self._own]
 
     def _next(self) -> Sent:

@@ -13,7 +13,7 @@ from schemas.temporal import END_OF_TIME
 
 @pytest.mark.parametrize("mode", MODES)
 async def test_what_was_acknowledged_is_there_once_and_nothing_by_half(mode: str) -> None:
-    figures = await run(mode, 2)
+    figures = await run(mode, 1)
     if "skipped" in figures:
         warnings.warn(f"{mode}: {figures['skipped']}", stacklevel=1)
         return
