@@ -6,6 +6,7 @@ beside the code that uses it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
@@ -119,7 +120,7 @@ class LanguageModelSettings(_Group):
 
 
 class ServerSettings(_Group):
-    """Where the REST service listens."""
+    """Where the REST service listens, and where it tells what it does."""
 
     host: str = Field(
         default="127.0.0.1",
@@ -133,6 +134,12 @@ class ServerSettings(_Group):
         default="info",
         validation_alias=AliasChoices("SUBSTRATE_LOG_LEVEL", "LOG_LEVEL"),
         description="critical, error, warning, info, debug or trace; `debug` adds tracebacks.",
+    )
+    otlp_endpoint: str | None = Field(
+        default=None,
+        pattern=r"^https?://",
+        validation_alias=AliasChoices("SUBSTRATE_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"),
+        description="Address of an OpenTelemetry collector that takes OTLP over HTTP; unset: no traces.",
     )
 
 
@@ -177,19 +184,12 @@ class ClientSettings(_Group):
     api_key: SecretStr | None = Field(default=None, description="The key that a client sends.")
 
 
+@dataclass(frozen=True, slots=True)
 class Settings:
-    """All groups, read once at the edge."""
+    """All groups, read once at the edge. `dataclasses.replace` changes one and leaves the others."""
 
-    def __init__(
-        self,
-        store: StoreSettings | None = None,
-        embedding: EmbeddingSettings | None = None,
-        server: ServerSettings | None = None,
-        auth: AuthSettings | None = None,
-        language_model: LanguageModelSettings | None = None,
-    ) -> None:
-        self.store = store or StoreSettings()
-        self.embedding = embedding or EmbeddingSettings()
-        self.server = server or ServerSettings()
-        self.auth = auth or AuthSettings()
-        self.language_model = language_model or LanguageModelSettings()
+    store: StoreSettings = field(default_factory=StoreSettings)
+    embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    server: ServerSettings = field(default_factory=ServerSettings)
+    auth: AuthSettings = field(default_factory=AuthSettings)
+    language_model: LanguageModelSettings = field(default_factory=LanguageModelSettings)

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -60,8 +61,8 @@ def demo(
     told = story(now())
     configured = edge.settings_of(ctx)
     with tempfile.TemporaryDirectory(prefix="substrate-demo-", delete=not keep) as directory:
-        store = edge.at_directory(configured, Path(directory)).store
-        settings = Settings(store, _offline(configured.embedding), configured.server)
+        embedding = _offline(configured.embedding)
+        settings = replace(edge.at_directory(configured, Path(directory)), embedding=embedding)
         console = edge.output()
         edge.run(_told(told, settings, console))
         telling.what_next(console, _command(), Path(directory) if keep else None)

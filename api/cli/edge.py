@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import signal
 import sys
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import typer
 from pydantic import ValidationError
+from pydantic_settings import BaseSettings, SettingsError
 from rapidfuzz import fuzz, process
 from rich.console import Console
 
@@ -19,7 +22,14 @@ from api.runtime import Runtime
 from orchestration.formats.reading import moment
 from schemas.errors import InvalidRequest, NotFound
 from schemas.memory import Level
-from schemas.settings import AuthSettings, EmbeddingSettings, ServerSettings, Settings, StoreSettings
+from schemas.settings import (
+    AuthSettings,
+    EmbeddingSettings,
+    LanguageModelSettings,
+    ServerSettings,
+    Settings,
+    StoreSettings,
+)
 from substrate.graph_schema import CITIZEN_PREFIX, graph_name
 
 _NAMES_SHOWN = 5
@@ -40,18 +50,11 @@ def messages() -> Console:
 def settings_of(ctx: typer.Context) -> Settings:
     """The settings of the environment, with the global option `--data` applied."""
     settings = Settings(
-        checked(
-            StoreSettings,
-            {},
-            {
-                "port": "FALKORDB_PORT",
-                "query_timeout_ms": "SUBSTRATE_QUERY_TIMEOUT_MS",
-                "auto_tags": "SUBSTRATE_AUTO_TAGS",
-            },
-        ),
-        checked(EmbeddingSettings, {}),
-        checked(ServerSettings, {}, {"port": "SUBSTRATE_PORT"}),
-        checked(AuthSettings, {}, {name: f"SUBSTRATE_{name.upper()}" for name in AuthSettings.model_fields}),
+        store=_group(StoreSettings),
+        embedding=_group(EmbeddingSettings),
+        server=_group(ServerSettings),
+        auth=_group(AuthSettings),
+        language_model=_group(LanguageModelSettings),
     )
     data: Path | None = ctx.find_root().obj
     return settings if data is None else at_directory(settings, data)
@@ -59,8 +62,16 @@ def settings_of(ctx: typer.Context) -> Settings:
 
 def at_directory(settings: Settings, data: Path) -> Settings:
     """The same settings with the embedded engine in `data`, whatever server is configured."""
-    store = settings.store.model_copy(update={"data": data, "url": None, "host": None})
-    return Settings(store, settings.embedding, settings.server, settings.auth)
+    store = settings.store.model_copy(update={"data": data, "url": None, "falkordb_host": None})
+    return replace(settings, store=store)
+
+
+def _group[T: BaseSettings](kind: type[T]) -> T:
+    """One group of settings. Raises InvalidRequest with every fault, under the names of the environment."""
+    try:
+        return checked(kind, {}, {name: f"SUBSTRATE_{name.upper()}" for name in kind.model_fields})
+    except SettingsError as error:
+        raise InvalidRequest(str(error), remedy='Lists are written as JSON, such as ["https://a.org"].') from error
 
 
 def run[T](work: Coroutine[Any, Any, T]) -> T:
@@ -96,9 +107,7 @@ def _fault(fault: Mapping[str, Any], options: Mapping[str, str]) -> str:
     if fault["type"] == "string_pattern_mismatch" and fault["loc"][-1] == "citizen_id":
         said = "a citizen id has 1 to 64 letters, digits and _ . -, and begins with a letter or a digit"
     if not fault["loc"]:
-        for field, option in options.items():
-            said = said.replace(field, option)
-        return said
+        return re.sub(r"\w+", lambda word: options.get(word[0], word[0]), said)
     first, *rest = (str(part) for part in fault["loc"])
     inside = f" ({'.'.join(rest)})" if rest and not rest[0].isdigit() else ""
     return f"{options.get(first, first)}{inside}: {said}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from dataclasses import replace
 from typing import Annotated, Final
 
 import typer
@@ -108,8 +109,7 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 def _with_open(settings: Settings, *, opened: bool) -> Settings:
-    auth = settings.auth.model_copy(update={"open": opened or settings.auth.open})
-    return Settings(settings.store, settings.embedding, settings.server, auth)
+    return replace(settings, auth=settings.auth.model_copy(update={"open": opened or settings.auth.open}))
 
 
 def _show(first: NewKey) -> None:

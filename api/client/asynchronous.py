@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Self
@@ -49,9 +50,7 @@ class AsyncSubstrate(Asking, Memories, Links, Commands, Citizens, Service):
     @asynccontextmanager
     async def opened(cls, settings: Settings) -> AsyncIterator[AsyncSubstrate]:
         """The same without a service, on the store that the settings name; nobody is asked for a key."""
-        within = Settings(
-            settings.store, settings.embedding, settings.server, AuthSettings(open=True), settings.language_model
-        )
+        within = replace(settings, auth=AuthSettings(open=True))
         # The engine is no business of those who only call a service: they do not pay for its import.
         app = import_module("api.app").create_app(within)
         async with app.router.lifespan_context(app), cls.inside(app) as client:

@@ -1,0 +1,43 @@
+"""Settings as the command line meets them: what is wrong is said by the name in the environment; `--data` wins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from api.cli import program
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("SUBSTRATE_PORT", "70000", "SUBSTRATE_PORT: Input should be less than or equal to 65535"),
+        ("FALKORDB_PORT", "x", "FALKORDB_PORT: Input should be a valid integer"),
+        ("SUBSTRATE_LLM_QUESTION_SECONDS", "9", "SUBSTRATE_LLM_QUESTION_SECONDS: Input should be less than"),
+        ("SUBSTRATE_LLM_INPUT_PRICE", "1", "SUBSTRATE_LLM_INPUT_PRICE and SUBSTRATE_LLM_OUTPUT_PRICE belong"),
+        ("SUBSTRATE_JWKS_URL", "https://a.org", "SUBSTRATE_JWKS_URL needs SUBSTRATE_JWT_ISSUER"),
+        ("SUBSTRATE_CORS_ORIGINS", "https://a.org", "Lists are written as JSON"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4317", "SUBSTRATE_OTLP_ENDPOINT: String should match pattern"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, value: str, words: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit) as end:
+        program.main(["doctor"])
+    said = capsys.readouterr().err
+    assert end.value.code == 2
+    assert words in " ".join(said.split())
+
+
+def test_a_directory_that_is_named_is_used_whatever_server_is_configured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("FALKORDB_HOST", "127.0.0.1")
+    monkeypatch.setenv("FALKORDB_PORT", "1")
+    monkeypatch.setenv("SUBSTRATE_EMBEDDING", "none")
+    with pytest.raises(SystemExit) as end:
+        program.main(["--data", str(tmp_path), "doctor"])
+    assert end.value.code == 0, capsys.readouterr().out
