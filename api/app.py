@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fastapi import Depends, FastAPI
 from starlette.middleware.cors import CORSMiddleware
@@ -15,6 +17,7 @@ from api import problems
 from api.auth import Keyring, Show, create_first
 from api.bodies import BodyLimit
 from api.gate import Gate
+from api.metrics import query_in_flight
 from api.needs import closed_unless_declared
 from api.rates import Rates
 from api.routes import (
@@ -36,7 +39,10 @@ from api.routes import (
 )
 from api.runtime import Runtime, now, running
 from api.tokens import reader_of
-from schemas.settings import Settings
+from schemas.settings import ServerSettings, Settings
+
+if TYPE_CHECKING:
+    from api.tracing import Traces
 
 DESCRIPTION: Final = """\
 Memory for agent processes that outlive one context window, in three graphs: personal (N1), collective (N2)
@@ -71,7 +77,10 @@ def create_app(settings: Settings, show: Show | None = None) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with running(settings) as runtime, _keyring(runtime, show) as keyring:
             app.state.runtime, app.state.keyring = runtime, keyring
+            runtime.deps.connection.around = traces.query if traces else query_in_flight
             yield
+        if traces:
+            await asyncio.to_thread(traces.close)
 
     app = FastAPI(
         title="Substrate",
@@ -82,10 +91,13 @@ def create_app(settings: Settings, show: Show | None = None) -> FastAPI:
         dependencies=[Depends(closed_unless_declared)],
         redoc_url=None,
     )
+    traces = _traces(settings.server)
     app.state.open = settings.auth.open
     app.add_middleware(BodyLimit)
     app.add_middleware(Gate, rates=Rates(settings.auth), opened=settings.auth.open)
     app.add_middleware(GZipMiddleware, minimum_size=SMALLEST_TO_COMPRESS, compresslevel=1)
+    if traces:
+        app.add_middleware(traces.traced)
     if settings.auth.cors_origins:
         app.add_middleware(CORSMiddleware, **_cors(settings.auth.cors_origins))
     problems.install(app)
@@ -113,6 +125,14 @@ async def _keyring(runtime: Runtime, show: Show | None) -> AsyncIterator[Keyring
         await keyring.close()
         if tokens is not None:
             tokens.close()
+
+
+def _traces(server: ServerSettings) -> Traces | None:
+    """Where spans go, if anywhere. The SDK takes some 10 MB, which only those pay who use it."""
+    if server.otlp_endpoint is None:
+        return None
+    traces: Traces = import_module("api.tracing").Traces(server.otlp_endpoint, installed_version())
+    return traces
 
 
 def _cors(origins: Sequence[str]) -> dict[str, Any]:

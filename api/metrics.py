@@ -106,7 +106,7 @@ def in_flight() -> Iterator[None]:
 
 
 @contextmanager
-def query_in_flight() -> Iterator[None]:
+def query_in_flight(_name: str) -> Iterator[None]:
     """As long as it is open, one command more waits for the engine."""
     with _queries_in_flight.track_inprogress():
         yield

@@ -11,7 +11,7 @@ import asyncio
 import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from typing import Any, Final
 
 import redis.asyncio as redis
@@ -111,6 +111,7 @@ class Connection:
 
     `revive` is awaited when the connection is lost; it starts an embedded engine again. `generations` says of a
     graph which generation of vectors is in use (`Query.of`); one that is not named has the first.
+    `around` is open as long as a query, or another command, of this name waits for its answer.
     `missing` is told the name of a graph that was asked and does not exist, and None when the connection was
     lost: nothing that is known of any graph counts then.
     """
@@ -122,6 +123,7 @@ class Connection:
         self.timeout_ms = timeout_ms
         self.revive: Callable[[], Awaitable[Any]] | None = None
         self.generations: dict[str, int] = {}
+        self.around: Callable[[str], AbstractContextManager[object]] = nullcontext
         self.missing: Callable[[str | None], None] = lambda graph: None
         pool = redis.BlockingConnectionPool.from_url(
             url,
@@ -199,7 +201,8 @@ class Connection:
 
     async def _run(self, name: str, words: Sequence[str | int]) -> Any:
         try:
-            return await self._client.execute_command(*words)
+            with self.around(name):
+                return await self._client.execute_command(*words)
         except (redis_errors.RedisError, OSError) as error:
             ours = translated(error, name)
             if isinstance(ours, GraphMissing):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -15,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from redis import exceptions as redis_errors
 
+from api.metrics import REGISTRY, query_in_flight
 from orchestration.deps import Deps
 from schemas.errors import Conflict, Fault, StoreTimeout, SubstrateError, Unavailable
 from substrate.connection import Connection, ConnectionLost, GraphMissing, parameters, translated
@@ -144,6 +146,35 @@ async def test_an_engine_that_is_away_is_unavailable_and_called_back(tmp_path: P
         await connection.read("any", COUNT, parameters({}))
     assert called == ["revive"]
     await connection.close()
+
+
+async def test_what_is_around_a_query_is_open_as_long_as_its_answer_is_awaited(deps: Deps, graph: str) -> None:
+    told: list[str] = []
+
+    @contextmanager
+    def around(name: str) -> Iterator[None]:
+        told.append(f"{name} begins")
+        try:
+            yield
+        finally:
+            told.append(f"{name} ends")
+
+    held, deps.connection.around = deps.connection.around, around
+    await deps.connection.read(graph, COUNT, parameters({}))
+    with pytest.raises(StoreTimeout):
+        await deps.connection.read(graph, ENDLESS, parameters({}), timeout_ms=10)
+    deps.connection.around = held
+    assert told == ["count begins", "count ends", "endless begins", "endless ends"]
+
+
+def test_a_query_that_waits_is_in_the_gauge() -> None:
+    def waiting() -> float | None:
+        return REGISTRY.get_sample_value("substrate_engine_queries_in_flight")
+
+    before = waiting()
+    with query_in_flight("count"):
+        assert waiting() == (before or 0) + 1
+    assert waiting() == before
 
 
 async def test_a_round_trip_takes_some_time(deps: Deps) -> None:
