@@ -65,13 +65,13 @@ class Served:
         self._url = url
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
-            self._port = int(probe.getsockname()[1])
+            self.port = int(probe.getsockname()[1])
         self._process: subprocess.Popen[bytes] | None = None
 
     async def start(self) -> None:
         """Start the service if it does not run, and wait until it is ready."""
         if self._process is None or self._process.poll() is not None:
-            words = [sys.executable, "-c", SERVE, str(self._port), str(self.data), self._url, KEY]
+            words = [sys.executable, "-c", SERVE, str(self.port), str(self.data), self._url, KEY]
             self._process = await asyncio.to_thread(
                 subprocess.Popen, words, cwd=Path(__file__).parents[1], stderr=subprocess.DEVNULL
             )
@@ -84,10 +84,16 @@ class Served:
                 await asyncio.sleep(0.02)
         raise RuntimeError("the service is not ready")
 
+    @property
+    def pid(self) -> int:
+        """The process of the service, which was started."""
+        assert self._process is not None
+        return self._process.pid
+
     def client(self) -> httpx.AsyncClient:
         """A client with the administrator's key; the caller closes it."""
         headers = {"Authorization": f"Bearer {KEY}"}
-        return httpx.AsyncClient(base_url=f"http://127.0.0.1:{self._port}", timeout=30, headers=headers)
+        return httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.port}", timeout=30, headers=headers)
 
     def kill(self) -> None:
         """`kill -9` of the service."""

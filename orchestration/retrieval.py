@@ -162,7 +162,8 @@ async def look_up_words(
             return lexicon
         return await look_up(deps.connection, graph, intention.query_text, words, past=True)
 
-    return dict(zip(graphs, await asyncio.gather(*map(known_to, graphs.values())), strict=True))
+    async with deps.connection.turns:
+        return dict(zip(graphs, await asyncio.gather(*map(known_to, graphs.values())), strict=True))
 
 
 def six(

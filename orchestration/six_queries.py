@@ -183,8 +183,9 @@ def _shape(reach: Reach, expanded: int) -> dict[str, int]:
 
 
 async def run(asked: Sequence[Asked], connection: Connection) -> list[Answered]:
-    """All queries at once; each comes back, with its rows or with its failure."""
-    return list(await asyncio.gather(*(_answer(one, connection) for one in asked)))
+    """All queries at once, when it is their turn; each comes back, with its rows or with its failure."""
+    async with connection.turns:
+        return list(await asyncio.gather(*(_answer(one, connection) for one in asked)))
 
 
 async def _answer(asked: Asked, connection: Connection) -> Answered:

@@ -25,6 +25,8 @@ from substrate.typed import typed_row
 type Row = Sequence[Any]
 
 MAX_CONNECTIONS = 32
+QUESTIONS_AT_ONCE = 5
+"""Six queries each: what is sent gets a connection at once, and no deadline runs while a question waits."""
 PAUSED_AT_MOST_S: Final = 3.0
 PAUSE_STEP_S: Final = 0.005
 _INT64 = 2**63
@@ -113,7 +115,7 @@ class Connection:
     graph which generation of vectors is in use (`Query.of`); one that is not named has the first.
     `around` is open as long as a query, or another command, of this name waits for its answer.
     `missing` is told the name of a graph that was asked and does not exist, and None when the connection was
-    lost: nothing that is known of any graph counts then.
+    lost: nothing that is known of any graph counts then. `turns` is held while the queries of a question run.
     """
 
     def __init__(
@@ -125,6 +127,7 @@ class Connection:
         self.generations: dict[str, int] = {}
         self.around: Callable[[str], AbstractContextManager[object]] = nullcontext
         self.missing: Callable[[str | None], None] = lambda graph: None
+        self.turns = asyncio.Semaphore(QUESTIONS_AT_ONCE)
         pool = redis.BlockingConnectionPool.from_url(
             url,
             username=username,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -19,7 +20,7 @@ from schemas.memory import ConsciousnessNode, Level
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, to_instant
 from substrate import reader
-from substrate.connection import Connection, Row
+from substrate.connection import QUESTIONS_AT_ONCE, Connection, Row
 from substrate.cypher.query import Query
 from substrate.graph_schema import graph_name
 from tests.integration.store import ask, day, found, ids, moment, relate, remember, send, stored
@@ -583,3 +584,17 @@ async def test_a_query_that_is_never_answered_is_not_waited_for(deps: Deps, fres
     assert [missing.query for missing in stream.degraded] == ["N1_vector"]
     assert "no answer within" in stream.degraded[0].reason
     assert ids(stream.levels["n1_personal"].graph_results) == ["walk"]
+
+
+async def test_more_questions_than_the_engine_takes_at_once_wait_for_their_turn(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    await stored(deps, remember(fresh_citizen, "harbour"))
+    async with AsyncExitStack() as held:
+        for _ in range(QUESTIONS_AT_ONCE):
+            await held.enter_async_context(deps.connection.turns)
+        waiting = asyncio.create_task(ask(deps, fresh_citizen, "harbour"))
+        await asyncio.sleep(0.05)
+        assert not waiting.done()
+    stream = await waiting
+    assert (ids(found(stream)), stream.degraded) == (["harbour"], ())

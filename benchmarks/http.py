@@ -1,0 +1,230 @@
+"""What HTTP, the key and JSON cost over the same call in the process, for a full stream.
+
+    taskset -c 0 python -m benchmarks.http
+
+One engine; this process asks it by the call, and by HTTP through a service in a process of its own, with a key
+that the store keeps and a plain socket that stays open. Each question is asked both ways, one after the other,
+the first way by turns; figures are medians. With one client the overhead is the difference of the two; with
+more, who all ask at once, that of the time for one stream: elapsed by number. On one core that is all the work
+there is, the client's reading included. Where others work on the machine, go by `processor_ms`: the same
+difference in processor time of both processes, in the mean. The three graphs are small and dense, so that a
+stream is full.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gzip
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from api.runtime import Runtime, now, running
+from benchmarks.serving import Served
+from benchmarks.synthetic import World, build
+from orchestration.retrieval import retrieve_consciousness_context
+from schemas.intention import RetrievalIntention
+from schemas.settings import EmbeddingSettings, Settings, StoreSettings
+from schemas.stream import ConsciousnessStream
+
+CLIENTS: Final = (1, 8, 32)
+WORLD: Final = World(nodes=40, links=400)
+SHOWN: Final = 40
+type Ask = Callable[[str], Awaitable[int]]
+
+
+@dataclass
+class Client:
+    """A connection that is kept open; what it sends and reads, and nothing else."""
+
+    host: str
+    port: int
+    key: str
+    gzipped: bool = False
+    statuses: list[int] = field(default_factory=list)
+    _line: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def post(self, path: str, body: bytes) -> bytes:
+        """The body of the answer, as it came."""
+        if self._line is None or self._line[0].at_eof():
+            self._line = await asyncio.open_connection(self.host, self.port, limit=1 << 20)
+        reader, writer = self._line
+        fields = [f"POST {path} HTTP/1.1", f"Host: {self.host}", f"Authorization: Bearer {self.key}",
+                  "Content-Type: application/json", f"Content-Length: {len(body)}",
+                  *(["Accept-Encoding: gzip"] if self.gzipped else [])]  # fmt: skip
+        writer.write("\r\n".join((*fields, "\r\n")).encode() + body)
+        head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+        self.statuses.append(int(head.split(" ", 2)[1]))
+        length = next(line for line in head.split("\r\n") if line.startswith("content-length:"))
+        return await reader.readexactly(int(length.partition(":")[2]))
+
+    async def close(self) -> None:
+        """End the connection."""
+        if self._line is not None:
+            self._line[1].close()
+            await self._line[1].wait_closed()
+
+
+def intention(question: str) -> RetrievalIntention:
+    """A question whose stream is full, with paths weighed from a state."""
+    return RetrievalIntention(
+        query_text=question,
+        citizen_id=WORLD.citizen,
+        max_results_per_level=SHOWN,
+        current_goal="goal 3",
+        current_emotions={"drive": 0.8, "joy": 0.3},
+    )
+
+
+async def by_call(question: str, rt: Runtime) -> ConsciousnessStream:
+    """The stream by the call in this process."""
+    return await retrieve_consciousness_context(intention(question), rt.deps, now())
+
+
+def by_http(client: Client) -> Ask:
+    """The same question over HTTP; how many bytes came."""
+
+    async def ask(question: str) -> int:
+        return len(await client.post("/v1/retrieve", intention(question).model_dump_json().encode()))
+
+    return ask
+
+
+async def timed(call: Callable[[], Awaitable[Any]]) -> float:
+    """Milliseconds of a call."""
+    begun = time.perf_counter()
+    await call()
+    return (time.perf_counter() - begun) * 1000
+
+
+def worked(pid: int) -> float:
+    """Milliseconds of processor time of this process and of another one so far, by Linux' clock of a process."""
+    return (time.process_time() + time.clock_gettime((~pid << 3) | 2)) * 1000
+
+
+async def alone(questions: Sequence[str], rt: Runtime, ask: Ask, pid: int) -> dict[str, float]:
+    """One client: both ways of asking, question by question."""
+    spent: dict[str, list[float]] = {"call": [], "http": []}
+    work = {"call": 0.0, "http": 0.0}
+    ways: list[tuple[str, Callable[[str], Awaitable[Any]]]] = [
+        ("call", lambda one: by_call(one, rt)),
+        ("http", ask),
+    ]
+    for number, question in enumerate(questions):
+        for name, way in ways if number % 2 else reversed(ways):
+            before = worked(pid)
+            spent[name].append(await timed(lambda: way(question)))  # noqa: B023
+            work[name] += worked(pid) - before
+    apart = [over - under for under, over in zip(spent["call"], spent["http"], strict=True)]
+    return _rounded(
+        call_ms=statistics.median(spent["call"]),
+        http_ms=statistics.median(spent["http"]),
+        overhead_ms=statistics.median(apart),
+        processor_ms=(work["http"] - work["call"]) / len(questions),
+    )
+
+
+async def crowded(questions: Sequence[str], rt: Runtime, asks: Sequence[Ask]) -> dict[str, float]:
+    """As many clients at once as there are `asks`: rounds of both ways by turns, milliseconds for one stream."""
+    per_round = 2 * len(asks)
+    calls, over = [], []
+    for start in range(0, len(questions) - per_round + 1, per_round):
+        some = questions[start : start + per_round]
+        calls.append(await _round(some, [lambda one: by_call(one, rt)] * len(asks)) / per_round)
+        over.append(await _round(some, asks) / per_round)
+    apart = [http - call for call, http in zip(calls, over, strict=True)]
+    return _rounded(
+        call_ms=statistics.median(calls), http_ms=statistics.median(over), overhead_ms=statistics.median(apart)
+    )
+
+
+async def _round(questions: Sequence[str], ways: Sequence[Callable[[str], Awaitable[Any]]]) -> float:
+    async def client(place: int) -> None:
+        for question in questions[place :: len(ways)]:
+            await ways[place](question)
+
+    return await timed(lambda: asyncio.gather(*map(client, range(len(ways)))))
+
+
+def _rounded(**figures: float) -> dict[str, float]:
+    return {name: round(figure, 2) for name, figure in figures.items()}
+
+
+async def bytes_of(questions: Sequence[str], client: Client) -> dict[str, float]:
+    """Bytes of an answer: as JSON, and as it goes over the line to who takes gzip."""
+    plain, packed = [], []
+    for question in questions:
+        body = await client.post("/v1/retrieve", intention(question).model_dump_json().encode())
+        packed.append(len(body))
+        plain.append(len(gzip.decompress(body)))
+    return {"json": statistics.median(plain), "gzip": statistics.median(packed)}
+
+
+async def measure(count: int) -> dict[str, Any]:
+    """All figures, on a store of their own."""
+    with tempfile.TemporaryDirectory(prefix="substrate-http-") as directory:
+        embedding = EmbeddingSettings(embedding="benchmarks.serving:Hashing")
+        settings = Settings(store=StoreSettings(data=Path(directory) / "store"), embedding=embedding)
+        async with running(settings) as rt:
+            await build(WORLD, rt.deps, now())
+            assert rt.engine is not None
+            served = Served(Path(directory) / "service", f"unix://{rt.engine.socket}")
+            await served.start()
+            try:
+                return await _figures(served, rt, WORLD.questions(count))
+            finally:
+                await served.stop()
+
+
+async def _figures(served: Served, rt: Runtime, questions: Sequence[str]) -> dict[str, Any]:
+    key = await _own_key(served)
+    streams = [await by_call(question, rt) for question in questions[:20]]
+    figures: dict[str, Any] = {
+        "questions": len(questions),
+        "memories": statistics.median(stream.traversal_graph.node_count for stream in streams),
+        "links": statistics.median(stream.traversal_graph.edge_count for stream in streams),
+    }
+    for gzipped in (False, True):
+        clients = [Client("127.0.0.1", served.port, key, gzipped=gzipped) for _ in range(max(CLIENTS))]
+        asks = list(map(by_http, clients))
+        await alone(questions[:20], rt, asks[0], served.pid)
+        found: dict[str, Any] = {"1": await alone(questions, rt, asks[0], served.pid)}
+        found |= {str(many): await crowded(questions, rt, asks[:many]) for many in CLIENTS[1:]}
+        found["refused"] = sum(status != 200 for client in clients for status in client.statuses)
+        if gzipped:
+            figures["bytes"] = await bytes_of(questions[:20], clients[0])
+        figures["clients_gzip" if gzipped else "clients"] = found
+        await asyncio.gather(*(client.close() for client in clients))
+    return figures
+
+
+async def _own_key(served: Served) -> str:
+    """A key that is kept in the store and may read, as a citizen's would be."""
+    async with served.client() as http:
+        wanted = {"name": "benchmark", "scopes": [f"citizen:{WORLD.citizen}:read", "N2:read", "N3:read"]}
+        made = await http.post("/v1/keys", json=wanted)
+        made.raise_for_status()
+        return str(made.json()["key"])
+
+
+def main() -> None:
+    """Run and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--questions", type=int, default=192)
+    questions = parser.parse_args().questions
+    if questions < 2 * max(CLIENTS):
+        parser.error(f"at least {2 * max(CLIENTS)} questions: two for each client")
+    figures = asyncio.run(measure(questions))
+    sys.stdout.write(orjson.dumps(figures, option=orjson.OPT_INDENT_2).decode() + "\n")
+
+
+if __name__ == "__main__":
+    main()
