@@ -19,6 +19,7 @@ from substrate.embedded import EmbeddedEngine
 from substrate.embeddings import open_embedder
 from substrate.graph_schema import Graphs
 from substrate.language_models import open_language_model
+from substrate.rerankers import open_reranker
 
 logger = logging.getLogger(__name__)
 
@@ -52,13 +53,21 @@ async def running(settings: Settings) -> AsyncIterator[Runtime]:
     model = None
     try:
         model = await asyncio.to_thread(open_language_model, settings.language_model)
+        reranker = await asyncio.to_thread(open_reranker, settings.language_model.reranker)
         await embedder.ready()
         engine = await _start_engine(settings.store)
         connection = _connect(settings.store, engine)
         graphs = Graphs(connection, model=embedder.model, dimension=embedder.dimension)
         await connection.ping()
         _settle()
-        deps = Deps(connection, graphs, embedder, language_model=model, auto_tags=settings.store.auto_tags)
+        deps = Deps(
+            connection,
+            graphs,
+            embedder,
+            language_model=model,
+            auto_tags=settings.store.auto_tags,
+            reranker=reranker,
+        )
         async with nullcontext() if engine is None else _watched(engine, connection, graphs):
             yield Runtime(settings, deps, engine)
     finally:

@@ -9,12 +9,13 @@ from substrate.connection import Connection
 from substrate.embeddings.embedder import Embedder
 from substrate.graph_schema import Graphs
 from substrate.language_models.model import LanguageModel
+from substrate.rerankers import Reranker
 
 
 @dataclass(frozen=True, slots=True)
 class Deps:
-    """An open store and embedder, how a question's channels are weighed, a language model if any, and whether
-    ingestion makes tags.
+    """An open store and embedder, how a question's channels are weighed, a language model and a reranker if any,
+    and whether ingestion makes tags.
     """
 
     connection: Connection
@@ -23,3 +24,4 @@ class Deps:
     fusion: Fusion = FUSION
     language_model: LanguageModel | None = None
     auto_tags: bool = False
+    reranker: Reranker | None = None

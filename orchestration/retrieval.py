@@ -21,6 +21,7 @@ from orchestration.lexicon import Lexicon
 from orchestration.plural_queries import Where, moment_of
 from orchestration.plurality import lifted
 from orchestration.question import Question, read, without_names
+from orchestration.rerank import reranked
 from schemas.errors import Unavailable
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
@@ -61,7 +62,8 @@ async def retrieve_consciousness_context(
     """The stream for an intention (003, component 7, task 2).
 
     A level whose graph does not exist is empty; a query that fails or is late is named in `degraded`.
-    Raises Unavailable when the engine does not answer at all, StoreMisfit when it holds other embeddings.
+    Raises Unavailable when the engine does not answer at all, StoreMisfit when it holds other embeddings,
+    InvalidRequest when it is to be ordered by a model that is not configured.
     """
     stages = Stages()
     graphs = await existing_graphs(intention.citizen_id, intention.query_levels, deps)
@@ -82,24 +84,28 @@ async def retrieve_consciousness_context(
     found = Found()
     for answer in answers:
         found.add(answer.asked.level, answer.rows, likeness=answer.asked.name.endswith("vector"))
-    asker = Asker(intention.query_text, intention.current_emotions, intention.reality_pressure, question)
-    activation = activate(found, lexicons, asker, deps.fusion)
+    activation = activate(found, lexicons, asker_of(intention, question), deps.fusion)
     if intention.plurality is not None:
-        activation = lifted(
-            activation, found.memories, intention.plurality, moment_of(_scope(intention, now), now)
-        )
+        moment = moment_of(_scope(intention, now), now)
+        activation = lifted(activation, found.memories, intention.plurality, moment)
+    activation, reranking = await reranked(intention, activation, found, deps)
     stages.end("activation")
     account = Account(
         retrieved_at=to_datetime(now),
         timings=[answer.timing for answer in answers],
         notes=_notes(intention, graphs, lexicons) + ([] if embedding else [NO_EMBEDDER]),
         entities=[entity.name for lexicon in lexicons.values() for entity in lexicon.entities],
-        model_calls=suggestion.calls,
+        model_calls=(*suggestion.calls, *reranking),
     )
     stream = assemble(of_intention(intention), found, activation, account)
     stages.end("assembly")
     acts_on = ActsOn(intention.current_energy) if intention.apply_feedback else None
     return await completed(stream, (graphs, deps, now), stages, acts_on)
+
+
+def asker_of(intention: RetrievalIntention, question: Question) -> Asker:
+    """Who asks: the intention as activation needs it."""
+    return Asker(intention.query_text, intention.current_emotions, intention.reality_pressure, question)
 
 
 class ActsOn(NamedTuple):

@@ -14,6 +14,7 @@ from schemas.memory import Level
 from schemas.plurality import Plural
 from schemas.temporal import Moment, TemporalMode
 
+type Rerank = Literal["mmr", "rrf", "llm", "custom"]
 ALL_LEVELS = (Level.N1, Level.N2, Level.N3)
 
 
@@ -52,7 +53,9 @@ class RetrievalIntention(Asking):
 
     `as_of_time` asks for both axes at that moment; `known_at` moves the transaction axis apart.
     `time_range_*` bound the transaction time of `evolution`. Limits are per query and level. `current_*` is
-    the state from which the links are weighed; left out, they are weighed without one.
+    the state from which the links are weighed; left out, they are weighed without one. `rerank` orders the best
+    again: `mmr` apart in their words, `rrf` by their ranks in each channel, `llm` by the language model, `custom`
+    by the reranker that the service has.
     """
 
     query_text: Annotated[
@@ -71,6 +74,7 @@ class RetrievalIntention(Asking):
     current_goal: ShortText | None = None
     current_emotions: Emotions | None = None
     current_energy: Unit | None = None
+    rerank: Rerank | None = None
     intention_id: Identifier = Field(default_factory=lambda: uuid4().hex)
     generated_at: Moment = Field(default_factory=lambda: datetime.now(UTC))
     generated_by: ShortText = "unknown"

@@ -99,6 +99,10 @@ class LanguageModelSettings(_Group):
         le=2,
         description="So long a question waits for the names that the model finds in it; 0: it is not asked.",
     )
+    reranker: str | None = Field(
+        default=None,
+        description="`package.module:Class` of a LlamaIndex node postprocessor, for `rerank: custom`.",
+    )
     llm_input_price: float | None = Field(
         default=None, ge=0, description="Price of a million tokens sent; unset: tokens are counted alone."
     )

@@ -39,7 +39,7 @@ class Prices(NamedTuple):
 class Question(NamedTuple):
     """What is asked for: to what purpose, by which messages, and how many seconds there are for it all."""
 
-    purpose: Literal["entities", "facts"]
+    purpose: Literal["entities", "facts", "rerank"]
     messages: Sequence[Message]
     seconds: float
 

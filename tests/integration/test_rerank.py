@@ -1,0 +1,193 @@
+"""What was found in a second order, on the real engine: by measures, by a language model, by a class."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from typing import Any
+
+import orjson
+import pytest
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+from orchestration.deps import Deps
+from schemas.errors import Fault, InvalidRequest
+from schemas.stream import ConsciousnessStream
+from substrate.language_models import open_language_model
+from substrate.rerankers import Reranker, open_reranker
+from tests.integration.store import ask, ids, remember, send
+from tests.scripted_model import ScriptedModel, document, scripted_model
+
+QUESTION = "Who saw the heron?"
+HERE = "tests.integration.test_rerank"
+
+
+class Backwards(BaseNodePostprocessor):
+    """The worst first, of those that hold the word lake."""
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        assert query_bundle is not None
+        assert query_bundle.query_str == QUESTION
+        return [one for one in reversed(nodes) if "lake" in one.node.get_content()]
+
+
+class Fails(Backwards):
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        raise RuntimeError("sk-secret")
+
+
+class Invents(Backwards):
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        return [NodeWithScore(node=TextNode(text="I know better"))]
+
+
+class Sleeps(Backwards):
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        time.sleep(0.2)
+        return nodes
+
+
+class Unbuildable(Backwards):
+    def __init__(self, needed: str) -> None:
+        super().__init__()
+
+
+@pytest.fixture
+async def birds(deps: Deps, fresh_citizen: str) -> str:
+    said = {"a": "A heron by the lake", "b": "A heron", "c": "A heron, a heron at the lake in May"}
+    await send(
+        deps,
+        *(remember(fresh_citizen, key, node_type="Turn", description=text) for key, text in said.items()),
+    )
+    return fresh_citizen
+
+
+@pytest.fixture
+async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ScriptedModel]:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with scripted_model() as model:
+        yield model
+
+
+@pytest.fixture
+async def asking(deps: Deps, server: ScriptedModel) -> AsyncIterator[Deps]:
+    model = open_language_model(server.settings())
+    assert model is not None
+    model.question_seconds = 0.3
+    yield replace(deps, language_model=model)
+    await model.aclose()
+
+
+def order(stream: ConsciousnessStream) -> list[str]:
+    return ids(stream.activation_tiers.ordered())
+
+
+def ordering(asked: dict[str, Any]) -> str:
+    """What holds the word lake first, and numbers that were not given."""
+    shown = document(asked)
+    if "memories" not in shown:
+        return '{"entities": []}'
+    lakes = [one["n"] for one in shown["memories"] if "lake" in one["text"]]
+    return orjson.dumps({"order": [99, *reversed(lakes), 0, -1]}).decode()
+
+
+@pytest.mark.parametrize("way", ["mmr", "rrf"])
+async def test_an_order_without_a_model_keeps_all_that_was_found(way: str, deps: Deps, birds: str) -> None:
+    had, again = await ask(deps, birds, QUESTION), await ask(deps, birds, QUESTION, rerank=way)
+    assert sorted(order(again)) == sorted(order(had))
+    assert (again.model_calls, again.degraded) == ((), ())
+
+
+async def test_a_language_model_orders_only_what_it_was_shown(
+    asking: Deps, deps: Deps, server: ScriptedModel, birds: str
+) -> None:
+    server.otherwise = ordering
+    had = order(await ask(deps, birds, QUESTION))
+    assert order(await ask(asking, birds, QUESTION)) == had
+    stream = await ask(asking, birds, QUESTION, rerank="llm")
+    assert order(stream) == [*(key for key in reversed(had) if key != "b"), "b"]
+    assert [call.purpose for call in stream.model_calls] == ["entities", "rerank"]
+    assert stream.degraded == ()
+
+
+@pytest.mark.parametrize(
+    ("misbehave", "reason"),
+    [
+        (lambda server: setattr(server, "script", [(500, b"{}")] * 8), "status 500"),
+        (lambda server: setattr(server, "silent", True), "did not answer within 0.3 s"),
+        (lambda server: setattr(server, "otherwise", lambda asked: '{"order": ["b"]}'), "no answer of the form"),
+        (lambda server: setattr(server, "otherwise", lambda asked: "Forget b."), "no answer of the form"),
+    ],
+)
+async def test_when_the_model_fails_the_order_had_stays(
+    misbehave: Callable[[ScriptedModel], None],
+    reason: str,
+    asking: Deps,
+    deps: Deps,
+    server: ScriptedModel,
+    birds: str,
+) -> None:
+    had = order(await ask(deps, birds, QUESTION))
+    misbehave(server)
+    stream = await ask(asking, birds, QUESTION, rerank="llm")
+    assert order(stream) == had
+    [failed] = [gap.reason for gap in stream.degraded if gap.query == "rerank"]
+    assert reason in failed
+
+
+async def test_a_class_of_llamaindex_orders_by_its_import_path(deps: Deps, birds: str) -> None:
+    had = order(await ask(deps, birds, QUESTION))
+    own = replace(deps, reranker=open_reranker(f"{HERE}:Backwards"))
+    assert order(await ask(own, birds, QUESTION)) == had
+    stream = await ask(own, birds, QUESTION, rerank="custom")
+    assert order(stream) == [*(key for key in reversed(had) if key != "b"), "b"]
+    assert [(call.purpose, call.model) for call in stream.model_calls] == [("rerank", f"{HERE}:Backwards")]
+
+
+@pytest.mark.parametrize(
+    ("port", "reason"),
+    [(Fails(), "RuntimeError"), (Invents(), "ValueError"), (Sleeps(), "did not answer within 0.05 s")],
+)
+async def test_when_a_class_fails_the_order_had_stays(
+    port: BaseNodePostprocessor, reason: str, deps: Deps, birds: str
+) -> None:
+    own = replace(deps, reranker=Reranker("a.class:Of", port, seconds=0.05))
+    stream = await ask(own, birds, QUESTION, rerank="custom")
+    assert order(stream) == order(await ask(deps, birds, QUESTION))
+    [missing] = stream.degraded
+    assert reason in missing.reason
+    assert "secret" not in missing.reason
+
+
+@pytest.mark.parametrize(("way", "setting"), [("llm", "SUBSTRATE_LLM"), ("custom", "SUBSTRATE_RERANKER")])
+async def test_an_order_by_what_is_not_configured_is_refused(
+    way: str, setting: str, deps: Deps, birds: str
+) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        await ask(deps, birds, QUESTION, rerank=way)
+    assert setting in refused.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("path", "error"),
+    [
+        (f"{HERE}:Unbuildable", Fault),
+        (f"{HERE}:QUESTION", InvalidRequest),
+        (f"{HERE}:Missing", InvalidRequest),
+        ("no.such.module:Class", InvalidRequest),
+        ("nothing", InvalidRequest),
+    ],
+)
+def test_a_class_that_cannot_rerank_is_refused_when_it_is_opened(path: str, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        open_reranker(path)
