@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,6 +21,12 @@ from tests.pages import ROOT, RUN, Block, blocks
 
 SHOWN = ("text", "json")
 ANYTHING = "…"
+OPEN_SERVICE = """
+curl() {
+    command curl -H "Authorization: Bearer $SUBSTRATE_API_KEY" "${@/localhost:8000/${SUBSTRATE_BASE_URL#http://}}"
+}
+"""
+"""The README asks a service that was started with `--open` on the usual port; ours wants a key."""
 NOTHING_YET = "#"
 
 
@@ -72,7 +79,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 def as_shown(shown: str, out: str) -> bool:
     """Whether the output is what the page shows, `…` being anything."""
-    pattern = ".*?".join(re.escape(part) for part in squeezed(shown).split(ANYTHING))
+    pattern = ".*?".join(re.escape(part.strip()) for part in squeezed(shown).split(ANYTHING))
     return re.fullmatch(pattern, squeezed(out), re.DOTALL) is not None
 
 
@@ -92,3 +99,30 @@ def test_a_page_shows_what_comes_out(
             out = reader.run(block)
             if below.language in SHOWN:
                 assert as_shown(below.text, out), f"{block.text}\n--- shown\n{below.text}\n--- came out\n{out}"
+
+
+def sessions(text: str) -> Iterator[tuple[str, str]]:
+    """Each command behind a `$ `, over as many lines as its quotes are open, and what is shown below it."""
+    for block in re.findall(r"^```\n(\$ .*?)^```$", text, re.MULTILINE | re.DOTALL):
+        for said in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            lines = said.splitlines()
+            end = next(number for number in range(1, len(lines) + 1) if whole("\n".join(lines[:number])))
+            yield "\n".join(lines[:end]), "\n".join(lines[end:])
+
+
+def whole(command: str) -> bool:
+    try:
+        shlex.split(command)
+    except ValueError:
+        return False
+    return True
+
+
+def test_the_readme_shows_what_comes_out(service: Service, tmp_path: Path) -> None:
+    reader = Reader(tmp_path, service)
+    shown = list(sessions((ROOT / "README.md").read_text("utf-8")))
+    assert shown
+    for command, below in shown:
+        out = reader.shell(f"{OPEN_SERVICE}{command}")
+        assert "/problems/" not in out, out
+        assert not below or as_shown(below, out), f"{command}\n--- shown\n{below}\n--- came out\n{out}"
