@@ -193,7 +193,7 @@ def _path(memories: Sequence[ConsciousnessNode], edges: Sequence[GraphEdge], lik
         total_activation=round(sum(activation_score(memory) for memory in memories), 6),
         semantic_coherence=round(sum(_alike(*pair, likeness) for pair in pairs) / len(pairs), 6),
         emotional_consistency=round(emotional_consistency([edge.emotion_vector for edge in edges]), 6),
-        path_narrative=narrative(memories, edges),
+        path_narrative=narrative(memories),
         traversal_probability=math.prod(edge.traversal_weight for edge in edges),
     )
 
@@ -251,36 +251,28 @@ def relation_words(relation_type: str) -> str:
     return " ".join(relation_type.lower().split("_"))
 
 
-def narrative(memories: Sequence[ConsciousnessNode], edges: Sequence[GraphEdge]) -> str:
-    """A path as a person reads it, at most 240 characters.
+def narrative(memories: Sequence[ConsciousnessNode]) -> str:
+    """A path as a person reads it, at most 240 characters (003, component 4: "Problem → Evidence → Conclusion").
 
-    "Blocked: schema design → resolved by → asked Luca": names, what relates them, and where the work stands
-    when that is new on the path and the name does not say it. An arrow that points back is a link that is
-    walked against its direction. What is too long is told without the relations, then with shorter names.
+    "Blocked: schema design → asked Luca → schema decided": what the memories are called, in the order of the
+    thought, and what of it is open, where that is new on the path and the name does not say it. Long names are
+    shortened.
     """
-    whole = _told(memories, edges, LONGEST_NAME)
+    whole = _told(memories, LONGEST_NAME)
     if len(whole) <= LONGEST_NARRATIVE:
         return whole
-    room = (LONGEST_NARRATIVE - 3 * len(edges)) // len(memories) - len("In progress: ")
-    bare = _told(memories, (), LONGEST_NAME)
-    return bare if len(bare) <= LONGEST_NARRATIVE else _told(memories, (), room)
+    room = (LONGEST_NARRATIVE - 3 * (len(memories) - 1)) // len(memories) - len("In progress: ")
+    return _told(memories, room)
 
 
-def _told(memories: Sequence[ConsciousnessNode], edges: Sequence[GraphEdge], width: int) -> str:
+def _told(memories: Sequence[ConsciousnessNode], width: int) -> str:
     parts: list[str] = []
     stated: ResolutionState | None = None
-    for place, memory in enumerate(memories):
-        if place:
-            parts.append(_relation(edges[place - 1], memory) if edges else " → ")
+    for memory in memories:
         name, state = called(memory, width), memory.resolution_state
         if state is not None and state is not stated:
             stated = state
-            if STATES[state].lower() not in name.lower():
-                parts.append(f"{STATES[state]}: ")
+            if state is not ResolutionState.RESOLVED and STATES[state].lower() not in name.lower():
+                name = f"{STATES[state]}: {name}"
         parts.append(name)
-    return "".join(parts)
-
-
-def _relation(edge: GraphEdge, arrived: ConsciousnessNode) -> str:
-    arrow = "→" if edge.target_id == arrived.node_id else "←"
-    return f" {arrow} {relation_words(edge.relation_type)} {arrow} "
+    return " → ".join(parts)

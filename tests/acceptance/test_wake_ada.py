@@ -172,7 +172,7 @@ def test_recent_patterns_are_those_of_the_last_thirty_days(ada: Service) -> None
 def test_a_waking_has_paths_of_thought_and_energy_to_give(ada: Service) -> None:
     stream = woken(ada, "find_resolution_patterns", explain=True)
     told = " | ".join(path["path_narrative"] for path in stream["traversal_graph"]["suggested_paths"])
-    assert "→ resolved by →" in told
+    assert "Schema review blocked → Asked Luca what a mind cannot do without" in told
     assert 0.0 < stream["energy_feedback_potential"] < 1.0
     shares = {one["link_id"]: one["transfer"] for one in stream["energy_shares"]}
     assert set(shares) == {edge["edge_id"] for edge in stream["traversal_graph"]["edges"]}

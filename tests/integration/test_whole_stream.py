@@ -102,7 +102,7 @@ async def test_paths_begin_in_focus_and_are_as_likely_as_the_product_of_their_li
         for place, edge in enumerate(path.path_edges):
             ends = {edges[edge].source_id, edges[edge].target_id}
             assert ends == set(path.path_nodes[place : place + 2])
-    assert "Blocked: The boat leaks → resolved by → Tarred the hull" in " | ".join(
+    assert "Blocked: The boat leaks → Tarred the hull" in " | ".join(
         path.path_narrative for path in graph.suggested_paths
     )
 
