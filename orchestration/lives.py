@@ -20,7 +20,6 @@ from schemas.temporal import Instant, Period
 from substrate import rows
 from substrate.bitemporal import Record, is_open
 from substrate.cypher.columns import LINK_COLUMNS, NODE_COLUMNS, PROVENANCE
-from substrate.emotions import emotion_vector
 from substrate.reviser import Ends
 from substrate.rows import LinkName
 from substrate.transaction import Seen, Stored, Writes
@@ -209,14 +208,13 @@ def _write_sides(life: Life, before: Record | None, carried: Record, writes: Wri
 
 
 def _content(identity: str, record: Record, source: Source, vectors: Vectors) -> dict[str, Any]:
-    felt = record.content.get("emotion_vector")
     return {
         "id": identity,
         "of": source.of,
         "content": dict(source.changes),
         "embedding": None if source.text is None else vectors[source.text],
         "felt": bool(source.changes),
-        "emotion": emotion_vector(orjson.loads(felt)) if felt else None,
+        "emotion": records.felt_trace(record.content, identity, record.version),
     }
 
 

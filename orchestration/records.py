@@ -14,7 +14,7 @@ from schemas.link_commands import LinkRevision, Relate
 from schemas.memory import Source
 from schemas.temporal import END_OF_TIME, Instant, to_instant
 from substrate.cypher.columns import LINK_COLUMNS, LINK_UPKEEP, NODE_COLUMNS, NODE_UPKEEP
-from substrate.emotions import emotion_vector, normal_emotions
+from substrate.emotions import emotion_trace, normal_emotions
 from substrate.rows import LinkName, json_text, stored
 from substrate.text import STOP_WORDS, name_key, search_text, words
 
@@ -156,9 +156,15 @@ def memory_row(command: Remember, ids: tuple[str, str], now: Instant) -> dict[st
         "created_at": now,
         "expired_at": END_OF_TIME,
         "emotion_vector": None if emotions is None else orjson.dumps(emotions).decode(),
-        "emotion": emotion_vector(emotions),
+        "emotion": emotion_trace(emotions, f"{ids[0]} 1"),
         "tag_names": tag_names(command.tags, command.buckets),
     }
+
+
+def felt_trace(content: Mapping[str, Any], memory_id: str, version: int) -> list[float] | None:
+    """The emotion vector of a record whose content is in stored form; None for one without emotions."""
+    felt = content.get("emotion_vector")
+    return emotion_trace(orjson.loads(felt), f"{memory_id} {version}") if felt else None
 
 
 def tag_names(tags: Any, buckets: Any) -> list[str]:

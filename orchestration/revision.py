@@ -18,7 +18,6 @@ from schemas.temporal import Instant
 from substrate import reader, reviser, rows
 from substrate.bitemporal import Change, Record, is_open
 from substrate.cypher.columns import NODE_COLUMNS
-from substrate.emotions import emotion_vector
 from substrate.reviser import Ends, LinkChange, LinkSeen, Sent, Statement, Written
 
 _TRIES = 5
@@ -141,7 +140,7 @@ async def _of_memory(
     revised = reviser.Revised(
         latest=latest,
         embedding=embedding,
-        emotion=emotion_vector(emotions),
+        emotion=records.felt_trace(content, record.id, change.latest.version),
         tag_names=records.stored_tag_names(content) if retagged else None,
     )
     return reviser.revise(change, revised, written)

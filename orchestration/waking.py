@@ -3,7 +3,8 @@
 Six queries as for an intention: likeness of emotion in the vector place, the mode's own text in the place of
 the traversal. Two deviations from 003: recency is measured on `valid_at` (when it was so), because all that is
 taken in at once has one `created_at`; and where a mode holds few memories by their state of work, emotions are
-compared by an exact scan of those, because an index of everything would bring others.
+compared by an exact scan of those, because an index of everything would bring others; find_similar_state holds
+everything, and asks the index and the newest.
 """
 
 from __future__ import annotations

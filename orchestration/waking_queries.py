@@ -22,6 +22,8 @@ from substrate.text import query_words
 WINDOW: Final = int(scoring.WINDOW_DAYS) * scoring.DAY
 NEAR_IN_MEANING = 20
 """A memory may be about the goal when it is among so many nearest of its graph."""
+NEAR_IN_FEELING = 2000
+"""So many nearest of the emotion index are asked which of them are recent enough and near in energy."""
 PATTERNS = 10
 """Resolution patterns of each query and level at most (003)."""
 COLLISIONS = 0.1
@@ -33,7 +35,7 @@ _UNRESOLVED = [ResolutionState.IN_PROGRESS.value, ResolutionState.BLOCKED.value]
 _RESOLVED = ResolutionState.RESOLVED.value
 _NAMES: Final[Mapping[QueryMode, tuple[str, str]]] = {
     QueryMode.RELATED_UNRESOLVED: ("felt", "like_in_energy"),
-    QueryMode.SIMILAR_STATE: ("felt_near", "felt_any"),
+    QueryMode.SIMILAR_STATE: ("felt_near", "felt_new"),
     QueryMode.WHAT_I_WAS_DOING: ("felt", "doing"),
     QueryMode.RESOLUTION_PATTERNS: ("resolved_alike", "resolved_by_impact"),
 }
@@ -108,7 +110,7 @@ def _shape(state: StateBasedRetrieval, scope: Scope) -> dict[str, Any]:
         "moment": scope.valid.start,
         "window": float(WINDOW),
         "energy": state.current_energy,
-        "k": min(six_queries.OVERFETCH * pool, six_queries.MAX_K),
+        "k": NEAR_IN_FEELING,
         "limit": pool,
         "patterns": PATTERNS,
         "expanded": EXPANDED,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from hashlib import blake2b
 from itertools import chain
 from typing import Any, Final
 from zlib import crc32
@@ -23,6 +24,8 @@ VOCABULARY = (
 )  # fmt: skip
 HASHED_PLACES = 16
 DIMENSION = len(VOCABULARY) + HASHED_PLACES
+APART = 0.002 / math.sqrt(DIMENSION)
+"""How far a record's vector is moved in each place at most, for a vector of length 1."""
 
 _VARIANTS = {
     "adaptation": "adaptation", "afraid": "fear", "alone": "loneliness", "angry": "anger", "anxiety": "fear",
@@ -93,6 +96,21 @@ def emotion_vector(emotions: Mapping[str, float] | None) -> list[float] | None:
             place = len(VOCABULARY) + crc32(name.encode()) % HASHED_PLACES
         vector[place] += intensity
     return vector if any(vector) else None
+
+
+def emotion_trace(emotions: Mapping[str, float] | None, of: str) -> list[float] | None:
+    """The direction of `emotion_vector` as a record is indexed by it, moved a little in a way of its own.
+
+    `of` names the record. Many records feel exactly the same, and an HNSW index loses its way among equal vectors:
+    of 25,000 records it found none of the 120 nearest, and all of them when no two were equal. It is moved
+    by 0.002 of its length at most: no cosine changes by more, and that to the same feeling by less than 0.00001.
+    """
+    vector = emotion_vector(emotions)
+    if vector is None:
+        return None
+    length = math.hypot(*vector)
+    moves = blake2b(of.encode(), digest_size=DIMENSION).digest()
+    return [round(x / length + APART * (move / 127.5 - 1.0), 7) for x, move in zip(vector, moves, strict=True)]
 
 
 def cosine_similarity(left: Mapping[str, float] | None, right: Mapping[str, float] | None) -> float:

@@ -12,8 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-import orjson
-
 from orchestration import records
 from orchestration.deps import Deps
 from orchestration.moving.checking import Fits, GraphLine, checked
@@ -26,7 +24,6 @@ from schemas.temporal import Instant
 from substrate import archive
 from substrate.cypher import moving as cypher
 from substrate.cypher.query import Query
-from substrate.emotions import emotion_vector
 from substrate.writer import LINKS_PER_STATEMENT, NODES_PER_STATEMENT
 
 _ORDER: Final = (
@@ -199,9 +196,8 @@ class _Target:
         ]
         vectors = await self._deps.embedder.embed_texts([records.embedded_text(said) for said, _ in bare])
         for (said, trace), vector in zip(bare, vectors, strict=True):
-            emotions = said.get("emotion_vector")
             trace["embedding"] = vector or None
-            trace["emotion"] = emotion_vector(orjson.loads(emotions)) if emotions else None
+            trace["emotion"] = records.felt_trace(said, said["id"], said["version"])
 
 
 def _put_of(line: Line) -> tuple[_Put, dict[str, Any]]:

@@ -14,15 +14,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import orjson
-
 from orchestration import records
 from schemas.errors import Conflict, Unavailable
 from schemas.upkeep import ReembedReport
 from substrate import reader, reembed
 from substrate.connection import Connection
 from substrate.embeddings import Embedder
-from substrate.emotions import emotion_vector
 from substrate.graph_schema import BELIEVED_SECONDS, CLEARING, FILLING, Stamp, existing_graphs, read_stamp
 from substrate.migrations import migrate
 from substrate.reembed import Bare, Target
@@ -174,14 +171,13 @@ async def _traced(run: Reembedding, groups: Sequence[Sequence[Bare]]) -> list[Tr
     contents = [group[0].content for group in groups]
     vectors = await run.embedder.embed_texts([records.embedded_text(content) for content in contents])
     return [
-        (group, {"embedding": vector or None, "emotion": _felt(content)})
-        for group, content, vector in zip(groups, contents, vectors, strict=True)
+        (group, {"embedding": vector or None, "emotion": _felt(group[0])})
+        for group, vector in zip(groups, vectors, strict=True)
     ]
 
 
-def _felt(content: Any) -> list[float] | None:
-    said = content["emotion_vector"]
-    return emotion_vector(orjson.loads(said)) if said else None
+def _felt(bare: Bare) -> list[float] | None:
+    return records.felt_trace(bare.content, bare.id, bare.version)
 
 
 async def _switch(run: Reembedding, name: str) -> None:

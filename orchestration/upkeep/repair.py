@@ -24,7 +24,6 @@ from schemas.upkeep import (
 )
 from substrate import reader, rows, upkeep
 from substrate.bitemporal import is_open
-from substrate.emotions import emotion_vector
 from substrate.graph_schema import graph_name
 from substrate.reviser import Written
 
@@ -94,8 +93,7 @@ async def _re_embed(graph: str, task: ReEmbed, deps: Deps) -> bool:
     if record.version != task.version or not is_open(record):
         return False
     [embedding] = await deps.embedder.embed_texts([records.embedded_text(record.content)])
-    felt = record.content.get("emotion_vector")
-    vectors = (embedding or None, emotion_vector(orjson.loads(felt)) if felt else None)
+    vectors = (embedding or None, records.felt_trace(record.content, task.id, task.version))
     return await upkeep.re_embed(deps.connection, graph, (task.id, task.version), vectors)
 
 

@@ -1,8 +1,7 @@
 """What reads the graph for a waking mind (003, component 1, state-based retrieval).
 
-Rows have the shape of `substrate.cypher.search`: (hop, score, link source id, link target id, link columns,
-memory columns). Hop 0 is what the mode asked for; its score ordered the rows and is not what is shown. A row of
-hop -1 is the record of a blockage from the time when it was blocked.
+Rows have the shape of `substrate.cypher.search`. Hop 0 is what the mode asked for; its score ordered the rows and
+is not what is shown. A row of hop -1 is the record of a blockage from the time when it was blocked.
 
 Each text stands here twice: for the present, and for the records of another moment.
 """
@@ -39,16 +38,21 @@ _BESIDE: Final = (
 )
 """What may stand beside an answer."""
 
+NEWEST: Final = 5000
+"""The last so many nodes of a graph are the newest; a third of them, or more, are memories."""
 
-def _of_records(wanted: str) -> tuple[str, str]:
+_LATE: Final = f"CALL db.meta.stats() YIELD nodeCount WITH nodeCount - {NEWEST} AS first "
+
+
+def _of_records(wanted: str, before: str = "") -> tuple[str, str]:
     return (
-        f"MATCH (s:ConsciousnessNode) WHERE {wanted} WITH s, s AS i ",
-        f"MATCH (s:PastVersion) WHERE {wanted} WITH s MATCH (i:ConsciousnessNode)-[:HAD]->(s) WITH s, i ",
+        f"{before} MATCH (s:ConsciousnessNode) WHERE {wanted} WITH s, s AS i ",
+        f"{before} MATCH (s:PastVersion) WHERE {wanted} WITH s MATCH (i:ConsciousnessNode)-[:HAD]->(s) WITH s, i ",
     )
 
 
 _RECORDS: Final = _of_records(_IN_STATE)
-_ANY_RECORDS: Final = _of_records(_IN_ANY_STATE)
+_NEW_RECORDS: Final = _of_records(f"id(s) >= first AND {_IN_ANY_STATE}", _LATE)
 
 _ENDS_OF_TRACES: Final = (
     ("Trace", f"MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t) WHERE {_WANTED} WITH s, s AS i, score "),
@@ -62,7 +66,7 @@ class _Time(NamedTuple):
     """How a text looks at time: the first parts of its searches, its links, and the record of an identity."""
 
     records: tuple[str, ...]
-    any_records: tuple[str, ...]
+    new_records: tuple[str, ...]
     near_in_emotion: tuple[str, ...]
     near_in_meaning: tuple[str, ...]
     link: str
@@ -82,11 +86,11 @@ _EMOTION: Final = _nearest("emotion", "$k", "$emotion")
 _MEANING: Final = _nearest("embedding", "$near", "$goal_embedding")
 
 _NOW: Final = _Time(
-    _RECORDS[:1], _ANY_RECORDS[:1], _EMOTION[:1], _MEANING[:1], "LINK", visible("j"),
+    _RECORDS[:1], _NEW_RECORDS[:1], _EMOTION[:1], _MEANING[:1], "LINK", visible("j"),
     f"WITH hop, e, j AS m WHERE {visible('m')}",
 )  # fmt: skip
 _THEN: Final = _Time(
-    _RECORDS, _ANY_RECORDS, _EMOTION, _MEANING, "LINK|PAST_LINK", "j.id IS NOT NULL",
+    _RECORDS, _NEW_RECORDS, _EMOTION, _MEANING, "LINK|PAST_LINK", "j.id IS NOT NULL",
     f"OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion) WHERE {visible('p')} "
     f"WITH hop, e, j, collect(p) AS past "
     f"UNWIND (past + CASE WHEN {visible('j')} THEN [j] ELSE [] END) AS m "
@@ -129,19 +133,14 @@ def _with_neighbours(time: _Time) -> str:
     )
 
 
-def _felt(time: _Time, records: tuple[str, ...]) -> str:
-    return (
-        _union(records, "MATCH (s)-[:HAS_TRACE]->(t) "
-               "WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score WHERE score <= $felt_far ")
-        + f"ORDER BY score, s.id, s.version LIMIT $limit {_with_neighbours(time)}"
-    )  # fmt: skip
+_MEASURED: Final = (
+    "MATCH (s)-[:HAS_TRACE]->(t) WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score "
+)
 
 
-def _felt_near(time: _Time) -> str:
-    return (
-        _union(time.near_in_emotion, "WHERE score <= $felt_far ")
-        + f"ORDER BY score, s.id, s.version LIMIT $limit {_with_neighbours(time)}"
-    )
+def _felt(time: _Time, searches: tuple[str, ...], measured: str = "") -> str:
+    order = "ORDER BY score, s.id, s.version LIMIT $limit"
+    return f"{_union(searches, measured + 'WHERE score <= $felt_far ')} {order} {_with_neighbours(time)}"
 
 
 def _like_in_energy(time: _Time) -> str:
@@ -260,14 +259,14 @@ def _second_steps(time: _Time) -> str:
 class Waking(NamedTuple):
     """The texts of one way to look at time, by what they are for.
 
-    `felt` scans what stands as asked for likeness of emotion, `felt_any` everything, `felt_near` asks the
-    emotion index. `unresolved` goes by goal,
-    `like_in_energy` is its stand-in without one. `resolved_by_goal` and `resolved_alike` bring whole
-    resolution patterns, by discovery energy and by likeness of emotion. What goes by words asks no embedding.
+    By likeness of emotion: `felt` scans what stands as asked, `felt_new` the newest, `felt_near` asks the index.
+    `unresolved` goes by goal, `like_in_energy` is its stand-in without one. `resolved_by_goal` and
+    `resolved_alike` bring whole resolution patterns, by discovery energy and by likeness of emotion. What goes
+    by words asks no embedding.
     """
 
     felt: Query
-    felt_any: Query
+    felt_new: Query
     felt_near: Query
     unresolved: Query
     unresolved_by_words: Query
@@ -283,9 +282,9 @@ def _texts(name: str, time: _Time) -> Waking:
     everything = _union(time.records, "WITH s, i, 2.0 AS score ")
     impact = "coalesce(s.discovery_energy, 0.5) DESC"
     return Waking(
-        Query(f"felt_{name}", _felt(time, time.records)),
-        Query(f"felt_any_{name}", _felt(time, time.any_records)),
-        Query(f"felt_near_{name}", _felt_near(time)),
+        Query(f"felt_{name}", _felt(time, time.records, _MEASURED)),
+        Query(f"felt_new_{name}", _felt(time, time.new_records, _MEASURED)),
+        Query(f"felt_near_{name}", _felt(time, time.near_in_emotion)),
         Query(f"unresolved_{name}", _unresolved(time)),
         Query(f"unresolved_by_words_{name}", _unresolved(time, meant=False)),
         Query(f"like_in_energy_{name}", _like_in_energy(time)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +13,7 @@ from substrate.emotions import (
     VOCABULARY,
     cosine_similarities,
     cosine_similarity,
+    emotion_trace,
     emotion_vector,
     named_in,
     normal_emotion,
@@ -121,6 +124,23 @@ def test_the_vector_has_one_place_for_every_known_emotion(emotions: dict[str, fl
 @given(maps)
 def test_names_of_one_emotion_have_one_vector(emotions: dict[str, float]) -> None:
     assert emotion_vector(emotions) == emotion_vector(normal_emotions(emotions))
+
+
+@given(maps, st.text(max_size=20))
+def test_a_record_is_indexed_by_the_direction_of_its_feeling(emotions: dict[str, float], of: str) -> None:
+    vector, trace = emotion_vector(emotions), emotion_trace(emotions, of)
+    if vector is None:
+        assert trace is None
+        return
+    assert trace == emotion_trace(emotions, of)
+    assert trace is not None
+    dot = math.fsum(one * other for one, other in zip(vector, trace, strict=True))
+    assert dot / math.hypot(*vector) / math.hypot(*trace) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_no_two_records_of_one_feeling_have_equal_vectors() -> None:
+    traces = {tuple(emotion_trace({"joy": 0.7}, f"memory {place}") or ()) for place in range(500)}
+    assert len(traces) == 500
 
 
 @pytest.mark.parametrize(
