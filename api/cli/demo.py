@@ -108,7 +108,7 @@ async def _answered(question: Question, runtime: Runtime, console: Console) -> N
 
 
 async def _woken(runtime: Runtime, console: Console) -> None:
-    state = StateBasedRetrieval(citizen_id=CITIZEN, **WOKEN_WITH)
+    state = StateBasedRetrieval(citizen_id=CITIZEN, explain=True, **WOKEN_WITH)
     telling.waking(console, state)
     stream = await retrieve_consciousness_context_from_state(state, runtime.deps, now())
     telling.answer(console, stream, datetime.now(UTC))

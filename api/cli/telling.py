@@ -135,9 +135,10 @@ def learned(console: Console, moments: LearningMoments, now: datetime) -> None:
     said.append(" → ")
     said.append(f"“{_excerpt(strongest.corrected_belief, console)}”", "italic")
     render.indented(console, said)
+    names = {one.node_id: words.one_line(one.node_name) for one in moments.dissonances}
     for pattern in (one for one in moments.recurring if one.count > 1):
-        where = ", ".join(pattern.node_ids)
-        again = f"The same mistake {pattern.count} times ({pattern.correction_pattern_id}): {where}"
+        where = "; ".join(names[node_id] for node_id in pattern.node_ids)
+        again = f"The same mistake {pattern.count} times, put right by {pattern.correction_pattern_id}: {where}"
         render.indented(console, Text(again, "bright_black"))
     console.print()
 

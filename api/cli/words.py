@@ -16,7 +16,7 @@ STATES: Final = {
 }
 REASONS: Final = {"reality_changed": "the world changed", "discovered_false": "it was found to be false"}
 CHANNELS: Final = {
-    "mode": "its state",
+    "mode": "state",
     "likeness": "meaning",
     "words": "words",
     "spread": "links",
