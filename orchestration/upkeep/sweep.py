@@ -115,9 +115,13 @@ async def _swept(
         run.ledger.add([finding("embedding_stale", place, graph, said)])
     last = await _pages(run, batch, lambda: progress(run.nodes, counts.memories))
     await _duplicates(run)
-    report = SweepReport(
-        level=place.level,
-        citizen_id=place.citizen_id,
+    return _report(run, counts, time.perf_counter() - begun), last
+
+
+def _report(run: Sweep, counts: GraphCounts, seconds: float) -> SweepReport:
+    return SweepReport(
+        level=run.place.level,
+        citizen_id=run.place.citizen_id,
         counts=counts,
         findings_by_kind=run.ledger.by_kind(),
         findings=run.ledger.findings(),
@@ -126,9 +130,8 @@ async def _swept(
         pages=run.pages,
         scanned_nodes=run.nodes,
         scanned_links=run.links,
-        seconds=round(time.perf_counter() - begun, 3),
+        seconds=round(seconds, 3),
     )
-    return report, last
 
 
 async def _pages(run: Sweep, batch: Batch, told: Callable[[], None]) -> int | None:
