@@ -142,7 +142,10 @@ def _anchoring(lexicon: Lexicon, others: frozenset[str]) -> list[str]:
 def vector_query(
     where: tuple[Level, str], lexicon: Lexicon, values: Mapping[str, Any], reach: Reach, *, past: bool
 ) -> Asked:
-    """Likeness in one graph: the index with over-fetch, or the exact scan where that is as cheap."""
+    """Likeness in one graph: the index with over-fetch, or the exact scan where that is as cheap.
+
+    Where each memory has many traces of its past, all but one or two of them are not of the moment.
+    """
     level, graph = where
     index, scan = (cypher.VECTOR_THEN, cypher.SCAN_THEN) if past else (cypher.VECTOR_NOW, cypher.SCAN_NOW)
     traces = lexicon.traces + (lexicon.past_traces if past else 0)
@@ -150,7 +153,8 @@ def vector_query(
     name = f"{level}_vector"
     if traces <= EXACT_BELOW:
         return Asked(name, level, graph, scan, base)
-    k = min(OVERFETCH * reach.pool, MAX_K)
+    crowded = min(WIDER, max(1, traces // max(1, lexicon.memories)))
+    k = min(OVERFETCH * reach.pool * crowded, MAX_K)
     wider = ((index, {**base, "k": min(k * WIDER, MAX_K)}), (scan, base))
     wanted = reach.pool if k < traces else 0
     return Asked(name, level, graph, index, {**base, "k": k}, wanted, wider)

@@ -66,6 +66,9 @@ HUB: Final = 64
 LOOKED_AT: Final = "1000"
 """Of so many of a memory's links, the strongest, it is asked whether the other end is a hub or was there then."""
 
+RECORDS_LOOKED_AT: Final = 20_000
+"""Of so many past records that hold one of the words it is asked whether they held then; each takes about 1 µs."""
+
 WISHES: Final = 40
 """How many of the asker's turns that may be standing wishes are looked at."""
 
@@ -251,6 +254,7 @@ _STARTS_THEN: Final = (
     "RETURN s, s AS i, score ORDER BY score DESC, s.id LIMIT $limit "
     "UNION ALL "
     "CALL db.idx.fulltext.queryNodes('PastVersion', $words) YIELD node AS s, score "
+    f"WITH s, score LIMIT {RECORDS_LOOKED_AT} "
     f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {felt('s')} "
     "MATCH (i:ConsciousnessNode)-[:HAD]->(s) "
     "RETURN s, i, score ORDER BY score DESC, s.id, s.version LIMIT $limit "
