@@ -20,7 +20,7 @@ def create_service(settings: Settings, show: Show | None = None) -> FastAPI:
     service = create_app(settings, show)
     explorer.install(service)
     door = Door(service, installed_version())
-    service.router.routes.append(Route(door.path, door))
+    service.router.routes.append(Route(door.path, door, methods=["POST"]))
     rest = service.router.lifespan_context
 
     @asynccontextmanager

@@ -1,7 +1,8 @@
 """`/mcp` of the service: streamable HTTP without sessions, opened when it is first asked.
 
-Each call goes through the same application with the headers of the caller: its key is looked at again, and what it
-may do is what it may do over REST. The SDK takes some 20 MB, which only those pay who use it.
+Without sessions there is nothing to listen for and nothing to end: POST alone is answered. Each call goes through
+the same application with the headers of the caller: its key is looked at again, and what it may do is what it may
+do over REST. The SDK takes some 20 MB, which only those pay who use it.
 """
 
 from __future__ import annotations

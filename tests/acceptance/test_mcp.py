@@ -125,9 +125,18 @@ async def test_keys_count_as_they_do_over_rest(service: Service, citizen: str) -
     service.remember(citizen, name="Tea")
     other = service.key(f"citizen:{citizen}x:*")
     async with over_http(service, other) as client:
-        hidden = await client.call_tool("recall", {"citizen_id": citizen, "query": "tea"})
-        assert hidden.is_error
-        assert hidden.structured_content["type"] == "/problems/not-found"
+        for tool, arguments in (
+            ("recall", {"query": "tea"}), ("wake", {"energy": 0.5, "emotions": {"joy": 0.5}}), ("identity", {}),
+            ("remember", {"name": "x"}), ("correct", {"id": "x", "name": "y"}), ("history", {"id": "x"}),
+        ):  # fmt: skip
+            hidden, nobody = [
+                await client.call_tool(tool, {"citizen_id": whose, **arguments})
+                for whose in (citizen, f"n{citizen}")
+            ]
+            assert (hidden.is_error, hidden.structured_content["type"]) == (True, "/problems/not-found")
+            assert text_of(nobody).replace(f"n{citizen}", citizen) == text_of(hidden)
+        with pytest.raises(MCPError, match="nothing was remembered"):
+            await client.read_resource(f"substrate://citizens/{citizen}/focus")
     reader = service.key(f"citizen:{citizen}:read")
     async with over_http(service, reader) as client:
         assert not (await client.call_tool("recall", {"citizen_id": citizen, "query": "tea"})).is_error
@@ -138,6 +147,23 @@ async def test_keys_count_as_they_do_over_rest(service: Service, citizen: str) -
 def test_without_a_key_there_is_nothing(service: Service) -> None:
     with service.client(None) as http:
         assert http.post("/mcp", json={}).status_code == 401
+
+
+async def test_a_client_behind_another_name_is_answered(service: Service) -> None:
+    elsewhere = {"Host": "memory.example.org", "Origin": "https://chat.example.org"}
+    headers = {"Authorization": f"Bearer {ADMIN_KEY}", **elsewhere}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=30) as http,
+        Client(streamable_http_client(f"{service.url}/mcp", http_client=http)) as client,
+    ):
+        assert len((await client.list_tools()).tools) == 6
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_without_sessions_there_is_nothing_to_listen_for_or_to_end(service: Service, method: str) -> None:
+    answer = service.http.request(method, "/mcp", headers={"Accept": "text/event-stream"})
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
+    assert answer.json()["type"] == "/problems/method-not-allowed"
 
 
 async def test_many_ask_at_once(service: Service, citizen: str) -> None:

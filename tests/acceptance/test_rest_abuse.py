@@ -44,7 +44,7 @@ def test_a_hundred_megabytes_are_refused_before_they_are_sent(service: Service, 
     assert ("/problems/too-large" if key else "/problems/unauthenticated") in said
 
 
-@pytest.mark.parametrize("route", ["memories", "links"])
+@pytest.mark.parametrize("route", ["memories", "links", "commands"])
 def test_ten_thousand_commands_in_a_list_are_refused(service: Service, route: str) -> None:
     said = problem_in(service.http.post(f"/v1/{route}", json=[{"citizen_id": "c", "name": "n"}] * 10_000), 422)
     assert "a list has 1 to 1000 elements, this one has 10000" in said["detail"]
