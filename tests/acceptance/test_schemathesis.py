@@ -21,7 +21,7 @@ from tests.acceptance.conftest import ADMIN_KEY, Service
 
 EXAMPLES: Final = 2
 """Requests made by chance, besides those at the bounds of every field."""
-ALL_OF, ONE_OF = 100, 7
+ALL_OF, ONE_OF = 40, 10
 """Of a route's first requests each is sent, then one of so many: lists repeat them for each kind of command."""
 LONG: Final = 1000
 A_FEW: Final = 20
