@@ -38,7 +38,7 @@ from schemas.stream import ConsciousnessStream
 CLIENTS: Final = (1, 8, 32)
 WORLD: Final = World(nodes=40, links=400)
 SHOWN: Final = 40
-type Ask = Callable[[str], Awaitable[int]]
+type Ask = Callable[[str], Awaitable[Any]]
 
 
 @dataclass
@@ -98,64 +98,65 @@ def by_http(client: Client) -> Ask:
     return ask
 
 
-async def timed(call: Callable[[], Awaitable[Any]]) -> float:
-    """Milliseconds of a call."""
-    begun = time.perf_counter()
-    await call()
-    return (time.perf_counter() - begun) * 1000
-
-
 def worked(pid: int) -> float:
     """Milliseconds of processor time of this process and of another one so far, by Linux' clock of a process."""
     return (time.process_time() + time.clock_gettime((~pid << 3) | 2)) * 1000
 
 
-async def alone(questions: Sequence[str], rt: Runtime, ask: Ask, pid: int) -> dict[str, float]:
+class Spent:
+    """What each way of asking took, in milliseconds: elapsed by turn, and in all of both processes' time."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._elapsed: dict[str, list[float]] = {"call": [], "http": []}
+        self._worked = {"call": 0.0, "http": 0.0}
+
+    async def take(self, way: str, call: Callable[[], Awaitable[Any]]) -> None:
+        """One turn of a way."""
+        before, begun = worked(self._pid), time.perf_counter()
+        await call()
+        self._elapsed[way].append((time.perf_counter() - begun) * 1000)
+        self._worked[way] += worked(self._pid) - before
+
+    def figures(self, streams: int) -> dict[str, float]:
+        """The medians for one stream, of `streams` in a turn, and the overhead."""
+        call, http = self._elapsed["call"], self._elapsed["http"]
+        apart = [over - under for under, over in zip(call, http, strict=True)]
+        figures = {
+            "call_ms": statistics.median(call),
+            "http_ms": statistics.median(http),
+            "overhead_ms": statistics.median(apart),
+            "processor_ms": (self._worked["http"] - self._worked["call"]) / len(apart),
+        }
+        return {name: round(figure / streams, 2) for name, figure in figures.items()}
+
+
+async def alone(questions: Sequence[str], rt: Runtime, ask: Ask, spent: Spent) -> dict[str, float]:
     """One client: both ways of asking, question by question."""
-    spent: dict[str, list[float]] = {"call": [], "http": []}
-    work = {"call": 0.0, "http": 0.0}
-    ways: list[tuple[str, Callable[[str], Awaitable[Any]]]] = [
-        ("call", lambda one: by_call(one, rt)),
-        ("http", ask),
-    ]
+    ways: list[tuple[str, Ask]] = [("call", lambda one: by_call(one, rt)), ("http", ask)]
     for number, question in enumerate(questions):
         for name, way in ways if number % 2 else reversed(ways):
-            before = worked(pid)
-            spent[name].append(await timed(lambda: way(question)))  # noqa: B023
-            work[name] += worked(pid) - before
-    apart = [over - under for under, over in zip(spent["call"], spent["http"], strict=True)]
-    return _rounded(
-        call_ms=statistics.median(spent["call"]),
-        http_ms=statistics.median(spent["http"]),
-        overhead_ms=statistics.median(apart),
-        processor_ms=(work["http"] - work["call"]) / len(questions),
-    )
+            await spent.take(name, lambda: way(question))  # noqa: B023
+    return spent.figures(1)
 
 
-async def crowded(questions: Sequence[str], rt: Runtime, asks: Sequence[Ask]) -> dict[str, float]:
-    """As many clients at once as there are `asks`: rounds of both ways by turns, milliseconds for one stream."""
-    per_round = 2 * len(asks)
-    calls, over = [], []
-    for start in range(0, len(questions) - per_round + 1, per_round):
-        some = questions[start : start + per_round]
-        calls.append(await _round(some, [lambda one: by_call(one, rt)] * len(asks)) / per_round)
-        over.append(await _round(some, asks) / per_round)
-    apart = [http - call for call, http in zip(calls, over, strict=True)]
-    return _rounded(
-        call_ms=statistics.median(calls), http_ms=statistics.median(over), overhead_ms=statistics.median(apart)
-    )
+async def crowded(questions: Sequence[str], rt: Runtime, asks: Sequence[Ask], spent: Spent) -> dict[str, float]:
+    """As many clients at once as there are `asks`, two questions each: both ways by turns."""
+    per_turn = 2 * len(asks)
+    calls = [lambda one: by_call(one, rt)] * len(asks)
+    for start in range(0, len(questions) - per_turn + 1, per_turn):
+        some = questions[start : start + per_turn]
+        await spent.take("call", lambda: _round(some, calls))  # noqa: B023
+        await spent.take("http", lambda: _round(some, asks))  # noqa: B023
+    return spent.figures(per_turn)
 
 
-async def _round(questions: Sequence[str], ways: Sequence[Callable[[str], Awaitable[Any]]]) -> float:
+async def _round(questions: Sequence[str], ways: Sequence[Ask]) -> None:
     async def client(place: int) -> None:
         for question in questions[place :: len(ways)]:
             await ways[place](question)
 
-    return await timed(lambda: asyncio.gather(*map(client, range(len(ways)))))
-
-
-def _rounded(**figures: float) -> dict[str, float]:
-    return {name: round(figure, 2) for name, figure in figures.items()}
+    await asyncio.gather(*map(client, range(len(ways))))
 
 
 async def bytes_of(questions: Sequence[str], client: Client) -> dict[str, float]:
@@ -195,9 +196,10 @@ async def _figures(served: Served, rt: Runtime, questions: Sequence[str]) -> dic
     for gzipped in (False, True):
         clients = [Client("127.0.0.1", served.port, key, gzipped=gzipped) for _ in range(max(CLIENTS))]
         asks = list(map(by_http, clients))
-        await alone(questions[:20], rt, asks[0], served.pid)
-        found: dict[str, Any] = {"1": await alone(questions, rt, asks[0], served.pid)}
-        found |= {str(many): await crowded(questions, rt, asks[:many]) for many in CLIENTS[1:]}
+        await alone(questions[:20], rt, asks[0], Spent(served.pid))
+        found: dict[str, Any] = {"1": await alone(questions, rt, asks[0], Spent(served.pid))}
+        for many in CLIENTS[1:]:
+            found[str(many)] = await crowded(questions, rt, asks[:many], Spent(served.pid))
         found["refused"] = sum(status != 200 for client in clients for status in client.statuses)
         if gzipped:
             figures["bytes"] = await bytes_of(questions[:20], clients[0])
