@@ -31,10 +31,14 @@ class _Lane:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="substrate", daemon=True)
+        self._thread = threading.Thread(target=self._turn, name="substrate", daemon=True)
         self._thread.start()
         self._closing = asyncio.Event()
         self._held: asyncio.Future[None] | None = None
+
+    def _turn(self) -> None:
+        # By this frame the thread holds on to what is open: a program that ends without `close` destroys no task.
+        self._loop.run_forever()
 
     def run[R](self, work: Coroutine[Any, Any, R]) -> R:
         """The result of the work."""

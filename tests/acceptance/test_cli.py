@@ -323,8 +323,7 @@ def test_an_interrupted_ingestion_goes_on_without_duplicates(tmp_path: Path) -> 
     talk.write_text("\n".join(map(json.dumps, turns)), "utf-8")
     words = ["--data", str(home), "ingest", str(talk), "-f", "messages", "-c", "mira-1"]
     process = subprocess.Popen([*PROGRAM, *words], cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    wait_for_memories(home, 40)
-    process.send_signal(signal.SIGINT)
+    interrupt_when_stored(process, home, 40)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "without duplicates" in err
@@ -336,19 +335,30 @@ def test_an_interrupted_ingestion_goes_on_without_duplicates(tmp_path: Path) -> 
     assert stored + known == 3 * 900 + 2 + 1 - 1
 
 
-def wait_for_memories(home: Path, least: int) -> None:
-    """Return when the engine of `home` holds that many memories of mira-1."""
-    query = "MATCH (n:ConsciousnessNode) RETURN count(n)"
+def interrupt_when_stored(process: subprocess.Popen[str], home: Path, least: int) -> None:
+    """Interrupt the process once the engine of `home` holds that many memories; while that is read it stands still."""
     give_up = time.monotonic() + 60
-    while time.monotonic() < give_up:
-        try:
-            with redis.Redis(unix_socket_path=str(socket_of(home))) as engine:
-                if engine.execute_command("GRAPH.RO_QUERY", "citizen_mira-1", query)[1][0][0] >= least:
-                    return
-        except redis.RedisError:
-            pass
+    while time.monotonic() < give_up and process.poll() is None:
+        process.send_signal(signal.SIGSTOP)
+        enough = stored_in(home) >= least
+        if enough:
+            process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGCONT)
+        if enough:
+            return
         time.sleep(0.02)
-    raise AssertionError("nothing was stored")
+    raise AssertionError("too little was stored, or all of it")
+
+
+def stored_in(home: Path) -> int:
+    if not socket_of(home).exists():
+        return 0
+    query = "MATCH (n:ConsciousnessNode) RETURN count(n)"
+    try:
+        with redis.Redis(unix_socket_path=str(socket_of(home))) as engine:
+            return int(engine.execute_command("GRAPH.RO_QUERY", "citizen_mira-1", query)[1][0][0])
+    except redis.RedisError:
+        return 0
 
 
 # The house
