@@ -336,7 +336,7 @@ def test_an_interrupted_ingestion_goes_on_without_duplicates(tmp_path: Path) -> 
 
 
 def interrupt_when_stored(process: subprocess.Popen[str], home: Path, least: int) -> None:
-    """Interrupt the process once the engine of `home` holds that many memories; while that is read it stands still."""
+    """Interrupt the process once the engine of `home` holds that many memories, counted while it stands still."""
     give_up = time.monotonic() + 60
     while time.monotonic() < give_up and process.poll() is None:
         process.send_signal(signal.SIGSTOP)
