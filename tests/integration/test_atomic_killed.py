@@ -47,10 +47,12 @@ def a_list(name: str) -> list[Any]:
     return [one.model_copy(update={"command_id": f"{name}:{place}"}) for place, one in enumerate(commands)]
 
 
-async def until_killed(runtime: Runtime, writer: str, said: set[str]) -> None:
-    """Write lists until the engine is gone; `said` are those whose receipts came back."""
+async def until_killed(runtime: Runtime, writer: str, said: set[str], killed: asyncio.Event) -> None:
+    """Write lists until the engine was killed; `said` are those whose receipts came back."""
     with contextlib.suppress(SubstrateError):
         for number in range(1000):
+            if killed.is_set():
+                return
             name = f"{writer}.{number}"
             receipts = await atomic.apply(a_list(name), runtime.deps, NOW)
             assert {receipt.status for receipt in receipts} == {"stored"}
@@ -71,10 +73,12 @@ async def answering(runtime: Runtime) -> None:
 async def a_round(runtime: Runtime, number: int, chance: Random) -> tuple[int, int]:
     """How many lists are there after a kill, and how many of them had not been acknowledged."""
     said: set[str] = set()
+    killed = asyncio.Event()
     server = await runtime.deps.connection.command("INFO", "server")
-    writers = [asyncio.create_task(until_killed(runtime, f"{number}.{each}", said)) for each in range(3)]
+    writers = [asyncio.create_task(until_killed(runtime, f"{number}.{each}", said, killed)) for each in range(3)]
     await asyncio.sleep(chance.uniform(0.05, 0.4))
     os.kill(int(server["process_id"]), signal.SIGKILL)
+    killed.set()
     await asyncio.gather(*writers)
     await answering(runtime)
     held = await runtime.deps.connection.read(GRAPH, HELD, NOTHING)
