@@ -322,7 +322,9 @@ def test_an_interrupted_ingestion_goes_on_without_duplicates(tmp_path: Path) -> 
     turns = [{"role": "mira", "content": f"line {number}"} for number in range(900)]
     talk.write_text("\n".join(map(json.dumps, turns)), "utf-8")
     words = ["--data", str(home), "ingest", str(talk), "-f", "messages", "-c", "mira-1"]
-    process = subprocess.Popen([*PROGRAM, *words], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [*PROGRAM, *words], cwd=ROOT, stderr=subprocess.PIPE, text=True, preexec_fn=as_in_a_terminal
+    )
     interrupt_when_stored(process, home, 40)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
@@ -333,6 +335,11 @@ def test_an_interrupted_ingestion_goes_on_without_duplicates(tmp_path: Path) -> 
     stored, known = map(int, re.findall(r"(?:stored|already) ([\d,]+)", again.out.replace(",", "")))
     assert known >= 40
     assert stored + known == 3 * 900 + 2 + 1 - 1
+
+
+def as_in_a_terminal() -> None:
+    """Whoever runs the tests in the background has them ignore interrupts, and all that they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def interrupt_when_stored(process: subprocess.Popen[str], home: Path, least: int) -> None:
