@@ -68,10 +68,9 @@ async def prepared(question: Question, rt: Runtime) -> list[six_queries.Asked]:
     """The six queries of a question, ready to be sent."""
     intention = question.intention()
     graphs = await retrieval.existing_graphs(intention.citizen_id, intention.query_levels, rt.deps)
-    embedding = await rt.deps.embedder.embed_query(question.text)
     moment = now()
-    lexicons = await retrieval.look_up_words(intention, graphs, rt.deps, moment)
     asked = read(question.text, to_datetime(moment))
+    lexicons, embedding = await retrieval.look_up_and_embed(intention, asked, graphs, rt.deps, moment)
     return retrieval.six(intention, lexicons, (embedding, graphs), moment, asked)
 
 
