@@ -36,11 +36,12 @@ async def revise(graph: str, command: ChangeCommand, deps: Deps, now: Instant) -
     sent: Sent | None = None
     try:
         for _ in range(_TRIES):
+            # The receipt after the records: what the same command, sent at once, changed in them has one.
+            found = await find(graph, command, deps)
             if command.command_id is not None or sent is not None:
                 kept = await reader.receipts(deps.connection, graph, [command_id])
                 if command_id in kept:
                     return _as_sent(command, kept[command_id], sent, now)
-            found = await find(graph, command, deps)
             statement, receipt = await statement_of((command, command_id), found, deps, now)
             sent = await reviser.run(deps.connection, graph, statement)
             if sent.at is not None:

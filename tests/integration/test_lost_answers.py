@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -156,6 +157,24 @@ async def test_of_two_at_once_one_is_the_first_whoever_loses_its_answer(
     assert {receipt.status for [receipt] in answers} == {"stored"}
     assert len({receipt.created_at for [receipt] in answers}) == 1
     assert len(await history(deps, fresh_citizen, "a")) == 3
+
+
+async def test_a_command_is_not_refused_for_what_its_twin_has_just_changed(
+    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await begun(deps, fresh_citizen)
+    change = Supersede(citizen_id=fresh_citizen, id="a", name="changed", command_id="once", expected_version=1)
+    look_up, twins = reader.receipts, [change]
+
+    async def and_then_the_twin(*asked: Any) -> Any:
+        kept = await look_up(*asked)
+        while twins:
+            await send(deps, twins.pop(), now=NOW + 1)
+        return kept
+
+    monkeypatch.setattr(reader, "receipts", and_then_the_twin)
+    [receipt] = await send(deps, change, now=NOW + 1)
+    assert (receipt.status, receipt.duplicate) == ("stored", True)
 
 
 async def test_where_no_connection_comes_back_it_is_said_that_the_outcome_is_not_known(
