@@ -180,7 +180,7 @@ class Spoken(CustomLLM):
         return CompletionResponse(text=GOOD if "2 and 2" in prompt else "")
 
     def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
-        raise NotImplementedError
+        return iter((self.complete(prompt),))
 
 
 class Unbuildable(Spoken):
