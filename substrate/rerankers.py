@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from schemas.errors import Fault, InvalidRequest, Unavailable
+from schemas.errors import Unavailable
+from substrate.class_path import ClassPath
 
 if TYPE_CHECKING:
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
@@ -57,30 +57,9 @@ def open_reranker(path: str | None) -> Reranker | None:
     """
     if path is None:
         return None
-    kind = _found(path)
-    try:
-        return Reranker(path, kind())
-    except Exception as exc:
-        raise Fault(
-            f"The reranker class {path} cannot be built with no arguments ({type(exc).__name__}).",
-            remedy="Name a class that takes its configuration from the environment, or wrap it in one.",
-        ) from exc
-
-
-def _found(path: str) -> type[BaseNodePostprocessor]:
     from llama_index.core.postprocessor.types import BaseNodePostprocessor  # noqa: PLC0415
 
-    module, _, name = path.partition(":")
-    try:
-        found = getattr(import_module(module), name)
-    except (ImportError, AttributeError, ValueError, TypeError) as exc:
-        raise InvalidRequest(
-            f"The reranker class {path} cannot be imported ({type(exc).__name__}).",
-            remedy="Install the package, and write SUBSTRATE_RERANKER as package.module:Class.",
-        ) from exc
-    if not (isinstance(found, type) and issubclass(found, BaseNodePostprocessor)):
-        raise InvalidRequest(
-            f"{path} is not a LlamaIndex node postprocessor.",
-            remedy="Name a subclass of LlamaIndex's BaseNodePostprocessor in SUBSTRATE_RERANKER.",
-        )
-    return found
+    named = ClassPath(path, "reranker", "node postprocessor", "SUBSTRATE_RERANKER")
+    kind: type[BaseNodePostprocessor] = named.found(BaseNodePostprocessor)
+    with named.building():
+        return Reranker(path, kind())
