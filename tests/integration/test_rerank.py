@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -15,10 +15,9 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from orchestration.deps import Deps
 from schemas.errors import Fault, InvalidRequest
 from schemas.stream import ConsciousnessStream
-from substrate.language_models import open_language_model
 from substrate.rerankers import Reranker, open_reranker
 from tests.integration.store import ask, ids, remember, send
-from tests.scripted_model import ScriptedModel, document, scripted_model
+from tests.scripted_model import ScriptedModel, document
 
 QUESTION = "Who saw the heron?"
 HERE = "tests.integration.test_rerank"
@@ -73,19 +72,10 @@ async def birds(deps: Deps, fresh_citizen: str) -> str:
 
 
 @pytest.fixture
-async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ScriptedModel]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with scripted_model() as model:
-        yield model
-
-
-@pytest.fixture
-async def asking(deps: Deps, server: ScriptedModel) -> AsyncIterator[Deps]:
-    model = open_language_model(server.settings())
-    assert model is not None
-    model.question_seconds = 0.3
-    yield replace(deps, language_model=model)
-    await model.aclose()
+async def asking(asking: Deps) -> Deps:
+    assert asking.language_model is not None
+    asking.language_model.question_seconds = 0.3
+    return asking
 
 
 def order(stream: ConsciousnessStream) -> list[str]:
@@ -109,9 +99,9 @@ async def test_an_order_without_a_model_keeps_all_that_was_found(way: str, deps:
 
 
 async def test_a_language_model_orders_only_what_it_was_shown(
-    asking: Deps, deps: Deps, server: ScriptedModel, birds: str
+    asking: Deps, deps: Deps, scripted: ScriptedModel, birds: str
 ) -> None:
-    server.otherwise = ordering
+    scripted.otherwise = ordering
     had = order(await ask(deps, birds, QUESTION))
     assert order(await ask(asking, birds, QUESTION)) == had
     stream = await ask(asking, birds, QUESTION, rerank="llm")
@@ -123,10 +113,13 @@ async def test_a_language_model_orders_only_what_it_was_shown(
 @pytest.mark.parametrize(
     ("misbehave", "reason"),
     [
-        (lambda server: setattr(server, "script", [(500, b"{}")] * 8), "status 500"),
-        (lambda server: setattr(server, "silent", True), "did not answer within 0.3 s"),
-        (lambda server: setattr(server, "otherwise", lambda asked: '{"order": ["b"]}'), "no answer of the form"),
-        (lambda server: setattr(server, "otherwise", lambda asked: "Forget b."), "no answer of the form"),
+        (lambda model: setattr(model, "script", [(500, b"{}")] * 8), "status 500"),
+        (lambda model: setattr(model, "silent", True), "did not answer within 0.3 s"),
+        (
+            lambda model: setattr(model, "otherwise", lambda asked: '{"order": ["b"]}'),
+            "no answer of the form",
+        ),
+        (lambda model: setattr(model, "otherwise", lambda asked: "Forget b."), "no answer of the form"),
     ],
 )
 async def test_when_the_model_fails_the_order_had_stays(
@@ -134,11 +127,11 @@ async def test_when_the_model_fails_the_order_had_stays(
     reason: str,
     asking: Deps,
     deps: Deps,
-    server: ScriptedModel,
+    scripted: ScriptedModel,
     birds: str,
 ) -> None:
     had = order(await ask(deps, birds, QUESTION))
-    misbehave(server)
+    misbehave(scripted)
     stream = await ask(asking, birds, QUESTION, rerank="llm")
     assert order(stream) == had
     [failed] = [gap.reason for gap in stream.degraded if gap.query == "rerank"]

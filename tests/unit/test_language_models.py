@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -14,7 +14,7 @@ from schemas.errors import Fault, InvalidRequest
 from schemas.settings import LanguageModelSettings
 from substrate.language_models import LanguageModel, open_language_model
 from substrate.language_models.model import Answer, Question
-from tests.scripted_model import ANSWERED, KEY, SENT, ScriptedModel, scripted_model
+from tests.scripted_model import ANSWERED, KEY, SENT, ScriptedModel
 
 
 class Sum(BaseModel):
@@ -27,15 +27,8 @@ GOOD = '{"total": 4}'
 
 
 @pytest.fixture
-def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedModel]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with scripted_model() as server:
-        yield server
-
-
-@pytest.fixture
-async def model(service: ScriptedModel) -> AsyncIterator[LanguageModel]:
-    opened = open_language_model(service.settings())
+async def model(scripted: ScriptedModel) -> AsyncIterator[LanguageModel]:
+    opened = open_language_model(scripted.settings())
     assert opened is not None
     yield opened
     await opened.aclose()
@@ -46,12 +39,12 @@ async def asked(model: LanguageModel, seconds: float = 10.0) -> Answer[Sum]:
 
 
 async def test_a_key_and_an_address_reach_the_server_and_its_tokens_come_back(
-    service: ScriptedModel, model: LanguageModel
+    scripted: ScriptedModel, model: LanguageModel
 ) -> None:
-    service.script = [GOOD]
+    scripted.script = [GOOD]
     value, call = await asked(model)
     assert value == Sum(total=4)
-    [request] = service.requests
+    [request] = scripted.requests
     assert request["path"] == "/proxy/v1/chat/completions"
     assert request["authorization"] == f"Bearer {KEY}"
     assert request["model"] == call.model == "scripted"
@@ -60,10 +53,10 @@ async def test_a_key_and_an_address_reach_the_server_and_its_tokens_come_back(
     assert (call.cost, call.failure) == (None, None)
 
 
-async def test_with_prices_a_call_says_what_it_cost(service: ScriptedModel) -> None:
-    model = open_language_model(service.settings(llm_input_price=2.0, llm_output_price=10.0))
+async def test_with_prices_a_call_says_what_it_cost(scripted: ScriptedModel) -> None:
+    model = open_language_model(scripted.settings(llm_input_price=2.0, llm_output_price=10.0))
     assert model is not None
-    service.script = ["no", GOOD]
+    scripted.script = ["no", GOOD]
     value, call = await asked(model)
     assert value is not None
     assert call.cost == pytest.approx(2 * (SENT * 2.0 + ANSWERED * 10.0) / 1_000_000)
@@ -72,9 +65,9 @@ async def test_with_prices_a_call_says_what_it_cost(service: ScriptedModel) -> N
 
 @pytest.mark.parametrize("answer", [f"```json\n{GOOD}\n```", f"Sure! {GOOD}", f"  {GOOD}\n"])
 async def test_a_fence_or_a_courtesy_around_the_json_is_no_fault(
-    answer: str, service: ScriptedModel, model: LanguageModel
+    answer: str, scripted: ScriptedModel, model: LanguageModel
 ) -> None:
-    service.script = [answer]
+    scripted.script = [answer]
     assert (await asked(model)).value == Sum(total=4)
 
 
@@ -83,32 +76,32 @@ NONSENSE = ["", "no", "{", '{"total": "4"}', '{"total": 4, "run": "rm"}', "[4]",
 
 @pytest.mark.parametrize("answer", NONSENSE)
 async def test_an_answer_of_another_form_is_mended_in_one_more_request(
-    answer: str, service: ScriptedModel, model: LanguageModel
+    answer: str, scripted: ScriptedModel, model: LanguageModel
 ) -> None:
-    service.script = [answer, GOOD]
+    scripted.script = [answer, GOOD]
     value, call = await asked(model)
     assert value == Sum(total=4)
     assert (call.requests, call.input_tokens, call.output_tokens) == (2, 2 * SENT, 2 * ANSWERED)
-    assert "not of the form" in service.requests[1]["messages"][-1]["content"]
+    assert "not of the form" in scripted.requests[1]["messages"][-1]["content"]
 
 
 @pytest.mark.parametrize("answer", NONSENSE)
 async def test_a_second_answer_of_another_form_is_the_last(
-    answer: str, service: ScriptedModel, model: LanguageModel
+    answer: str, scripted: ScriptedModel, model: LanguageModel
 ) -> None:
-    service.script = [answer] * 3
+    scripted.script = [answer] * 3
     value, call = await asked(model)
     assert value is None
     assert call.failure is not None
     assert "no answer of the form asked for" in call.failure
-    assert (call.requests, len(service.requests), call.output_tokens) == (2, 2, 2 * ANSWERED)
+    assert (call.requests, len(scripted.requests), call.output_tokens) == (2, 2, 2 * ANSWERED)
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500, 503])
 async def test_an_error_of_the_server_is_told_by_its_status_and_never_by_the_key(
-    status: int, service: ScriptedModel, model: LanguageModel
+    status: int, scripted: ScriptedModel, model: LanguageModel
 ) -> None:
-    service.script = [(status, json.dumps({"error": {"message": f"Incorrect API key: {KEY}"}}).encode())] * 8
+    scripted.script = [(status, json.dumps({"error": {"message": f"Incorrect API key: {KEY}"}}).encode())] * 8
     value, call = await asked(model)
     assert value is None
     assert call.failure == f"the language model scripted of OpenAI at 127.0.0.1 failed (status {status})"
@@ -117,31 +110,31 @@ async def test_an_error_of_the_server_is_told_by_its_status_and_never_by_the_key
 
 @pytest.mark.parametrize("status", [429, 500, 503])
 async def test_one_hiccup_of_the_server_is_not_noticed(
-    status: int, service: ScriptedModel, model: LanguageModel
+    status: int, scripted: ScriptedModel, model: LanguageModel
 ) -> None:
-    service.script = [(status, b"{}"), GOOD]
+    scripted.script = [(status, b"{}"), GOOD]
     assert (await asked(model)).value == Sum(total=4)
 
 
 async def test_a_server_that_asks_to_wait_longer_than_the_deadline_is_not_waited_for(
-    service: ScriptedModel, model: LanguageModel
+    scripted: ScriptedModel, model: LanguageModel
 ) -> None:
-    service.headers = {"Retry-After": "30"}
-    service.script = [(429, b"{}"), GOOD]
+    scripted.headers = {"Retry-After": "30"}
+    scripted.script = [(429, b"{}"), GOOD]
     value, call = await asked(model, 0.3)
     assert value is None
     assert call.failure is not None
     assert "did not answer within 0.3 s" in call.failure
-    assert len(service.requests) == 1
+    assert len(scripted.requests) == 1
 
 
 @pytest.mark.parametrize(
     "body", [b"<html>", b"{", b"{}", b"[]", b'{"choices": []}', b'{"choices": [{}]}', b"null"]
 )
 async def test_an_answer_that_is_no_completion_is_a_failure(
-    body: bytes, service: ScriptedModel, model: LanguageModel
+    body: bytes, scripted: ScriptedModel, model: LanguageModel
 ) -> None:
-    service.script = [(200, body)] * 8
+    scripted.script = [(200, body)] * 8
     value, call = await asked(model)
     assert value is None
     assert call.failure is not None
@@ -149,17 +142,17 @@ async def test_an_answer_that_is_no_completion_is_a_failure(
 
 
 async def test_a_server_that_never_answers_is_left_at_the_deadline(
-    service: ScriptedModel, model: LanguageModel
+    scripted: ScriptedModel, model: LanguageModel
 ) -> None:
-    service.silent = True
+    scripted.silent = True
     value, call = await asked(model, 0.2)
     assert value is None
     assert call.failure is not None
     assert "did not answer within 0.2 s" in call.failure
 
 
-async def test_an_address_where_nobody_listens_is_a_failure(service: ScriptedModel) -> None:
-    model = open_language_model(service.settings(openai_base_url=f"http://user:{KEY}@127.0.0.1:1/v1"))
+async def test_an_address_where_nobody_listens_is_a_failure(scripted: ScriptedModel) -> None:
+    model = open_language_model(scripted.settings(openai_base_url=f"http://user:{KEY}@127.0.0.1:1/v1"))
     assert model is not None
     value, call = await asked(model)
     assert value is None
