@@ -62,9 +62,10 @@ class Proxy:
         finally:
             for way in ways:
                 way.cancel()
-            await asyncio.gather(*ways, return_exceptions=True)
+            # Before the wait, which the end of the proxy may cut short.
             ask.close()
             answer.close()
+            await asyncio.gather(*ways, return_exceptions=True)
 
     async def _forth(
         self, client: asyncio.StreamReader, ask: asyncio.StreamWriter, unheard: asyncio.Event

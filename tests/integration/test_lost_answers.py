@@ -29,14 +29,26 @@ BOTH = pytest.mark.parametrize("where", list(Cut))
 
 
 @pytest.fixture
-async def cutting(deps: Deps, tmp_path: Path) -> AsyncIterator[tuple[Deps, Proxy]]:
-    """The open store, reached through a proxy."""
+async def between(deps: Deps, tmp_path: Path) -> AsyncIterator[Proxy]:
+    """A proxy before the engine of the open store."""
     engine = Path(str(deps.connection._client.connection_pool.connection_kwargs["path"]))
-    async with proxy(engine, tmp_path / "proxy.sock") as between:
-        connection = Connection(f"unix://{tmp_path}/proxy.sock", timeout_ms=1000)
-        graphs = Graphs(connection, model=deps.embedder.model, dimension=deps.embedder.dimension)
-        yield Deps(connection, graphs, deps.embedder), between
-        await connection.close()
+    async with proxy(engine, tmp_path / "proxy.sock") as opened:
+        yield opened
+
+
+@pytest.fixture
+async def proxied(deps: Deps, between: Proxy, tmp_path: Path) -> AsyncIterator[Deps]:
+    """The open store, reached through the proxy."""
+    connection = Connection(f"unix://{tmp_path}/proxy.sock", timeout_ms=1000)
+    graphs = Graphs(connection, model=deps.embedder.model, dimension=deps.embedder.dimension)
+    yield Deps(connection, graphs, deps.embedder)
+    await connection.close()
+
+
+@pytest.fixture
+async def citizen(proxied: Deps, fresh_citizen: str) -> str:
+    await begun(proxied, fresh_citizen)
+    return fresh_citizen
 
 
 async def begun(deps: Deps, citizen: str) -> None:
@@ -64,99 +76,87 @@ def changes(citizen: str, command_id: str | None) -> Sequence[Command]:
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize("kind", range(11))
 async def test_a_command_whose_answer_is_lost_is_answered_as_stored_and_applied_once(
-    cutting: tuple[Deps, Proxy], fresh_citizen: str, kind: int, named: bool, where: Cut
+    proxied: Deps, between: Proxy, citizen: str, kind: int, named: bool, where: Cut
 ) -> None:
-    deps, between = cutting
-    await begun(deps, fresh_citizen)
-    command = changes(fresh_citizen, "the-command" if named else None)[kind]
+    command = changes(citizen, "the-command" if named else None)[kind]
     between.cut_next(where, WRITE)
-    [receipt] = await send(deps, command, now=NOW + 1)
+    [receipt] = await send(proxied, command, now=NOW + 1)
     assert between.cuts[where] == 1
     assert (receipt.status, receipt.duplicate) == ("stored", False)
-    graph = graph_name(Level.N1, fresh_citizen)
-    [kept] = (await reader.receipts(deps.connection, graph, [receipt.command_id])).values()
+    graph = graph_name(Level.N1, citizen)
+    [kept] = (await reader.receipts(proxied.connection, graph, [receipt.command_id])).values()
     assert (kept.id, kept.version) == (receipt.id, receipt.version)
     if named:
-        [again] = await send(deps, command, now=NOW + 2)
+        [again] = await send(proxied, command, now=NOW + 2)
         assert again == receipt.model_copy(update={"duplicate": True})
 
 
 @BOTH
 async def test_an_undo_whose_answer_is_lost_is_done_once(
-    cutting: tuple[Deps, Proxy], fresh_citizen: str, where: Cut
+    proxied: Deps, between: Proxy, citizen: str, where: Cut
 ) -> None:
-    deps, between = cutting
-    await begun(deps, fresh_citizen)
-    await stored(deps, Supersede(citizen_id=fresh_citizen, id="a", name="changed"), now=NOW + 1)
-    await stored(deps, SupersedeLink(citizen_id=fresh_citizen, id=LINK, goal="changed"), now=NOW + 1)
-    for undo in (Undo(citizen_id=fresh_citizen, id="a"), UndoLink(citizen_id=fresh_citizen, id=LINK)):
+    await stored(proxied, Supersede(citizen_id=citizen, id="a", name="changed"), now=NOW + 1)
+    await stored(proxied, SupersedeLink(citizen_id=citizen, id=LINK, goal="changed"), now=NOW + 1)
+    for undo in (Undo(citizen_id=citizen, id="a"), UndoLink(citizen_id=citizen, id=LINK)):
         between.cut_next(where, WRITE)
-        [receipt] = await send(deps, undo, now=NOW + 2)
+        [receipt] = await send(proxied, undo, now=NOW + 2)
         assert (receipt.status, receipt.duplicate) == ("stored", False)
-    names = [record.name for record in await history(deps, fresh_citizen, "a")]
+    names = [record.name for record in await history(proxied, citizen, "a")]
     assert names == ["a", "a", "changed", "a"]
-    assert [link.goal for link in await links(deps, fresh_citizen)] == ["understand"]
+    assert [link.goal for link in await links(proxied, citizen)] == ["understand"]
 
 
 @BOTH
 async def test_a_batch_whose_answers_are_lost_is_stored_whole_and_once(
-    cutting: tuple[Deps, Proxy], fresh_citizen: str, where: Cut
+    proxied: Deps, between: Proxy, citizen: str, where: Cut
 ) -> None:
-    deps, between = cutting
-    await begun(deps, fresh_citizen)
     between.cut_next(where, WRITE, times=3)
-    batch = [remember(fresh_citizen, f"m{number}") for number in range(120)]
-    receipts = await send(deps, *batch, relate(fresh_citizen, "m0", "m1"))
+    batch = [remember(citizen, f"m{number}") for number in range(120)]
+    receipts = await send(proxied, *batch, relate(citizen, "m0", "m1"))
     assert [(receipt.status, receipt.duplicate) for receipt in receipts] == [("stored", False)] * 121
     assert len({receipt.command_id for receipt in receipts}) == 121
 
 
 @BOTH
 async def test_an_atomic_list_whose_answer_is_lost_is_carried_out_once(
-    cutting: tuple[Deps, Proxy], fresh_citizen: str, where: Cut
+    proxied: Deps, between: Proxy, citizen: str, where: Cut
 ) -> None:
-    deps, between = cutting
-    await begun(deps, fresh_citizen)
     batch = [
-        remember(fresh_citizen, "new", command_id="first"),
-        Supersede(citizen_id=fresh_citizen, id="a", name="changed", command_id="second"),
+        remember(citizen, "new", command_id="first"),
+        Supersede(citizen_id=citizen, id="a", name="changed", command_id="second"),
     ]
     between.cut_next(where, WRITE)
-    receipts = await atomic.apply(batch, deps, NOW + 1)
+    receipts = await atomic.apply(batch, proxied, NOW + 1)
     assert between.cuts[where] == 1
     assert [(receipt.status, receipt.duplicate) for receipt in receipts] == [("stored", False)] * 2
-    assert len(await history(deps, fresh_citizen, "a")) == 3
-    again = await atomic.apply(batch, deps, NOW + 9)
+    assert len(await history(proxied, citizen, "a")) == 3
+    again = await atomic.apply(batch, proxied, NOW + 9)
     assert again == [receipt.model_copy(update={"duplicate": True}) for receipt in receipts]
 
 
 @BOTH
 async def test_an_ingestion_with_lost_answers_counts_each_thing_once(
-    cutting: tuple[Deps, Proxy], fresh_citizen: str, where: Cut
+    proxied: Deps, between: Proxy, citizen: str, where: Cut
 ) -> None:
-    deps, between = cutting
-    await begun(deps, fresh_citizen)
     text = "\n".join(f'{{"speaker": "Ada", "text": "turn {number}"}}' for number in range(60))
-    intake = parse("messages", Given("talk", (File("messages", text),), fresh_citizen))
+    intake = parse("messages", Given("talk", (File("messages", text),), citizen))
     between.cut_next(where, WRITE, times=2)
-    report = await ingest(intake, deps, NOW)
+    report = await ingest(intake, proxied, NOW)
     assert (report.duplicates, report.refused, report.faults) == (0, 0, ())
-    again = await ingest(intake, deps, NOW)
+    again = await ingest(intake, proxied, NOW)
     assert (again.stored, again.duplicates) == (0, report.stored)
 
 
 @BOTH
 async def test_of_two_at_once_one_is_the_first_whoever_loses_its_answer(
-    cutting: tuple[Deps, Proxy], fresh_citizen: str, where: Cut
+    proxied: Deps, between: Proxy, citizen: str, where: Cut
 ) -> None:
-    deps, between = cutting
-    await begun(deps, fresh_citizen)
-    change = Supersede(citizen_id=fresh_citizen, id="a", name="changed", command_id="once", expected_version=1)
+    change = Supersede(citizen_id=citizen, id="a", name="changed", command_id="once", expected_version=1)
     between.cut_next(where, WRITE)
-    answers = await asyncio.gather(*(send(deps, change, now=NOW + 1) for _ in range(4)))
+    answers = await asyncio.gather(*(send(proxied, change, now=NOW + 1) for _ in range(4)))
     assert {receipt.status for [receipt] in answers} == {"stored"}
     assert len({receipt.created_at for [receipt] in answers}) == 1
-    assert len(await history(deps, fresh_citizen, "a")) == 3
+    assert len(await history(proxied, citizen, "a")) == 3
 
 
 async def test_a_command_is_not_refused_for_what_its_twin_has_just_changed(
@@ -178,12 +178,10 @@ async def test_a_command_is_not_refused_for_what_its_twin_has_just_changed(
 
 
 async def test_where_no_connection_comes_back_it_is_said_that_the_outcome_is_not_known(
-    cutting: tuple[Deps, Proxy], fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+    proxied: Deps, between: Proxy, citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    deps, between = cutting
-    await begun(deps, fresh_citizen)
     monkeypatch.setattr(once, "SOUGHT_FOR_S", 0.1)
-    for command in (remember(fresh_citizen, "c", command_id="x"), Retract(citizen_id=fresh_citizen, id="a")):
+    for command in (remember(citizen, "c", command_id="x"), Retract(citizen_id=citizen, id="a")):
         between.cut_next(Cut.AFTER, b"GRAPH.", times=1)
         armed = False
 
@@ -195,10 +193,10 @@ async def test_where_no_connection_comes_back_it_is_said_that_the_outcome_is_not
 
         between.decide = after_the_write
         with pytest.raises(Unsure, match="not known") as caught:
-            await send(deps, command)
+            await send(proxied, command)
         assert "/v1/receipts/" in caught.value.remedy
         [fault] = caught.value.faults
         between.decide = lambda piece: None
         told = fault.removeprefix("command_id ").removesuffix(": not known")
         assert told == (command.command_id or told)
-        assert told in await reader.receipts(deps.connection, graph_name(Level.N1, fresh_citizen), [told])
+        assert told in await reader.receipts(proxied.connection, graph_name(Level.N1, citizen), [told])
