@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from api.cli import edge, render
+from api.cli import edge, options, render
 from api.runtime import now, running
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.intention import RetrievalIntention
@@ -41,11 +41,9 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
     ctx: typer.Context,
     question: Annotated[str, typer.Argument(help="What context is needed.")],
     *,
-    citizen: Annotated[str, typer.Option("--citizen", "-c", metavar="ID", help="Whose memory.")],
-    as_of: Annotated[str | None, typer.Option(metavar="TIME", help="What held then; a day or a time.")] = None,
-    known_at: Annotated[
-        str | None, typer.Option(metavar="TIME", help="As it was known then; without it, as at --as-of.")
-    ] = None,
+    citizen: options.Citizen,
+    as_of: options.AsOf = None,
+    known_at: options.KnownAt = None,
     mode: Annotated[str | None, typer.Option(help="current, point_in_time, evolution or full_history.")] = None,
     since: Annotated[
         str | None, typer.Option(metavar="TIME", help="With --mode evolution: what was known since.")
@@ -53,19 +51,17 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
     until: Annotated[
         str | None, typer.Option(metavar="TIME", help="With --mode evolution: what was known until.")
     ] = None,
-    level: Annotated[
-        list[str] | None, typer.Option(help="N1, N2 or N3; repeat for several, leave out for all.")
-    ] = None,
-    limit: Annotated[int, typer.Option(help="Results of each query, 1 to 100.")] = 20,
+    level: options.AnyLevels = None,
+    limit: options.ResultsOfAQuery = 20,
     min_energy: Annotated[float | None, typer.Option(help="0 to 1.")] = None,
     min_confidence: Annotated[float | None, typer.Option(help="0 to 1.")] = None,
     emotion: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only what was felt so; repeat for several.")
     ] = None,
-    max_tokens: Annotated[int | None, typer.Option(help="Leave out what does not fit.")] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Show each term of each score.")] = False,
+    max_tokens: options.MaxTokens = None,
+    explain: options.Explain = False,
     compact: Annotated[bool, typer.Option("--compact", help="Print the text made for a prompt.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole stream as JSON.")] = False,
+    as_json: options.StreamAsJson = False,
 ) -> None:
     """Ask a citizen's memory, and see what comes to mind and why."""
     fields = {
@@ -76,7 +72,7 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
         "known_at": edge.time_of("--known-at", known_at),
         "time_range_start": edge.time_of("--since", since),
         "time_range_end": edge.time_of("--until", until),
-        "query_levels": [name.upper() for name in level] if level else None,
+        "query_levels": options.upper(level),
         "max_results_per_level": limit,
         "min_energy": min_energy,
         "min_confidence": min_confidence,

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.rule import Rule
 from rich.text import Text
 
-from api.cli import edge, words
+from api.cli import edge, options, words
 from api.runtime import now, running
 from orchestration.associating import associate as walk
 from schemas.association import Associated, Associations, TagWalk
@@ -35,14 +35,12 @@ def associate(  # noqa: PLR0913  (a command's arguments are its options)
     ctx: typer.Context,
     question: Annotated[str, typer.Argument(help="What to look for, in words.")],
     *,
-    citizen: Annotated[str, typer.Option("--citizen", "-c", metavar="ID", help="Whose memory.")],
+    citizen: options.Citizen,
     max_chars: Annotated[int, typer.Option(help="Characters of the answer; 70 % for direct hits.")] = 8000,
-    as_of: Annotated[str | None, typer.Option(metavar="TIME", help="What held then; a day or a time.")] = None,
-    known_at: Annotated[
-        str | None, typer.Option(metavar="TIME", help="As it was known then; without it, as at --as-of.")
-    ] = None,
-    level: Annotated[list[str] | None, typer.Option(help="N1, N2 or N3; repeat for several.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
+    as_of: options.AsOf = None,
+    known_at: options.KnownAt = None,
+    level: options.Levels = None,
+    as_json: options.AnswerAsJson = False,
 ) -> None:
     """Find by words, and walk over the tags and links of what was found; no vectors."""
     fields = {
@@ -51,7 +49,7 @@ def associate(  # noqa: PLR0913  (a command's arguments are its options)
         "max_chars": max_chars,
         "as_of_time": edge.time_of("--as-of", as_of),
         "known_at": edge.time_of("--known-at", known_at),
-        "query_levels": [name.upper() for name in level] if level else None,
+        "query_levels": options.upper(level),
     }
     said: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
     request = edge.checked(TagWalk, said, OPTIONS)

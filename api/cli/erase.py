@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from api.cli import edge
+from api.cli import edge, options
 from api.erasing import erase
 from api.runtime import now, running
 from schemas.erasure import Erase, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport
@@ -23,7 +23,7 @@ app = typer.Typer(add_completion=False)
 def erase_for_good(  # noqa: PLR0913  (a command's arguments are its options)
     ctx: typer.Context,
     *,
-    citizen: Annotated[str | None, typer.Option("--citizen", "-c", metavar="ID", help="Whose memory.")] = None,
+    citizen: options.AnyCitizen = None,
     memory: Annotated[str | None, typer.Option(metavar="ID", help="One memory.")] = None,
     episode: Annotated[str | None, typer.Option(metavar="ID", help="One conversation.")] = None,
     level: Annotated[str, typer.Option(help="N1, N2 or N3; of a memory.")] = "N1",

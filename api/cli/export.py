@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from api.cli import edge
+from api.cli import edge, options
 from api.runtime import Runtime, running
 from orchestration.moving.exporting import export
 from orchestration.moving.lines import Origin
@@ -37,8 +37,8 @@ def export_graphs(  # noqa: PLR0913  (each is an option of the command)
     ctx: typer.Context,
     target: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Left out: standard output.")] = None,
     *,
-    citizen: Annotated[str | None, typer.Option("--citizen", "-c", metavar="ID", help="Whose memory.")] = None,
-    level: Annotated[str, typer.Option(help="N1, N2 or N3.")] = "N1",
+    citizen: options.AnyCitizen = None,
+    level: options.Level = "N1",
     whole: Annotated[bool, typer.Option("--all", help="Every citizen, and N2 and N3.")] = False,
     embeddings: Annotated[
         bool, typer.Option("--embeddings", help="With the vectors; otherwise an import makes them anew.")

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from api.cli import edge, words
+from api.cli import edge, options, words
 from api.cli.bars import Span, bars
 from api.runtime import running
 from orchestration.records import link_name
@@ -57,11 +57,11 @@ class Place(Request):
 @app.command()
 def history(  # noqa: PLR0913  (a command's arguments are its options)
     ctx: typer.Context,
-    identity: Annotated[str, typer.Argument(metavar="ID", help="Of a memory, or `source|TYPE|target` of a link.")],
+    identity: options.MemoryOrLink,
     *,
-    citizen: Annotated[str | None, typer.Option("--citizen", "-c", metavar="ID", help="Whose memory.")] = None,
-    level: Annotated[str, typer.Option(help="N1, N2 or N3.")] = "N1",
-    link: Annotated[bool, typer.Option("--link", help="ID is the own id of a link.")] = False,
+    citizen: options.AnyCitizen = None,
+    level: options.Level = "N1",
+    link: options.OfLink = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON.")] = False,
 ) -> None:
     """Show every record of one memory or link, as bars on both time axes."""

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from api.cli import edge, words
+from api.cli import edge, options, words
 from api.runtime import now, running
 from orchestration.identity import identity as who
 from schemas.identity import Identity, WhoIs
@@ -32,11 +32,9 @@ def identity(  # noqa: PLR0913  (a command's arguments are its options)
     *,
     citizen: Annotated[str, typer.Option("--citizen", "-c", metavar="ID", help="Who.")],
     as_of: Annotated[str | None, typer.Option(metavar="TIME", help="Who it was then; a day or a time.")] = None,
-    known_at: Annotated[
-        str | None, typer.Option(metavar="TIME", help="As it was known then; without it, as at --as-of.")
-    ] = None,
+    known_at: options.KnownAt = None,
     limit: Annotated[int, typer.Option(help="Entities, 1 to 100.")] = 10,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
+    as_json: options.AnswerAsJson = False,
 ) -> None:
     """Show what most of a citizen's memories point to, how those felt, and the rules attached."""
     fields = {

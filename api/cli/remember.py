@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.cli import edge, words
+from api.cli import edge, options, words
 from api.runtime import now, running
 from api.writing import error_of
 from orchestration import insertion
@@ -60,7 +60,7 @@ def remember(  # noqa: PLR0913  (a command's arguments are its options)
     goal: Annotated[str | None, typer.Option(help="What it serves.")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="Repeat for several.")] = None,
     state: Annotated[str | None, typer.Option(help="resolved, in_progress or blocked.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the receipt as JSON.")] = False,
+    as_json: options.ReceiptAsJson = False,
 ) -> None:
     """Store one memory. TEXT `-` reads it from standard input."""
     fields = {

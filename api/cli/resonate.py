@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from api.cli import edge, words
+from api.cli import edge, options, words
 from api.runtime import now, running
 from orchestration.resonating import resonate as send
 from schemas.errors import InvalidRequest
@@ -45,7 +45,7 @@ def resonate(  # noqa: PLR0913  (a command's arguments are its options)
     ctx: typer.Context,
     question: Annotated[str | None, typer.Argument(help="What the signal is about, in words.")] = None,
     *,
-    citizen: Annotated[str, typer.Option("--citizen", "-c", metavar="ID", help="Whose memory.")],
+    citizen: options.Citizen,
     node: Annotated[list[str] | None, typer.Option(metavar="NAME", help="A name or id; repeat.")] = None,
     relation: Annotated[
         list[str] | None, typer.Option(metavar="TRIPLE", help="CRITICIZED, or 'Egor|CRITICIZED|code'; repeat.")
@@ -66,13 +66,11 @@ def resonate(  # noqa: PLR0913  (a command's arguments are its options)
     ] = None,
     max_level: Annotated[str, typer.Option(help="Highest abstraction: L0, L1, L2 or L3.")] = "L3",
     overlap: Annotated[str, typer.Option(help="Nodes as a share of the signal's or of the memory's.")] = "signal",
-    as_of: Annotated[str | None, typer.Option(metavar="TIME", help="What held then; a day or a time.")] = None,
-    known_at: Annotated[
-        str | None, typer.Option(metavar="TIME", help="As it was known then; without it, as at --as-of.")
-    ] = None,
-    level: Annotated[list[str] | None, typer.Option(help="N1, N2 or N3; repeat for several.")] = None,
+    as_of: options.AsOf = None,
+    known_at: options.KnownAt = None,
+    level: options.Levels = None,
     limit: Annotated[int, typer.Option(help="Results of each level, 1 to 100.")] = 7,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")] = False,
+    as_json: options.AnswerAsJson = False,
 ) -> None:
     """Send a wave signal into a citizen's memory, and see what resonates and by which channel."""
     fields = {
@@ -91,7 +89,7 @@ def resonate(  # noqa: PLR0913  (a command's arguments are its options)
         "overlap": overlap,
         "as_of_time": edge.time_of("--as-of", as_of),
         "known_at": edge.time_of("--known-at", known_at),
-        "query_levels": [name.upper() for name in level] if level else None,
+        "query_levels": options.upper(level),
         "max_results_per_level": limit,
     }
     said: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 import typer
 from rich.text import Text
 
-from api.cli import edge, words
+from api.cli import edge, options, words
 from api.runtime import now, running
 from api.writing import error_of
 from orchestration import insertion
@@ -23,16 +23,16 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def undo(  # noqa: PLR0913  (a command's arguments are its options)
     ctx: typer.Context,
-    identity: Annotated[str, typer.Argument(metavar="ID", help="Of a memory, or `source|TYPE|target` of a link.")],
+    identity: options.MemoryOrLink,
     *,
-    citizen: Annotated[str | None, typer.Option("--citizen", "-c", metavar="ID", help="Whose memory.")] = None,
-    level: Annotated[str, typer.Option(help="N1, N2 or N3.")] = "N1",
-    link: Annotated[bool, typer.Option("--link", help="ID is the own id of a link.")] = False,
+    citizen: options.AnyCitizen = None,
+    level: options.Level = "N1",
+    link: options.OfLink = False,
     undoes: Annotated[
         str | None,
         typer.Option("--command", metavar="ID", help="The command to revert; refused when another came after it."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the receipt as JSON.")] = False,
+    as_json: options.ReceiptAsJson = False,
 ) -> None:
     """Revert the last change of a memory or a link. The mistake stays visible in the past."""
     fields: dict[str, Any] = {"id": identity, "citizen_id": citizen, "level": level.upper(), "undoes": undoes}

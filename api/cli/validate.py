@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.cli import edge, words
+from api.cli import edge, options, words
 from api.cli.progress import bar
 from api.runtime import Runtime, now, running
 from orchestration.upkeep.findings import SEVERITY
@@ -36,10 +36,8 @@ type Repaired = tuple[Finding, RepairOutcome]
 def validate(  # noqa: PLR0913  (a command's arguments are its options)
     ctx: typer.Context,
     *,
-    citizen: Annotated[str | None, typer.Option("--citizen", "-c", metavar="ID", help="Whose memory.")] = None,
-    level: Annotated[
-        list[str] | None, typer.Option(help="N1, N2 or N3; repeat for several, leave out for all.")
-    ] = None,
+    citizen: options.AnyCitizen = None,
+    level: options.AnyLevels = None,
     limit: Annotated[int, typer.Option(help="Findings of each kind that are listed; all are counted.")] = 100,
     fix: Annotated[
         list[str] | None, typer.Option(metavar="KIND", help=f"Run the repairs of a kind: {', '.join(KINDS)}.")

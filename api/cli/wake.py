@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from api.cli import edge, render, words
+from api.cli import edge, options, render, words
 from api.cli.remember import emotions_of
 from api.runtime import now, running
 from orchestration.waking import retrieve_consciousness_context_from_state
@@ -44,12 +44,12 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
         str, typer.Option(help="find_related_unresolved, _similar_state, _what_i_was_doing, _resolution_patterns.")
     ] = "find_related_unresolved",
     scope: Annotated[str, typer.Option(help="recent (30 days) or all_time.")] = "recent",
-    level: Annotated[list[str] | None, typer.Option(help="N1, N2 or N3; repeat for several.")] = None,
-    limit: Annotated[int, typer.Option(help="Results of each query, 1 to 100.")] = 20,
-    max_tokens: Annotated[int | None, typer.Option(help="Leave out what does not fit.")] = None,
+    level: options.Levels = None,
+    limit: options.ResultsOfAQuery = 20,
+    max_tokens: options.MaxTokens = None,
     feedback: Annotated[bool, typer.Option("--feedback", help="Let it change the citizen's own energy.")] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Show each term of each score.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the whole stream as JSON.")] = False,
+    explain: options.Explain = False,
+    as_json: options.StreamAsJson = False,
 ) -> None:
     """Wake a citizen from its state alone, and see what comes to mind."""
     fields = {
@@ -59,7 +59,7 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
         "current_goal": goal,
         "query_mode": mode if mode.startswith("find") else f"find_{mode.lstrip('_')}",
         "temporal_scope": scope,
-        "query_levels": [name.upper() for name in level] if level else None,
+        "query_levels": options.upper(level),
         "max_results_per_level": limit,
         "max_tokens": max_tokens,
         "apply_feedback": feedback,

@@ -1,0 +1,38 @@
+"""The options and arguments that several commands have, with the words that the help says of them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+
+_CITIZEN: Final = typer.Option("--citizen", "-c", metavar="ID", help="Whose memory.")
+
+Citizen = Annotated[str, _CITIZEN]
+AnyCitizen = Annotated[str | None, _CITIZEN]
+"""Of commands that need no citizen: beside N1 there are N2 and N3."""
+
+Level = Annotated[str, typer.Option(help="N1, N2 or N3.")]
+Levels = Annotated[list[str] | None, typer.Option(help="N1, N2 or N3; repeat for several.")]
+AnyLevels = Annotated[list[str] | None, typer.Option(help="N1, N2 or N3; repeat for several, leave out for all.")]
+
+AsOf = Annotated[str | None, typer.Option(metavar="TIME", help="What held then; a day or a time.")]
+KnownAt = Annotated[
+    str | None, typer.Option(metavar="TIME", help="As it was known then; without it, as at --as-of.")
+]
+
+MemoryOrLink = Annotated[str, typer.Argument(metavar="ID", help="Of a memory, or `source|TYPE|target` of a link.")]
+OfLink = Annotated[bool, typer.Option("--link", help="ID is the own id of a link.")]
+
+ResultsOfAQuery = Annotated[int, typer.Option(help="Results of each query, 1 to 100.")]
+MaxTokens = Annotated[int | None, typer.Option(help="Leave out what does not fit.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Show each term of each score.")]
+
+AnswerAsJson = Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")]
+StreamAsJson = Annotated[bool, typer.Option("--json", help="Print the whole stream as JSON.")]
+ReceiptAsJson = Annotated[bool, typer.Option("--json", help="Print the receipt as JSON.")]
+
+
+def upper(levels: list[str] | None) -> list[str] | None:
+    """The names of levels as they are stored; None for none."""
+    return [name.upper() for name in levels] if levels else None
