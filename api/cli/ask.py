@@ -8,12 +8,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from api.cli import edge, options, render
-from api.runtime import now, running
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.intention import RetrievalIntention
-from schemas.memory import Level
-from schemas.settings import Settings
-from schemas.stream import ConsciousnessStream
 from schemas.temporal import TemporalMode
 
 OPTIONS: Final = {
@@ -81,7 +77,7 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
         "form": "compact" if compact else None,
     }
     intention = _intention(fields, explain=explain or not as_json)
-    stream = edge.run(_asked(edge.settings_of(ctx), intention))
+    stream = edge.asked(ctx, intention, retrieve_consciousness_context)
     if as_json:
         edge.write_json(stream.model_dump_json())
     elif compact:
@@ -92,7 +88,7 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
 
 def _intention(fields: dict[str, Any], *, explain: bool) -> RetrievalIntention:
     """The intention. A time given without a mode says which mode is meant; `--known-at` alone is about now."""
-    said = {name: value for name, value in fields.items() if value is not None}
+    said = edge.given(fields)
     if "temporal_mode" not in said and said.keys() & {"as_of_time", "known_at"}:
         said["temporal_mode"] = TemporalMode.POINT_IN_TIME
         said.setdefault("as_of_time", datetime.now(UTC))
@@ -100,10 +96,3 @@ def _intention(fields: dict[str, Any], *, explain: bool) -> RetrievalIntention:
         said["temporal_mode"] = TemporalMode.EVOLUTION
     shared = {"generated_by": "substrate ask", "explain": explain}
     return edge.checked(RetrievalIntention, {**said, **shared}, OPTIONS)
-
-
-async def _asked(settings: Settings, intention: RetrievalIntention) -> ConsciousnessStream:
-    async with running(settings) as runtime:
-        if Level.N1 in intention.query_levels:
-            await edge.graph_of(runtime, Level.N1, intention.citizen_id)
-        return await retrieve_consciousness_context(intention, runtime.deps, now())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
@@ -10,11 +10,8 @@ from rich.rule import Rule
 from rich.text import Text
 
 from api.cli import edge, options, words
-from api.runtime import now, running
 from orchestration.associating import associate as walk
 from schemas.association import Associated, Associations, TagWalk
-from schemas.memory import Level
-from schemas.settings import Settings
 
 OPTIONS: Final = {
     "query_text": "QUESTION",
@@ -51,20 +48,8 @@ def associate(  # noqa: PLR0913  (a command's arguments are its options)
         "known_at": edge.time_of("--known-at", known_at),
         "query_levels": options.upper(level),
     }
-    said: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
-    request = edge.checked(TagWalk, said, OPTIONS)
-    found = edge.run(_walked(edge.settings_of(ctx), request))
-    if as_json:
-        edge.write_json(found.model_dump_json())
-    else:
-        show(found, edge.output())
-
-
-async def _walked(settings: Settings, request: TagWalk) -> Associations:
-    async with running(settings) as rt:
-        if Level.N1 in request.query_levels:
-            await edge.graph_of(rt, Level.N1, request.citizen_id)
-        return await walk(request, rt.deps, now())
+    request = edge.checked(TagWalk, edge.given(fields), OPTIONS)
+    edge.show(edge.asked(ctx, request, walk), show, as_json=as_json)
 
 
 def show(found: Associations, console: Console) -> None:

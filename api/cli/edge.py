@@ -1,4 +1,4 @@
-"""What the commands share: settings, running to the end, reading of times, faults in the words of options."""
+"""What the commands share: settings, running to the end, reading of options, faults in their words, answers."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ import asyncio
 import re
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import typer
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_settings import BaseSettings, SettingsError
 from rapidfuzz import fuzz, process
 from rich.console import Console
 
-from api.runtime import Runtime
+from api.runtime import Runtime, now, running
+from orchestration.deps import Deps
 from orchestration.formats.reading import moment
 from schemas.errors import InvalidRequest, NotFound
 from schemas.memory import Level
@@ -30,6 +31,7 @@ from schemas.settings import (
     Settings,
     StoreSettings,
 )
+from schemas.temporal import Instant
 from substrate.graph_schema import CITIZEN_PREFIX, graph_name
 
 _NAMES_SHOWN = 5
@@ -93,6 +95,11 @@ async def _stoppable[T](work: Coroutine[Any, Any, T]) -> T:
     return await work
 
 
+def given(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that an option or an argument gives."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
 def checked[T](make: Callable[..., T], fields: Mapping[str, Any], options: Mapping[str, str] | None = None) -> T:
     """`make(**fields)`. Raises InvalidRequest with every fault; `options` are the names the caller knows."""
     try:
@@ -127,11 +134,59 @@ def time_of(option: str, text: str | None) -> datetime | None:
     return found if zoned else found.replace(tzinfo=None)
 
 
+def numbers_of(option: str, said: Sequence[str] | None, like: str) -> dict[str, float]:
+    """The map that `NAME=X` options make. Raises InvalidRequest for another form, and says what one is like."""
+    found: dict[str, float] = {}
+    for text in said or ():
+        name, _, number = text.rpartition("=")
+        try:
+            found[name.strip()] = float(number)
+        except ValueError:
+            name = ""
+        if not name.strip():
+            raise InvalidRequest(f"{option}: {text!r} is not NAME=X", remedy=f"Write it like {like}.")
+    return found
+
+
 def write_json(text: str) -> None:
     """JSON to standard output, in UTF-8 whatever the terminal's encoding."""
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode() + b"\n")
     sys.stdout.buffer.flush()
+
+
+def show[T: BaseModel](found: T, shown: Callable[[T, Console], None], *, as_json: bool) -> None:
+    """Print an answer as JSON, or as `shown` prints it."""
+    if as_json:
+        write_json(found.model_dump_json())
+    else:
+        shown(found, output())
+
+
+class Question(Protocol):
+    """What is asked of a citizen's memory."""
+
+    @property
+    def citizen_id(self) -> str:
+        """Whose memory it is."""
+
+    @property
+    def query_levels(self) -> Collection[Level]:
+        """The levels to look at."""
+
+
+def asked[Q: Question, A](
+    ctx: typer.Context, question: Q, answer: Callable[[Q, Deps, Instant], Awaitable[A]]
+) -> A:
+    """The answer to a question. Raises NotFound when it is about a citizen who is not known."""
+
+    async def opened(settings: Settings) -> A:
+        async with running(settings) as runtime:
+            if Level.N1 in question.query_levels:
+                await graph_of(runtime, Level.N1, question.citizen_id)
+            return await answer(question, runtime.deps, now())
+
+    return run(opened(settings_of(ctx)))
 
 
 async def graph_of(runtime: Runtime, level: Level, citizen: str | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
@@ -43,12 +43,8 @@ def identity(  # noqa: PLR0913  (a command's arguments are its options)
         "known_at": edge.time_of("--known-at", known_at),
         "limit": limit,
     }
-    said: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
-    found = edge.run(_asked(edge.settings_of(ctx), edge.checked(WhoIs, said, OPTIONS)))
-    if as_json:
-        edge.write_json(found.model_dump_json())
-    else:
-        show(found, edge.output())
+    asked = edge.checked(WhoIs, edge.given(fields), OPTIONS)
+    edge.show(edge.run(_asked(edge.settings_of(ctx), asked)), show, as_json=as_json)
 
 
 async def _asked(settings: Settings, asked: WhoIs) -> Identity:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
 import typer
@@ -15,7 +14,6 @@ from api.runtime import now, running
 from api.writing import error_of
 from orchestration import insertion
 from schemas.commands import Remember, WriteReceipt
-from schemas.errors import InvalidRequest
 from schemas.settings import Settings
 
 NAME_LENGTH: Final = 80
@@ -72,17 +70,13 @@ def remember(  # noqa: PLR0913  (a command's arguments are its options)
         "valid_at": edge.time_of("--valid-at", valid_at),
         "energy": energy,
         "confidence": confidence,
-        "emotion_vector": emotions_of(emotion or ()) or None,
+        "emotion_vector": edge.numbers_of("--emotion", emotion, "joy=0.7") or None,
         "goal": goal,
         "tags": tuple(tag) if tag else None,
         "resolution_state": state,
     }
-    said = {name: value for name, value in fields.items() if value is not None}
-    receipt = edge.run(_stored(edge.settings_of(ctx), edge.checked(Remember, said, OPTIONS)))
-    if as_json:
-        edge.write_json(receipt.model_dump_json())
-    else:
-        _show(receipt, edge.output())
+    receipt = edge.run(_stored(edge.settings_of(ctx), edge.checked(Remember, edge.given(fields), OPTIONS)))
+    edge.show(receipt, _show, as_json=as_json)
 
 
 def _named(text: str, description: str | None) -> dict[str, Any]:
@@ -91,20 +85,6 @@ def _named(text: str, description: str | None) -> dict[str, Any]:
     if description is not None or (len(text) <= NAME_LENGTH and "\n" not in text):
         return {"name": text, "description": description}
     return {"name": words.shortened(text, NAME_LENGTH), "description": text}
-
-
-def emotions_of(said: Sequence[str]) -> dict[str, float]:
-    """The emotion map of options like `joy=0.7`. Raises InvalidRequest for another form."""
-    found: dict[str, float] = {}
-    for text in said:
-        name, _, number = text.rpartition("=")
-        try:
-            found[name.strip()] = float(number)
-        except ValueError:
-            name = ""
-        if not name.strip():
-            raise InvalidRequest(f"--emotion: {text!r} is not NAME=X", remedy="Write it like joy=0.7.")
-    return found
 
 
 async def _stored(settings: Settings, command: Remember) -> WriteReceipt:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
@@ -10,11 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from api.cli import edge, options, words
-from api.runtime import now, running
 from orchestration.resonating import resonate as send
-from schemas.errors import InvalidRequest
-from schemas.memory import Level
-from schemas.settings import Settings
 from schemas.signal import Resonances, Resonate
 
 OPTIONS: Final = {
@@ -83,8 +79,8 @@ def resonate(  # noqa: PLR0913  (a command's arguments are its options)
         "result": result,
         "window": window,
         "focus": focus,
-        "drive_bias": _numbers("--drive", drive or ()),
-        "weights": _numbers("--weight", weight or ()),
+        "drive_bias": edge.numbers_of("--drive", drive, "`--drive nodes=0.5`"),
+        "weights": edge.numbers_of("--weight", weight, "`--weight nodes=0.5`"),
         "max_level": max_level.upper(),
         "overlap": overlap,
         "as_of_time": edge.time_of("--as-of", as_of),
@@ -92,34 +88,8 @@ def resonate(  # noqa: PLR0913  (a command's arguments are its options)
         "query_levels": options.upper(level),
         "max_results_per_level": limit,
     }
-    said: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
-    signal = edge.checked(Resonate, said, OPTIONS)
-    found = edge.run(_sent(edge.settings_of(ctx), signal))
-    if as_json:
-        edge.write_json(found.model_dump_json())
-    else:
-        show(found, edge.output())
-
-
-def _numbers(option: str, given: list[str] | tuple[()]) -> dict[str, float]:
-    """The map that `NAME=X` options make. Raises InvalidRequest for what is no number."""
-    found: dict[str, float] = {}
-    for one in given:
-        name, equals, number = one.rpartition("=")
-        try:
-            found[name.strip()] = float(number)
-        except ValueError:
-            equals = ""
-        if not equals or not name.strip():
-            raise InvalidRequest(f"{option}: {one!r} is not NAME=X", remedy=f"Write it like `{option} nodes=0.5`.")
-    return found
-
-
-async def _sent(settings: Settings, signal: Resonate) -> Resonances:
-    async with running(settings) as runtime:
-        if Level.N1 in signal.query_levels:
-            await edge.graph_of(runtime, Level.N1, signal.citizen_id)
-        return await send(signal, runtime.deps, now())
+    signal = edge.checked(Resonate, edge.given(fields), OPTIONS)
+    edge.show(edge.asked(ctx, signal, send), show, as_json=as_json)
 
 
 def show(found: Resonances, console: Console) -> None:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
 from api.cli import edge, options, render, words
-from api.cli.remember import emotions_of
-from api.runtime import now, running
 from orchestration.waking import retrieve_consciousness_context_from_state
 from schemas.intention import StateBasedRetrieval
-from schemas.memory import Level
-from schemas.settings import Settings
-from schemas.stream import ConsciousnessStream
 
 OPTIONS: Final = {
     "citizen_id": "--citizen",
@@ -55,7 +50,7 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
     fields = {
         "citizen_id": citizen,
         "current_energy": energy,
-        "current_emotions": emotions_of(emotion or ()),
+        "current_emotions": edge.numbers_of("--emotion", emotion, "joy=0.7"),
         "current_goal": goal,
         "query_mode": mode if mode.startswith("find") else f"find_{mode.lstrip('_')}",
         "temporal_scope": scope,
@@ -65,9 +60,8 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
         "apply_feedback": feedback,
         "explain": explain or not as_json,
     }
-    said: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
-    state = edge.checked(StateBasedRetrieval, said, OPTIONS)
-    stream = edge.run(_woken(edge.settings_of(ctx), state))
+    state = edge.checked(StateBasedRetrieval, edge.given(fields), OPTIONS)
+    stream = edge.asked(ctx, state, retrieve_consciousness_context_from_state)
     if as_json:
         edge.write_json(stream.model_dump_json())
     else:
@@ -81,10 +75,3 @@ def told(state: StateBasedRetrieval) -> str:
     return words.one_line(
         f"{state.query_mode.value}: energy {state.current_energy:g}{', ' if felt else ''}{felt}{goal}"
     )
-
-
-async def _woken(settings: Settings, state: StateBasedRetrieval) -> ConsciousnessStream:
-    async with running(settings) as runtime:
-        if Level.N1 in state.query_levels:
-            await edge.graph_of(runtime, Level.N1, state.citizen_id)
-        return await retrieve_consciousness_context_from_state(state, runtime.deps, now())
