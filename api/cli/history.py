@@ -66,7 +66,7 @@ def history(  # noqa: PLR0913  (a command's arguments are its options)
 ) -> None:
     """Show every record of one memory or link, as bars on both time axes."""
     place = edge.checked(Place, {"level": level.upper(), "citizen_id": citizen}, OPTIONS)
-    of_link = link or identity.count("|") == 2
+    of_link = options.names_link(identity, link=link)
     records = edge.run(_records(edge.settings_of(ctx), place, identity, of_link=of_link))
     if as_json:
         edge.write_json(orjson.dumps([record.model_dump(mode="json") for record in records]).decode())

@@ -36,3 +36,8 @@ ReceiptAsJson = Annotated[bool, typer.Option("--json", help="Print the receipt a
 def upper(levels: list[str] | None) -> list[str] | None:
     """The names of levels as they are stored; None for none."""
     return [name.upper() for name in levels] if levels else None
+
+
+def names_link(identity: str, *, link: bool) -> bool:
+    """Whether ID is that of a link: it is said to be, or it is `source|TYPE|target`."""
+    return link or identity.count("|") == 2

@@ -13,7 +13,8 @@ from api.cli import edge, options, words
 from api.runtime import now, running
 from api.writing import error_of
 from orchestration import insertion
-from schemas.commands import Remember, WriteReceipt
+from schemas.command import Command, WriteReceipt
+from schemas.commands import Remember
 from schemas.settings import Settings
 
 NAME_LENGTH: Final = 80
@@ -75,7 +76,7 @@ def remember(  # noqa: PLR0913  (a command's arguments are its options)
         "tags": tuple(tag) if tag else None,
         "resolution_state": state,
     }
-    receipt = edge.run(_stored(edge.settings_of(ctx), edge.checked(Remember, edge.given(fields), OPTIONS)))
+    receipt = edge.run(stored(edge.settings_of(ctx), edge.checked(Remember, edge.given(fields), OPTIONS)))
     edge.show(receipt, _show, as_json=as_json)
 
 
@@ -87,7 +88,8 @@ def _named(text: str, description: str | None) -> dict[str, Any]:
     return {"name": words.shortened(text, NAME_LENGTH), "description": text}
 
 
-async def _stored(settings: Settings, command: Remember) -> WriteReceipt:
+async def stored(settings: Settings, command: Command) -> WriteReceipt:
+    """The receipt of a stored command. Raises the error of a refused one."""
     async with running(settings) as runtime:
         [receipt] = await insertion.apply([command], runtime.deps, now())
     if receipt.status == "refused":

@@ -53,7 +53,7 @@ def validate(  # noqa: PLR0913  (a command's arguments are its options)
         raise InvalidRequest(f"--fix: nothing repairs {unknown[0]!r}", remedy=f"Kinds: {', '.join(KINDS)}.")
     fields = {
         "citizen_id": citizen,
-        "levels": tuple(name.upper() for name in level) if level else None,
+        "levels": options.upper(level),
         "findings_per_kind": limit,
     }
     request = edge.checked(SweepRequest, fields, OPTIONS)
