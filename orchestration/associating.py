@@ -75,14 +75,7 @@ async def _look_up(
         return await look_up(deps.connection, graph, request.query_text, keywords, past=True), True
 
     known = dict(zip(graphs, await asyncio.gather(*map(known_to, graphs.values())), strict=True))
-    moment = now if request.as_of_time is None else to_instant(request.as_of_time)
-    scope = Scope.at(moment, moment if request.known_at is None else to_instant(request.known_at))
-    bounds = {
-        "valid_from": scope.valid.start,
-        "valid_to": scope.valid.end,
-        "known_from": scope.known.start,
-        "known_to": scope.known.end,
-    }
+    bounds = Scope.at_times(request.as_of_time, request.known_at, now).bounds()
     lexicons = {level: lexicon for level, (lexicon, _) in known.items()}
     return _Asked(graphs, lexicons, {level: on for level, (_, on) in known.items()}, bounds)
 

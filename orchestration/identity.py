@@ -9,7 +9,7 @@ from typing import Final
 from orchestration.deps import Deps
 from schemas.identity import AttachedRule, Identity, IdentityEntity, WhoIs
 from schemas.memory import Level
-from schemas.temporal import Instant, to_datetime, to_instant
+from schemas.temporal import Instant, Scope, to_datetime
 from substrate.connection import Row, parameters
 from substrate.cypher.identity import IDENTITY_NOW, IDENTITY_THEN
 from substrate.graph_schema import graph_name
@@ -21,35 +21,21 @@ MAX_RULES: Final = 20
 
 async def identity(asked: WhoIs, deps: Deps, now: Instant) -> Identity:
     """Who the citizen is, or was. A citizen with nothing has no entities, and a note says so."""
-    moment = now if asked.as_of_time is None else to_instant(asked.as_of_time)
-    known = moment if asked.known_at is None else to_instant(asked.known_at)
+    scope = Scope.at_times(asked.as_of_time, asked.known_at, now)
     graph = graph_name(Level.N1, asked.citizen_id)
     entities: tuple[IdentityEntity, ...] = ()
     notes = asked.notes
     if await deps.graphs.for_reading(graph):
         past = asked.as_of_time is not None or asked.known_at is not None
-        entities = read_entities(
-            await deps.connection.read(
-                graph,
-                IDENTITY_THEN if past else IDENTITY_NOW,
-                parameters(
-                    {
-                        "valid_from": moment,
-                        "valid_to": moment + 1,
-                        "known_from": known,
-                        "known_to": known + 1,
-                        "limit": asked.limit,
-                        "pool": max(MIN_POOL, 4 * asked.limit),
-                    }
-                ),
-            )
-        )
+        values = {**scope.bounds(), "limit": asked.limit, "pool": max(MIN_POOL, 4 * asked.limit)}
+        query = IDENTITY_THEN if past else IDENTITY_NOW
+        entities = read_entities(await deps.connection.read(graph, query, parameters(values)))
     if not entities:
         notes = (*notes, f"citizen {asked.citizen_id} had no memory that pointed to another at that moment")
     return Identity(
         citizen_id=asked.citizen_id,
-        as_of_time=to_datetime(moment),
-        known_at=to_datetime(known),
+        as_of_time=to_datetime(scope.valid.start),
+        known_at=to_datetime(scope.known.start),
         entities=entities,
         notes=notes,
     )

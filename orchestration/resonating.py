@@ -37,18 +37,19 @@ async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
     """
     _fits(request, deps)
     graphs = await existing_graphs(request.citizen_id, request.query_levels, deps)
-    scope = _scope(request, now)
+    scope = Scope.at_times(request.as_of_time, request.known_at, now)
+    bounds = scope.bounds()
     past = request.as_of_time is not None or request.known_at is not None
-    built = await build(request, graphs, deps, _bounds(scope), past=past)
+    built = await build(request, graphs, deps, bounds, past=past)
     embedding = await _embedding(request, built, deps) if graphs else None
     weights = _weights(request, built, embedding)
-    shared = {**_bounds(scope), **_values(request, built, now), **_vectors(embedding, built)}
+    shared = {**bounds, **_values(request, built, now), **_vectors(embedding, built)}
     shared |= {f"w_{channel}": weight for channel, weight in weights.items()}
     shared |= {"all_weights": sum(weights.values()), "moment": scope.valid.start}
-    when = (_bounds(scope) if past else None, now)
+    when = (bounds if past else None, now)
     known = await asyncio.gather(*(look_around(where, _names(built), when, deps) for where in graphs.items()))
     pools = [(Where(here.level, here.graph, here.past), built.words.get(here.level, ())) for here in known]
-    drawn = await draw(request, pools, _bounds(scope), deps.connection)
+    drawn = await draw(request, pools, bounds, deps.connection)
     asked = [_asked(here, drawn, shared, built) for here in known]
     answers = await six_queries.run(asked, deps.connection)
     if answers and all(answer.timing.failure for answer in answers):
@@ -63,20 +64,6 @@ def _fits(request: Resonate, deps: Deps) -> None:
             f"query_embedding has {len(given)} numbers, the store's embeddings have {deps.graphs.dimension}",
             remedy=f"Embed it with {deps.graphs.model}, or send query_text.",
         )
-
-
-def _scope(request: Resonate, now: Instant) -> Scope:
-    moment = now if request.as_of_time is None else to_instant(request.as_of_time)
-    return Scope.at(moment, moment if request.known_at is None else to_instant(request.known_at))
-
-
-def _bounds(scope: Scope) -> dict[str, int]:
-    return {
-        "valid_from": scope.valid.start,
-        "valid_to": scope.valid.end,
-        "known_from": scope.known.start,
-        "known_to": scope.known.end,
-    }
 
 
 async def _embedding(request: Resonate, built: Built, deps: Deps) -> list[float] | None:

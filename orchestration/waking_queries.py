@@ -100,10 +100,7 @@ def _shape(state: StateBasedRetrieval, scope: Scope) -> dict[str, Any]:
     pool = max(MIN_POOL, 2 * state.max_results_per_level)
     reach = six_queries.Reach(pool=pool)
     return {
-        "valid_from": scope.valid.start,
-        "valid_to": scope.valid.end,
-        "known_from": scope.known.start,
-        "known_to": scope.known.end,
+        **scope.bounds(),
         "min_energy": 0.0,
         "min_confidence": 0.0,
         "required_emotions": [],

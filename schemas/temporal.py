@@ -78,11 +78,26 @@ class Scope(NamedTuple):
         return cls.at(valid_at, valid_at if known_at is None else known_at)
 
     @classmethod
+    def at_times(cls, as_of: datetime | None, known_at: datetime | None, now: Instant) -> Scope:
+        """The state of the moment `as_of`, else of now, as it was known then, or at `known_at`."""
+        moment = now if as_of is None else to_instant(as_of)
+        return cls.at(moment, moment if known_at is None else to_instant(known_at))
+
+    @classmethod
     def history(cls, known_from: Instant | None, known_to: Instant | None) -> Scope:
         """Every record, whatever its valid time, that was held some time between the two instants."""
         start = BEGINNING_OF_TIME if known_from is None else known_from
         end = END_OF_TIME + 1 if known_to is None else known_to
         return cls(Period(BEGINNING_OF_TIME, END_OF_TIME + 1), Period(start, end))
+
+    def bounds(self) -> dict[str, Instant]:
+        """Where the two periods begin and end, by the names that queries have for it."""
+        return {
+            "valid_from": self.valid.start,
+            "valid_to": self.valid.end,
+            "known_from": self.known.start,
+            "known_to": self.known.end,
+        }
 
 
 def to_instant(moment: datetime) -> Instant:

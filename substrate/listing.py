@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from schemas.temporal import Scope
 from substrate.connection import Connection, Row, parameters
@@ -60,17 +60,8 @@ async def _collected(
         if not count:
             return found, False
         room = wanted.limit - len(found)
-        values = {**_scope(wanted.scope), **start._asdict(), "last": last, "kind": wanted.kind, "limit": room}
+        values = {**wanted.scope.bounds(), **start._asdict(), "last": last, "kind": wanted.kind, "limit": room}
         found += await connection.read(graph, query, parameters(values))
         if len(found) >= wanted.limit:
             return found, True
         start = Place(last + 1)
-
-
-def _scope(scope: Scope) -> dict[str, Any]:
-    return {
-        "valid_from": scope.valid.start,
-        "valid_to": scope.valid.end,
-        "known_from": scope.known.start,
-        "known_to": scope.known.end,
-    }
