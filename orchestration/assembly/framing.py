@@ -31,40 +31,28 @@ class Framing:
     plurality: Plurality | None = None
 
 
-def _budget(limit: int | None) -> Budget:
-    return Budget() if limit is None else Budget(limit, tokens.counter())
-
-
 def of_intention(intention: RetrievalIntention) -> Framing:
     """The frame of an answer to a question."""
-    return Framing(
-        request_id=intention.intention_id,
-        citizen_id=intention.citizen_id,
-        mode=intention.temporal_mode,
-        levels=intention.query_levels,
-        limit=intention.max_results_per_level,
-        explain=intention.explain,
-        budget=_budget(intention.max_tokens),
-        form=intention.form,
-        require_valid=intention.require_valid,
-        state=State(intention.current_goal, intention.current_emotions),
-        plurality=intention.plurality,
-    )
+    return _framing(intention, intention.intention_id, intention.temporal_mode)
 
 
 def of_state(state: StateBasedRetrieval) -> Framing:
     """The frame of an answer to a state."""
     past = state.as_of_time is not None or state.known_at is not None
+    return _framing(state, state.state_id, TemporalMode.POINT_IN_TIME if past else TemporalMode.CURRENT)
+
+
+def _framing(asked: RetrievalIntention | StateBasedRetrieval, request_id: str, mode: TemporalMode) -> Framing:
     return Framing(
-        request_id=state.state_id,
-        citizen_id=state.citizen_id,
-        mode=TemporalMode.POINT_IN_TIME if past else TemporalMode.CURRENT,
-        levels=state.query_levels,
-        limit=state.max_results_per_level,
-        explain=state.explain,
-        budget=_budget(state.max_tokens),
-        form=state.form,
-        require_valid=state.require_valid,
-        state=State(state.current_goal, state.current_emotions),
-        plurality=state.plurality,
+        request_id=request_id,
+        citizen_id=asked.citizen_id,
+        mode=mode,
+        levels=asked.query_levels,
+        limit=asked.max_results_per_level,
+        explain=asked.explain,
+        budget=Budget() if asked.max_tokens is None else Budget(asked.max_tokens, tokens.counter()),
+        form=asked.form,
+        require_valid=asked.require_valid,
+        state=State(asked.current_goal, asked.current_emotions),
+        plurality=asked.plurality,
     )
