@@ -10,6 +10,7 @@ from schemas.base import Emotions, Identifier, JsonMap, Name, Text, Unit, one_li
 from schemas.command import ChangeCommand, Command, check_period, keep_unknown, never_absent
 from schemas.memory import InvalidationReason, ResolutionState, Source
 from schemas.temporal import Moment
+from schemas.validation import REQUIRED
 
 RelationType = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,63}$")]
 
@@ -67,19 +68,6 @@ class Relate(Command):
         return self
 
 
-_NEVER_ABSENT = frozenset(
-    (
-        "energy",
-        "confidence",
-        "emotion_vector",
-        "goal",
-        "mindstate",
-        "energy_transfer_coefficient",
-        "resolution_state",
-    )
-)
-
-
 class LinkRevision(ChangeCommand):
     """New metadata for a link: only the fields given change, null clears a field that may be absent.
 
@@ -103,7 +91,7 @@ class LinkRevision(ChangeCommand):
 
     @model_validator(mode="after")
     def _what_every_link_has_stays(self) -> LinkRevision:
-        never_absent(self, _NEVER_ABSENT, "link")
+        never_absent(self, frozenset(REQUIRED), "link")
         return self
 
 
