@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Self
 
 from platformdirs import user_cache_path, user_data_path
 from pydantic import AliasChoices, Field, SecretStr, model_validator
@@ -65,6 +65,18 @@ class StoreSettings(_Group):
         return f"redis://{self.falkordb_host}:{self.falkordb_port}" if self.falkordb_host else None
 
 
+_OpenAIKey = Annotated[
+    SecretStr | None, Field(validation_alias=AliasChoices("OPENAI_API_KEY"), description="The key for OpenAI.")
+]
+_OpenAIAddress = Annotated[
+    str | None,
+    Field(
+        validation_alias=AliasChoices("OPENAI_BASE_URL", "OPENAI_API_BASE"),
+        description="Address of a server that speaks OpenAI's API; unset: OpenAI itself.",
+    ),
+]
+
+
 class EmbeddingSettings(_Group):
     """Which embedding model: `local`, `openai[:model]`, `none`, or `package.module:Class` of LlamaIndex."""
 
@@ -73,14 +85,8 @@ class EmbeddingSettings(_Group):
         default_factory=lambda: user_cache_path("substrate"),
         description="Where the ONNX file of the local model is kept; unset: the platform's directory for caches.",
     )
-    openai_api_key: SecretStr | None = Field(
-        default=None, validation_alias=AliasChoices("OPENAI_API_KEY"), description="The key for OpenAI."
-    )
-    openai_base_url: str | None = Field(
-        default=None,
-        validation_alias=AliasChoices("OPENAI_BASE_URL", "OPENAI_API_BASE"),
-        description="Address of a server that speaks OpenAI's API; unset: OpenAI itself.",
-    )
+    openai_api_key: _OpenAIKey = None
+    openai_base_url: _OpenAIAddress = None
 
     def choice(self) -> str:
         """The embedding to use, with the default rule applied."""
@@ -107,14 +113,8 @@ class LanguageModelSettings(_Group):
         default=None, ge=0, description="Price of a million tokens sent; unset: tokens are counted alone."
     )
     llm_output_price: float | None = Field(default=None, ge=0, description="Price of a million tokens answered.")
-    openai_api_key: SecretStr | None = Field(
-        default=None, validation_alias=AliasChoices("OPENAI_API_KEY"), description="The key for OpenAI."
-    )
-    openai_base_url: str | None = Field(
-        default=None,
-        validation_alias=AliasChoices("OPENAI_BASE_URL", "OPENAI_API_BASE"),
-        description="Address of a server that speaks OpenAI's API; unset: OpenAI itself.",
-    )
+    openai_api_key: _OpenAIKey = None
+    openai_base_url: _OpenAIAddress = None
 
     @model_validator(mode="after")
     def _a_cost_has_both_prices(self) -> Self:
