@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
 
 from llama_index.embeddings.openai import OpenAIEmbedding  # type: ignore[import-untyped]
 from openai import DefaultAsyncHttpxClient
 
-from schemas.errors import InvalidRequest
+from substrate import openai_api
 from substrate.embeddings.embedder import Embedder, Source
 
 if TYPE_CHECKING:
@@ -20,10 +19,7 @@ DIMENSIONS: Final = {
     "text-embedding-3-large": 3072,
     "text-embedding-ada-002": 1536,
 }
-OFFICIAL: Final = "https://api.openai.com/v1"
 REQUEST_SECONDS: Final = 10.0
-# One retry, by the client, that honours Retry-After; LlamaIndex's own second layer of retries then stays out.
-RETRIES: Final = 1
 
 
 def opened(settings: EmbeddingSettings, model: str) -> Embedder:
@@ -32,26 +28,17 @@ def opened(settings: EmbeddingSettings, model: str) -> Embedder:
     The vectors of a model that is not OpenAI's have the length that the server gives them.
     Errors: InvalidRequest when there is no key.
     """
-    if settings.openai_api_key is None:
-        raise InvalidRequest(
-            "The OpenAI embedding model needs a key.",
-            remedy="Set OPENAI_API_KEY (any text will do for a local server), or SUBSTRATE_EMBEDDING=local.",
-        )
+    key = openai_api.text_of(settings.openai_api_key, "embedding", "SUBSTRATE_EMBEDDING=local")
     name = model or DEFAULT_MODEL
-    address = settings.openai_base_url or OFFICIAL
+    address = settings.openai_base_url or openai_api.OFFICIAL
     client = DefaultAsyncHttpxClient()
     port = OpenAIEmbedding(
         model_name=name,
-        api_key=settings.openai_api_key.get_secret_value(),
+        api_key=key,
         api_base=address,
-        max_retries=RETRIES,
+        max_retries=openai_api.RETRIES,
         timeout=REQUEST_SECONDS,
         async_http_client=client,
     )
-    source = Source(_provider(address), name, DIMENSIONS.get(name), networked=True)
+    source = Source(openai_api.provider(address), name, DIMENSIONS.get(name), networked=True)
     return Embedder(port, source, client.aclose)
-
-
-def _provider(address: str) -> str:
-    # The host alone: an address may carry a user and a password.
-    return f"OpenAI at {urlsplit(address).hostname or 'an address without a host'}"
