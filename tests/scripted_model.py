@@ -6,12 +6,13 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 
 from pydantic import SecretStr
 
 from schemas.settings import LanguageModelSettings
+from tests.loopback import serving
 
 KEY = "sk-only-for-this-test"
 SENT, ANSWERED = 120, 8
@@ -87,11 +88,8 @@ def _completion(asked: dict[str, Any], text: str) -> bytes:
 @contextmanager
 def scripted_model() -> Iterator[ScriptedModel]:
     """The model, for as long as it is needed."""
-    server = ScriptedModel()
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.ended.set()
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(ScriptedModel()) as server:
+        try:
+            yield server
+        finally:
+            server.ended.set()

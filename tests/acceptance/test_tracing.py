@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -17,6 +16,7 @@ from redis import Redis
 
 from substrate.engine_socket import socket_of
 from tests.acceptance.conftest import ADMIN_KEY, Service
+from tests.loopback import serving
 
 SECRET = "Marzipan under the third stair"
 TRACE, CALLER = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -55,13 +55,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def collector() -> Iterator[Collector]:
-    server = Collector()
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(Collector()) as server:
+        yield server
 
 
 def said(span: Span) -> dict[str, object]:

@@ -6,7 +6,6 @@ import struct
 from collections.abc import AsyncIterator, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from pydantic import SecretStr
 from schemas.errors import Fault, SubstrateError, Unavailable
 from schemas.settings import EmbeddingSettings
 from substrate.embeddings import Embedder, open_embedder
+from tests.loopback import serving
 
 KEY = "sk-only-for-this-test"
 
@@ -74,13 +74,8 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    server = Service()
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(Service()) as server:
+        yield server
 
 
 def settings(address: str, choice: str | None = None) -> EmbeddingSettings:
