@@ -136,6 +136,14 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     running.stop()
 
 
+@pytest.fixture(scope="module")
+def wordless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service of the module's own, without a model: long texts made by chance would take it long."""
+    running = Service(tmp_path_factory.mktemp("wordless"), "none")
+    yield running
+    running.stop()
+
+
 @pytest.fixture
 def citizen() -> str:
     """A citizen whom nobody else has used."""

@@ -51,14 +51,6 @@ BEYOND: Final = re.compile(
 
 
 @pytest.fixture(scope="module")
-def wordless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service without a model: long texts made by chance would take it long."""
-    running = Service(tmp_path_factory.mktemp("schema"), "none")
-    yield running
-    running.stop()
-
-
-@pytest.fixture(scope="module")
 def session() -> Iterator[Session]:
     """Connections that stay open."""
     with Session() as kept:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
@@ -21,10 +20,8 @@ NOTE = "no embedder is configured"
 
 
 @pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    running = Service(tmp_path_factory.mktemp("wordless"), "none")
-    yield running
-    running.stop()
+def service(wordless: Service) -> Service:
+    return wordless
 
 
 @pytest.fixture(scope="module")
