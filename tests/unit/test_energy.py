@@ -21,6 +21,18 @@ NOW = datetime(2026, 1, 10, tzinfo=UTC)
 units = st.floats(0.0, 1.0)
 feelings = st.none() | st.dictionaries(st.sampled_from(["joy", "fear", "calm", "awe"]), units, max_size=4)
 
+FOLLOWED: dict[str, Any] = {
+    "level": "N1",
+    "relation_type": "LEADS_TO",
+    "goal": "rest",
+    "mindstate": "calm",
+    "energy": 0.5,
+    "confidence": 0.5,
+    "energy_transfer_coefficient": 0.5,
+    "resolution_state": "in_progress",
+}
+"""What a link says that leads somewhere."""
+
 
 def link(**fields: Any) -> ConsciousnessRelationship:
     return ConsciousnessRelationship.model_validate(
@@ -28,16 +40,9 @@ def link(**fields: Any) -> ConsciousnessRelationship:
             "link_id": "l",
             "source_id": "a",
             "target_id": "b",
-            "relation_type": "LEADS_TO",
-            "goal": "rest",
-            "mindstate": "calm",
-            "energy": 0.5,
-            "confidence": 0.5,
-            "energy_transfer_coefficient": 0.5,
-            "resolution_state": "in_progress",
+            **FOLLOWED,
             "valid_at": NOW,
             "created_at": NOW,
-            "level": "N1",
             **fields,
         }
     )

@@ -25,6 +25,7 @@ from orchestration.traversal.paths import (
 from schemas.memory import ConsciousnessNode, Level
 from schemas.thought import GraphEdge, TraversalPath
 from tests.unit.test_dissonance import memory
+from tests.unit.test_energy import FOLLOWED
 
 N1, N2 = Level.N1, Level.N2
 type Walk = tuple[str, ...]
@@ -34,16 +35,9 @@ def edge(source: str, target: str, weight: float, **fields: Any) -> GraphEdge:
     return GraphEdge.model_validate(
         {
             "edge_id": f"{source}-{target}",
-            "level": "N1",
+            **FOLLOWED,
             "source_id": source,
             "target_id": target,
-            "relation_type": "LEADS_TO",
-            "goal": "rest",
-            "mindstate": "calm",
-            "energy": 0.5,
-            "confidence": 0.5,
-            "energy_transfer_coefficient": 0.5,
-            "resolution_state": "in_progress",
             "traversal_weight": weight,
             **fields,
         }
