@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from schemas.errors import Fault, SubstrateError, Unavailable
+from substrate.providers import failed
 
 if TYPE_CHECKING:
     from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -125,7 +126,6 @@ class Embedder:
 
     @contextmanager
     def _provider_errors(self) -> Iterator[None]:
-        # Only the kind of the failure is told: a provider's own words may repeat the key.
         try:
             yield
         except SubstrateError:
@@ -133,9 +133,7 @@ class Embedder:
         except TimeoutError as exc:
             raise self._unavailable("did not answer in time") from exc
         except Exception as exc:
-            status = getattr(exc, "status_code", None)
-            what = f"status {status}" if isinstance(status, int) else type(exc).__name__
-            raise self._unavailable(f"failed ({what})") from exc
+            raise self._unavailable(failed(exc)) from exc
 
     def _unavailable(self, what: str) -> Unavailable:
         return Unavailable(

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from schemas.errors import Fault, SubstrateError, Unavailable
 from schemas.language_model import ModelCall
+from substrate.providers import failed
 
 if TYPE_CHECKING:
     from llama_index.core.base.llms.types import ChatResponse
@@ -128,13 +129,10 @@ class LanguageModel:
 
     @contextmanager
     def _provider_errors(self) -> Iterator[None]:
-        # Only the kind of the failure is told: a provider's own words may repeat the key.
         try:
             yield
         except Exception as exc:
-            status = getattr(exc, "status_code", None)
-            what = f"status {status}" if isinstance(status, int) else type(exc).__name__
-            raise Unavailable(f"{self._named()} failed ({what})") from exc
+            raise Unavailable(f"{self._named()} {failed(exc)}") from exc
 
     def _call(self, question: Question, used: _Used, spent: float, failure: str | None) -> ModelCall:
         sent, answered = used.tokens
