@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, ConfigDict, Field
 
 from schemas.base import SAYING, CitizenId, Frozen, Text, Whole
-from schemas.intention import ALL_LEVELS, distinct, says_something
+from schemas.intention import ALL_LEVELS, Levels, says_something
 from schemas.memory import ConsciousnessNode, Level
 from schemas.plurality import Plural
 from schemas.temporal import Moment
@@ -34,7 +34,7 @@ class TagWalk(Plural):
     max_chars: Annotated[Whole, Field(ge=1, le=MAX_CHARS)] = 8000
     as_of_time: Moment | None = None
     known_at: Moment | None = None
-    query_levels: Annotated[tuple[Level, ...], Field(min_length=1), AfterValidator(distinct)] = ALL_LEVELS
+    query_levels: Levels = ALL_LEVELS
 
 
 class Bridge(Frozen):

@@ -25,9 +25,12 @@ def says_something(text: str) -> str:
     return text
 
 
-def distinct(levels: tuple[Level, ...]) -> tuple[Level, ...]:
-    """The levels without repeats, in their order."""
+def _distinct(levels: tuple[Level, ...]) -> tuple[Level, ...]:
     return tuple(dict.fromkeys(levels))
+
+
+Levels = Annotated[tuple[Level, ...], Field(min_length=1), AfterValidator(_distinct)]
+"""The levels that are asked, without repeats, in their order."""
 
 
 class Asking(Plural):
@@ -66,7 +69,7 @@ class RetrievalIntention(Asking):
     known_at: Moment | None = None
     time_range_start: Moment | None = None
     time_range_end: Moment | None = None
-    query_levels: Annotated[tuple[Level, ...], Field(min_length=1), AfterValidator(distinct)] = ALL_LEVELS
+    query_levels: Levels = ALL_LEVELS
     max_results_per_level: Annotated[Whole, Field(ge=1, le=100)] = 20
     min_energy: Unit | None = None
     min_confidence: Unit | None = None
@@ -117,7 +120,7 @@ class StateBasedRetrieval(Asking):
     temporal_scope: Literal["recent", "all_time"] = "recent"
     as_of_time: Moment | None = None
     known_at: Moment | None = None
-    query_levels: Annotated[tuple[Level, ...], Field(min_length=1), AfterValidator(distinct)] = ALL_LEVELS
+    query_levels: Levels = ALL_LEVELS
     max_results_per_level: Annotated[Whole, Field(ge=1, le=100)] = 20
     state_id: Identifier = Field(default_factory=lambda: uuid4().hex)
     generated_at: Moment = Field(default_factory=lambda: datetime.now(UTC))
