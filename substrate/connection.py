@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from typing import Any, Final
 
+import orjson
 import redis.asyncio as redis
 from falkordb.helpers import stringify_param_value
 from redis import exceptions as redis_errors
@@ -54,26 +55,28 @@ def parameters(values: Mapping[str, Any]) -> str:
     Raises Fault for a value of any type but str, int (64 bit), finite float, bool, None, list and dict: the
     driver would print others raw into the query.
     """
-    for name, value in values.items():
-        _check(name, value)
-    return "CYPHER " + " ".join(f"{name}={stringify_param_value(value)}" for name, value in values.items()) + " "
+    return "CYPHER " + " ".join(f"{name}={_written(name, value)}" for name, value in values.items()) + " "
 
 
-def _check(name: str, value: Any) -> None:
+def _written(name: str, value: Any) -> str:
     kind = type(value)
     if kind is list:
-        for item in value:
-            _check(name, item)
-    elif kind is dict:
-        for key, item in value.items():
-            if type(key) is not str:
-                raise Fault(f"parameter {name} holds a map whose key is no text")
-            _check(name, key)
-            _check(name, item)
-    elif kind not in _SCALARS:
+        if value and all(type(item) is float and math.isfinite(item) for item in value):
+            return orjson.dumps(value).decode()  # an embedding: the driver's way takes fifty times as long
+        return f"[{','.join([_written(name, item) for item in value])}]"
+    if kind is dict:
+        return f"{{{','.join([f'{_key(name, key)}:{_written(name, item)}' for key, item in value.items()])}}}"
+    if kind not in _SCALARS:
         raise Fault(f"parameter {name} has the type {kind.__name__}, which may not enter a query")
-    elif not _SCALARS[kind](value):
+    if not _SCALARS[kind](value):
         raise Fault(f"parameter {name} holds a value that cannot enter a query: {str(value)[:40]!r}")
+    return str(stringify_param_value(value))
+
+
+def _key(name: str, key: Any) -> str:
+    if type(key) is not str or not key or "`" in key or "\x00" in key:
+        raise Fault(f"parameter {name} holds a map whose key cannot enter a query: {str(key)[:40]!r}")
+    return f"`{key}`"
 
 
 _SCALARS: Final[Mapping[type, Callable[[Any], bool]]] = {

@@ -77,7 +77,7 @@ def test_only_plain_values_may_travel(value: Any, nested: str) -> None:
         parameters({"value": shapes[nested]})
 
 
-@pytest.mark.parametrize("key", ["a\x00b", Sly("x"), b"a", ("a",)], ids=repr)
+@pytest.mark.parametrize("key", ["a\x00b", Sly("x"), b"a", ("a",), "", "a`b"], ids=repr)
 def test_only_plain_names_may_travel(key: Any) -> None:
     with pytest.raises(Fault, match="parameter value"):
         parameters({"value": {key: 1}})
@@ -97,6 +97,15 @@ async def test_a_text_comes_back_as_it_went(deps: Deps, graph: str, text: str) -
 @given(st.integers(-(2**63), 2**63 - 1))
 async def test_a_number_comes_back_as_it_went(deps: Deps, graph: str, number: int) -> None:
     assert await deps.connection.read(graph, ECHO, parameters({"value": number})) == [[number]]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.floats(-1e300, 1e300), min_size=1))
+async def test_real_numbers_come_back_to_the_fifteen_digits_of_the_engine(
+    deps: Deps, graph: str, numbers: list[float]
+) -> None:
+    ((back,),) = await deps.connection.read_typed(graph, ECHO, parameters({"value": numbers}))
+    assert back == pytest.approx(numbers, rel=1e-14, abs=0.0)
 
 
 async def test_a_text_that_is_a_query_is_only_a_text(deps: Deps, graph: str) -> None:
