@@ -61,7 +61,7 @@ FARTHEST: Final = 3.0
 """Beyond every cosine distance."""
 
 HUB: Final = 64
-"""A memory with so many links says little about any one of them: the second hop does not go through it."""
+"""A memory with so many links says little about any one of them: no second hop begins at it or goes through it."""
 
 LOOKED_AT: Final = "1000"
 """Of so many of a memory's links, the strongest, it is asked whether the other end is a hub or was there then."""
@@ -98,7 +98,7 @@ _FIRST_HOP_NOW: Final = (
 )
 
 _SECOND_HOP_NOW: Final = (
-    "UNION ALL WITH starts UNWIND starts[..$far] AS s "
+    f"UNION ALL WITH starts UNWIND starts[..$far] AS s {uncrowded_now('s', 's', HUB)}"
     f"MATCH (s)-[e:LINK]-(b) WHERE {visible('e')} AND {visible('b')} AND {felt('b')} "
     f"{_best('s', 'b', LOOKED_AT)} {uncrowded_now('b', 's, e, b', HUB)} "
     f"{_best('s', 'b', '$second_starts')} WITH DISTINCT s, b "
@@ -192,7 +192,7 @@ _FIRST_HOP_THEN: Final = (
 
 _SECOND_HOP_THEN: Final = (
     "UNION ALL WITH identities UNWIND identities[..$far] AS i WITH DISTINCT i "
-    f"MATCH (i)-[e:LINK|PAST_LINK]-(b) WHERE {visible('e')} "
+    f"{uncrowded_then('i', 'i', HUB)}MATCH (i)-[e:LINK|PAST_LINK]-(b) WHERE {visible('e')} "
     f"{_best('i', 'b', LOOKED_AT)} {uncrowded_then('b', 'i, e, b', HUB)} {_with_records('b', 'i, e')} "
     f"{_best('i', 'b', '$second_starts')} WITH DISTINCT i, b MATCH (b)-[e:LINK|PAST_LINK]-(j) "
     f"WHERE {visible('e')} AND j.id <> i.id WITH i, b, e, j {_with_records('j', 'i, b, e')} "

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from orchestration.deps import Deps
 from schemas.commands import Correct
 from substrate.cypher.search import HUB
@@ -34,11 +36,12 @@ async def test_a_memory_that_was_changed_often_is_no_hub(deps: Deps, fresh_citiz
     assert "anchor" in await reached(deps, fresh_citizen, 3)
 
 
-async def test_links_made_later_make_no_hub_of_the_past(deps: Deps, fresh_citizen: str) -> None:
+@pytest.mark.parametrize("hub", ["rope", "quay"], ids=["on the way", "at its start"])
+async def test_links_made_later_make_no_hub_of_the_past(deps: Deps, fresh_citizen: str, hub: str) -> None:
     await chain(deps, fresh_citizen)
     crowd = [remember(fresh_citizen, f"c{n}", name="x") for n in range(HUB)]
     await stored(deps, *crowd, now=day(4))
-    await stored(deps, *(relate(fresh_citizen, "rope", f"c{n}") for n in range(HUB)), now=day(4))
+    await stored(deps, *(relate(fresh_citizen, hub, f"c{n}", energy=0.1) for n in range(HUB)), now=day(4))
     assert "anchor" not in await reached(deps, fresh_citizen, 5)
     then = await reached(deps, fresh_citizen, 5, temporal_mode="point_in_time", as_of_time=moment(3))
     assert "anchor" in then
