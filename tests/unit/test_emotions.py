@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from substrate.emotions import (
@@ -127,6 +127,7 @@ def test_names_of_one_emotion_have_one_vector(emotions: dict[str, float]) -> Non
 
 
 @given(maps, st.text(max_size=20))
+@example({"joy": 5e-324}, "")
 def test_a_record_is_indexed_by_the_direction_of_its_feeling(emotions: dict[str, float], of: str) -> None:
     vector, trace = emotion_vector(emotions), emotion_trace(emotions, of)
     if vector is None:
@@ -134,8 +135,9 @@ def test_a_record_is_indexed_by_the_direction_of_its_feeling(emotions: dict[str,
         return
     assert trace == emotion_trace(emotions, of)
     assert trace is not None
-    dot = math.fsum(one * other for one, other in zip(vector, trace, strict=True))
-    assert dot / math.hypot(*vector) / math.hypot(*trace) == pytest.approx(1.0, abs=1e-5)
+    length = math.hypot(*vector)
+    dot = math.fsum(one / length * other for one, other in zip(vector, trace, strict=True))
+    assert dot / math.hypot(*trace) == pytest.approx(1.0, abs=1e-5)
 
 
 def test_no_two_records_of_one_feeling_have_equal_vectors() -> None:
