@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any, Final
 
 from orchestration.lexicon import Lexicon
@@ -127,16 +128,27 @@ def telling_words(lexicon: Lexicon) -> list[str]:
     """The query's words that some memory holds; of common ones a few, and only when none is rarer."""
     frequencies = lexicon.frequencies or {}
     held = [word for word, count in frequencies.items() if count > 0]
-    limit = min(cypher.DOCUMENT_CAP - 1, max(20.0, COMMON_WORD_SHARE * lexicon.memories))
-    telling = [word for word in held if frequencies[word] <= limit]
+    telling = [word for word in held if not _common(word, lexicon)]
     return telling or sorted(held, key=lambda word: frequencies[word])[:FEW_COMMON_WORDS]
 
 
-def _anchoring(lexicon: Lexicon, others: frozenset[str]) -> list[str]:
-    """The telling words without `others` and the names of those who speak, unless nothing would be left."""
+def _common(word: str, lexicon: Lexicon) -> bool:
+    limit = min(cypher.DOCUMENT_CAP - 1, max(20.0, COMMON_WORD_SHARE * lexicon.memories))
+    return (lexicon.frequencies or {})[word] > limit
+
+
+def _anchors(lexicon: Lexicon, others: frozenset[str]) -> list[str]:
+    """What the full-text index is asked for, in turn as long as too little is found.
+
+    The telling words without `others` and the names of those who speak, unless nothing would be left. Of common
+    words first for memories that hold two: each is in thousands, and those with more of them are the best anyway.
+    """
     words = telling_words(lexicon)
     names = {word for name in lexicon.speakers() for word in name_key(name).split()}
-    return [word for word in words if word not in names | others] or words
+    words = [word for word in words if word not in names | others] or words
+    pairs = combinations(words, 2) if all(_common(word, lexicon) for word in words) else ()
+    both = "|".join(f"({one} {other})" for one, other in pairs)
+    return [both, "|".join(words)] if both else ["|".join(words)]
 
 
 def vector_query(
@@ -165,14 +177,17 @@ def graph_query(
 ) -> Asked:
     """Two hops in one graph from the named memories and the full-text anchors."""
     level, graph = where
-    own = {
+    query = cypher.GRAPH_THEN if past else cypher.GRAPH_NOW
+    shared = {
+        **values,
+        **_shape(reach, reach.expanded_anchors),
         "entities": [entity.id for entity in lexicon.entities],
-        "words": "|".join(_anchoring(lexicon, reach.no_anchors)),
         "wishes": [WISHES] if reach.wishes else [],
         "askers": sorted(ASKING),
     }
-    query = cypher.GRAPH_THEN if past else cypher.GRAPH_NOW
-    return Asked(f"{level}_graph", level, graph, query, {**values, **_shape(reach, reach.expanded_anchors), **own})
+    first, *wider = [{**shared, "words": words} for words in _anchors(lexicon, reach.no_anchors)]
+    again = tuple((query, values) for values in wider)
+    return Asked(f"{level}_graph", level, graph, query, first, reach.expanded_anchors, again)
 
 
 def _shape(reach: Reach, expanded: int) -> dict[str, int]:

@@ -359,6 +359,25 @@ async def crowd(deps: Deps) -> str:
     return citizen
 
 
+@pytest.mark.parametrize(("holding_both", "again"), [(12, False), (2, True)])
+@pytest.mark.parametrize("mode", ["current", "full_history"])
+async def test_of_words_that_stand_everywhere_those_are_anchors_that_hold_two(
+    deps: Deps, fresh_citizen: str, holding_both: int, again: bool, mode: str
+) -> None:
+    long = "the harbour and, after many other words that say nothing of it and only make it longer, the market"
+    one = [
+        remember(fresh_citizen, f"{w} {n}", name="note", description=w)
+        for w in ("harbour", "market")
+        for n in range(50)
+    ]
+    both = [remember(fresh_citizen, f"both {n}", name="note", description=long) for n in range(holding_both)]
+    await stored(deps, *one, *both)
+    stream = await ask(deps, fresh_citizen, "harbour market", temporal_mode=mode)
+    (timing,) = [timing for timing in stream.timings if timing.query == "N1_graph"]
+    assert timing.asked_again is again
+    assert timing.rows == (40 if again else holding_both)
+
+
 # --- names, neighbours, links ----------------------------------------------------------------------------
 
 
