@@ -14,6 +14,7 @@ import Stemmer
 
 _WORD = re.compile(r"\w+")
 _PLAIN = re.compile(r"[\x20-\x5b\x5d-\x7e\n\r\t]*\Z")
+_SPACED = "".join(char.lower() if _WORD.match(char) else " " for char in map(chr, range(128)))
 _stemmer = Stemmer.Stemmer("english")
 
 MAX_QUERY_WORDS = 24
@@ -46,6 +47,11 @@ def search_text(*parts: str) -> str | None:
 def words(text: str) -> list[str]:
     """The words of a text in normal form, in order."""
     return _WORD.findall(normal_text(text))
+
+
+def spaced_text(text: str) -> str:
+    """The words of a text in normal form, with spaces and nothing else before, between and after them."""
+    return f" {text.translate(_SPACED)} " if text.isascii() else f" {' '.join(words(text))} "
 
 
 def query_words(text: str) -> list[str]:

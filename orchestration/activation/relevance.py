@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from orchestration.activation.found import Key, Memory
 from schemas.memory import Level
 from substrate.cypher.search import DOCUMENT_CAP
-from substrate.text import STOP_WORDS, normal_text, stem
+from substrate.text import STOP_WORDS, spaced_text, stem
 
 K1 = 1.2
 B = 0.75
@@ -49,27 +48,44 @@ def bm25(
 ) -> dict[Key, float]:
     """Okapi BM25 of each text for the stems of the query, weighed by level; 0 for a text that holds none."""
     own, mean = lengths or Lengths.of(texts)
-    beginnings = {level: _beginnings(roots) for level, roots in weights.items()}
-    patterns = {level: _words_beginning(with_) for level, with_ in beginnings.items()}
     scores = dict.fromkeys(texts, 0.0)
-    for key, text in texts.items():
-        normal = normal_text(text)
-        if any(beginning in normal for beginning in beginnings[key[0]]):
-            said = [stem(word) for word in patterns[key[0]].findall(normal) if word not in STOP_WORDS]
-            roots = weights[key[0]]
-            norm = K1 * (1.0 - B + B * own[key] / mean[key[0]])
-            counts = {root: said.count(root) for root in said if root in roots}
+    for level, roots in weights.items():
+        keys = [key for key in texts if key[0] is level]
+        for place, said in _said([texts[key] for key in keys], roots).items():
+            key = keys[place]
+            norm = K1 * (1.0 - B + B * own[key] / mean[level])
+            counts = {root: said.count(root) for root in said}
             scores[key] = sum(roots[root] * times * (K1 + 1.0) / (times + norm) for root, times in counts.items())
     return scores
 
 
+def _said(texts: Sequence[str], roots: Collection[str]) -> dict[int, list[str]]:
+    """Which of the stems each text says, as often as it does, by its place among the texts.
+
+    All texts are cut at once wherever a word begins like one of the stems: a pattern takes three times as long.
+    """
+    together = "\n".join(map(spaced_text, texts))
+    root_of: dict[str, str] = {}
+    said: dict[int, list[str]] = {}
+    for beginning in _beginnings(roots):
+        before, *begun = together.split(f" {beginning}")
+        place = before.count("\n")
+        for rest in begun:
+            word = beginning + rest.partition(" ")[0]
+            root = root_of.get(word) or root_of.setdefault(word, "" if word in STOP_WORDS else stem(word))
+            if root in roots:
+                said.setdefault(place, []).append(root)
+            place += rest.count("\n")
+    return said
+
+
 def _beginnings(roots: Iterable[str]) -> list[str]:
-    """How words with one of the stems begin (`dying` and `die` share only the first letter)."""
-    return sorted({root[: max(1, min(4, len(root) - 2))] for root in roots})
-
-
-def _words_beginning(beginnings: Sequence[str]) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(map(re.escape, beginnings))})\w*" if beginnings else r"(?!)")
+    """How words with one of the stems begin (`dying` and `die` share but one letter); none begins like another."""
+    kept: list[str] = []
+    for beginning in sorted({root[: max(1, min(4, len(root) - 2))] for root in roots}):
+        if not kept or not beginning.startswith(kept[-1]):
+            kept.append(beginning)
+    return kept
 
 
 def _estimated(holding: int, total: int) -> int:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
 
 from orchestration.activation.found import Key, Memory
-from schemas.memory import Level
 
 APART = 3_600_000_000
 """An hour, in microseconds: what begins later than this after the last begins a new sitting."""
@@ -16,22 +18,25 @@ def of_sittings(memories: Mapping[Key, Memory], relevance: Mapping[Key, float]) 
 
     One good hit may be chance; two of one sitting say that it was the subject there.
     """
-    gains: dict[Key, float] = {}
-    for sitting in _sittings(memories):
-        best = sorted((relevance[key] for key in sitting), reverse=True)[:2]
-        gains.update(dict.fromkeys(sitting, sum(best) / 2.0))
-    return gains
+    if not memories:
+        return {}
+    sitting = _sittings(memories)
+    relevances = np.array([relevance[key] for key in memories])
+    order = np.lexsort((-relevances, sitting))
+    firsts = np.flatnonzero(np.diff(sitting[order], prepend=-1))
+    sizes = np.diff(firsts, append=len(order))
+    best = relevances[order[firsts]]
+    next_best = np.where(sizes > 1, relevances[order[np.minimum(firsts + 1, len(order) - 1)]], 0.0)
+    return dict(zip(memories, ((best + next_best) / 2.0)[sitting].tolist(), strict=True))
 
 
-def _sittings(memories: Mapping[Key, Memory]) -> Iterator[list[Key]]:
-    ordered = sorted((key[0], int(memory.get("valid_at")), key) for key, memory in memories.items())
-    sitting: list[Key] = []
-    last: tuple[Level, int] | None = None
-    for level, began, key in ordered:
-        if last is not None and (level != last[0] or began - last[1] > APART):
-            yield sitting
-            sitting = []
-        sitting.append(key)
-        last = (level, began)
-    if sitting:
-        yield sitting
+def _sittings(memories: Mapping[Key, Memory]) -> np.ndarray[Any, np.dtype[np.intp]]:
+    """The number of each memory's sitting, from 0 on; those of one level follow one another in time."""
+    number = {level: place for place, level in enumerate(dict.fromkeys(key[0] for key in memories))}
+    levels = np.array([number[key[0]] for key in memories])
+    began = np.array([int(memory.get("valid_at")) for memory in memories.values()], np.int64)
+    in_time = np.lexsort((began, levels))
+    apart = (np.diff(levels[in_time]) != 0) | (np.diff(began[in_time]) > APART)
+    sitting = np.empty(len(memories), np.intp)
+    sitting[in_time] = np.concatenate(([0], np.cumsum(apart)))
+    return sitting

@@ -47,26 +47,33 @@ def spread(
     it: it is likely an answer.
     """
     kinds = [(bond, bond.get("relation_type")) for bond in bonds]
-    here: defaultdict[Place, list[Key]] = defaultdict(list)
-    for key in memories:
-        here[key[:2]].append(key)
-    number = {place: at for at, place in enumerate(here)}
+    number: dict[Place, int] = {}
+    at = np.array([number.setdefault(key[:2], len(number)) for key in memories], np.intp)
     one, other, weight = _strongest([bond for bond, kind in kinds if kind != SAYING], number)
-    degrees = np.bincount(np.concatenate((one, other)), minlength=len(here))
+    degrees = np.bincount(np.concatenate((one, other)), minlength=len(number))
     shares = 1.0 / np.maximum(1.0, degrees / CROWDED)
-    greatest = np.array([max(relevance[key] for key in keys) for keys in here.values()], np.float64)
-    named = np.array([any(memories[key].named for key in keys) for keys in here.values()], bool)
+    greatest = np.zeros(len(number))
+    np.maximum.at(greatest, at, [relevance[key] for key in memories])
+    named = np.zeros(len(number), bool)
+    np.logical_or.at(named, at, [memory.named for memory in memories.values()])
     gifts = np.where(named, NAMED_PULL, fusion.gain * shares * greatest)
-    taken = np.bincount(one, gifts[other] * weight, len(here))
-    taken += np.bincount(other, gifts[one] * weight, len(here))
-    by_place = dict(zip(here, (taken * shares).tolist(), strict=True))
-    received = {key: by_place[key[:2]] for key in memories}
+    taken = np.bincount(one, gifts[other] * weight, len(number))
+    taken += np.bincount(other, gifts[one] * weight, len(number))
+    received = dict(zip(memories, (taken * shares)[at].tolist(), strict=True))
     following = [bond for bond, kind in kinds if kind == FOLLOWING] if fusion.answer else ()
+    here = _by_place(memories) if following else {}
     for asked, answered in _answers(following, here, memories):
         best = max(relevance[key] for key in here[asked])
         for key in here[answered]:
             received[key] += fusion.answer * best
     return received
+
+
+def _by_place(memories: Iterable[Key]) -> dict[Place, list[Key]]:
+    here: defaultdict[Place, list[Key]] = defaultdict(list)
+    for key in memories:
+        here[key[:2]].append(key)
+    return here
 
 
 def _answers(

@@ -15,6 +15,7 @@ from substrate.text import (
     normal_text,
     query_words,
     search_text,
+    spaced_text,
     stem,
     stems,
     words,
@@ -106,3 +107,10 @@ def test_stems_are_those_of_every_word_that_is_no_stop_word(text: str) -> None:
 @pytest.mark.parametrize("name", ["person_luca", "Person-Luca", "Person  Luca", "PERSON LÚCA", "(person) luca!"])
 def test_a_name_is_compared_without_signs_case_and_accents(name: str) -> None:
     assert name_key(name) == "person luca"
+
+
+@given(st.text())
+def test_between_the_words_of_a_spaced_text_there_are_spaces_and_nothing_else(text: str) -> None:
+    spaced = spaced_text(text)
+    assert spaced[0] == spaced[-1] == " "
+    assert [word for word in spaced.split(" ") if word] == words(text)
