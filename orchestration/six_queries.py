@@ -55,9 +55,9 @@ class Reach:
     pool: int
     expanded_hits: int = 16
     expanded_anchors: int = 10
-    first_hop: int = 5
+    first_hop: int = 4
     far: int = 3
-    second_starts: int = 4
+    second_starts: int = 3
     second_hop: int = 3
     wishes: bool = field(default=False, kw_only=True)
     no_anchors: frozenset[str] = field(default=frozenset(), kw_only=True)
