@@ -25,6 +25,8 @@ OPTIONS: Final = {
     "min_energy": "--min-energy",
     "min_confidence": "--min-confidence",
     "required_emotions": "--emotion",
+    "plurality": "--plural",
+    "rerank": "--rerank",
     "max_tokens": "--max-tokens",
 }
 """The fields of an intention by the options that set them."""
@@ -54,6 +56,10 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
     emotion: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only what was felt so; repeat for several.")
     ] = None,
+    plural: options.Plural = False,
+    rerank: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Order the best again: mmr, rrf, llm or custom.")
+    ] = None,
     max_tokens: options.MaxTokens = None,
     explain: options.Explain = False,
     compact: Annotated[bool, typer.Option("--compact", help="Print the text made for a prompt.")] = False,
@@ -73,6 +79,8 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
         "min_energy": min_energy,
         "min_confidence": min_confidence,
         "required_emotions": emotion or None,
+        "plurality": options.plurality(plural),
+        "rerank": rerank,
         "max_tokens": max_tokens,
         "form": "compact" if compact else None,
     }

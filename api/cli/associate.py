@@ -20,6 +20,7 @@ OPTIONS: Final = {
     "as_of_time": "--as-of",
     "known_at": "--known-at",
     "query_levels": "--level",
+    "plurality": "--plural",
 }
 SHOWN_CHARACTERS: Final = 300
 TAGS_SHOWN: Final = 12
@@ -37,6 +38,7 @@ def associate(  # noqa: PLR0913  (a command's arguments are its options)
     as_of: options.AsOf = None,
     known_at: options.KnownAt = None,
     level: options.Levels = None,
+    plural: options.Plural = False,
     as_json: options.AnswerAsJson = False,
 ) -> None:
     """Find by words, and walk over the tags and links of what was found; no vectors."""
@@ -47,6 +49,7 @@ def associate(  # noqa: PLR0913  (a command's arguments are its options)
         "as_of_time": edge.time_of("--as-of", as_of),
         "known_at": edge.time_of("--known-at", known_at),
         "query_levels": options.upper(level),
+        "plurality": options.plurality(plural),
     }
     request = edge.checked(TagWalk, edge.given(fields), OPTIONS)
     edge.show(edge.asked(ctx, request, walk), show, as_json=as_json)
@@ -75,6 +78,7 @@ def _one(one: Associated, console: Console) -> None:
     why = [f"words {one.words:.2f}{' (doubled)' if one.boosted else ''}"] if one.words else []
     why += [f"tags {', '.join(one.bridges[:4])}"] if one.bridges else []
     why += [f"beside {', '.join(one.around[:2])}"] if one.around else []
+    why += [f"plurality {one.plurality:.2f}"] if one.plurality else []
     console.print(Text.assemble((words.title(memory), "bold green"), (f"  {one.score:.3f}", "green")))
     if memory.description:
         console.print(Text(words.shortened(memory.description, SHOWN_CHARACTERS)))

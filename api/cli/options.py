@@ -26,6 +26,9 @@ OfLink = Annotated[bool, typer.Option("--link", help="ID is the own id of a link
 
 ResultsOfAQuery = Annotated[int, typer.Option(help="Results of each query, 1 to 100.")]
 MaxTokens = Annotated[int | None, typer.Option(help="Leave out what does not fit.")]
+Plural = Annotated[
+    bool, typer.Option("--plural", help="Add recent, older and chance candidates, and spread them over weeks.")
+]
 Explain = Annotated[bool, typer.Option("--explain", help="Show each term of each score.")]
 
 AnswerAsJson = Annotated[bool, typer.Option("--json", help="Print the whole answer as JSON.")]
@@ -36,6 +39,11 @@ ReceiptAsJson = Annotated[bool, typer.Option("--json", help="Print the receipt a
 def upper(levels: list[str] | None) -> list[str] | None:
     """The names of levels as they are stored; None for none."""
     return [name.upper() for name in levels] if levels else None
+
+
+def plurality(asked: bool) -> dict[str, int] | None:
+    """The pools as usual where they are asked for; None for none."""
+    return {} if asked else None
 
 
 def names_link(identity: str, *, link: bool) -> bool:

@@ -31,6 +31,7 @@ OPTIONS: Final = {
     "known_at": "--known-at",
     "query_levels": "--level",
     "max_results_per_level": "--limit",
+    "plurality": "--plural",
 }
 
 app = typer.Typer(add_completion=False)
@@ -66,6 +67,7 @@ def resonate(  # noqa: PLR0913  (a command's arguments are its options)
     known_at: options.KnownAt = None,
     level: options.Levels = None,
     limit: Annotated[int, typer.Option(help="Results of each level, 1 to 100.")] = 7,
+    plural: options.Plural = False,
     as_json: options.AnswerAsJson = False,
 ) -> None:
     """Send a wave signal into a citizen's memory, and see what resonates and by which channel."""
@@ -87,6 +89,7 @@ def resonate(  # noqa: PLR0913  (a command's arguments are its options)
         "known_at": edge.time_of("--known-at", known_at),
         "query_levels": options.upper(level),
         "max_results_per_level": limit,
+        "plurality": options.plurality(plural),
     }
     signal = edge.checked(Resonate, edge.given(fields), OPTIONS)
     edge.show(edge.asked(ctx, signal, send), show, as_json=as_json)

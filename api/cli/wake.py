@@ -19,6 +19,7 @@ OPTIONS: Final = {
     "temporal_scope": "--scope",
     "query_levels": "--level",
     "max_results_per_level": "--limit",
+    "plurality": "--plural",
     "max_tokens": "--max-tokens",
 }
 
@@ -41,6 +42,7 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
     scope: Annotated[str, typer.Option(help="recent (30 days) or all_time.")] = "recent",
     level: options.Levels = None,
     limit: options.ResultsOfAQuery = 20,
+    plural: options.Plural = False,
     max_tokens: options.MaxTokens = None,
     feedback: Annotated[bool, typer.Option("--feedback", help="Let it change the citizen's own energy.")] = False,
     explain: options.Explain = False,
@@ -56,6 +58,7 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
         "temporal_scope": scope,
         "query_levels": options.upper(level),
         "max_results_per_level": limit,
+        "plurality": options.plurality(plural),
         "max_tokens": max_tokens,
         "apply_feedback": feedback,
         "explain": explain or not as_json,

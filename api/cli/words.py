@@ -102,7 +102,7 @@ def ended(node: ConsciousnessNode) -> list[str]:
 
 
 def why(node: ConsciousnessNode, entities: Sequence[str]) -> str:
-    """What brought a memory here: named in the question, found by words, by meaning, over links."""
+    """What brought a memory here: named in the question, found by words, by meaning, over links, by plurality."""
     terms = node.score_terms or {}
     parts = sorted(
         ((terms.get(term, 0.0), word) for term, word in CHANNELS.items() if terms.get(term, 0.0) >= _LEAST_PART),
@@ -111,7 +111,9 @@ def why(node: ConsciousnessNode, entities: Sequence[str]) -> str:
     said = ["named in the question"] if node.name in entities and not node.speaker else []
     if parts:
         said.append("found by " + ", ".join(f"{word} {value:.2f}" for value, word in parts))
-    return ", ".join(said) or ("found by meaning" if "vector" in node.retrieval_source else "found over links")
+    if said or "vector" in node.retrieval_source:
+        return ", ".join(said) or "found by meaning"
+    return "found by plurality" if "plurality" in terms and not terms.get("spread") else "found over links"
 
 
 def sum_of_score(node: ConsciousnessNode) -> str:
