@@ -34,7 +34,7 @@ class Fusion:
     time: float = 0.2
     gain: float = 0.85
     answer: float = 0.3
-    sitting: float = 0.3
+    sitting: float = 0.45
     speaker: float = 0.4
     own: float = 0.5
     other: float = 0.1
