@@ -14,7 +14,7 @@ from substrate.connection import Connection
 from substrate.cypher import plurality as cypher
 
 _OF_ONE_SENDING = {"intention_id", "state_id", "generated_at", "generated_by"}
-
+_OF_THE_TELLING = {"explain", "form", "max_tokens"}
 
 _NO_FILTER: Final[Mapping[str, Any]] = {"min_energy": 0.0, "min_confidence": 0.0, "required_emotions": []}
 
@@ -33,8 +33,8 @@ def moment_of(scope: Scope, now: Instant) -> Instant:
 
 
 def seed_of(request: Plural) -> str:
-    """What of a request decides the lots: all but what differs each time it is sent."""
-    return request.model_dump_json(exclude=_OF_ONE_SENDING)
+    """What of a request decides the lots: all but what is new each time it is sent, and how much is told of it."""
+    return request.model_dump_json(exclude=_OF_ONE_SENDING | _OF_THE_TELLING)
 
 
 def pools(
