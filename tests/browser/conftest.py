@@ -157,7 +157,7 @@ def dense(service: Service, citizen: str) -> None:
         relate = [
             {
                 **whose, **FELT, "command": "relate", "level": level, "source_id": names[source],
-                "target_id": names[target], "relation_type": KINDS[at % 5], "energy": (at * 7 % 11) / 11,
+                "target_id": names[target], "relation_type": KINDS[at % 5], "energy": source / 25,
             }
             for at, (source, target) in enumerate(ends)
         ]  # fmt: skip
