@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ from orchestration.formats.files import given
 from orchestration.ingest import ingest
 from orchestration.question import read
 from schemas.intention import RetrievalIntention
+from schemas.memory import Level
 from schemas.settings import Settings, StoreSettings
 from schemas.temporal import to_datetime
 
@@ -45,14 +46,15 @@ type Figures = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question of a citizen, with its embedding made beforehand."""
+    """A question of a citizen to some levels, with its embedding made beforehand."""
 
     citizen: str
     text: str
+    levels: tuple[Level, ...] = tuple(Level)
 
     def intention(self) -> RetrievalIntention:
         """The question as an intention."""
-        return RetrievalIntention(query_text=self.text, citizen_id=self.citizen)
+        return RetrievalIntention(query_text=self.text, citizen_id=self.citizen, query_levels=list(self.levels))
 
 
 def percentiles(values: Sequence[float]) -> dict[str, float]:
@@ -157,7 +159,10 @@ async def locomo(path: Path, rt: Runtime, limit: int) -> Figures:
 
 
 async def synthetic(nodes: int, links: int, rt: Runtime, limit: int) -> Figures:
-    """Figures over three graphs of `nodes` memories and `links` links each, made from a fixed seed."""
+    """Figures over three graphs of `nodes` memories and `links` links each, made from a fixed seed.
+
+    Asked are all three, and besides the citizen's own graph alone.
+    """
     world = World(nodes=nodes, links=links)
     before = await engine_bytes(rt)
     begun = time.perf_counter()
@@ -172,6 +177,7 @@ async def synthetic(nodes: int, links: int, rt: Runtime, limit: int) -> Figures:
         "built_in_s": round(seconds, 1),
         "engine_kb_per_node_with_links": round(used / (3 * nodes) / 1024, 2),
         **await floor_and_whole(questions, rt),
+        "one_graph": await floor_and_whole([replace(one, levels=(Level.N1,)) for one in questions], rt),
         "clients": await under_load(questions, rt),
     }
 
