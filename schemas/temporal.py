@@ -79,9 +79,9 @@ class Scope(NamedTuple):
 
     @classmethod
     def at_times(cls, as_of: datetime | None, known_at: datetime | None, now: Instant) -> Scope:
-        """The state of the moment `as_of`, else of now, as it was known then, or at `known_at`."""
-        moment = now if as_of is None else to_instant(as_of)
-        return cls.at(moment, moment if known_at is None else to_instant(known_at))
+        """What `asked` gives, of datetimes."""
+        valid, known = (None if moment is None else to_instant(moment) for moment in (as_of, known_at))
+        return cls.asked(valid, known, now)
 
     @classmethod
     def history(cls, known_from: Instant | None, known_to: Instant | None) -> Scope:

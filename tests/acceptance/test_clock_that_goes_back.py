@@ -55,3 +55,8 @@ async def test_transaction_time_goes_on_when_the_clock_of_the_service_goes_back(
         assert [record["created_at"] for record in records] == known
         assert [record["expired_at"] for record in records] == [*known[1:], None]
         assert (await http.get("/v1/memories/N1/door", params=OF_ADA)).json()["energy"] == 0.3
+        (resonant,) = (await http.post("/v1/resonate", json={**OF_ADA, "focus": "door"})).json()["levels"][
+            "n1_personal"
+        ]
+        walked = (await http.post("/v1/associate", json={**OF_ADA, "query_text": "door"})).json()["anchors"]
+        assert [one["memory"]["energy"] for one in (resonant, *walked)] == [0.3, 0.3]
