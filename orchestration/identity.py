@@ -23,10 +23,10 @@ async def identity(asked: WhoIs, deps: Deps, now: Instant) -> Identity:
     """Who the citizen is, or was. A citizen with nothing has no entities, and a note says so."""
     scope = Scope.at_times(asked.as_of_time, asked.known_at, now)
     graph = graph_name(Level.N1, asked.citizen_id)
+    past = asked.as_of_time is not None or asked.known_at is not None
     entities: tuple[IdentityEntity, ...] = ()
     notes = asked.notes
     if await deps.graphs.for_reading(graph):
-        past = asked.as_of_time is not None or asked.known_at is not None
         values = {**scope.bounds(), "limit": asked.limit, "pool": max(MIN_POOL, 4 * asked.limit)}
         query = IDENTITY_THEN if past else IDENTITY_NOW
         entities = read_entities(await deps.connection.read(graph, query, parameters(values)))
@@ -35,7 +35,7 @@ async def identity(asked: WhoIs, deps: Deps, now: Instant) -> Identity:
     return Identity(
         citizen_id=asked.citizen_id,
         as_of_time=to_datetime(scope.valid.start),
-        known_at=to_datetime(scope.known.start),
+        known_at=to_datetime(scope.known.start if past else now),
         entities=entities,
         notes=notes,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from orchestration.deps import Deps
 from orchestration.identity import identity
 from schemas.commands import Correct, Retract
 from schemas.identity import Identity, WhoIs
+from schemas.temporal import to_datetime
 from tests.integration.store import NOW, day, moment, remember, stored
 from tests.integration.v5 import RULE, TABLE, told
 
@@ -55,6 +57,18 @@ async def test_what_was_known_is_an_axis_of_its_own(deps: Deps, fresh_citizen: s
     assert (counted(believed)["Kai"], counted(believed)["Egor"]) == (7, 4)
     in_hindsight = await who(deps, citizen, as_of_time=moment(15), known_at=moment(30))
     assert (counted(in_hindsight)["Kai"], counted(in_hindsight)["Igor"]) == (6, 3)
+
+
+@pytest.mark.parametrize(
+    ("asked", "known"),
+    [({}, to_datetime(NOW)), ({"as_of_time": moment(3)}, moment(3)), ({"known_at": moment(4)}, moment(4))],
+    ids=["no time", "as of", "known at"],
+)
+async def test_the_answer_says_of_which_knowledge_it_is(
+    deps: Deps, kai: str, asked: dict[str, Any], known: datetime
+) -> None:
+    found = await who(deps, kai, **asked)
+    assert found.known_at == known
 
 
 async def test_a_citizen_with_nothing_is_nobody_yet(deps: Deps, fresh_citizen: str) -> None:
