@@ -114,10 +114,7 @@ def shared_values(intention: RetrievalIntention, scope: Scope) -> dict[str, Any]
     """Time scope and felt filters, the same for all six."""
     required = sorted({normal_emotion(name) for name in intention.required_emotions or ()})
     return {
-        "valid_from": scope.valid.start,
-        "valid_to": scope.valid.end,
-        "known_from": scope.known.start,
-        "known_to": scope.known.end,
+        **scope.bounds(),
         "min_energy": intention.min_energy or 0.0,
         "min_confidence": intention.min_confidence or 0.0,
         "required_emotions": required,
