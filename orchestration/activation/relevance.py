@@ -62,7 +62,7 @@ def bm25(
 def _said(texts: Sequence[str], roots: Collection[str]) -> dict[int, list[str]]:
     """Which of the stems each text says, as often as it does, by its place among the texts.
 
-    All texts are cut at once wherever a word begins like one of the stems: a pattern takes three times as long.
+    All texts are cut at once wherever a word begins like one of the stems: a pattern over each takes longer.
     """
     together = "\n".join(map(spaced_text, texts))
     root_of: dict[str, str] = {}
