@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 from uuid import uuid4
 
-from orchestration import insertion, lives, receipts, recognising, records
+from orchestration import additions, decisions, lives, receipts, recognising, records
+from orchestration.decisions import Told
 from orchestration.deps import Deps
 from orchestration.receipts import Refusal
 from orchestration.rehearsal import Outcome, Planned, Rehearsal, is_of_link
@@ -21,10 +22,10 @@ from schemas.commands import Remember
 from schemas.errors import Conflict, InvalidRequest, Unavailable
 from schemas.link_commands import Relate
 from schemas.memory import Level
-from schemas.temporal import Instant, to_instant
+from schemas.temporal import END_OF_TIME, Instant, to_instant
 from substrate import reader, transaction
 from substrate.graph_schema import graph_name
-from substrate.transaction import COMMANDS_AT_MOST, Writes
+from substrate.transaction import COMMANDS_AT_MOST, Wanted, Writes
 
 TRIES: Final = 20
 NOT_APPLIED: Final = "not applied: another command of the atomic list was refused"
@@ -33,14 +34,34 @@ NOT_APPLIED: Final = "not applied: another command of the atomic list was refuse
 async def apply(commands: Sequence[Command], deps: Deps, now: Instant) -> list[WriteReceipt]:
     """Carry out all of the commands, or none; one receipt each, in their order.
 
-    All are for one graph, at most `COMMANDS_AT_MOST`. A later command may build on an earlier one; each has its
-    own transaction time, one microsecond after the one before. When one is refused, its receipt says why and
-    nothing is changed. Raises InvalidRequest for a list that cannot be atomic; Unavailable when the engine does
-    not answer, or others keep changing the same: the same list can then be sent again.
+    All are for one graph, at most `COMMANDS_AT_MOST`. A later command may build on an earlier one; all are told
+    and known at one moment. When one is refused, its receipt says why and nothing is changed. Raises
+    InvalidRequest for a list that cannot be atomic; Unavailable when the engine does not answer, or others keep
+    changing the same: the same list can then be sent again.
     """
     if not commands:
         return []
     _check(commands)
+    done = await _tried(commands, deps, now)
+    if done is None:
+        raise Unavailable("others keep changing the same; nothing was applied", remedy="Try again in a moment.")
+    return done
+
+
+async def apply_one(command: Command, deps: Deps, now: Instant) -> WriteReceipt:
+    """Carry out one command of a list in which each stands for itself. Raises as `apply` does."""
+    done = await _tried([command], deps, now)
+    if done is not None:
+        return done[0]
+    command_id = command.command_id or uuid4().hex
+    named = (command_id, additions.identity(command, command_id))
+    return receipts.refused(
+        command, named, Refusal("conflict", f"{named[1]} is being changed by others; try again")
+    )
+
+
+async def _tried(commands: Sequence[Command], deps: Deps, now: Instant) -> list[WriteReceipt] | None:
+    """Receipts of all; None when others kept changing the same."""
     ids = [command.command_id or uuid4().hex for command in commands]
     memory = _Memory({}, set())
     for attempt in range(TRIES):
@@ -48,7 +69,7 @@ async def apply(commands: Sequence[Command], deps: Deps, now: Instant) -> list[W
         if done is not None:
             return [_as_sent(receipt, memory, now) for receipt in done]
         await asyncio.sleep(random.uniform(0, 0.002 * 2 ** min(attempt, 6)))
-    raise Unavailable("others keep changing the same; nothing was applied", remedy="Try again in a moment.")
+    return None
 
 
 class _Memory(NamedTuple):
@@ -81,7 +102,7 @@ def _check(commands: Sequence[Command]) -> None:
 def withheld(command: Command, command_id: str | None = None) -> WriteReceipt:
     """The receipt of a command that was not applied because another was refused."""
     command_id = command_id or command.command_id or uuid4().hex
-    named = (command_id, insertion.identity(command, command_id))
+    named = (command_id, additions.identity(command, command_id))
     return receipts.refused(command, named, Refusal("not-applied", NOT_APPLIED))
 
 
@@ -93,7 +114,7 @@ async def _attempt(
     graph = graph_name(first.level, first.citizen_id)
     stage = await begun(graph, named, deps, now)
     base = max(now, stage.latest + 1)
-    outcomes = stage.play_all(named, now, base)
+    outcomes = stage.play_all(named, Told(now, base))
     if any(isinstance(outcome, WriteReceipt) and outcome.status == "refused" for outcome in outcomes):
         return [_of_refused(one, said, stage) for one, said in zip(named, outcomes, strict=True)]
     later = await _write(graph, stage, (base, now, outcomes), memory, deps)
@@ -144,26 +165,36 @@ async def _write(
             memory.unheard.update(receipt["command_id"] for receipt in writes.receipts)
 
 
+BARE: Final = Wanted(END_OF_TIME)
+"""Of a memory that is only pointed to: what it carries."""
+
+
+def _more(one: Wanted, other: Wanted) -> Wanted:
+    return Wanted(min(one.since, other.since), one.every or other.every)
+
+
 async def begun(graph: str, named: Sequence[tuple[Command, str]], deps: Deps, now: Instant) -> Rehearsal:
     """What the commands name, as it is stored; nothing of a graph that does not exist."""
     if not await deps.graphs.for_reading(graph):
         return Rehearsal({}, {}, {}, {})
-    memories: set[str] = set()
+    memories: dict[str, Wanted] = {}
     links: set[str] = set()
     for command, command_id in named:
-        of = insertion.identity(command, command_id)
+        of = additions.identity(command, command_id)
         if isinstance(command, Relate):
-            memories |= {command.source_id, command.target_id}
-        if of is not None:
-            (links if is_of_link(command) else memories).add(of)
+            memories |= {end: memories.get(end, BARE) for end in (command.source_id, command.target_id)}
+        if of is not None and is_of_link(command):
+            links.add(of)
+        elif of is not None:
+            memories[of] = _more(memories.get(of, BARE), decisions.wanted(command, now))
     connection = deps.connection
     remembers = [(command, command_id) for command, command_id in named if isinstance(command, Remember)]
     again = await recognising.recognised(graph, [command for command, _ in remembers], deps, now)
     said = {remembers[place][1]: record for place, record in again.items()}
-    memories |= {record.id for record in again.values()}
+    memories |= {record.id: memories.get(record.id, BARE) for record in again.values()}
     # The receipts last: a command that was applied since must not be refused for what it has changed itself.
     return Rehearsal(
-        await transaction.memories(connection, graph, sorted(memories)),
+        await transaction.memories(connection, graph, memories),
         await transaction.links(connection, graph, [records.link_name(one) for one in sorted(links)]),
         await reader.receipts(connection, graph, [command_id for _, command_id in named]),
         said,

@@ -1,64 +1,149 @@
-"""What a change of a memory or a link closes and opens, from the records that were seen. Pure."""
+"""What a change of a memory or a link closes and opens, from the records that were seen. Pure.
+
+A command acts on the stretch of valid time that it names. Where it names none, Supersede and Resolve act from
+their moment to the end of what is known, Correct and Retract on the whole of the record that holds then.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from orchestration import records, trust
 from orchestration.receipts import Refusal
-from schemas.command import ChangeCommand
-from schemas.commands import Resolve, Retract, Revision, Supersede, Undo
-from schemas.link_commands import LinkRevision, ResolveLink, SupersedeLink, UndoLink, Unrelate
-from schemas.memory import Source
-from schemas.temporal import Instant
+from schemas.command import ChangeCommand, Command
+from schemas.commands import Correct, Remember, Resolve, Retract, Revision, Supersede, Undo
+from schemas.link_commands import CorrectLink, LinkRevision, ResolveLink, SupersedeLink, UndoLink, Unrelate
+from schemas.memory import InvalidationReason, Source
+from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period
 from substrate import bitemporal
-from substrate.bitemporal import Change, Record, Reversal
+from substrate.bitemporal import Change, Open, Record, Rewriting
+from substrate.transaction import Wanted
 
 OF_MEMORIES = (Revision, Retract, Resolve, Undo)
 UNDOES = (Undo, UndoLink)
+CORRECTIONS = (Correct, CorrectLink)
+_RETRACTIONS = (Retract, Unrelate)
+_RESOLUTIONS = (Resolve, ResolveLink)
+_FROM_A_MOMENT: Final = (Supersede, SupersedeLink, *_RESOLUTIONS, *_RETRACTIONS)
 
 
-def carried(command: ChangeCommand, found: Sequence[Record]) -> Record:
-    """The record that the identity carries, in the version that the command expects.
+class Told(NamedTuple):
+    """When a command is carried out: told at `now`, known from `at` on."""
 
-    Raises Refusal, also when the command's source may not change it.
+    now: Instant
+    at: Instant
+
+
+def addressed(command: ChangeCommand, now: Instant) -> Instant:
+    """The moment of valid time that a command speaks of: where its stretch begins, else now."""
+    from_then = command.effective_at if isinstance(command, _FROM_A_MOMENT) else None
+    begins = getattr(command, "valid_from", None)
+    return records.instant(begins or from_then, now)
+
+
+def wanted(command: Command, now: Instant) -> Wanted:
+    """Which records of its memory must be known to carry the command out."""
+    if isinstance(command, Remember):
+        return Wanted(BEGINNING_OF_TIME, every=True)
+    if not isinstance(command, ChangeCommand):
+        return Wanted(END_OF_TIME)
+    moves = isinstance(command, CORRECTIONS) and records.corrects_period(command)
+    return Wanted(BEGINNING_OF_TIME if moves else addressed(command, now), isinstance(command, UNDOES))
+
+
+def decide(command: ChangeCommand, found: Sequence[Record], last_version: int, told: Told) -> Change:
+    """What the command closes and opens. `last_version` is the highest that a record of it ever had.
+
+    `found` are its records, as far as they are `wanted`. Raises Refusal.
     """
+    seen = expect(command, found, told.now)
+    try:
+        change = _change(command, found, last_version, told)
+    except ValueError as error:
+        problem: Any = "conflict" if isinstance(command, UNDOES) else "invalid-request"
+        raise Refusal(problem, str(error), current_version=seen.version) from error
+    if not change.closed and not change.opened:
+        state = getattr(command, "resolution_state", None)
+        raise Refusal(
+            "conflict", f"{command.id} is {state} already; nothing changes", current_version=seen.version
+        )
+    trust_in(command, change.closed or [one.record for one in change.opened])
+    return change
+
+
+def expect(command: ChangeCommand, found: Sequence[Record], now: Instant) -> Record:
+    """The record at the moment addressed, in the version that the command expects. Raises Refusal."""
     if not found:
         what = "memory" if isinstance(command, OF_MEMORIES) else "link"
         raise Refusal("not-found", f"there is no {what} {command.id} in {command.level}")
-    record = max(found, key=lambda one: one.version)
-    if command.expected_version is not None and command.expected_version != record.version:
-        fault = f"{command.id} has version {record.version}, not {command.expected_version}"
-        raise Refusal("conflict", fault, current_version=record.version)
-    came_from = Source(record.content.get("source", Source.CITIZEN))
-    if not trust.may_change(command.source, came_from):
-        raise Refusal("not-trusted", trust.fault(command.source, came_from), current_version=record.version)
-    return record
+    open_ones = bitemporal.open_records(found)
+    if open_ones:
+        seen = bitemporal.held_at(open_ones, addressed(command, now))
+    else:
+        seen = max(found, key=lambda one: one.version)
+    if command.expected_version is not None and command.expected_version != seen.version:
+        fault = f"{command.id} has version {seen.version}, not {command.expected_version}"
+        raise Refusal("conflict", fault, current_version=seen.version)
+    if not open_ones and not isinstance(command, UNDOES):
+        fault = f"{command.id} was retracted; undo that, or remember it again"
+        raise Refusal("conflict", fault, current_version=seen.version)
+    return seen
 
 
-def decide(command: ChangeCommand, found: Sequence[Record], now: Instant) -> tuple[Record, Change]:
-    """The record that changes, and what the command closes and opens. Raises Refusal."""
-    record = carried(command, found)
-    if not bitemporal.is_open(record):
-        fault = f"{command.id} was retracted; undo that, or write it anew under another id"
-        raise Refusal("conflict", fault, current_version=record.version)
-    try:
-        return record, _change(command, record, now)
-    except ValueError as error:
-        raise Refusal("invalid-request", str(error), current_version=record.version) from error
+def trust_in(command: ChangeCommand, touched: Sequence[Record]) -> None:
+    """Raises Refusal when the command's source may not change one of the records that it touches."""
+    for record in touched:
+        came_from = Source(record.content.get("source", Source.CITIZEN))
+        if not trust.may_change(command.source, came_from):
+            raise Refusal("not-trusted", trust.fault(command.source, came_from), current_version=record.version)
 
 
-def _change(command: ChangeCommand, record: Record, now: Instant) -> Change:
-    if isinstance(command, (Retract, Unrelate)):
-        effective = None if command.effective_at is None else records.instant(command.effective_at, now)
-        return bitemporal.retract(record, effective, command.reason, now)
-    content = {**record.content, **changed_fields(command, record.content)}
-    if isinstance(command, (Resolve, ResolveLink)):
-        return bitemporal.resolve(record, content, now)
-    if isinstance(command, (Supersede, SupersedeLink)):
-        return bitemporal.supersede(record, content, records.instant(command.effective_at, now), now)
-    return bitemporal.correct(record, content, now)
+def _change(command: ChangeCommand, found: Sequence[Record], last_version: int, told: Told) -> Change:
+    if isinstance(command, (Undo, UndoLink)):
+        return bitemporal.undo(found, command.undoes, told.at)
+    open_ones = bitemporal.open_records(found)
+    how = Rewriting(told.at, last_version, _reason(command))
+    if isinstance(command, CORRECTIONS) and records.corrects_period(command):
+        record = bitemporal.held_at(open_ones, told.now)
+        corrected = (records.corrected_period(command, record.valid), _revised(command, record))
+        return bitemporal.correct_period(open_ones, record, corrected, how)
+    portion = _portion(command, open_ones, told.now)
+    return bitemporal.rewrite(open_ones, portion, lambda record: _revised_or_none(command, record), how)
+
+
+def _reason(command: ChangeCommand) -> InvalidationReason:
+    if isinstance(command, _RETRACTIONS):
+        return command.reason
+    return "discovered_false" if isinstance(command, CORRECTIONS) else "reality_changed"
+
+
+def _portion(command: ChangeCommand, open_ones: Open, now: Instant) -> Period:
+    """The stretch of valid time that the command acts on. Raises ValueError."""
+    if records.names_portion(command):
+        return bitemporal.named_portion(open_ones, records.portion(command, now))
+    moment = addressed(command, now)
+    if isinstance(command, CORRECTIONS):
+        return bitemporal.held_at(open_ones, moment).valid
+    if not isinstance(command, _RETRACTIONS):
+        return bitemporal.named_portion(open_ones, Period(moment))
+    if command.effective_at is None:
+        return bitemporal.held_at(open_ones, moment).valid
+    if moment >= open_ones[-1].valid.end:
+        raise ValueError("effective_at must lie before the end of the record")
+    return Period(moment)
+
+
+def _revised_or_none(command: ChangeCommand, record: Record) -> Mapping[str, Any] | None:
+    return None if isinstance(command, _RETRACTIONS) else _revised(command, record)
+
+
+def _revised(command: ChangeCommand, record: Record) -> Mapping[str, Any]:
+    """The content of a record as the command leaves it; the very same where a resolution finds it done."""
+    changed = changed_fields(command, record.content)
+    if isinstance(command, _RESOLUTIONS) and changed.items() <= record.content.items():
+        return record.content
+    return {**record.content, **changed}
 
 
 def changed_fields(command: ChangeCommand, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -67,15 +152,6 @@ def changed_fields(command: ChangeCommand, content: Mapping[str, Any]) -> dict[s
         return records.revised_fields(command, content)
     if isinstance(command, LinkRevision):
         return records.revised_link_fields(command)
-    if isinstance(command, (Resolve, ResolveLink)):
+    if isinstance(command, _RESOLUTIONS):
         return {"resolution_state": command.resolution_state.value}
     return {}
-
-
-def reversal(command: Undo | UndoLink, found: Sequence[Record], now: Instant) -> tuple[Record, Reversal]:
-    """The record that the identity carries, and what the undo reverts. Raises Refusal."""
-    record = carried(command, found)
-    try:
-        return record, bitemporal.undo(found, command.undoes, now)
-    except ValueError as error:
-        raise Refusal("conflict", str(error), current_version=record.version) from error

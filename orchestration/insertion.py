@@ -7,24 +7,21 @@ order; runs of new memories or new links for one graph go to the engine in one s
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import blake2b
-from typing import Any
+from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
-from orchestration import receipts, recognising, records, tagging
+from orchestration import atomic, receipts, recognising, records, tagging
+from orchestration.additions import Row, check_period, holds_again, identity, receipt, row_of, with_receipt
 from orchestration.deps import Deps
 from orchestration.receipts import Refusal
-from orchestration.revision import revise
 from schemas.command import ChangeCommand, Command, WriteReceipt
 from schemas.commands import Remember
 from schemas.link_commands import Relate
 from schemas.memory import Level
-from schemas.temporal import END_OF_TIME, Instant, open_end, to_datetime, to_instant
+from schemas.temporal import END_OF_TIME, Instant
 from substrate import reader, writer
 from substrate.graph_schema import graph_name
 from substrate.rows import record, record_of_link
-
-type Row = Mapping[str, Any]
 
 
 async def apply(
@@ -32,35 +29,36 @@ async def apply(
 ) -> list[WriteReceipt]:
     """Carry out the commands in order; one receipt each. What is refused changes nothing.
 
-    `now` is the transaction time of all of them, unless the clock of their graph is ahead. `whole` is the id of
-    one command, such as an episode, of which these are parts: one receipt is kept for all. Raises Unavailable
-    when the engine does not answer: the same commands can then be sent again.
+    Each is told a microsecond after the one before, from `now` on, and known from then on, unless the clock of its
+    graph is ahead. `whole` is the id of one command, such as an episode, of which these are parts, all told `now`:
+    one receipt is kept for all. Raises Unavailable when the engine does not answer: the same commands can then be
+    sent again.
     """
-    over = [await _never_holds(command, deps, now) for command in commands]
-    able = [command for command, fault in zip(commands, over, strict=True) if fault is None]
-    done = iter(await _apply(able, (deps, now, whole)))
+    due = [Due(command, now + (0 if whole else place)) for place, command in enumerate(commands)]
+    over = [await _never_holds(one, deps) for one in due]
+    able = [one for one, fault in zip(due, over, strict=True) if fault is None]
+    done = iter(await _apply(able, (deps, whole)))
     return [fault or next(done) for fault in over]
 
 
-type _With = tuple[Deps, Instant, str | None]
+class Due(NamedTuple):
+    """A command and the moment at which it is told."""
+
+    command: Any
+    now: Instant
 
 
-async def _never_holds(command: Command, deps: Deps, now: Instant) -> WriteReceipt | None:
+type _With = tuple[Deps, str | None]
+
+
+async def _never_holds(due: Due, deps: Deps) -> WriteReceipt | None:
     """The refusal of a memory or link that would begin now and end before, unless it was stored in its time."""
+    command = due.command
     try:
-        check_period(command, now)
+        check_period(command, due.now)
     except Refusal as refusal:
         return None if await _kept(command, deps) else receipts.refused(command, _named(command), refusal)
     return None
-
-
-def check_period(command: Command, now: Instant) -> None:
-    """Raises Refusal for a memory or link that would begin now and end before."""
-    if not isinstance(command, (Remember, Relate)) or command.valid_at is not None or command.invalid_at is None:
-        return
-    if to_instant(command.invalid_at) <= now:
-        fault = "invalid_at lies in the past and valid_at is not given: it would end before it begins"
-        raise Refusal("invalid-request", fault)
 
 
 async def _kept(command: Command, deps: Deps) -> bool:
@@ -75,31 +73,38 @@ def _named(command: Command) -> tuple[str, str | None]:
     return command.command_id or uuid4().hex, getattr(command, "id", None)
 
 
-async def _apply(commands: Sequence[Command], given: _With) -> list[WriteReceipt]:
-    deps, now, _ = given
+async def _apply(all_due: Sequence[Due], given: _With) -> list[WriteReceipt]:
+    deps, whole = given
     said: list[WriteReceipt] = []
-    for run in _runs(commands, parts=given[2] is not None):
-        first = run[0]
+    for run in _runs(all_due, parts=whole is not None):
+        first, now = run[0]
         graph = graph_name(first.level, first.citizen_id)
         if isinstance(first, Remember):
             await deps.graphs.for_writing(graph, now)
             said += await _remember(graph, run, given)
         elif not await deps.graphs.for_reading(graph):
-            said += [nowhere(command) for command in run]
+            said += [nowhere(one.command) for one in run]
         elif isinstance(first, Relate):
             said += await _relate(graph, run, given)
         elif isinstance(first, ChangeCommand):
-            said.append(await revise(graph, first, deps, now))
+            said.append(await atomic.apply_one(first, deps, now))
     return said
 
 
-def _runs(commands: Sequence[Command], *, parts: bool) -> Iterator[Sequence[Any]]:
+_AT_ONCE: Final[Mapping[Any, int]] = {
+    Remember: writer.NODES_PER_STATEMENT,
+    Relate: writer.LINKS_PER_STATEMENT,
+}
+
+
+def _runs(all_due: Sequence[Due], *, parts: bool) -> Iterator[Sequence[Due]]:
     """Neighbouring commands of one kind for one graph, within the engine's batch size, no id twice."""
-    run: list[Command] = []
+    run: list[Due] = []
     seen: set[str] = set()
     key: tuple[Any, ...] = ()
-    for command in commands:
-        limit = {Remember: writer.NODES_PER_STATEMENT, Relate: writer.LINKS_PER_STATEMENT}.get(type(command), 1)
+    for due in all_due:
+        command = due.command
+        limit = _AT_ONCE.get(type(command), 1)
         named = isinstance(command, Relate) and command.id is not None
         own = (type(command), command.level, command.citizen_id, named)
         ids = {f"id {_identity(command)}"}
@@ -109,7 +114,7 @@ def _runs(commands: Sequence[Command], *, parts: bool) -> Iterator[Sequence[Any]
             yield run
             run, seen = [], set()
         key = own
-        run.append(command)
+        run.append(due)
         seen |= ids
     if run:
         yield run
@@ -119,41 +124,6 @@ def _identity(command: Command) -> str:
     """The id that the command will write to, as far as it says."""
     made = identity(command, command.command_id or uuid4().hex)
     return made if made is not None and not isinstance(command, ChangeCommand) else uuid4().hex
-
-
-def identity(command: Command, command_id: str) -> str | None:
-    """The id of what a command, sent with this id of its own, writes to."""
-    if isinstance(command, Relate):
-        return command.id or records.natural_id(command.source_id, command.relation_type, command.target_id)
-    if isinstance(command, Remember):
-        return command.id or _made_id(command_id)
-    return command.id if isinstance(command, ChangeCommand) else None
-
-
-def _made_id(command_id: str) -> str:
-    """A memory's id from its command's, so that a command sent again finds its own memory."""
-    return f"m_{blake2b(command_id.encode(), digest_size=10).hexdigest()}"
-
-
-def memory_row(command: Remember, now: Instant) -> dict[str, Any]:
-    """The row of a new memory, all but its embedding."""
-    command_id = command.command_id or uuid4().hex
-    return records.memory_row(command, (command.id or _made_id(command_id), command_id), now)
-
-
-def link_row(command: Relate, now: Instant) -> dict[str, Any]:
-    """The row of a new link."""
-    return records.link_row(command, (_identity(command), command.command_id or uuid4().hex), now)
-
-
-def with_receipt(command: Command, row: dict[str, Any]) -> dict[str, Any]:
-    """The row of a command that stands for itself."""
-    return {
-        **row,
-        "receipt": row["command_id"],
-        "again": command.command_id is not None,
-        "warnings": receipts.kept_text(receipts.warnings(command)),
-    }
 
 
 async def with_tags(graph: str, rows: list[dict[str, Any]], deps: Deps) -> list[dict[str, Any]]:
@@ -175,37 +145,50 @@ async def embed(rows: Sequence[dict[str, Any]], deps: Deps) -> None:
         row["embedding"] = vector or None
 
 
-def _batch(commands: Sequence[Command], rows: list[dict[str, Any]], given: _With) -> writer.Batch:
-    _, now, whole = given
+def _batch(run: Sequence[Due], rows: list[dict[str, Any]], whole: str | None) -> writer.Batch:
+    begun = run[0].now
     if whole is None:
-        return writer.Batch([with_receipt(*one) for one in zip(commands, rows, strict=True)], now)
-    return writer.Batch(records.parts(rows), now, {"command_id": whole, "command": "ingest"})
+        told = [
+            with_receipt(due.command, {**row, "nth": due.now - begun}) for due, row in zip(run, rows, strict=True)
+        ]
+        return writer.Batch(told, begun)
+    return writer.Batch(records.parts(rows), begun, {"command_id": whole, "command": "ingest"})
 
 
-async def _remember(graph: str, commands: Sequence[Remember], given: _With) -> list[WriteReceipt]:
-    deps, now, whole = given
-    again = {} if whole is not None else await recognising.answered(graph, commands, deps, now)
-    fresh = [command for place, command in enumerate(commands) if place not in again]
+async def _remember(graph: str, run: Sequence[Due], given: _With) -> list[WriteReceipt]:
+    deps, whole = given
+    commands = [due.command for due in run]
+    again = {} if whole is not None else await recognising.answered(graph, commands, deps, run[0].now)
+    fresh = [due for place, due in enumerate(run) if place not in again]
     written = iter(await _store(graph, fresh, given) if fresh else ())
-    return [again[place] if place in again else next(written) for place in range(len(commands))]
+    return [again[place] if place in again else next(written) for place in range(len(run))]
 
 
-async def _store(graph: str, commands: Sequence[Remember], given: _With) -> list[WriteReceipt]:
-    deps, now, _ = given
-    rows = [memory_row(command, now) for command in commands]
-    rows = await with_tags(graph, rows, deps)
+async def _store(graph: str, run: Sequence[Due], given: _With) -> list[WriteReceipt]:
+    deps, whole = given
+    rows = await with_tags(graph, _rows(run), deps)
     await embed(rows, deps)
-    marks = await writer.remember(deps.connection, graph, _batch(commands, rows, given))
-    marks = [await _as_first(graph, mark, deps) for mark in marks]
-    return [receipt(*one) for one in zip(commands, rows, marks, strict=True)]
+    marks = await writer.remember(deps.connection, graph, _batch(run, rows, whole))
+    return [await _said(graph, *one, given) for one in zip(run, rows, marks, strict=True)]
 
 
-async def _relate(graph: str, commands: Sequence[Relate], given: _With) -> list[WriteReceipt]:
-    deps, now, _ = given
-    rows = [link_row(command, now) for command in commands]
-    marks = await writer.relate(deps.connection, graph, _batch(commands, rows, given))
-    marks = [await _as_first(graph, mark, deps, link=True) for mark in marks]
-    return [receipt(*one) for one in zip(commands, rows, marks, strict=True)]
+async def _relate(graph: str, run: Sequence[Due], given: _With) -> list[WriteReceipt]:
+    deps, whole = given
+    rows = _rows(run)
+    marks = await writer.relate(deps.connection, graph, _batch(run, rows, whole))
+    return [await _said(graph, *one, given) for one in zip(run, rows, marks, strict=True)]
+
+
+def _rows(run: Sequence[Due]) -> list[dict[str, Any]]:
+    return [row_of(command, command.command_id or uuid4().hex, now) for command, now in run]
+
+
+async def _said(graph: str, due: Due, row: Row, mark: writer.Mark, given: _With) -> WriteReceipt:
+    """What became of a row. One whose identity is there, but may hold nothing over its time, is retold alone."""
+    deps, whole = given
+    if whole is None and holds_again(row, mark):
+        return await atomic.apply_one(due.command, deps, due.now)
+    return receipt(due.command, row, await _as_first(graph, mark, deps, link=isinstance(due.command, Relate)))
 
 
 async def _as_first(graph: str, mark: writer.Mark, deps: Deps, *, link: bool = False) -> writer.Mark:
@@ -219,55 +202,6 @@ async def _as_first(graph: str, mark: writer.Mark, deps: Deps, *, link: bool = F
         first = record((await reader.history(deps.connection, graph, mark.id))[0])
     valid, known = first.valid, first.known
     return mark._replace(version=1, valid_at=valid.start, invalid_at=valid.end, created_at=known.start)
-
-
-def receipt(command: Remember | Relate, row: Row, mark: writer.Mark) -> WriteReceipt:
-    """What became of a row."""
-    try:
-        if mark.kept is not None:
-            return receipts.again(command, mark.kept)
-        if not mark.new:
-            _check(command, row, mark)
-    except Refusal as refusal:
-        return receipts.refused(command, (row["command_id"], row["id"]), refusal)
-    return _stored(command, row, mark)
-
-
-def _check(command: Remember | Relate, row: Row, mark: writer.Mark) -> None:
-    """Raises Refusal for a row that says something else than what is stored."""
-    if isinstance(command, Relate):
-        missing = [
-            f"{end} {row[end]} is not a memory of this graph, or was retracted"
-            for end, found in (("source_id", mark.has_source), ("target_id", mark.has_target))
-            if not found
-        ]
-        if missing:
-            raise Refusal("not-found", *missing)
-    what = "link" if isinstance(command, Relate) else "memory"
-    if mark.expired_at is None or mark.expired_at != END_OF_TIME:
-        fault = f"{what} {row['id']} was retracted; undo that, or give this one another id"
-        raise Refusal("conflict", fault, current_version=mark.version if mark.expired_at else mark.gone)
-    if mark.fingerprint != row["fingerprint"]:
-        instead = "supersede or correct it instead" if what == "memory" else "give this one an id of its own"
-        raise Refusal("conflict", f"{what} {row['id']} exists already; {instead}", current_version=mark.version)
-
-
-def _stored(command: Remember | Relate, row: Row, mark: writer.Mark) -> WriteReceipt:
-    valid_at = row["valid_at"] if mark.valid_at is None else mark.valid_at
-    invalid_at = row["invalid_at"] if mark.invalid_at is None else mark.invalid_at
-    return WriteReceipt(
-        command_id=row["command_id"],
-        command=receipts.kind(command),
-        status="stored",
-        id=row["id"],
-        level=command.level,
-        version=mark.version,
-        valid_at=to_datetime(valid_at),
-        invalid_at=open_end(invalid_at),
-        created_at=to_datetime(mark.at if mark.created_at is None else mark.created_at),
-        duplicate=not mark.new,
-        warnings=receipts.warnings(command),
-    )
 
 
 def nowhere(command: Command) -> WriteReceipt:

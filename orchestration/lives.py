@@ -1,7 +1,8 @@
 """Identities as the commands of a transaction leave them, one after the other. Pure.
 
 A life is what is stored of a memory or a link, and what the commands so far close and open of it. A later
-command decides on what an earlier one left; in the end each life says what is to be written.
+command decides on what an earlier one left; in the end each life says what is to be written. All commands of a
+transaction have one moment: a record that one of them opens and another closes was never known, and is left out.
 """
 
 from __future__ import annotations
@@ -13,19 +14,20 @@ from typing import Any, Final
 import orjson
 
 from orchestration import decisions, records
+from orchestration.decisions import Told
+from orchestration.receipts import Refusal
 from schemas.command import ChangeCommand
-from schemas.commands import Correct, Supersede, Undo
+from schemas.commands import Undo
 from schemas.link_commands import UndoLink
 from schemas.temporal import Instant, Period
-from substrate import rows
-from substrate.bitemporal import Record, is_open
+from substrate import bitemporal, rows
+from substrate.bitemporal import Change, Opened, Record, is_open
 from substrate.cypher.columns import LINK_COLUMNS, NODE_COLUMNS, PROVENANCE
-from substrate.reviser import Ends
 from substrate.rows import LinkName
-from substrate.transaction import Seen, Stored, Writes
+from substrate.transaction import Ends, Seen, Stored, Writes
 
 _MADE_BY_RECORD: Final = frozenset((*rows.TIMES, "id", "version", "invalidation_reason", "command_id"))
-_BY_NOBODY: Final[Mapping[str, Any]] = {"closed_by": None, "closed_source": None}
+_BY_NOBODY: Final[Mapping[str, Any]] = {"closed_by": None, "closed_source": None, "closed_reason": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,84 +42,132 @@ class Source:
     text: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class State:
+    """The records of an identity as a command leaves them, by version, and which of them it carries.
+
+    `by` is the id of that command, None for what is stored.
+    """
+
+    records: Mapping[int, Record]
+    carried: int | None
+    last_version: int
+    by: str | None = None
+
+
 @dataclass(slots=True)
 class Life:
-    """One identity. `name` is how a link is found, None of a memory."""
+    """One identity. `name` is how a link is found, None of a memory. `states` begin with what is stored."""
 
     id: str
     name: LinkName | None
-    stored: Mapping[int, Record]
-    records: dict[int, Record]
+    stored: Stored | None
+    states: list[State]
     sources: dict[int, Source]
     fingerprint: int | None = None
     ends: Ends | None = None
-    retagged: bool = False
 
     @classmethod
     def of(cls, identity: str, stored: Stored | None, name: LinkName | None) -> Life:
         """The life of an identity as it is stored, or not."""
         if stored is None:
-            return cls(identity, name, {}, {}, {})
+            return cls(identity, name, None, [State({}, None, 0)], {})
         found = {record.version: record for record in stored.records}
         sources = {version: Source(version) for version in found}
-        return cls(identity, name, found, dict(found), sources, stored.fingerprint, stored.ends)
+        state = State(found, stored.carried, stored.last_version)
+        return cls(identity, name, stored, [state], sources, stored.fingerprint, stored.ends)
+
+    @property
+    def records(self) -> Mapping[int, Record]:
+        """The records as the last command left them, by version."""
+        return self.states[-1].records
 
     @property
     def carried(self) -> Record | None:
-        """The record that the identity carries."""
-        return self.records[max(self.records)] if self.records else None
+        """The record that the identity carries; of a withdrawn link the one that was opened last."""
+        if not self.records:
+            return None
+        version = self.states[-1].carried
+        return self.records[max(self.records) if version is None else version]
 
-    def begin(self, row: Mapping[str, Any], at: Instant) -> Record:
-        """A new memory or link, by its row as it would be stored."""
+    def open_records(self) -> bitemporal.Open:
+        """The open records, by valid time."""
+        return bitemporal.open_records(self.records.values())
+
+    def begin(self, row: Mapping[str, Any], command_id: str, at: Instant) -> Record:
+        """A new memory or link, or one that holds again, by its row as it would be stored. Raises Refusal."""
         columns, read = (NODE_COLUMNS, rows.record) if self.name is None else (LINK_COLUMNS, rows.record_of_link)
-        record = replace(read([row.get(column) for column in (*columns, *PROVENANCE)]), known=Period(at))
-        self.records[1] = record
+        version = self.states[-1].last_version + 1
+        record = read([row.get(column) for column in (*columns, *PROVENANCE)])
+        record = replace(record, version=version, known=Period(at))
+        try:
+            change = bitemporal.begin(self.open_records(), record)
+        except ValueError as error:
+            raise Refusal("conflict", str(error), current_version=version - 1) from error
         text = records.embedded_text(row) if self.name is None else None
         kept = set(row) - _MADE_BY_RECORD - {"emotion", "tag_names", "source_id", "target_id"}
-        self.sources[1] = Source(0, {column: row[column] for column in kept if row[column] is not None}, text)
+        said = {column: row[column] for column in kept if row[column] is not None}
+        self.sources[version] = Source(0, said, text)
         self.fingerprint = row["fingerprint"]
-        self.retagged = bool(row.get("tag_names"))
         if self.name is not None:
             self.ends = Ends(row["source_id"], row["target_id"])
+        self._take(change, command_id, None)
         return record
 
-    def change(self, command: ChangeCommand, command_id: str, now: Instant, at: Instant) -> Record:
-        """Carry out a change, told at `now` and known from `at` on; the record it leaves. Raises Refusal."""
+    def change(self, command: ChangeCommand, command_id: str, told: Told) -> Record:
+        """Carry out a change; the record that its receipt tells. Raises Refusal."""
+        if isinstance(command, (Undo, UndoLink)) and len(self.states) > 1:
+            return self._undo_of_these(command, command_id, told.now)
         found = tuple(self.records.values())
-        if isinstance(command, (Undo, UndoLink)):
-            _, reversal = decisions.reversal(command, found, now)
-            closed, opened = reversal.closed, (reversal.kept, reversal.latest)
-            self.retagged = True
-        else:
-            _, change = decisions.decide(command, found, now)
-            closed, opened = (change.closed,), (change.kept, change.latest)
-            retags = isinstance(command, (Supersede, Correct)) and {"tags", "buckets"} & command.model_fields_set
-            self.retagged = self.retagged or bool(retags)
-        for record in closed:
-            by: dict[str, Any] = {"closed_by": command_id, "closed_source": command.source}
-            self.records[record.version] = replace(record, known=Period(record.known.start, at), **by)
-        for record in filter(None, opened):
-            self._open(replace(record, known=Period(at), command_id=command_id, **_BY_NOBODY), command)
-        return opened[1] or self.records[closed[0].version]
+        change = decisions.decide(command, found, self.states[-1].last_version, told)
+        for opened in change.opened:
+            self.sources[opened.record.version] = self._source(opened, command)
+        self._take(change, command_id, command)
+        return change.told
 
-    def _open(self, record: Record, command: ChangeCommand) -> None:
-        record = replace(record, closed_reason=None)
-        for version, before in self.records.items():
-            if before.content is record.content:
-                self.sources[record.version] = self.sources[version]
-                break
-        else:
-            self.sources[record.version] = self._revised(record, command)
-        self.records[record.version] = record
+    def _undo_of_these(self, command: Undo | UndoLink, command_id: str, now: Instant) -> Record:
+        """Revert the last change of this very transaction: nobody ever knew of it."""
+        decisions.expect(command, tuple(self.records.values()), now)
+        last, before = self.states[-1], self.states[-2]
+        decisions.trust_in(command, [one for one in last.records.values() if one not in before.records.values()])
+        problem = None
+        if not before.records:
+            problem = "nothing was changed since it was written"
+        elif command.undoes not in (None, last.by):
+            problem = f"the command {last.by} came after {command.undoes}; undo that first"
+        if problem is not None:
+            raise Refusal("conflict", problem, current_version=last.last_version)
+        self.states.append(replace(before, last_version=last.last_version, by=command_id))
+        assert self.carried is not None
+        return self.carried
 
-    def _revised(self, record: Record, command: ChangeCommand) -> Source:
-        """The source of new content: that of the record before, with what the command changes."""
-        before = self.records[record.version - 1]
-        source = self.sources[before.version]
+    def _take(self, change: Change, command_id: str, command: ChangeCommand | None) -> None:
+        last = self.states[-1]
+        after = dict(last.records)
+        source = None if command is None else command.source
+        for record in change.closed:
+            if record.known.start == change.at:
+                del after[record.version]
+            else:
+                after[record.version] = replace(record, closed_by=command_id, closed_source=source)
+        for opened in change.opened:
+            record = replace(opened.record, known=Period(change.at), command_id=command_id, **_BY_NOBODY)
+            after[record.version] = record
+        highest = max([last.last_version, *(opened.record.version for opened in change.opened)])
+        still = bitemporal.open_records(after.values())
+        withdrawn = last.carried if last.carried in after else self.states[0].carried
+        carried = still[-1].version if still else withdrawn
+        self.states.append(State(after, carried, highest, command_id))
+
+    def _source(self, opened: Opened, command: ChangeCommand) -> Source:
+        """The source of what a record says: that of the record it is made from, with what the command changes."""
+        before, source = self.records[opened.of], self.sources[opened.of]
+        if not opened.revised:
+            return source
         if self.name is not None:
             changed = decisions.changed_fields(command, before.content)
             return replace(source, changes={**source.changes, **changed})
-        content = record.content
+        content = opened.record.content
         emotions = orjson.loads(content["emotion_vector"]) if content.get("emotion_vector") else None
         whole = {**dict.fromkeys(NODE_COLUMNS), **content, **records.search_properties(content, emotions)}
         changed = {name: value for name, value in whole.items() if name not in _MADE_BY_RECORD}
@@ -128,7 +178,7 @@ class Life:
     @property
     def touched(self) -> bool:
         """Whether anything of it changes."""
-        return self.records != self.stored
+        return self.records != self.states[0].records
 
 
 type Vectors = Mapping[str, list[float] | None]
@@ -136,7 +186,7 @@ type Vectors = Mapping[str, list[float] | None]
 
 def texts(lives: Iterable[Life]) -> list[str]:
     """What is to be embedded, each once."""
-    sources = (source for life in lives if life.touched for source in life.sources.values())
+    sources = (life.sources[version] for life in lives if life.touched for version in life.records)
     return list(dict.fromkeys(source.text for source in sources if source.text is not None))
 
 
@@ -147,21 +197,21 @@ def seen(lives: Sequence[Life]) -> Seen:
     for life in lives:
         if life.name is None:
             all_seen.ids.append(life.id)
-            if life.stored:
-                one = life.stored[max(life.stored)]
-                all_seen.memories.append([life.id, one.version, one.known.start, one.known.end])
+            if life.stored is not None:
+                all_seen.memories.append([life.id, life.stored.carried, life.stored.touched])
         elif life.stored or (life.ends and stored.issuperset(life.ends)):
             all_seen.links.append(_seen_link(life))
-        if life.name is not None and life.name.handle is not None and not life.stored:
+        if life.name is not None and life.name.handle is not None and life.stored is None:
             all_seen.handles.append(life.name.handle)
     return all_seen
 
 
 def _seen_link(life: Life) -> dict[str, Any]:
-    latest = life.stored[max(life.stored)] if life.stored else None
-    held = [latest.version] if latest is not None and is_open(latest) else []
+    before = life.states[0]
+    held = [] if before.carried is None else [before.carried]
+    past = [record for version, record in before.records.items() if version != before.carried]
     ends = life.ends._asdict() if life.ends else {}
-    return {"id": life.id, **ends, "carried": held, "past": len(life.stored) - len(held)}
+    return {"id": life.id, **ends, "carried": held, "past": len(past), "still": sum(map(is_open, past))}
 
 
 def write(lives: Iterable[Life], vectors: Vectors, writes: Writes) -> None:
@@ -178,33 +228,39 @@ def write(lives: Iterable[Life], vectors: Vectors, writes: Writes) -> None:
 
 
 def _write_memory(life: Life, vectors: Vectors, writes: Writes) -> None:
-    carried = life.records[max(life.records)]
-    before = life.stored.get(max(life.stored)) if life.stored else None
+    before, after = life.states[0], life.states[-1]
+    carried = life.carried
+    assert carried is not None
     grouped: dict[int, dict[str, Any]] = {}
     for version, record in life.records.items():
-        moves = version not in life.stored or (before is not None and version == before.version)
-        if version == carried.version or (not moves and record is life.stored[version]):
-            continue
-        if not moves:
-            writes.closing.append({"id": life.id, "version": version, "marks": _marks(record)})
+        fresh = version not in before.records
+        if version == after.carried or (not fresh and version != before.carried):
+            if version != after.carried and record != before.records[version]:
+                writes.closing.append({"id": life.id, "version": version, "marks": _marks(record)})
             continue
         source = life.sources[version]
         row = grouped.setdefault(id(source), {**_content(life.id, record, source, vectors), "records": []})
         row["records"].append({"marks": _marks(record)})
     writes.past += grouped.values()
-    row = {**_content(life.id, carried, life.sources[carried.version], vectors), "marks": _marks(carried)}
-    (writes.carried if life.stored else writes.new).append(row)
-    _write_sides(life, before, carried, writes)
+    if before.carried != after.carried or carried != before.records.get(carried.version):
+        row = {**_content(life.id, carried, life.sources[carried.version], vectors), "marks": _marks(carried)}
+        (writes.new if life.stored is None else writes.carried).append(row)
+    if after.carried in before.records and after.carried != before.carried:
+        writes.moved.append({"id": life.id, "version": after.carried})
+    writes.touched.append({"id": life.id, "versions": after.last_version})
+    _write_sides(life, carried, writes)
 
 
-def _write_sides(life: Life, before: Record | None, carried: Record, writes: Writes) -> None:
+def _write_sides(life: Life, carried: Record, writes: Writes) -> None:
+    before = life.states[0].records.get(life.states[0].carried or 0)
     was_open = before is None or is_open(before)
     if was_open and not is_open(carried):
         writes.withdrawn.append(life.id)
     if not was_open and is_open(carried):
         writes.restored.append(life.id)
-    if life.retagged:
-        writes.tagged.append({"id": life.id, "tags": records.stored_tag_names(carried.content)})
+    tags = records.stored_tag_names(carried.content)
+    if tags != ([] if before is None else records.stored_tag_names(before.content)):
+        writes.tagged.append({"id": life.id, "tags": tags})
 
 
 def _content(identity: str, record: Record, source: Source, vectors: Vectors) -> dict[str, Any]:
@@ -233,27 +289,32 @@ def _marks(record: Record) -> dict[str, Any]:
 
 
 def _write_link(life: Life, writes: Writes) -> None:
-    carried = life.records[max(life.records)]
-    before = life.stored.get(max(life.stored)) if life.stored else None
-    held = before is not None and is_open(before)
+    before, after = life.states[0], life.states[-1]
     opened: list[dict[str, Any]] = []
     closing: list[dict[str, Any]] = []
+    held = None if life.carried is None or not is_open(life.carried) else after.carried
     for version, record in life.records.items():
-        stays = life.stored.get(version) == record
-        moves = held and before is not None and version == before.version
-        if stays and not (moves and carried.version != version):
+        moves = (version == before.carried) != (version == held)
+        if version in before.records and not moves:
+            if record != before.records[version]:
+                closing.append({"version": version, "marks": _marks(record)})
             continue
-        if version in life.stored and not moves:
-            closing.append({"version": version, "marks": _marks(record)})
-            continue
-        side = "LINK" if version == carried.version and is_open(carried) else "PAST_LINK"
+        side = "LINK" if version == held else "PAST_LINK"
         source = life.sources[version]
         opened.append(
             {"type": side, "of": source.of, "content": dict(source.changes), "marks": _link_marks(record)}
         )
-    ends = life.ends._asdict() if life.ends else {}
-    moved = held and carried != before
-    writes.links.append({"id": life.id, **ends, "opened": opened, "closing": closing, "moved": moved})
+    again = [held] if held in before.records and held != before.carried else []
+    writes.links.append(
+        {
+            "id": life.id,
+            **(life.ends._asdict() if life.ends else {}),
+            "opened": opened,
+            "closing": closing,
+            "carried_again": again,
+            "moved": before.carried is not None and before.carried != held,
+        }
+    )
 
 
 def _link_marks(record: Record) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from typing import Any
 
 import orjson
 
-from schemas.command import Command
-from schemas.commands import Remember, Revision
-from schemas.link_commands import LinkRevision, Relate
+from schemas.command import ChangeCommand, Command, StretchCommand
+from schemas.commands import Correct, Remember, Revision
+from schemas.link_commands import CorrectLink, LinkRevision, Relate
 from schemas.memory import Source
-from schemas.temporal import END_OF_TIME, Instant, to_instant
+from schemas.temporal import END_OF_TIME, Instant, Period, to_instant
 from substrate.cypher.columns import LINK_COLUMNS, LINK_UPKEEP, NODE_COLUMNS, NODE_UPKEEP
 from substrate.emotions import emotion_trace, normal_emotions
 from substrate.rows import LinkName, json_text, stored
@@ -203,15 +203,18 @@ def link_row(command: Relate, ids: tuple[str, str], now: Instant) -> dict[str, A
 
 def parts(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows as parts of one command: none has a receipt of its own."""
-    return [{**row, "receipt": None, "again": False, "warnings": None} for row in rows]
+    return [{**row, "receipt": None, "again": False, "warnings": None, "nth": 0} for row in rows]
 
 
 _OF_ONE_CHANGE = frozenset(("correction_pattern_id", "discovery_energy"))
 """What tells of one change of a memory, and not of the next."""
 
 _NOT_CONTENT = frozenset(
-    ("command", "command_id", "level", "citizen_id", "id", "expected_version", "effective_at")
-)
+    (
+        "command", "command_id", "level", "citizen_id", "id", "expected_version",
+        "effective_at", "valid_from", "valid_to", "valid_at", "invalid_at",
+    )
+)  # fmt: skip
 
 
 def revised_fields(command: Revision, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -225,6 +228,31 @@ def revised_fields(command: Revision, content: Mapping[str, Any]) -> dict[str, A
 def revised_link_fields(command: LinkRevision) -> dict[str, Any]:
     """What a revision changes of a link's metadata, in stored form; None clears."""
     return _said(command)
+
+
+def names_portion(command: ChangeCommand) -> bool:
+    """Whether the command names the stretch of valid time on which it acts."""
+    return isinstance(command, StretchCommand) and not (command.valid_from is command.valid_to is None)
+
+
+def portion(command: ChangeCommand, now: Instant) -> Period:
+    """The stretch that the command names: from `valid_from`, `effective_at` or now to `valid_to` or the end."""
+    begins = getattr(command, "valid_from", None) or getattr(command, "effective_at", None)
+    return Period(instant(begins, now), instant(getattr(command, "valid_to", None), END_OF_TIME))
+
+
+def corrects_period(command: ChangeCommand) -> bool:
+    """Whether a correction is one of the valid time itself."""
+    return bool({"valid_at", "invalid_at"} & command.model_fields_set)
+
+
+def corrected_period(command: Correct | CorrectLink, valid: Period) -> Period:
+    """The valid time as the command corrects it; what it leaves out stays."""
+    said = command.model_fields_set
+    return Period(
+        instant(command.valid_at, valid.start) if "valid_at" in said else valid.start,
+        instant(command.invalid_at, END_OF_TIME) if "invalid_at" in said else valid.end,
+    )
 
 
 def _said(command: Revision | LinkRevision) -> dict[str, Any]:

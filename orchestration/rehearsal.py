@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from orchestration import insertion, receipts, recognition, records
-from orchestration.decisions import OF_MEMORIES
+from orchestration import additions, receipts, recognition, records, trust
+from orchestration.decisions import OF_MEMORIES, Told
 from orchestration.lives import Life
 from orchestration.receipts import Refusal
 from schemas.command import ChangeCommand, Command, WriteReceipt
 from schemas.commands import Remember
 from schemas.link_commands import Relate
-from schemas.temporal import END_OF_TIME, Instant
+from schemas.memory import Source
+from schemas.temporal import END_OF_TIME, Instant, Period
 from substrate.bitemporal import Record, is_open
 from substrate.rows import Kept
 from substrate.transaction import Stored
@@ -20,12 +21,11 @@ from substrate.writer import Mark
 
 
 class Sent(NamedTuple):
-    """A command with the id under which it is kept, and the moment at which it is told."""
+    """A command with the id under which it is kept, and when it is told and known."""
 
     command: Command
     command_id: str
-    now: Instant
-    at: Instant
+    told: Told
 
 
 class Planned(NamedTuple):
@@ -63,22 +63,18 @@ class Rehearsal:
     @property
     def latest(self) -> Instant:
         """The last moment at which any of them was touched; before all time when none was."""
-        known = [one.known for by in self._found.values() for stored in by.values() for one in stored.records]
-        return max((period.start if period.end == END_OF_TIME else period.end for period in known), default=-1)
+        found = [stored for by in self._found.values() for stored in by.values()]
+        known = [one.known for stored in found for one in stored.records]
+        moments = [period.start if period.end == END_OF_TIME else period.end for period in known]
+        return max([*moments, *(stored.touched for stored in found)], default=-1)
 
     def applied(self, command_id: str) -> bool:
         """Whether the command was applied before."""
         return command_id in self._kept
 
-    def play_all(self, named: Sequence[tuple[Command, str]], now: Instant, at: Instant) -> list[Outcome]:
-        """Carry out commands in thought, told from `now` on and known from `at` on, each a microsecond later."""
-        outcomes: list[Outcome] = []
-        for place, (command, command_id) in enumerate(named):
-            outcome = self.play(Sent(command, command_id, now + place, max(at, now + place)))
-            outcomes.append(outcome)
-            if isinstance(outcome, Planned) and not outcome.duplicate:
-                at = outcome.kept["created_at"] + 1
-        return outcomes
+    def play_all(self, named: Sequence[tuple[Command, str]], told: Told) -> list[Outcome]:
+        """Carry out commands in thought, each on what those before it leave, all at one moment."""
+        return [self.play(Sent(command, command_id, told)) for command, command_id in named]
 
     def play(self, sent: Sent) -> Outcome:
         """Carry out a command in thought."""
@@ -90,7 +86,7 @@ class Rehearsal:
                 return self._again(command, self._planned[command_id])
             outcome = self._outcome(sent, command)
         except Refusal as refusal:
-            return receipts.refused(command, (command_id, insertion.identity(command, command_id)), refusal)
+            return receipts.refused(command, (command_id, additions.identity(command, command_id)), refusal)
         if isinstance(outcome, Planned):
             self._planned[command_id] = outcome
         return outcome
@@ -109,46 +105,53 @@ class Rehearsal:
 
     def _change(self, sent: Sent, command: ChangeCommand) -> Outcome:
         life = self._life(command.id, link=is_of_link(command))
-        return self._plan(sent, life.change(command, sent.command_id, sent.now, sent.at))
+        return self._plan(sent, life.change(command, sent.command_id, sent.told))
 
     def _add(self, sent: Sent, command: Remember | Relate) -> Outcome:
-        insertion.check_period(command, sent.now)
-        ids = (insertion.identity(command, sent.command_id) or "", sent.command_id)
-        life = self._life(ids[0], link=is_of_link(command))
-        mark = self._mark(life, command)
-        row = _row(command, ids, sent.now)
+        additions.check_period(command, sent.told.now)
+        row = additions.row_of(command, sent.command_id, sent.told.now)
+        life = self._life(row["id"], link=is_of_link(command))
+        mark = self._mark(life, command, Period(row["valid_at"], row["invalid_at"]))
         record = self._said.get(sent.command_id)
         if mark.new and isinstance(command, Remember) and record is not None and self._unchanged(record):
             said = recognition.warning(record)
             return Planned(receipts.to_keep_recognised(command, sent.command_id, record, said), duplicate=True)
         if mark.new:
-            return self._plan(sent, life.begin(row, sent.at))
-        receipt = insertion.receipt(command, row, mark)
+            self._trusted_again(command, life)
+            return self._plan(sent, life.begin(row, sent.command_id, sent.told.at))
+        receipt = additions.receipt(command, row, mark)
         if receipt.status == "stored" and command.command_id is not None and life.carried is not None:
             first = min(life.records.values(), key=lambda one: one.version)
             kept = receipts.to_keep(command, sent.command_id, first)
             return Planned({**kept, "created_at": first.known.start}, duplicate=True)
         return receipt
 
-    def _plan(self, sent: Sent, record: Record) -> Planned:
-        return Planned({**receipts.to_keep(sent.command, sent.command_id, record), "created_at": sent.at})
+    def _trusted_again(self, command: Remember | Relate, life: Life) -> None:
+        """Raises Refusal when what was retracted is told again by somebody who may not change it."""
+        carried = life.carried
+        came_from = None if carried is None else Source(carried.content.get("source", Source.CITIZEN))
+        if carried is not None and came_from is not None and not trust.may_change(command.source, came_from):
+            fault = trust.fault(command.source, came_from)
+            raise Refusal("not-trusted", fault, current_version=carried.version)
 
-    def _mark(self, life: Life, command: Remember | Relate) -> Mark:
-        """What a new memory or link finds in its place."""
+    def _plan(self, sent: Sent, record: Record) -> Planned:
+        return Planned({**receipts.to_keep(sent.command, sent.command_id, record), "created_at": sent.told.at})
+
+    def _mark(self, life: Life, command: Remember | Relate, valid: Period) -> Mark:
+        """What a new memory or link finds in its place over its valid time."""
         ends = (command.source_id, command.target_id) if isinstance(command, Relate) else ()
         here = [self._stands(end) for end in ends]
-        carried = life.carried
-        if carried is None:
+        if not any(record.valid.overlaps(valid) for record in life.open_records()):
             mark = Mark(life.id, all(here), 0, None, 1, None, None, None, END_OF_TIME)
         else:
-            told = min(life.records.values(), key=lambda one: one.version) if is_open(carried) else carried
-            times = (*told.valid, told.known.start, carried.known.end)
-            mark = Mark(life.id, False, 0, life.fingerprint, told.version, *times)
+            first = min(life.records.values(), key=lambda one: one.version)
+            times = (*first.valid, first.known.start, END_OF_TIME)
+            mark = Mark(life.id, False, 0, life.fingerprint, first.version, *times)
         return mark._replace(has_source=here[0], has_target=here[1]) if here else mark
 
     def _unchanged(self, record: Record) -> bool:
         life = self._life(record.id, link=False)
-        return not life.touched and record.version in life.stored
+        return not life.touched and record.version in life.records
 
     def _stands(self, memory_id: str) -> bool:
         carried = self._life(memory_id, link=False).carried
@@ -167,8 +170,3 @@ def is_of_link(command: Command) -> bool:
     return isinstance(command, Relate) or (
         isinstance(command, ChangeCommand) and not isinstance(command, OF_MEMORIES)
     )
-
-
-def _row(command: Remember | Relate, ids: tuple[str, str], now: Instant) -> dict[str, Any]:
-    make = records.link_row if isinstance(command, Relate) else records.memory_row
-    return make(command, ids, now)  # type: ignore[arg-type]

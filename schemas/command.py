@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from schemas.base import CitizenId, Frozen, Identifier, Request, ShortText, Whole
 from schemas.memory import Level, Source
+from schemas.temporal import Moment
 
 Tags = Annotated[tuple[ShortText, ...], Field(max_length=64)]
 ExpectedVersion = Annotated[Whole, Field(ge=1)]
@@ -59,7 +60,8 @@ def check_period(start: datetime | None, end: datetime | None) -> None:
 class ChangeCommand(Command):
     """A change of a memory or a link, by its id.
 
-    `expected_version` guards against a lost update: the change is refused when the latest record has another.
+    `expected_version` guards against a lost update: the change is refused when the record that holds at the moment
+    of which the command speaks (where its stretch begins, else now) has another.
     `source` says who changes it; the rule of trust refuses one that weighs less than the record's own.
     """
 
@@ -68,11 +70,52 @@ class ChangeCommand(Command):
     source: Source = Source.CITIZEN
 
 
+class StretchCommand(ChangeCommand):
+    """A change that may name the stretch of valid time on which it acts: `[valid_from, valid_to)`.
+
+    Without `valid_to` it reaches to the end of what is known. A stretch that is empty, or in which nothing is
+    known of the memory or link, is refused. Where none is named each command says on what it acts.
+    """
+
+    valid_from: Moment | None = None
+    valid_to: Moment | None = None
+
+    @model_validator(mode="after")
+    def _the_stretch_is_one(self) -> Self:
+        effective_at: datetime | None = getattr(self, "effective_at", None)
+        if effective_at is not None and self.valid_from is not None:
+            raise ValueError("effective_at and valid_from both say where the stretch begins: name one")
+        start = self.valid_from if effective_at is None else effective_at
+        if start is not None and self.valid_to is not None and self.valid_to <= start:
+            raise ValueError("valid_to must lie after the beginning of the stretch: this one is empty")
+        return self
+
+
 def never_absent(command: ChangeCommand, fields: frozenset[str], of: str) -> None:
     """Raises ValueError when the command clears one of the fields that every record has."""
     cleared = sorted(name for name in fields & command.model_fields_set if getattr(command, name) is None)
     if cleared:
         raise ValueError(f"{', '.join(cleared)} cannot be null: every {of} has it; leave it out to keep it")
+
+
+def needs_a_beginning(command: StretchCommand) -> None:
+    """Raises ValueError for an end without a beginning, where no beginning stands to reason."""
+    if command.valid_to is not None and command.valid_from is None and not getattr(command, "effective_at", None):
+        raise ValueError("valid_to needs valid_from: say where the stretch begins")
+
+
+def check_corrected(command: StretchCommand) -> None:
+    """Raises ValueError for a correction of a valid time that says no valid time, or names a stretch beside it."""
+    needs_a_beginning(command)
+    corrected = {"valid_at", "invalid_at"} & command.model_fields_set
+    if not corrected:
+        return
+    if command.valid_from is not None:
+        raise ValueError("valid_at and invalid_at correct a whole record: leave valid_from and valid_to out")
+    start, end = getattr(command, "valid_at", None), getattr(command, "invalid_at", None)
+    if "valid_at" in corrected and start is None:
+        raise ValueError("valid_at cannot be null: every record has a beginning; leave it out to keep it")
+    check_period(start, end)
 
 
 class WriteReceipt(Frozen):

@@ -8,7 +8,18 @@ from typing import Annotated, Any, Final, Literal, get_args
 from pydantic import Discriminator, Field, TypeAdapter, model_validator
 
 from schemas.base import Emotions, Identifier, JsonMap, Name, ShortText, Text, Unit
-from schemas.command import ChangeCommand, Command, Tags, WriteReceipt, check_period, keep_unknown, never_absent
+from schemas.command import (
+    ChangeCommand,
+    Command,
+    StretchCommand,
+    Tags,
+    WriteReceipt,
+    check_corrected,
+    check_period,
+    keep_unknown,
+    needs_a_beginning,
+    never_absent,
+)
 from schemas.link_commands import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate
 from schemas.memory import Abstraction, InvalidationReason, ResolutionState, Source
 from schemas.temporal import Moment
@@ -70,7 +81,7 @@ class Remember(Command):
 _NEVER_ABSENT = frozenset(("node_type", "name", "description", "energy", "confidence"))
 
 
-class Revision(ChangeCommand):
+class Revision(StretchCommand):
     """New content for a memory: only the fields given change, null clears a field that may be absent."""
 
     id: Identifier
@@ -104,8 +115,8 @@ class Revision(ChangeCommand):
 class Supersede(Revision):
     """The world changed (`reality_changed`): the old content ends at `effective_at`, the new begins there.
 
-    `effective_at`, now if left out, may lie in the past or be to come, but within the valid time of the latest
-    record: after its beginning, before its end. Another is refused.
+    `effective_at`, now if left out, may lie in the past or be to come, but where something is known of the memory.
+    The new content holds from there to the end of what is known, over every record, or to `valid_to`.
     """
 
     command: Literal["supersede"] = "supersede"
@@ -113,25 +124,46 @@ class Supersede(Revision):
 
 
 class Correct(Revision):
-    """We were wrong (`discovered_false`): the corrected content holds over the same valid time."""
+    """We were wrong (`discovered_false`): the corrected content holds over the same valid time.
+
+    That of the record which holds now, or the stretch that is named. `valid_at` and `invalid_at` correct the valid
+    time itself; null leaves the end open.
+    """
 
     command: Literal["correct"] = "correct"
+    valid_at: Moment | None = None
+    invalid_at: Moment | None = None
+
+    @model_validator(mode="after")
+    def _corrects_the_period_or_a_stretch(self) -> Correct:
+        check_corrected(self)
+        return self
 
 
-class Retract(ChangeCommand):
-    """A memory no longer holds from `effective_at` on; without one, or not after its beginning, it never did."""
+class Retract(StretchCommand):
+    """A memory no longer holds from `effective_at` on, over every record; without one, the record that holds now
+    never did. With `valid_to`, or `valid_from` and `valid_to`, it does not hold in that stretch.
+    """
 
     command: Literal["retract"] = "retract"
     id: Identifier
     effective_at: Moment | None = None
     reason: InvalidationReason = "discovered_false"
 
+    @model_validator(mode="after")
+    def _the_stretch_begins(self) -> Retract:
+        needs_a_beginning(self)
+        return self
 
-class Resolve(ChangeCommand):
-    """What a memory is about stands otherwise: the same content over the same valid time, in another state."""
+
+class Resolve(StretchCommand):
+    """What a memory is about stands otherwise from `effective_at` on, now if left out: the same content in another
+    state, over every record to the end of what is known, or to `valid_to`.
+    """
 
     command: Literal["resolve"] = "resolve"
     id: Identifier
+    effective_at: Moment | None = None
     resolution_state: ResolutionState = ResolutionState.RESOLVED
 
 

@@ -7,7 +7,16 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from schemas.base import Emotions, Identifier, JsonMap, Name, Text, Unit, one_line
-from schemas.command import ChangeCommand, Command, check_period, keep_unknown, never_absent
+from schemas.command import (
+    ChangeCommand,
+    Command,
+    StretchCommand,
+    check_corrected,
+    check_period,
+    keep_unknown,
+    needs_a_beginning,
+    never_absent,
+)
 from schemas.memory import InvalidationReason, ResolutionState, Source
 from schemas.temporal import Moment
 from schemas.validation import REQUIRED
@@ -68,7 +77,7 @@ class Relate(Command):
         return self
 
 
-class LinkRevision(ChangeCommand):
+class LinkRevision(StretchCommand):
     """New metadata for a link: only the fields given change, null clears a field that may be absent.
 
     Its ends and its type stay: a link between others is another link.
@@ -98,8 +107,8 @@ class LinkRevision(ChangeCommand):
 class SupersedeLink(LinkRevision):
     """The world changed (`reality_changed`): the old metadata end at `effective_at`, the new begin there.
 
-    `effective_at`, now if left out, may lie in the past or be to come, but within the valid time of the latest
-    record: after its beginning, before its end. Another is refused.
+    `effective_at`, now if left out, may lie in the past or be to come, but where something is known of the link.
+    The new metadata hold from there to the end of what is known, over every record, or to `valid_to`.
     """
 
     command: Literal["supersede_link"] = "supersede_link"
@@ -107,25 +116,46 @@ class SupersedeLink(LinkRevision):
 
 
 class CorrectLink(LinkRevision):
-    """We were wrong (`discovered_false`): the corrected metadata hold over the same valid time."""
+    """We were wrong (`discovered_false`): the corrected metadata hold over the same valid time.
+
+    That of the record which holds now, or the stretch that is named. `valid_at` and `invalid_at` correct the valid
+    time itself; null leaves the end open.
+    """
 
     command: Literal["correct_link"] = "correct_link"
+    valid_at: Moment | None = None
+    invalid_at: Moment | None = None
+
+    @model_validator(mode="after")
+    def _corrects_the_period_or_a_stretch(self) -> CorrectLink:
+        check_corrected(self)
+        return self
 
 
-class Unrelate(ChangeCommand):
-    """A link no longer holds from `effective_at` on; without one, or not after its beginning, it never did."""
+class Unrelate(StretchCommand):
+    """A link no longer holds from `effective_at` on, over every record; without one, the record that holds now
+    never did. With `valid_to`, or `valid_from` and `valid_to`, it does not hold in that stretch.
+    """
 
     command: Literal["unrelate"] = "unrelate"
     id: LinkId
     effective_at: Moment | None = None
     reason: InvalidationReason = "discovered_false"
 
+    @model_validator(mode="after")
+    def _the_stretch_begins(self) -> Unrelate:
+        needs_a_beginning(self)
+        return self
 
-class ResolveLink(ChangeCommand):
-    """What a link is about stands otherwise: the same metadata over the same valid time, in another state."""
+
+class ResolveLink(StretchCommand):
+    """What a link is about stands otherwise from `effective_at` on, now if left out: the same metadata in another
+    state, over every record to the end of what is known, or to `valid_to`.
+    """
 
     command: Literal["resolve_link"] = "resolve_link"
     id: LinkId
+    effective_at: Moment | None = None
     resolution_state: ResolutionState = ResolutionState.RESOLVED
 
 

@@ -1,17 +1,21 @@
 """What each command closes and opens (DESIGN §4). Pure: records in, records out.
 
 A record is visible in a scope when its valid time and its transaction time both overlap the scope's.
-A closed record is never changed; the past is changed by nobody.
+A closed record is never changed; the past is changed by nobody. A command acts on a stretch of valid time (the
+portion of valid time of SQL:2011): what is open in the stretch is closed, what lies beside it holds on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from schemas.memory import InvalidationReason, Source
-from schemas.temporal import END_OF_TIME, Instant, Period, Scope
+from schemas.temporal import END_OF_TIME, Instant, Period, Scope, to_datetime
+
+REPAIR_PREFIX: Final = "repair-"
+"""How the id of a repair begins: it mends what no command leaves, so no undo brings that back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +40,36 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """What a command does to an identity.
+class Opened:
+    """A record that a change opens, made from the version `of`. `revised`: its content is another than that's."""
 
-    `closed` is the open record as it ends. `kept` goes on in the past side: content that stays true until
-    the change. `latest` is the record that the identity carries from now on, None when nothing is left.
+    record: Record
+    of: int
+    revised: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a command does to an identity at the transaction time `at`.
+
+    `closed` are the records that were open until then, `opened` those that are from then on: both in the order of
+    their valid time. `undone` is the command that an undo reverts.
     """
 
-    closed: Record
-    kept: Record | None
-    latest: Record | None
+    at: Instant
+    closed: tuple[Record, ...]
+    opened: tuple[Opened, ...]
+    undone: str | None = None
+
+    @property
+    def told(self) -> Record:
+        """What a receipt tells: the first record of new content, else the last one left, else what was closed."""
+        new = next((one for one in self.opened if one.revised), self.opened[-1] if self.opened else None)
+        return self.closed[0] if new is None else new.record
+
+
+type Open = Sequence[Record]
+"""The open records of one identity, by valid time: no two of them share an instant."""
 
 
 def visible(record: Record, scope: Scope) -> bool:
@@ -53,93 +77,151 @@ def visible(record: Record, scope: Scope) -> bool:
     return record.valid.overlaps(scope.valid) and record.known.overlaps(scope.known)
 
 
-def after(now: Instant, record: Record) -> Instant:
-    """The transaction time of a change to `record`: now, but never before what it changes."""
-    return max(now, record.known.start + 1)
+def is_open(record: Record) -> bool:
+    """Whether the record is part of what is known now."""
+    return record.known.end == END_OF_TIME
 
 
-def _close(record: Record, at: Instant, reason: InvalidationReason) -> Record:
-    return replace(record, known=Period(record.known.start, at), closed_reason=reason)
+def open_records(records: Iterable[Record]) -> Open:
+    """The open ones among the records of an identity, by valid time."""
+    return sorted(filter(is_open, records), key=_valid_start)
 
 
-def supersede(record: Record, content: Mapping[str, Any], effective: Instant, now: Instant) -> Change:
-    """The world changed at `effective`: the old content is valid until then, the new from then on.
+def held_at(open_ones: Open, moment: Instant) -> Record:
+    """The record that holds at the moment; where none does, the last one before it, else the first behind it.
 
-    Raises ValueError when `effective` does not lie inside the record's valid time.
+    `open_ones` has one record at least.
     """
-    if not record.valid.start < effective < record.valid.end:
-        raise ValueError("effective_at must lie after the beginning and before the end of the record")
-    at = after(now, record)
-    kept = replace(
-        record,
-        version=record.version + 1,
-        valid=Period(record.valid.start, effective),
-        known=Period(at),
-        reason="reality_changed",
-    )
-    rest = Period(effective, record.valid.end)
-    latest = Record(record.id, record.version + 2, rest, Period(at), content, record.reason)
-    return Change(_close(record, at, "reality_changed"), kept, latest)
+    begun = [record for record in open_ones if record.valid.start <= moment]
+    return begun[-1] if begun else open_ones[0]
 
 
-def correct(record: Record, content: Mapping[str, Any], now: Instant) -> Change:
-    """We were wrong: the corrected content holds over the same valid time."""
-    return _replaced(record, content, "discovered_false", now)
+def named_portion(open_ones: Open, portion: Period) -> Period:
+    """The portion, checked. Without an end it reaches to the end of what is known.
 
-
-def resolve(record: Record, content: Mapping[str, Any], now: Instant) -> Change:
-    """The work stands otherwise: the content in its new state holds over the same valid time."""
-    return _replaced(record, content, "reality_changed", now)
-
-
-def _replaced(record: Record, content: Mapping[str, Any], reason: InvalidationReason, now: Instant) -> Change:
-    at = after(now, record)
-    latest = Record(record.id, record.version + 1, record.valid, Period(at), content, record.reason)
-    return Change(_close(record, at, reason), None, latest)
-
-
-def retract(record: Record, effective: Instant | None, reason: InvalidationReason, now: Instant) -> Change:
-    """The content holds until `effective`; without one, or when that is not after its beginning, never.
-
-    Raises ValueError when `effective` lies after the end of the record's valid time.
+    Raises ValueError for one that is empty, that begins where nothing is known, or that has an end and spans a
+    time of which nothing is known.
     """
-    at = after(now, record)
-    closed = _close(record, at, reason)
-    if effective is None or effective <= record.valid.start:
-        return Change(closed, None, None)
-    if effective >= record.valid.end:
-        raise ValueError("effective_at must lie before the end of the record")
-    latest = replace(
-        record,
-        version=record.version + 1,
-        valid=Period(record.valid.start, effective),
-        known=Period(at),
-        reason=reason,
-    )
-    return Change(closed, None, latest)
+    if portion.end <= portion.start:
+        raise ValueError("the portion of valid time is empty: valid_to must lie after valid_from")
+    within = [record for record in open_ones if record.valid.overlaps(portion)]
+    if not within or within[0].valid.start > portion.start:
+        raise ValueError(f"nothing of it is known at {_told(portion.start)}: it holds {_stretches(open_ones)}")
+    if portion.end == END_OF_TIME:
+        return portion
+    covered = portion.start
+    for record in within:
+        if record.valid.start > covered:
+            break
+        covered = record.valid.end
+    if covered < portion.end:
+        raise ValueError(f"nothing of it is known at {_told(covered)}: it holds {_stretches(open_ones)}")
+    return portion
+
+
+def _told(moment: Instant) -> str:
+    return to_datetime(moment).isoformat().replace("+00:00", "Z")
+
+
+def _stretches(open_ones: Open) -> str:
+    periods = [record.valid for record in open_ones]
+    told = [
+        f"from {_told(one.start)}" + ("" if one.end == END_OF_TIME else f" to {_told(one.end)}") for one in periods
+    ]
+    return ", ".join(told)
+
+
+type Revise = Callable[[Record], Mapping[str, Any] | None]
+"""The new content of a record, None where nothing is to hold any longer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reversal:
-    """What an undo does to an identity.
+class Rewriting:
+    """How a portion of valid time is written anew: when that is known, after which version, and why."""
 
-    `closed`: the open records that end. `latest` and `kept` hold again what the undone command had closed,
-    `latest_from` and `kept_from` are the versions that held it then.
-    """
-
-    undone: str | None
     at: Instant
-    closed: tuple[Record, ...]
-    kept: Record | None
-    latest: Record | None
-    kept_from: int | None
-    latest_from: int | None
+    last_version: int
+    reason: InvalidationReason
+
+
+def rewrite(open_ones: Open, portion: Period, revise: Revise, how: Rewriting) -> Change:
+    """Write what holds in the portion anew: the content of each record that `revise` gives for it, or nothing.
+
+    What a record says beside the portion holds on, in a record of its own. A record whose content `revise` leaves
+    as it is (the same object) stays untouched.
+    """
+    touched = [
+        (record, content)
+        for record in open_ones
+        if record.valid.overlaps(portion) and (content := revise(record)) is not record.content
+    ]
+    opened: list[Opened] = []
+    for record, content in touched:
+        opened += _pieces(record, content, portion, how)
+    closed = tuple(close(record, how.at, how.reason) for record, _ in touched)
+    numbered = enumerate(opened, start=how.last_version + 1)
+    return Change(
+        how.at, closed, tuple(replace(one, record=replace(one.record, version=number)) for number, one in numbered)
+    )
+
+
+def _pieces(record: Record, content: Mapping[str, Any] | None, portion: Period, how: Rewriting) -> list[Opened]:
+    start, end = max(record.valid.start, portion.start), min(record.valid.end, portion.end)
+    still = replace(record, known=Period(how.at), command_id=None, **_NOT_CLOSED)
+    pieces: list[Opened] = []
+    if record.valid.start < start:
+        before = replace(still, valid=Period(record.valid.start, start), reason=how.reason)
+        pieces.append(Opened(before, record.version))
+    if content is not None:
+        reason = record.reason if end == record.valid.end else how.reason
+        new = Record(record.id, 0, Period(start, end), Period(how.at), content, reason)
+        pieces.append(Opened(new, record.version, revised=True))
+    if end < record.valid.end:
+        pieces.append(Opened(replace(still, valid=Period(end, record.valid.end)), record.version))
+    return pieces
+
+
+def correct_period(
+    open_ones: Open, record: Record, corrected: tuple[Period, Mapping[str, Any]], how: Rewriting
+) -> Change:
+    """The record holds, and held, over another valid time, with this content.
+
+    Raises ValueError when that is empty, or where another record of the identity holds.
+    """
+    valid, content = corrected
+    if valid.end <= valid.start:
+        raise ValueError("invalid_at must lie after valid_at: what ends before it begins never holds")
+    _alone(valid, [one for one in open_ones if one is not record])
+    reason = record.reason if valid.end == record.valid.end else None
+    new = Record(record.id, how.last_version + 1, valid, Period(how.at), content, reason)
+    closed = close(record, how.at, how.reason)
+    return Change(how.at, (closed,), (Opened(new, record.version, revised=True),))
+
+
+def begin(open_ones: Open, record: Record) -> Change:
+    """An identity of which nothing is known over the record's valid time holds there, too.
+
+    Raises ValueError where a record of it holds.
+    """
+    _alone(record.valid, open_ones)
+    return Change(record.known.start, (), (Opened(record, 0, revised=True),))
+
+
+def _alone(valid: Period, others: Iterable[Record]) -> None:
+    over = [record for record in others if record.valid.overlaps(valid)]
+    if over:
+        raise ValueError(f"another record of it holds {_stretches(over)}")
+
+
+def close(record: Record, at: Instant, reason: InvalidationReason) -> Record:
+    """The record, known until `at`."""
+    return replace(record, known=Period(record.known.start, at), closed_reason=reason)
 
 
 _NOT_CLOSED: Final[Mapping[str, Any]] = {"closed_reason": None, "closed_by": None, "closed_source": None}
 
 
-def undo(records: Sequence[Record], undoes: str | None, now: Instant) -> Reversal:
+def undo(records: Sequence[Record], undoes: str | None, at: Instant) -> Change:
     """Revert the last change of an identity, which `undoes` may name: what it opened is closed, what it closed
     holds again over the valid time that it had.
 
@@ -151,36 +233,23 @@ def undo(records: Sequence[Record], undoes: str | None, now: Instant) -> Reversa
         if not any(undoes in (record.command_id, record.closed_by) for record in records):
             raise ValueError(f"the command {undoes} changed nothing of it")
         raise ValueError(f"the command {undone} came after {undoes}; undo that first")
-    opened = [record for record in records if record.known.start == happened]
+    opened = sorted((record for record in records if record.known.start == happened), key=_valid_start)
     reverted = sorted((record for record in records if record.known.end == happened), key=_valid_start)
     if not reverted and len(records) == 1:
         raise ValueError("nothing was changed since it was written")
-    if reverted and not opened and any(map(is_open, records)) and _carried(records) not in reverted:
+    if undone is not None and undone.startswith(REPAIR_PREFIX):
         raise ValueError("its last change was a repair, which is not undone")
-    at = max(now, happened + 1)
-    closed = tuple(_close(record, at, "discovered_false") for record in opened)
-    back = [
-        replace(record, version=version, known=Period(at), command_id=None, **_NOT_CLOSED)
-        for version, record in enumerate(reverted, start=_carried(records).version + 1)
-    ]
-    return Reversal(
-        undone,
-        at,
-        closed,
-        kept=back[0] if len(back) > 1 else None,
-        latest=back[-1] if back else None,
-        kept_from=reverted[0].version if len(back) > 1 else None,
-        latest_from=reverted[-1].version if back else None,
+    last = max(record.version for record in records)
+    back = tuple(
+        Opened(replace(one, version=version, known=Period(at), command_id=None, **_NOT_CLOSED), one.version)
+        for version, one in enumerate(reverted, start=last + 1)
     )
+    closed = tuple(close(record, at, "discovered_false") for record in opened)
+    return Change(at, closed, back, undone)
 
 
 def _valid_start(record: Record) -> Instant:
     return record.valid.start
-
-
-def _carried(records: Sequence[Record]) -> Record:
-    """The record with the highest version: each change gives that to what the identity carries."""
-    return max(records, key=lambda record: record.version)
 
 
 def _last_change(records: Sequence[Record]) -> tuple[Instant, str | None]:
@@ -188,8 +257,3 @@ def _last_change(records: Sequence[Record]) -> tuple[Instant, str | None]:
     opened = [(record.known.start, record.command_id) for record in records]
     closed = [(record.known.end, record.closed_by) for record in records if not is_open(record)]
     return max(opened + closed, key=lambda change: (change[0], change[1] is not None))
-
-
-def is_open(record: Record) -> bool:
-    """Whether the record is part of what is known now."""
-    return record.known.end == END_OF_TIME

@@ -12,18 +12,32 @@ from substrate.bitemporal import Record
 from substrate.connection import Connection, Row, parameters
 from substrate.cypher import transaction as cypher
 from substrate.once import Once
-from substrate.reviser import Ends
 from substrate.rows import LinkName
 
 COMMANDS_AT_MOST: Final = 100
 """A commit holds a lock that stops every graph; an indexed vector costs it about 0.6 ms (ENGINE, rule 11)."""
 
 
+class Ends(NamedTuple):
+    """The memories at the two ends of a link."""
+
+    source_id: str
+    target_id: str
+
+
 class Stored(NamedTuple):
-    """All records of one identity; `fingerprint` is of the command that made it. Of a link also its ends."""
+    """Records of one identity; `fingerprint` is of the command that made it. Of a link also its ends.
+
+    `carried` is the version of the record that it carries: the open one that holds last, or the one that it
+    carried when none was left open; None for a link of which none is open. `last_version` is the highest that one
+    ever had, `touched` when a memory was changed last.
+    """
 
     records: tuple[Record, ...]
     fingerprint: int | None
+    carried: int | None
+    last_version: int
+    touched: Instant = 0
     ends: Ends | None = None
 
 
@@ -39,6 +53,8 @@ class Writes:
     past: list[dict[str, Any]] = field(default_factory=list)
     closing: list[dict[str, Any]] = field(default_factory=list)
     carried: list[dict[str, Any]] = field(default_factory=list)
+    moved: list[dict[str, Any]] = field(default_factory=list)
+    touched: list[dict[str, Any]] = field(default_factory=list)
     withdrawn: list[str] = field(default_factory=list)
     restored: list[str] = field(default_factory=list)
     tagged: list[dict[str, Any]] = field(default_factory=list)
@@ -59,21 +75,32 @@ class Seen:
     handles: list[int] = field(default_factory=list)
 
 
-async def memories(connection: Connection, graph: str, ids: Sequence[str]) -> dict[str, Stored]:
+class Wanted(NamedTuple):
+    """Which records of a memory are wanted beside the one that it carries: all, or the open ones, if what it
+    carries begins after `since`.
+    """
+
+    since: Instant
+    every: bool = False
+
+
+async def memories(connection: Connection, graph: str, wanted: Mapping[str, Wanted]) -> dict[str, Stored]:
     """The records of some memories, by their ids; those that are not there are left out."""
-    if not ids:
+    if not wanted:
         return {}
-    header = parameters({"ids": list(ids)})
+    asked = [{"id": memory_id, **want._asdict()} for memory_id, want in wanted.items()]
     found: dict[str, Stored] = {}
-    for row in await connection.read(graph, cypher.MEMORIES_OF, header):
-        record = rows.record(row[1:])
-        before = found.get(record.id, Stored((), row[0]))
+    for row in await connection.read(
+        graph, cypher.MEMORIES_OF, parameters({"wanted": asked, "open": END_OF_TIME})
+    ):
+        record = rows.record(row[4:])
+        before = found.get(record.id, Stored((), *row[:4]))
         found[record.id] = before._replace(records=(*before.records, record))
     return found
 
 
 async def links(connection: Connection, graph: str, names: Sequence[LinkName]) -> dict[str, Stored]:
-    """The records of some links, by their ids; those that are not there are left out."""
+    """All records of some links, by their ids; those that are not there are left out."""
     by_ends = [{"id": n.id, "source_id": n.ends[0], "target_id": n.ends[1]} for n in names if n.ends]
     by_handle = [{"id": n.id, "handle": n.handle} for n in names if not n.ends]
     found: list[Row] = []
@@ -83,9 +110,13 @@ async def links(connection: Connection, graph: str, names: Sequence[LinkName]) -
         found += await connection.read(graph, cypher.NAMED_LINKS_OF, parameters({"links": by_handle}))
     stored: dict[str, Stored] = {}
     for row in found:
-        record = rows.record_of_link(row[3:])
-        before = stored.get(record.id, Stored((), row[0], Ends(row[1], row[2])))
-        stored[record.id] = before._replace(records=(*before.records, record))
+        record = rows.record_of_link(row[4:])
+        before = stored.get(record.id, Stored((), row[0], None, 0, ends=Ends(row[2], row[3])))
+        stored[record.id] = before._replace(
+            records=(*before.records, record),
+            carried=record.version if row[1] in (True, "true") else before.carried,
+            last_version=max(before.last_version, record.version),
+        )
     return stored
 
 
@@ -95,11 +126,9 @@ async def write(connection: Connection, graph: str, seen: Seen, writes: Writes) 
     Returns by how many microseconds the transaction came later than foreseen. Raises Conflict when another
     writer stored one of its ids, or applied one of its commands, at the same time.
     """
-    moments = [receipt["created_at"] for receipt in writes.receipts]
     values = {
         "at": writes.at,
         "open": END_OF_TIME,
-        "span": max(moments) - writes.at,
         "commands": [receipt["command_id"] for receipt in writes.receipts],
         "ids": seen.ids,
         "seen": seen.memories,
@@ -109,6 +138,8 @@ async def write(connection: Connection, graph: str, seen: Seen, writes: Writes) 
         "past": writes.past,
         "closing": writes.closing,
         "carried": writes.carried,
+        "moved": writes.moved,
+        "touched": writes.touched,
         "withdrawn": writes.withdrawn,
         "restored": writes.restored,
         "tagged": writes.tagged,

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from schemas.temporal import END_OF_TIME, Period
+from schemas.memory import Source
+from schemas.temporal import END_OF_TIME, Instant, Period
 from substrate.connection import Connection, GraphMissing, Row, parameters
 from substrate.cypher import upkeep as cypher
 from substrate.cypher.query import Query
-from substrate.reviser import Written
 
 MEMORIES_A_PAGE: Final = 200
 LINKS_A_PAGE: Final = 200
@@ -20,6 +20,14 @@ LINKS_A_PAGE: Final = 200
 _ROOM: Final = 10 * LINKS_A_PAGE
 """Rows that a page may have when others have added to it since it was planned."""
 CONTENTS_A_READ: Final = 50
+
+
+class Written(NamedTuple):
+    """A repair as its statement records it: the receipt to keep, the moment of its writing, and whose it is."""
+
+    receipt: Mapping[str, Any]
+    at: Instant
+    source: Source
 
 
 class MemoryRow(NamedTuple):

@@ -101,7 +101,8 @@ def _as_sent(mark: Mark, row: Mapping[str, Any], at: Instant) -> Mark:
 def batch_parameters(batch: Batch, command: str) -> str:
     """The parameters of a statement that writes a batch."""
     whole = [] if batch.whole is None else [dict(batch.whole)]
-    values = {"rows": list(batch.rows), "at": batch.at, "whole": whole, "open": END_OF_TIME}
+    last = max(row["nth"] for row in batch.rows)
+    values = {"rows": list(batch.rows), "at": batch.at, "last": last, "whole": whole, "open": END_OF_TIME}
     return parameters({**values, "command": command.removesuffix("_named")})
 
 

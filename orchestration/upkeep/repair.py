@@ -23,9 +23,8 @@ from schemas.upkeep import (
     ReviseLink,
 )
 from substrate import reader, rows, upkeep
-from substrate.bitemporal import is_open
+from substrate.bitemporal import REPAIR_PREFIX, is_open
 from substrate.graph_schema import graph_name
-from substrate.reviser import Written
 
 GONE: Final = "it is no longer as the sweep saw it; nothing was changed"
 _CHANGES: Final = ("emotion_vector", "emotion_description", "energy_transfer_coefficient", "resolution_state")
@@ -99,19 +98,24 @@ async def _re_embed(graph: str, task: ReEmbed, deps: Deps) -> bool:
 
 async def _close_record(graph: str, task: CloseRecord, deps: Deps, now: Instant) -> bool:
     seen = {**task.model_dump(include={"id", "version", "seen"}), "replaced_at": task.at}
-    by = Written(_receipt(task, task.version), now, Source.UPKEEP)
+    by = upkeep.Written(_receipt(task, task.version), now, Source.UPKEEP)
     return await upkeep.close_record(deps.connection, graph, seen, by)
 
 
 async def _revise_link(graph: str, task: RetractLink | ReviseLink, deps: Deps, now: Instant) -> bool:
     link = task.model_dump(include={"id", "source_id", "target_id", "seen"})
-    by = Written(_receipt(task, None), max(now, task.seen + 1), Source.UPKEEP)
+    by = upkeep.Written(_receipt(task, None), max(now, task.seen + 1), Source.UPKEEP)
     return await upkeep.revise_link(deps.connection, graph, link, _opened(task), by)
 
 
 def _receipt(task: RetractLink | ReviseLink | CloseRecord, version: int | None) -> dict[str, Any]:
     """What is kept of a repair that no command can say: it mends records that commands never leave."""
-    return {"command_id": f"repair-{uuid4().hex}", "command": task.action, "id": task.id, "version": version}
+    return {
+        "command_id": f"{REPAIR_PREFIX}{uuid4().hex}",
+        "command": task.action,
+        "id": task.id,
+        "version": version,
+    }
 
 
 def _opened(task: RetractLink | ReviseLink) -> list[dict[str, Any]]:

@@ -139,12 +139,14 @@ def columns_of(name: str, columns: tuple[str, ...]) -> str:
 
 
 def assignments(row: str, columns: tuple[str, ...]) -> str:
-    """A property map that copies `columns` from the map `row`; known from the transaction time `at` on."""
+    """A property map that copies `columns` from the map `row`; known from the transaction time `at` on, by so many
+    microseconds later as the row is the `nth`.
+    """
     return (
         ", ".join(
             f"{column}: intern({row}.{column})" if column in REPEATED else f"{column}: {row}.{column}"
             for column in columns
             if column != "created_at"
         )
-        + ", created_at: at"
+        + f", created_at: at + {row}.nth"
     )

@@ -20,16 +20,26 @@ from substrate.cypher.columns import (
 from substrate.cypher.query import Query
 from substrate.cypher.write import CLOCK
 
+TOUCHED: Final = (
+    "coalesce({0}.touched, CASE WHEN {0}.expired_at = $open THEN {0}.created_at ELSE {0}.expired_at END)"
+)
+"""When a memory was changed last; `touched` is missing where only a build changed it that had no such mark."""
+
 MEMORIES_OF: Final = Query(
     "memories_of",
-    "UNWIND $ids AS id MATCH (i:ConsciousnessNode {id: id}) WITH i "
-    "CALL { WITH i RETURN i AS n UNION ALL WITH i MATCH (i)-[:HAD]->(n:PastVersion) RETURN n } "
-    f"RETURN i.fingerprint, {node_columns('n')}, {columns_of('n', PROVENANCE)}",
+    "UNWIND $wanted AS w MATCH (i:ConsciousnessNode {id: w.id}) WITH i, w "
+    "CALL { WITH i RETURN i AS n UNION ALL WITH i, w WITH i, w WHERE w.every OR i.valid_at > w.since "
+    "MATCH (i)-[:HAD]->(n:PastVersion) WHERE w.every OR n.expired_at = $open RETURN n } "
+    f"RETURN i.fingerprint, i.version, coalesce(i.versions, i.version), {TOUCHED.format('i')}, "
+    f"{node_columns('n')}, {columns_of('n', PROVENANCE)}",
 )
-"""All records of some identities, as of one moment, each with the fingerprint of the identity's first command."""
+"""The records that some identities carry, as of one moment; with `every` also those of the past, else the open
+ones among them where what is carried begins after `since`. In front of each: the fingerprint of the command that
+made the identity, the version that it carries, the highest that it ever had, and when it was changed last."""
 
 _LINK: Final = (
-    f"WHERE e.id = l.id RETURN e.fingerprint, a.id, b.id, {link_columns('e')}, {columns_of('e', PROVENANCE)}"
+    "WHERE e.id = l.id RETURN e.fingerprint, type(e) = 'LINK', a.id, b.id, "
+    f"{link_columns('e')}, {columns_of('e', PROVENANCE)}"
 )
 
 LINKS_OF: Final = Query(
@@ -75,14 +85,15 @@ _AS_SEEN: Final = (
     "OPTIONAL MATCH (c:Receipt) WHERE c.command_id IN $commands WITH m, at, later, count(c) AS applied "
     "OPTIONAL MATCH (n:ConsciousnessNode) WHERE n.id IN $ids "
     "WITH m, at, later, applied, collect(n) AS found "
-    "WITH m, at, later, applied, [n IN found | [n.id, n.version, n.created_at, n.expired_at]] AS found "
+    f"WITH m, at, later, applied, [n IN found | [n.id, n.version, {TOUCHED.format('n')}]] AS found "
     "WITH m, at, later WHERE applied = 0 AND size(found) = size($seen) AND all(one IN $seen WHERE one IN found) "
     "CALL { UNWIND $held AS l MATCH (a:ConsciousnessNode {id: l.source_id}) "
     "MATCH (b:ConsciousnessNode {id: l.target_id}) WITH l, a, b "
     "OPTIONAL MATCH (a)-[e:LINK]->(b) WHERE e.id = l.id WITH l, a, b, collect(e) AS carried "
     "OPTIONAL MATCH (a)-[h:PAST_LINK]->(b) WHERE h.id = l.id WITH l, carried, collect(h) AS past "
-    "WITH l, past, [e IN carried | coalesce(e.version, 1)] AS versions "
-    "WHERE versions = l.carried AND size(past) = l.past RETURN count(l) AS same } "
+    "WITH l, size(past) AS held, size([h IN past WHERE h.expired_at = $open]) AS still, "
+    "[e IN carried | coalesce(e.version, 1)] AS versions "
+    "WHERE versions = l.carried AND held = l.past AND still = l.still RETURN count(l) AS same } "
     "CALL { UNWIND $handles AS handle MATCH ()-[e:LINK|PAST_LINK {handle: handle}]->() RETURN count(e) AS taken } "
     "WITH m, at, later WHERE same = size($held) AND taken = 0 "
 )
@@ -125,14 +136,28 @@ _CARRIED: Final = (
     "WITH later, r, n, s LIMIT 1000 OPTIONAL MATCH (s)-[:HAS_TRACE]->(st) "
     "WITH later, r, n, s, st LIMIT 1000 OPTIONAL MATCH (n)-[:HAS_TRACE]->(t) "
     "WITH later, r, n, s, st, t LIMIT 1000 "
-    "SET n = CASE WHEN s IS NULL THEN properties(n) ELSE properties(s) END "
+    "SET n = CASE WHEN r.of = 0 THEN {id: r.id} WHEN s IS NULL THEN properties(n) ELSE properties(s) END "
     f"SET n += r.content {_marked('n', 'r')} "
-    "SET t = CASE WHEN st IS NULL THEN properties(t) ELSE properties(st) END "
+    "SET t = CASE WHEN r.of = 0 THEN {} WHEN st IS NULL THEN properties(t) ELSE properties(st) END "
     f"{_TRACE.format('t', 'r')} "
     "SET t += CASE WHEN r.felt THEN {emotion: vecf32(r.emotion)} ELSE {} END "
     "RETURN count(r) AS changed } "
     "WITH m, at, later CALL { UNWIND $carried AS r MATCH (n:ConsciousnessNode {id: r.id}) "
     "WITH n MATCH (n)-[:HAS_OTHER_TRACE]->(o) DELETE o RETURN count(n) AS stale } "
+)
+
+_MOVED: Final = (
+    "WITH m, at, later CALL { UNWIND $moved AS r MATCH (n:ConsciousnessNode {id: r.id}) "
+    "WITH r, n MATCH (n)-[:HAD]->(p:PastVersion) WHERE p.version = r.version "
+    "WITH p LIMIT 1000 OPTIONAL MATCH (p)-[:HAS_TRACE]->(t) WHERE indegree(t, 'HAS_TRACE') = 1 "
+    "OPTIONAL MATCH (p)-[:HAS_OTHER_TRACE]->(o) WHERE indegree(o, 'HAS_OTHER_TRACE') = 1 "
+    "DELETE t, o, p RETURN count(p) AS moved } "
+)
+"""A record of the past side that its identity carries again lies there alone."""
+
+_TOUCHED: Final = (
+    "WITH m, at, later CALL { WITH at UNWIND $touched AS r MATCH (n:ConsciousnessNode {id: r.id}) "
+    "SET n.touched = at, n.versions = r.versions RETURN count(n) AS touched } "
 )
 
 _SIDES: Final = (
@@ -168,22 +193,22 @@ _LINKS: Final = (
     "OPTIONAL MATCH (a)-[h:PAST_LINK]->(b) WHERE h.id = r.id "
     "WITH later, r, a, b, carried, collect(h) AS past "
     f"{_opened('PAST_LINK')} {_opened('LINK')} "
-    "FOREACH (k IN r.closing | FOREACH (h IN [h IN past WHERE h.version = k.version] | "
+    "FOREACH (k IN r.closing | FOREACH (h IN [h IN past WHERE coalesce(h.version, 1) = k.version] | "
     f"{_marked('h', 'k')})) "
+    "FOREACH (h IN [h IN past WHERE coalesce(h.version, 1) IN r.carried_again] | DELETE h) "
     "FOREACH (e IN CASE WHEN r.moved THEN carried ELSE [] END | DELETE e) RETURN count(r) AS related } "
 )
 
 _RECEIPTS: Final = (
     "WITH m, at, later FOREACH (r IN $receipts | CREATE (c:Receipt {command_id: r.command_id}) "
     f"SET c += r, c.created_at = {_then('r.created_at')}) "
-    "FOREACH (_ IN CASE WHEN $span < 0 THEN [] ELSE [1] END | SET m.clock = at + $span) "
-    "SET m.pending_until = CASE WHEN coalesce(m.pending_until, 0) < $pending_until THEN $pending_until "
-    "ELSE m.pending_until END RETURN later"
+    "SET m.clock = at, m.pending_until = CASE WHEN coalesce(m.pending_until, 0) < $pending_until "
+    "THEN $pending_until ELSE m.pending_until END RETURN later"
 )
 
 TRANSACTION: Final = Query(
     "transaction",
-    f"{_AS_SEEN} {_NEW} {_PAST} {_CLOSED} {_CARRIED} {_SIDES} {_TAGS} {_LINKS} {_RECEIPTS}",
+    f"{_AS_SEEN} {_NEW} {_PAST} {_CLOSED} {_CARRIED} {_MOVED} {_TOUCHED} {_SIDES} {_TAGS} {_LINKS} {_RECEIPTS}",
 )
 """Everything that the commands close and open. No row comes back, and nothing is changed, when what was seen is
 no more."""

@@ -11,7 +11,6 @@ from typing import Final
 
 from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
 from substrate.cypher.query import Query
-from substrate.cypher.revise import RECEIPT
 from substrate.cypher.write import CLOCK
 
 TEXT_READ: Final = 2000
@@ -95,17 +94,23 @@ RE_EMBED: Final = Query(
 )
 """Give the open record of an identity the embedding that it lacks. No row back: it has changed since."""
 
+RECEIPT: Final = (
+    "CREATE (c:Receipt {command_id: $receipt.command_id}) SET c += $receipt, c.created_at = at, m.clock = at "
+)
+
 REVISE_LINK: Final = Query(
     "revise_link",
     f"{CLOCK} MATCH (a:ConsciousnessNode {{id: $source_id}}) WITH m, at, a LIMIT 1 "
     "MATCH (a)-[e:LINK]->(b) "
     "WHERE b.id = $target_id AND e.id = $id AND e.created_at = $seen AND e.expired_at = $open "
-    "WITH m, at, a, b, e LIMIT 1 "
-    "CREATE (a)-[p:PAST_LINK]->(b) SET p = properties(e) "
+    "WITH m, at, a, b, e LIMIT 1 OPTIONAL MATCH (a)-[q:PAST_LINK]->(b) WHERE q.id = $id "
+    "WITH m, at, a, b, e, max(coalesce(q.version, 1)) AS before "
+    "WITH m, at, a, b, e, CASE WHEN before > coalesce(e.version, 1) THEN before ELSE coalesce(e.version, 1) END "
+    "AS highest CREATE (a)-[p:PAST_LINK]->(b) SET p = properties(e) "
     "SET p.expired_at = at, p.closed_by = $receipt.command_id, p.closed_reason = 'discovered_false', "
     "p.closed_source = $closed_source "
     "FOREACH (change IN $opened | CREATE (a)-[k:LINK]->(b) SET k = properties(e) SET k += change, "
-    "k.created_at = at, k.version = coalesce(e.version, 1) + 1, k.command_id = $receipt.command_id) "
+    "k.created_at = at, k.version = highest + 1, k.command_id = $receipt.command_id) "
     f"{RECEIPT} DELETE e RETURN at",
 )
 """Close the open record of a link and open another with the changes, or none. No row back: it is not there."""
@@ -113,8 +118,9 @@ REVISE_LINK: Final = Query(
 CLOSE_RECORD: Final = Query(
     "close_record",
     f"{CLOCK} MATCH (n:ConsciousnessNode {{id: $id}}) WITH m, at, n LIMIT 1 MATCH (n)-[:HAD]->(p:PastVersion) "
-    "WHERE p.version = $version AND p.created_at = $seen AND p.expired_at = $open WITH m, at, p LIMIT 1 "
-    f"SET p.expired_at = $replaced_at, p.closed_by = $receipt.command_id, p.closed_source = $closed_source "
+    "WHERE p.version = $version AND p.created_at = $seen AND p.expired_at = $open WITH m, at, n, p LIMIT 1 "
+    "SET n.touched = at, p.expired_at = $replaced_at, p.closed_by = $receipt.command_id, "
+    f"p.closed_source = $closed_source "
     f"{RECEIPT} RETURN at",
 )
 """Close a past version that was left open beside the record which replaced it, when that did so."""

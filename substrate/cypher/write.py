@@ -33,7 +33,8 @@ _BEGIN: Final = (
     "MERGE (c:Receipt {command_id: w.command_id}) ON CREATE SET c += w, c.created_at = at) "
     "WITH m, at UNWIND $rows AS r OPTIONAL MATCH (c:Receipt {command_id: r.receipt}) "
 )
-"""`whole`: the receipt of a command of which all rows are parts, or none. `r.receipt`: the id of a row's own."""
+"""`whole`: the receipt of a command of which all rows are parts, or none. `r.receipt`: the id of a row's own.
+`r.nth`: by how many microseconds a row is told after the first, `last` the most of them."""
 
 _FOUND: Final = (
     "o.fingerprint AS fingerprint, coalesce(o.version, 1) AS version, "
@@ -45,12 +46,12 @@ _ANSWERED: Final = (
     "(r.again AND version = 1 AND fingerprint = r.fingerprint AND expired_at = $open)) THEN [1] ELSE [] END | "
     "CREATE (:Receipt {command_id: r.receipt, fingerprint: r.fingerprint, command: intern($command), id: r.id, "
     "version: version, valid_at: coalesce(valid_at, r.valid_at), invalid_at: coalesce(invalid_at, r.invalid_at), "
-    "created_at: coalesce(created_at, at), warnings: intern(r.warnings)})) "
+    "created_at: coalesce(created_at, at + r.nth), warnings: intern(r.warnings)})) "
 )
 """The receipt of a row that is stored, or that says again (`r.again`) what is stored already."""
 
 _MARKS: Final = (
-    "RETURN r.id, size(new), at, fingerprint, version, valid_at, invalid_at, created_at, expired_at, "
+    "RETURN r.id, size(new), at + r.nth, fingerprint, version, valid_at, invalid_at, created_at, expired_at, "
     f"{columns_of('c', RECEIPT_COLUMNS)}"
 )
 
@@ -67,7 +68,7 @@ REMEMBER: Final = Query(
     f"WITH m, at, r, c, CASE WHEN o IS NULL AND c IS NULL THEN [1] ELSE [] END AS new, {_FOUND} "
     "FOREACH (_ IN new | "
     f"CREATE (n:ConsciousnessNode {{{assignments('r', NODE_COLUMNS + NODE_UPKEEP)}}})"
-    f"-[:HAS_TRACE]->(:Trace {_TRACE}) SET m.clock = at "
+    f"-[:HAS_TRACE]->(:Trace {_TRACE}) SET m.clock = at + $last "
     "FOREACH (tag IN r.tag_names | MERGE (t:Tag {name: tag}) CREATE (n)-[:TAGGED]->(t))) "
     f"FOREACH {_ANSWERED} {_MARKS}",
 )
@@ -83,7 +84,7 @@ _RELATE_NEW: Final = (
     "CASE WHEN has_source AND has_target AND o IS NULL AND c IS NULL AND gone = 0 THEN [1] ELSE [] END AS new, "
     f"{_FOUND} FOREACH (_ IN new | "
     f"CREATE (a)-[:LINK {{handle: r.handle, {assignments('r', LINK_COLUMNS + LINK_UPKEEP)}}}]->(b) "
-    f"SET m.clock = at) FOREACH {_ANSWERED} {_MARKS}, has_source, has_target, gone"
+    f"SET m.clock = at + $last) FOREACH {_ANSWERED} {_MARKS}, has_source, has_target, gone"
 )
 
 RELATE: Final = Query(

@@ -50,6 +50,9 @@ CHANGES: list[tuple[str, dict[str, Any], list[tuple[int, int, int | None, bool, 
     ("correct_link", {"energy": 0.2},
      [(1, 1, None, False, 0.7, "in_progress"), (2, 1, None, True, 0.2, "in_progress")]),
     ("resolve_link", {},
+     [(1, 1, None, False, 0.7, "in_progress"), (2, 1, 10, True, 0.7, "in_progress"),
+      (3, 10, None, True, 0.7, "resolved")]),
+    ("resolve_link", {"effective_at": moment(1)},
      [(1, 1, None, False, 0.7, "in_progress"), (2, 1, None, True, 0.7, "resolved")]),
     ("unrelate", {"effective_at": moment(5)},
      [(1, 1, None, False, 0.7, "in_progress"), (2, 1, 5, True, 0.7, "in_progress")]),
@@ -164,18 +167,21 @@ async def test_what_cannot_be_changed_of_a_link_is_refused_and_changes_nothing(
 
 
 @pytest.mark.parametrize("own_id", ["a link", None])
-async def test_a_withdrawn_link_is_made_anew_only_by_an_undo(
+async def test_a_withdrawn_link_is_no_more_corrected_and_may_hold_again(
     deps: Deps, fresh_citizen: str, own_id: str | None
 ) -> None:
     link_id = await joined(deps, fresh_citizen, id=own_id)
     await stored(deps, change(fresh_citizen, "unrelate", link_id), now=day(10))
     assert await links(deps, fresh_citizen) == []
-    (receipt,) = await send(deps, relate(fresh_citizen, "a", "b", id=own_id), now=day(11))
-    assert (receipt.problem, receipt.current_version) == ("conflict", 1)
     (receipt,) = await send(deps, change(fresh_citizen, "correct_link", link_id, energy=0.1), now=day(11))
     assert (receipt.problem, receipt.current_version) == ("conflict", 1)
     await stored(deps, change(fresh_citizen, "undo_link", link_id), now=day(12))
     assert [link.link_id for link in await links(deps, fresh_citizen)] == [link_id]
+    await stored(deps, change(fresh_citizen, "unrelate", link_id, effective_at=moment(12)), now=day(13))
+    await stored(deps, relate(fresh_citizen, "a", "b", id=own_id, energy=0.2), now=day(14))
+    records = [one for one in await history(deps, fresh_citizen, link_id) if one.expired_at is None]
+    held = [(one.valid_at, one.invalid_at, one.energy) for one in records]
+    assert held == [(moment(1), moment(12), 0.7), (moment(14), None, 0.2)]
 
 
 async def test_a_link_that_was_corrected_is_known_when_its_first_form_is_sent_again(

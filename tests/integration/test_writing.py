@@ -146,8 +146,8 @@ async def test_a_refused_command_changes_nothing(deps: Deps, fresh_citizen: str)
     receipts = await send(
         deps,
         remember(fresh_citizen, "a", description="second"),
-        Supersede(**who, description="x", effective_at=moment(1)),
         Supersede(**who, description="x", effective_at=moment(0)),
+        Supersede(**who, description="x", valid_from=moment(-3), valid_to=moment(-2)),
         Correct(**who, description="x", expected_version=2),
         Retract(**who, expected_version=7),
     )

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.temporal import END_OF_TIME, Period, Scope
-from substrate.bitemporal import Change, Record, after, correct, is_open, retract, supersede, undo, visible
+from substrate import bitemporal
+from substrate.bitemporal import Change, Record, Rewriting, is_open, open_records, visible
 
 HORIZON = 12
 """Valid times lie in 0..HORIZON; an open end reaches past it."""
+FAR = HORIZON + 3
+LATER = 10_000
 
-Step = tuple[Literal["supersede", "correct", "retract"], int | None, int]
+
+@dataclass(frozen=True)
+class Step:
+    """A command in outline: which, over which stretch of valid time; no end is the end of what is known."""
+
+    kind: str
+    start: int
+    end: int | None
+
+
 steps = st.lists(
-    st.one_of(
-        st.tuples(st.just("supersede"), st.integers(-1, HORIZON + 1), st.integers(-5, 40)),
-        st.tuples(st.just("correct"), st.none(), st.integers(-5, 40)),
-        st.tuples(st.just("retract"), st.none() | st.integers(-1, HORIZON + 1), st.integers(-5, 40)),
+    st.builds(
+        Step,
+        st.sampled_from(("supersede", "correct", "retract", "begin", "undo")),
+        st.integers(-1, HORIZON + 1),
+        st.none() | st.integers(-1, HORIZON + 1),
     ),
-    max_size=6,
+    max_size=7,
 )
 
 
@@ -33,244 +47,246 @@ def first_records(draw: st.DrawFn) -> Record:
     return Record("m", 1, Period(start, end), Period(draw(st.integers(0, 10))), {"said": "first"})
 
 
+type Belief = Mapping[int, object]
+"""What is said of each instant of valid time of which something is said."""
+
+
+def told(start: int, end: int | None, said: object) -> dict[int, object]:
+    return dict.fromkeys(range(max(start, -2), min(FAR if end is None else end, FAR)), said)
+
+
+def believed(step: Step, said: str, before: Belief, history: list[Belief]) -> Belief | None:
+    """What is believed after a step, None where it is refused: written from the words of the rules alone."""
+    end = FAR if step.end is None else step.end
+    stretch = range(step.start, end)
+    if step.kind == "undo":
+        return history[-2] if len(history) > 1 else None
+    if step.kind == "begin":
+        return {**before, **told(step.start, step.end, said)} if stretch and not {*stretch} & {*before} else None
+    if not stretch or step.start not in before:
+        return None
+    if step.end is not None and not {*stretch} <= {*before}:
+        return None
+    rest = {instant: what for instant, what in before.items() if instant not in stretch}
+    if step.kind == "retract":
+        return rest
+    return {**rest, **dict.fromkeys({*stretch} & {*before}, said)}
+
+
 @dataclass
 class Ledger:
     """All records of one identity, as the commands leave them."""
 
-    latest: Record | None
-    past: list[Record] = field(default_factory=list)
+    all: list[Record]
+    changes: list[Change] = field(default_factory=list)
 
-    def records(self) -> list[Record]:
-        return self.past if self.latest is None else [*self.past, self.latest]
+    def carry_out(self, step: Step, said: str, at: int) -> Change:
+        """Raises ValueError for what is refused."""
+        open_ones = open_records(self.all)
+        last = max(record.version for record in self.all)
+        end = END_OF_TIME if step.end is None else step.end
+        if step.kind == "undo":
+            return bitemporal.undo(self.all, None, at)
+        if step.kind == "begin":
+            if end <= step.start:
+                raise ValueError("empty")
+            new = Record("m", last + 1, Period(step.start, end), Period(at), {"said": said})
+            return bitemporal.begin(open_ones, new)
+        if not open_ones:
+            raise ValueError("nothing holds")
+        why = "reality_changed" if step.kind == "supersede" else "discovered_false"
+        revise: Callable[[Record], Any] = lambda _: None if step.kind == "retract" else {"said": said}  # noqa: E731
+        portion = bitemporal.named_portion(open_ones, Period(step.start, end))
+        return bitemporal.rewrite(open_ones, portion, revise, Rewriting(at, last, why))  # type: ignore[arg-type]
 
     def take(self, change: Change) -> None:
-        self.past.append(change.closed)
-        if change.kept is not None:
-            self.past.append(change.kept)
-        self.latest = change.latest
+        closed = {record.version: record for record in change.closed}
+        self.all = [closed.get(one.version, one) for one in self.all] + [one.record for one in change.opened]
+        self.changes.append(change)
 
     def seen(self, valid: int, known: int) -> list[Record]:
-        return [record for record in self.records() if visible(record, Scope.at(valid, known))]
+        return [record for record in self.all if visible(record, Scope.at(valid, known))]
+
+    def belief(self, known: int) -> Belief:
+        """What was said of each instant, as it was known at one. Never two things of one instant."""
+        said: dict[int, object] = {}
+        for valid in range(-2, FAR):
+            seen = self.seen(valid, known)
+            assert len(seen) <= 1
+            if seen:
+                said[valid] = seen[0].content["said"]
+        return said
 
 
-class Beliefs:
-    """The model: from each transaction time on, what was believed of each instant of valid time."""
-
-    def __init__(self, record: Record) -> None:
-        self.span = record.valid
-        self.states: list[tuple[int, dict[int, object]]] = []
-        self._believe(record.known.start, {}, record.valid.start, record.content["said"])
-
-    def _believe(self, at: int, before: dict[int, object], start: int, said: object) -> None:
-        changed = dict(before)
-        for instant in range(max(start, -2), min(self.span.end, HORIZON + 3)):
-            changed[instant] = said
-        self.states.append((at, changed))
-
-    def change(self, at: int, start: int, said: object) -> None:
-        self._believe(at, self.states[-1][1], start, said)
-
-    def at(self, valid: int, known: int) -> object:
-        held: object = None
-        for at, state in self.states:
-            if at <= known:
-                held = state.get(valid)
-        return held
-
-
-def carry_out(step: Step, record: Record, said: str) -> Change:
-    kind, effective, now = step
-    if kind == "correct":
-        return correct(record, {"said": said}, now)
-    if kind == "retract":
-        return retract(record, effective, "discovered_false", now)
-    assert effective is not None
-    return supersede(record, {"said": said}, effective, now)
-
-
-def lived(first: Record, taken: list[Step]) -> tuple[Ledger, Beliefs, list[Change]]:
-    """The ledger, the model and the changes after the steps that were not refused."""
-    ledger, beliefs, changes = Ledger(first), Beliefs(first), []
+def lived(first: Record, taken: list[Step]) -> tuple[Ledger, list[tuple[int, Belief]]]:
+    """The ledger, and what the model believes from each transaction time on, of the steps not refused."""
+    ledger = Ledger([first])
+    beliefs: list[tuple[int, Belief]] = [
+        (first.known.start, told(*(first.valid.start, first.valid.end), said="first"))
+    ]
     for number, step in enumerate(taken):
-        record = ledger.latest
-        if record is None:
-            break
+        at = beliefs[-1][0] + 1 + number % 3
+        after = believed(step, f"{step.kind} {number}", beliefs[-1][1], [belief for _, belief in beliefs])
         try:
-            change = carry_out(step, record, f"{step[0]} {number}")
+            change = ledger.carry_out(step, f"{step.kind} {number}", at)
         except ValueError:
+            assert after is None, f"{step} was refused"
             continue
-        kind, effective, _ = step
-        start = record.valid.start if effective is None else max(effective, record.valid.start)
-        beliefs.change(change.closed.known.end, start, None if kind == "retract" else f"{kind} {number}")
-        if change.latest is not None:
-            beliefs.span = change.latest.valid
+        assert after is not None, f"{step} was carried out"
         ledger.take(change)
-        changes.append(change)
-    return ledger, beliefs, changes
+        beliefs.append((at, after))
+    return ledger, beliefs
 
 
 @given(first_records(), steps)
 def test_what_is_seen_at_any_pair_of_instants_is_what_was_believed(first: Record, taken: list[Step]) -> None:
-    ledger, beliefs, _ = lived(first, taken)
-    instants = {at for at, _ in beliefs.states}
-    for known in sorted(instants | {at - 1 for at in instants}):
-        for valid in range(-2, HORIZON + 3):
-            seen = ledger.seen(valid, known)
-            assert len(seen) <= 1
-            assert (seen[0].content["said"] if seen else None) == beliefs.at(valid, known)
+    ledger, beliefs = lived(first, taken)
+    assert ledger.belief(first.known.start - 1) == {}
+    for place, (at, belief) in enumerate(beliefs):
+        until = beliefs[place + 1][0] if place + 1 < len(beliefs) else LATER
+        assert ledger.belief(at) == belief
+        assert ledger.belief(until - 1) == belief
 
 
 @given(first_records(), steps)
 def test_the_past_answers_as_it_answered_then(first: Record, taken: list[Step]) -> None:
-    before, _, _ = lived(first, taken[:-1])
-    now, _, changes = lived(first, taken)
-    if len(now.records()) == len(before.records()):
+    before, _ = lived(first, taken[:-1])
+    now, beliefs = lived(first, taken)
+    if len(now.changes) == len(before.changes):
         return
-    changed_at = changes[-1].closed.known.end
-    for known in range(first.known.start - 1, changed_at):
-        for valid in range(-2, HORIZON + 3):
-            then = [(r.version, r.content, r.valid) for r in before.seen(valid, known)]
-            assert [(r.version, r.content, r.valid) for r in now.seen(valid, known)] == then
+    for known in range(first.known.start - 1, beliefs[-1][0]):
+        for valid in range(-2, FAR):
+            then = [(r.version, r.content, r.valid, r.reason) for r in before.seen(valid, known)]
+            assert [(r.version, r.content, r.valid, r.reason) for r in now.seen(valid, known)] == then
 
 
 @given(first_records(), steps)
 def test_a_closed_record_keeps_all_but_its_end(first: Record, taken: list[Step]) -> None:
-    record = first
-    for change in lived(first, taken)[2]:
-        closed = change.closed
-        assert (closed.id, closed.version, closed.valid, closed.content) == (
-            record.id,
-            record.version,
-            record.valid,
-            record.content,
-        )
-        assert closed.known.start == record.known.start
-        assert not is_open(closed)
-        if change.latest is not None:
-            record = change.latest
-
-
-@given(first_records(), steps)
-def test_transaction_time_only_goes_forward_even_when_the_clock_goes_back(
-    first: Record, taken: list[Step]
-) -> None:
-    known = first.known.start
-    for change in lived(first, taken)[2]:
-        assert change.closed.known.end > known
-        opened = [record for record in (change.kept, change.latest) if record is not None]
-        assert all(record.known == Period(change.closed.known.end) for record in opened)
-        known = change.closed.known.end
+    ledger = Ledger([first])
+    for change in lived(first, taken)[0].changes:
+        before = {record.version: record for record in ledger.all}
+        for record in change.closed:
+            was = before[record.version]
+            assert (record.valid, record.content, record.reason) == (was.valid, was.content, was.reason)
+            assert record.known == Period(was.known.start, change.at)
+            assert is_open(was)
+            assert record.closed_reason is not None
+        ledger.take(change)
 
 
 @given(first_records(), steps)
 def test_no_two_records_of_an_identity_have_one_version(first: Record, taken: list[Step]) -> None:
-    ledger, _, changes = lived(first, taken)
-    versions = [record.version for record in ledger.records()]
-    assert len(set(versions)) == len(versions)
-    if ledger.latest is not None:
-        assert ledger.latest.version == max(versions)
-    assert all(change.closed.version < change.latest.version for change in changes if change.latest)
+    versions = [record.version for record in lived(first, taken)[0].all]
+    assert sorted(versions) == list(range(1, len(versions) + 1))
 
 
-@dataclass
-class Undone:
-    """All records of one identity, as undo closes and opens them."""
-
-    all: list[Record]
-
-    def take(self, change: Change) -> None:
-        opened = [record for record in (change.kept, change.latest) if record is not None]
-        self.all = [change.closed if one.version == change.closed.version else one for one in self.all] + opened
-
-    def undo(self, now: int) -> None:
-        reversal = undo(self.all, None, now)
-        closed = {record.version: record for record in reversal.closed}
-        opened = [record for record in (reversal.kept, reversal.latest) if record is not None]
-        self.all = [closed.get(one.version, one) for one in self.all] + opened
-
-    def believed(self, known: int) -> list[object]:
-        """What was said of each instant, as it was known at one."""
-        return [
-            [one.content["said"] for one in self.all if visible(one, Scope.at(valid, known))]
-            for valid in range(-2, HORIZON + 3)
-        ]
+@given(first_records(), steps)
+def test_what_a_change_opens_lies_in_the_order_of_its_valid_time(first: Record, taken: list[Step]) -> None:
+    for change in lived(first, taken)[0].changes:
+        opened = [one.record for one in change.opened]
+        assert opened == sorted(opened, key=lambda one: (one.valid.start, one.version))
+        assert all(record.known == Period(change.at) for record in opened)
 
 
 @given(first_records(), steps, st.integers(1, 4))
-def test_an_undo_brings_back_what_was_believed_and_leaves_the_past(
-    first: Record, taken: list[Step], times: int
-) -> None:
-    held = Undone([first])
-    states = [held.believed(LATER)]
-    for number, step in enumerate(taken):
-        record = max(held.all, key=lambda one: one.version)
-        if not is_open(record):
-            break
-        try:
-            held.take(carry_out(step, record, f"{step[0]} {number}"))
-        except ValueError:
-            continue
-        states.append(held.believed(LATER))
-    if len(states) == 1:
+def test_an_undo_can_be_undone(first: Record, taken: list[Step], times: int) -> None:
+    ledger, beliefs = lived(first, [step for step in taken if step.kind != "undo"])
+    if len(beliefs) == 1:
         with pytest.raises(ValueError, match="nothing was changed"):
-            undo(held.all, None, 50)
+            bitemporal.undo(ledger.all, None, LATER)
         return
-    known = max(one.known.start for one in held.all) + 1
-    past = [held.believed(at) for at in range(known)]
+    states = [belief for _, belief in beliefs]
     for turn in range(times):
-        held.undo(50)
-        assert held.believed(LATER) == states[-1 if turn % 2 else -2]
-        assert [held.believed(at) for at in range(known)] == past
-        assert sorted(one.version for one in held.all) == list(range(1, len(held.all) + 1))
+        at = LATER + turn
+        ledger.take(bitemporal.undo(ledger.all, None, at))
+        assert ledger.belief(at) == states[-1 if turn % 2 else -2]
 
 
-LATER = 10_000
 RECORD = Record("m", 3, Period(10, 20), Period(100), {"said": "old"})
+BEHIND = Record("m", 4, Period(20, 30), Period(100), {"said": "behind"}, "reality_changed")
+APART = Record("m", 5, Period(40, END_OF_TIME), Period(100), {"said": "apart"})
+WORLD = Rewriting(200, 5, "reality_changed")
+FALSE = Rewriting(200, 5, "discovered_false")
 
 
-@pytest.mark.parametrize("effective", [9, 10, 20, 21])
-def test_a_change_of_the_world_outside_the_record_is_refused(effective: int) -> None:
-    with pytest.raises(ValueError, match="effective_at"):
-        supersede(RECORD, {"said": "new"}, effective, 200)
+def new(_: Record) -> Mapping[str, Any]:
+    return {"said": "new"}
 
 
-@pytest.mark.parametrize("effective", [20, 21])
-def test_a_retraction_after_the_end_is_refused(effective: int) -> None:
-    with pytest.raises(ValueError, match="effective_at"):
-        retract(RECORD, effective, "reality_changed", 200)
+def none(_: Record) -> None:
+    return None
 
 
-def test_a_change_of_the_world_keeps_the_old_content_before_it() -> None:
-    change = supersede(RECORD, {"said": "new"}, 15, 200)
-    assert change.closed == Record(
-        "m", 3, Period(10, 20), Period(100, 200), {"said": "old"}, None, "reality_changed"
-    )
-    assert change.kept == Record("m", 4, Period(10, 15), Period(200), {"said": "old"}, "reality_changed")
-    assert change.latest == Record("m", 5, Period(15, 20), Period(200), {"said": "new"})
+def periods(change: Change) -> list[tuple[int, int, object, object]]:
+    return [
+        (*one.record.valid, one.record.content["said"], one.record.reason)
+        for one in change.opened
+    ]  # fmt: skip
 
 
-def test_a_correction_holds_over_the_same_valid_time() -> None:
-    change = correct(RECORD, {"said": "new"}, 200)
-    assert change.closed.closed_reason == "discovered_false"
-    assert change.kept is None
-    assert change.latest == Record("m", 4, Period(10, 20), Period(200), {"said": "new"})
+@pytest.mark.parametrize(
+    ("portion", "message"),
+    [
+        (Period(9), "nothing of it is known at"),
+        (Period(9, 12), "nothing of it is known at"),
+        (Period(12, 12), "empty"),
+        (Period(15, 12), "empty"),
+        (Period(25, 45), "nothing of it is known at"),
+        (Period(30), "nothing of it is known at"),
+        (Period(35, 45), "nothing of it is known at"),
+    ],
+)
+def test_a_portion_that_is_not_known_throughout_is_refused(portion: Period, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        bitemporal.named_portion([RECORD, BEHIND, APART], portion)
 
 
-@pytest.mark.parametrize("effective", [None, 9, 10])
-def test_what_never_held_leaves_nothing(effective: int | None) -> None:
-    change = retract(RECORD, effective, "discovered_false", 200)
-    assert (change.kept, change.latest) == (None, None)
-    assert change.closed.known == Period(100, 200)
+def test_a_portion_without_an_end_reaches_over_gaps_to_the_end_of_what_is_known() -> None:
+    portion = bitemporal.named_portion([RECORD, BEHIND, APART], Period(15))
+    change = bitemporal.rewrite([RECORD, BEHIND, APART], portion, new, WORLD)
+    assert periods(change) == [
+        (10, 15, "old", "reality_changed"),
+        (15, 20, "new", None),
+        (20, 30, "new", "reality_changed"),
+        (40, END_OF_TIME, "new", None),
+    ]
+    assert [record.version for record in change.closed] == [3, 4, 5]
+    assert [one.record.version for one in change.opened] == [6, 7, 8, 9]
+    assert change.told == change.opened[1].record
 
 
-def test_what_ended_stays_until_its_end() -> None:
-    change = retract(RECORD, 15, "reality_changed", 200)
-    assert change.latest == Record("m", 4, Period(10, 15), Period(200), {"said": "old"}, "reality_changed")
+def test_what_lies_beside_the_portion_holds_on() -> None:
+    change = bitemporal.rewrite([RECORD], Period(12, 15), new, FALSE)
+    assert periods(change) == [(10, 12, "old", "discovered_false"), (12, 15, "new", "discovered_false"),
+                               (15, 20, "old", None)]  # fmt: skip
+    assert change.closed[0].closed_reason == "discovered_false"
+    assert [one.of for one in change.opened] == [3, 3, 3]
 
 
-@pytest.mark.parametrize(("now", "at"), [(200, 200), (101, 101), (100, 101), (0, 101)])
-def test_a_change_comes_after_what_it_changes(now: int, at: int) -> None:
-    assert after(now, RECORD) == at
+def test_what_no_longer_holds_leaves_a_gap() -> None:
+    change = bitemporal.rewrite([RECORD, BEHIND], Period(15, 25), none, FALSE)
+    assert periods(change) == [(10, 15, "old", "discovered_false"), (25, 30, "behind", "reality_changed")]
+
+
+def test_a_record_whose_content_stays_is_left_alone() -> None:
+    change = bitemporal.rewrite([RECORD, BEHIND], Period(15), lambda record: record.content, WORLD)
+    assert (change.closed, change.opened) == ((), ())
+
+
+@pytest.mark.parametrize(("moment", "version"), [(5, 3), (10, 3), (20, 4), (29, 4), (30, 4), (39, 4), (40, 5)])
+def test_a_moment_addresses_what_holds_then_or_the_last_before_it_or_the_first(moment: int, version: int) -> None:
+    assert bitemporal.held_at([RECORD, BEHIND, APART], moment).version == version
+
+
+def test_the_valid_time_itself_is_corrected() -> None:
+    change = bitemporal.correct_period([RECORD, APART], RECORD, (Period(5, 25), {"said": "old"}), FALSE)
+    assert periods(change) == [(5, 25, "old", None)]
+
+
+@pytest.mark.parametrize("valid", [Period(5, 41), Period(45), Period(12, 12)])
+def test_a_valid_time_that_is_empty_or_not_free_is_refused(valid: Period) -> None:
+    with pytest.raises(ValueError, match=r"another record|must lie after"):
+        bitemporal.correct_period([RECORD, APART], RECORD, (valid, {"said": "old"}), FALSE)
 
 
 @pytest.mark.parametrize(

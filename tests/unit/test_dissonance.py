@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.dissonance import detect_temporal_dissonances, recurring
-from schemas.memory import ConsciousnessNode
+from schemas.memory import ConsciousnessNode, InvalidationReason
 from schemas.temporal import Instant, Period, TemporalMode, open_end, to_datetime
 from schemas.thought import RecurringCorrection, TemporalDissonance
 from substrate import bitemporal
-from substrate.bitemporal import Change, Record
+from substrate.bitemporal import Record, Rewriting
 
 HOUR = 3_600_000_000
 NOW = datetime(2026, 1, 10, tzinfo=UTC)
@@ -72,34 +72,32 @@ class Life:
         self.open: Record | None = Record(self.id, 1, Period(self.start), Period(self.start), self.content)
         self.records.append(self.open)
 
-    def _carry_out(self, change: Change) -> None:
-        self.records[self.records.index(self.latest)] = change.closed
-        self.records += [record for record in (change.kept, change.latest) if record is not None]
-        self.open = change.latest
+    def _carry_out(self, portion: Period, said: Mapping[str, Any] | None, reason: InvalidationReason) -> Life:
+        self.now += HOUR
+        how = Rewriting(self.now, max(one.version for one in self.records), reason)
+        change = bitemporal.rewrite(
+            [self.latest], portion, lambda one: None if said is None else {**one.content, **said}, how
+        )
+        self.records[self.records.index(self.latest)] = change.closed[0]
+        self.records += [one.record for one in change.opened]
+        self.open = change.opened[-1].record if change.opened else None
+        return self
 
     @property
     def latest(self) -> Record:
         assert self.open is not None
         return self.open
 
-    def _content(self, said: Mapping[str, Any]) -> dict[str, Any]:
-        self.now += HOUR
-        return {**self.latest.content, **said}
-
     def supersede(self, **said: Any) -> Life:
-        content = self._content(said)
         effective = self.latest.valid.start + HOUR // 2
-        self._carry_out(bitemporal.supersede(self.latest, content, effective, self.now))
-        return self
+        return self._carry_out(Period(effective), said, "reality_changed")
 
     def correct(self, **said: Any) -> Life:
-        self._carry_out(bitemporal.correct(self.latest, self._content(said), self.now))
-        return self
+        return self._carry_out(self.latest.valid, said, "discovered_false")
 
     def retract(self, effective: Instant | None = None) -> Life:
-        self.now += HOUR
-        self._carry_out(bitemporal.retract(self.latest, effective, "discovered_false", self.now))
-        return self
+        begins = self.latest.valid.start if effective is None else effective
+        return self._carry_out(Period(begins), None, "discovered_false")
 
     def told(self, mode: TemporalMode = HISTORY) -> list[tuple[str, str, str]]:
         found = detect_temporal_dissonances(map(shown, self.records), mode)
