@@ -82,7 +82,7 @@ async def a_round(runtime: Runtime, number: int, chance: Random) -> tuple[int, i
     await asyncio.gather(*writers)
     await answering(runtime)
     held = await runtime.deps.connection.read(GRAPH, HELD, NOTHING)
-    whole = [[MEMORIES, MEMORIES - 1, 2 * 10, MEMORIES]] * len(held)
+    whole = [[MEMORIES, MEMORIES - 1, 10, MEMORIES]] * len(held)
     assert [list(map(int, row[1:])) for row in held] == whole
     names = {str(row[0]) for row in held if str(row[0]).startswith(f"{number}.")}
     assert said <= names

@@ -80,14 +80,14 @@ async def test_a_command_whose_answer_is_lost_is_answered_as_stored_and_applied_
 ) -> None:
     command = changes(citizen, "the-command" if named else None)[kind]
     between.cut_next(where, WRITE)
-    [receipt] = await send(proxied, command, now=NOW + 1)
+    [receipt] = await send(proxied, command, now=NOW + 100)
     assert between.cuts[where] == 1
     assert (receipt.status, receipt.duplicate) == ("stored", False)
     graph = graph_name(Level.N1, citizen)
     [kept] = (await reader.receipts(proxied.connection, graph, [receipt.command_id])).values()
     assert (kept.id, kept.version) == (receipt.id, receipt.version)
     if named:
-        [again] = await send(proxied, command, now=NOW + 2)
+        [again] = await send(proxied, command, now=NOW + 200)
         assert again == receipt.model_copy(update={"duplicate": True})
 
 
@@ -95,11 +95,11 @@ async def test_a_command_whose_answer_is_lost_is_answered_as_stored_and_applied_
 async def test_an_undo_whose_answer_is_lost_is_done_once(
     proxied: Deps, between: Proxy, citizen: str, where: Cut
 ) -> None:
-    await stored(proxied, Supersede(citizen_id=citizen, id="a", name="changed"), now=NOW + 1)
-    await stored(proxied, SupersedeLink(citizen_id=citizen, id=LINK, goal="changed"), now=NOW + 1)
+    await stored(proxied, Supersede(citizen_id=citizen, id="a", name="changed"), now=NOW + 100)
+    await stored(proxied, SupersedeLink(citizen_id=citizen, id=LINK, goal="changed"), now=NOW + 100)
     for undo in (Undo(citizen_id=citizen, id="a"), UndoLink(citizen_id=citizen, id=LINK)):
         between.cut_next(where, WRITE)
-        [receipt] = await send(proxied, undo, now=NOW + 2)
+        [receipt] = await send(proxied, undo, now=NOW + 200)
         assert (receipt.status, receipt.duplicate) == ("stored", False)
     names = [record.name for record in await history(proxied, citizen, "a")]
     assert names == ["a", "a", "changed", "a"]
@@ -153,7 +153,7 @@ async def test_of_two_at_once_one_is_the_first_whoever_loses_its_answer(
 ) -> None:
     change = Supersede(citizen_id=citizen, id="a", name="changed", command_id="once", expected_version=1)
     between.cut_next(where, WRITE)
-    answers = await asyncio.gather(*(send(proxied, change, now=NOW + 1) for _ in range(4)))
+    answers = await asyncio.gather(*(send(proxied, change, now=NOW + 100) for _ in range(4)))
     assert {receipt.status for [receipt] in answers} == {"stored"}
     assert len({receipt.created_at for [receipt] in answers}) == 1
     assert len(await history(proxied, citizen, "a")) == 3
@@ -169,11 +169,11 @@ async def test_a_command_is_not_refused_for_what_its_twin_has_just_changed(
     async def and_then_the_twin(*asked: Any) -> Any:
         kept = await look_up(*asked)
         while twins:
-            await send(deps, twins.pop(), now=NOW + 1)
+            await send(deps, twins.pop(), now=NOW + 100)
         return kept
 
     monkeypatch.setattr(reader, "receipts", and_then_the_twin)
-    [receipt] = await send(deps, change, now=NOW + 1)
+    [receipt] = await send(deps, change, now=NOW + 100)
     assert (receipt.status, receipt.duplicate) == ("stored", True)
 
 

@@ -56,12 +56,12 @@ async def lived(deps: Deps, citizen: str) -> None:
     await stored(deps, *(remember(citizen, f"m{n}", description=f"thing {n}", **felt) for n in range(12)))
     await stored(deps, *(relate(citizen, f"m{n}", f"m{n + 1}", extra={"n": n}) for n in range(11)))
     await stored(deps, relate(citizen, "m0", "m1", id="a link of its own", relation_type="BLOCKS"))
-    await deps.connection.write(Origin(Level.N1, citizen).graph, CLOSE_LINK, parameters({"at": NOW + 1}))
+    await deps.connection.write(Origin(Level.N1, citizen).graph, CLOSE_LINK, parameters({"at": NOW + 100}))
     change: dict[str, Any] = {"citizen_id": citizen, "id": "m3"}
-    await stored(deps, Supersede(**change, description="new", tags=("z",)), now=NOW + 5)
-    await stored(deps, Supersede(**change, description="to come", effective_at=moment(200)), now=NOW + 6)
-    await stored(deps, Correct(citizen_id=citizen, id="m4", description="corrected"), now=NOW + 7)
-    await stored(deps, Retract(citizen_id=citizen, id="m5"), now=NOW + 8)
+    await stored(deps, Supersede(**change, description="new", tags=("z",)), now=NOW + 105)
+    await stored(deps, Supersede(**change, description="to come", effective_at=moment(200)), now=NOW + 106)
+    await stored(deps, Correct(citizen_id=citizen, id="m4", description="corrected"), now=NOW + 107)
+    await stored(deps, Retract(citizen_id=citizen, id="m5"), now=NOW + 108)
     await change_state(citizen, StateChange(energy=0.25), deps, NOW)
 
 
