@@ -37,7 +37,7 @@ from api.routes import (
     upkeep,
     validation,
 )
-from api.runtime import Runtime, now, running
+from api.runtime import Runtime, running
 from api.tokens import reader_of
 from schemas.settings import ServerSettings, Settings
 
@@ -113,7 +113,7 @@ def create_app(settings: Settings, show: Show | None = None) -> FastAPI:
 async def _keyring(runtime: Runtime, show: Show | None) -> AsyncIterator[Keyring]:
     auth, connection = runtime.settings.auth, runtime.deps.connection
     if show is not None and auth.admin_key is None and not auth.open:
-        first = await create_first(connection, now())
+        first = await create_first(connection, await connection.now())
         if first is not None:
             show(first)
     tokens = reader_of(auth)

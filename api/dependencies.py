@@ -1,4 +1,4 @@
-"""What handlers are given: the open runtime, and the clock, read once a request."""
+"""What handlers are given: the open runtime, and the moment, asked of the engine once a request."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from api.runtime import Runtime, now
+from api.runtime import Runtime
 from schemas.temporal import Instant
 
 
@@ -16,9 +16,9 @@ async def open_runtime(request: Request) -> Runtime:
     return runtime
 
 
-async def read_clock() -> Instant:
-    """The moment of the request."""
-    return now()
+async def read_clock(runtime: Annotated[Runtime, Depends(open_runtime)]) -> Instant:
+    """The moment of the request, by the clock of the engine's host."""
+    return await runtime.moment()
 
 
 Opened = Annotated[Runtime, Depends(open_runtime)]

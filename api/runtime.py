@@ -35,9 +35,16 @@ class Runtime(NamedTuple):
     deps: Deps
     engine: EmbeddedEngine | None
 
+    async def moment(self) -> Instant:
+        """The moment of what is told or asked, by the clock of the engine's host."""
+        return await self.deps.connection.now()
+
 
 def now() -> Instant:
-    """The clock, read at the edge: microseconds since 1970."""
+    """The clock of this process, in microseconds since 1970: for the expiry of keys, and for measurements.
+
+    What is told and asked has its moment from the engine (`Connection.now`): two services need not agree on it.
+    """
     return time.time_ns() // 1000
 
 

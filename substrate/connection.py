@@ -20,6 +20,7 @@ from falkordb.helpers import stringify_param_value
 from redis import exceptions as redis_errors
 
 from schemas.errors import Conflict, Fault, StoreTimeout, SubstrateError, Unavailable
+from schemas.temporal import Instant
 from substrate.cypher.query import Query
 from substrate.typed import typed_row
 
@@ -218,6 +219,11 @@ class Connection:
                 if self.revive is not None:
                     await self.revive()
             raise ours from error
+
+    async def now(self) -> Instant:
+        """The moment by the clock of the engine's host: one for all who share a store, whatever theirs say."""
+        seconds, microseconds = await self._run("TIME", ("TIME",))
+        return int(seconds) * 1_000_000 + int(microseconds)
 
     async def ping(self) -> float:
         """Milliseconds of a round trip."""

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from api.backup import refuse_server
 from api.cli import edge
-from api.runtime import now, opened_store
+from api.runtime import opened_store
 from orchestration.backup import back_up
 from schemas.backup import Manifest
 from schemas.settings import StoreSettings
@@ -33,7 +33,7 @@ def back_up_store(
 
 async def _backed_up(store: StoreSettings, target: Path) -> Manifest:
     async with opened_store(store) as (connection, _):
-        return await back_up(connection, store.data.expanduser().absolute(), target, now())
+        return await back_up(connection, store.data.expanduser().absolute(), target, await connection.now())
 
 
 def show(manifest: Manifest, where: str, console: Console) -> None:

@@ -87,7 +87,7 @@ async def _told(told: Story, settings: Settings, console: Console) -> None:
     async with running(settings) as runtime:
         opened = time.perf_counter()
         with bar(edge.messages(), told.size) as advance:
-            faults = await tell(told, runtime.deps, now(), advance)
+            faults = await tell(told, runtime.deps, await runtime.moment(), advance)
         if faults:
             raise Fault(f"the example life was not taken in whole: {faults[0]}", remedy="Clone anew.")
         telling.taken_in(console, told, (opened - begun, time.perf_counter() - opened))
@@ -102,7 +102,7 @@ async def _told(told: Story, settings: Settings, console: Console) -> None:
 
 async def _answered(question: Question, runtime: Runtime, console: Console) -> None:
     intention = RetrievalIntention(query_text=question.ask, citizen_id=CITIZEN, explain=True)
-    stream = await retrieve_consciousness_context(intention, runtime.deps, now())
+    stream = await retrieve_consciousness_context(intention, runtime.deps, await runtime.moment())
     telling.answer(console, stream, datetime.now(UTC))
     telling.changed(console, await _earlier(stream, runtime), datetime.now(UTC))
 
@@ -110,7 +110,7 @@ async def _answered(question: Question, runtime: Runtime, console: Console) -> N
 async def _woken(runtime: Runtime, console: Console) -> None:
     state = StateBasedRetrieval(citizen_id=CITIZEN, explain=True, **WOKEN_WITH)
     telling.waking(console, state)
-    stream = await retrieve_consciousness_context_from_state(state, runtime.deps, now())
+    stream = await retrieve_consciousness_context_from_state(state, runtime.deps, await runtime.moment())
     telling.answer(console, stream, datetime.now(UTC))
     telling.paths(console, stream)
 
@@ -125,7 +125,7 @@ async def _asked_of_the_past(question: Question, told: Story, runtime: Runtime, 
         known_at=today,
         explain=True,
     )
-    stream = await retrieve_consciousness_context(intention, runtime.deps, now())
+    stream = await retrieve_consciousness_context(intention, runtime.deps, await runtime.moment())
     telling.past_answer(console, stream, as_of, today)
 
 

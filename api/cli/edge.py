@@ -18,7 +18,7 @@ from pydantic_settings import BaseSettings, SettingsError
 from rapidfuzz import fuzz, process
 from rich.console import Console
 
-from api.runtime import Runtime, now, running
+from api.runtime import Runtime, running
 from orchestration.deps import Deps
 from orchestration.formats.reading import moment
 from schemas.errors import InvalidRequest, NotFound
@@ -184,7 +184,7 @@ def asked[Q: Question, A](
         async with running(settings) as runtime:
             if Level.N1 in question.query_levels:
                 await graph_of(runtime, Level.N1, question.citizen_id)
-            return await answer(question, runtime.deps, now())
+            return await answer(question, runtime.deps, await runtime.moment())
 
     return run(opened(settings_of(ctx)))
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from api.cli import edge, words
 from api.cli.progress import bar
-from api.runtime import now, running
+from api.runtime import running
 from orchestration.facts import draw_facts, needed_model
 from orchestration.formats import FORMATS, parse
 from orchestration.formats.files import given
@@ -85,13 +85,14 @@ async def _ingested(
     async with running(settings) as runtime:
         if extract_facts:
             needed_model(runtime.deps)
-        begun = time.perf_counter()
+        now, begun = await runtime.moment(), time.perf_counter()
         if atomic:
-            return await ingest_whole(intake, runtime.deps, now()), None, time.perf_counter() - begun
+            report = await ingest_whole(intake, runtime.deps, now)
+            return report, None, time.perf_counter() - begun
         with bar(edge.messages(), total) as advance:
-            report = await ingest(intake, runtime.deps, now(), advance)
+            report = await ingest(intake, runtime.deps, now, advance)
         seconds = time.perf_counter() - begun
-        facts = await draw_facts(intake, runtime.deps, now()) if extract_facts else None
+        facts = await draw_facts(intake, runtime.deps, await runtime.moment()) if extract_facts else None
         return report, facts, seconds
 
 

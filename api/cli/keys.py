@@ -13,8 +13,8 @@ from rich.text import Text
 
 from api import auth
 from api.cli import edge, words
-from api.runtime import now, opened_store
-from schemas.keys import KeyInfo, KeyRequest
+from api.runtime import opened_store
+from schemas.keys import KeyInfo, KeyRequest, NewKey
 from schemas.settings import StoreSettings
 from schemas.temporal import to_datetime
 from substrate import keys
@@ -44,11 +44,16 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Make a key. It is shown this once; only its hash is kept."""
-    at = now()
-    until = None if days is None else to_datetime(at) + timedelta(days=days)
-    fields = {"name": name, "scopes": scope or [], "expires_at": until}
-    request = edge.checked(KeyRequest, fields, OPTIONS)
-    made = _with_store(ctx, lambda connection: auth.create(connection, request, at))
+
+    async def create(connection: Connection) -> NewKey:
+        at = await connection.now()
+        until = None if days is None else to_datetime(at) + timedelta(days=days)
+        request = edge.checked(KeyRequest, {**said, "expires_at": until}, OPTIONS)
+        return await auth.create(connection, request, at)
+
+    said = {"name": name, "scopes": scope or []}
+    edge.checked(KeyRequest, said, OPTIONS)
+    made = _with_store(ctx, create)
     if as_json:
         edge.write_json(made.model_dump_json())
         return
@@ -75,8 +80,11 @@ def revoke(
     key_id: Annotated[str, typer.Argument(metavar="ID", help="The id of the key, as `keys list` shows it.")],
 ) -> None:
     """A key counts no longer; a running service knows it within a second."""
-    at = now()
-    revoked = _with_store(ctx, lambda connection: auth.revoke(connection, key_id, at))
+
+    async def revoked_now(connection: Connection) -> KeyInfo:
+        return await auth.revoke(connection, key_id, await connection.now())
+
+    revoked = _with_store(ctx, revoked_now)
     typer.echo(f"Key {revoked.id} for {words.one_line(revoked.name)} counts no longer.")
 
 

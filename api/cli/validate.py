@@ -11,7 +11,7 @@ from rich.text import Text
 
 from api.cli import edge, options, words
 from api.cli.progress import bar
-from api.runtime import Runtime, now, running
+from api.runtime import Runtime, running
 from orchestration.upkeep.findings import SEVERITY
 from orchestration.upkeep.repair import run_repair
 from orchestration.upkeep.sweep import sweep
@@ -85,13 +85,14 @@ async def _swept(
         if Level.N1 in request.chosen():
             await edge.graph_of(runtime, Level.N1, request.citizen_id)
         with bar(edge.messages(), 0, "memories") as advance:
-            answer = await sweep(request, runtime.deps, now(), advance)
+            answer = await sweep(request, runtime.deps, await runtime.moment(), advance)
         found = [one for report in answer.reports for one in report.findings if one.kind in fix]
         return answer, await _repaired(found, runtime)
 
 
 async def _repaired(found: Sequence[Finding], runtime: Runtime) -> list[Repaired]:
-    return [(one, await run_repair(one.repair, runtime.deps, now())) for one in found if one.repair is not None]
+    now = await runtime.moment()
+    return [(one, await run_repair(one.repair, runtime.deps, now)) for one in found if one.repair is not None]
 
 
 def _show(report: SweepReport, console: Console) -> None:

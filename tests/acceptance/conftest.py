@@ -38,14 +38,16 @@ START_LIMIT_S = 60.0
 class Service:
     """A running service, its client with an administrator's key, and a direct look at its engine.
 
-    With an empty `key` it is open.
+    With an empty `key` it is open. `before` is run in its process ahead of everything.
     """
 
+    before = ""
+
     def __init__(self, data: Path, embedding: str = "local", key: str = ADMIN_KEY) -> None:
-        self.data = data
+        self.data, self.embedding, self.key_given = data, embedding, key
         port = _free_port()
         self.process = subprocess.Popen(
-            [sys.executable, "-c", SERVE, str(port), str(data), embedding, key],
+            [sys.executable, "-c", self.before + SERVE, str(port), str(data), embedding, key],
             cwd=Path(__file__).parents[2],
         )
         self.url = f"http://127.0.0.1:{port}"

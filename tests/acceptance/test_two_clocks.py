@@ -1,0 +1,56 @@
+"""Two services on one store whose clocks differ: what one was told, the other knows at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.acceptance.conftest import Service
+
+AHEAD = """
+import time
+_time, _time_ns = time.time, time.time_ns
+time.time = lambda: _time() + {seconds}
+time.time_ns = lambda: _time_ns() + {seconds} * 1_000_000_000
+"""
+
+
+class Skewed(Service):
+    """A service whose own clock is wrong by so many seconds."""
+
+    def __init__(self, of: Service, seconds: int) -> None:
+        self.before = AHEAD.format(seconds=seconds)
+        super().__init__(of.data, of.embedding, of.key_given)
+
+
+@pytest.fixture(scope="module", params=[60, -60])
+def other(service: Service, request: pytest.FixtureRequest) -> Iterator[Service]:
+    running = Skewed(service, request.param)
+    yield running
+    running.stop()
+
+
+def told(service: Service, **command: Any) -> dict[str, Any]:
+    answer = service.http.post("/v1/commands", json=command)
+    assert answer.status_code == 201, answer.text
+    return dict(answer.json())
+
+
+def test_what_one_service_was_told_the_other_knows_lists_finds_and_changes(
+    service: Service, other: Service, citizen: str
+) -> None:
+    of: dict[str, Any] = {"citizen_id": citizen}
+    for number, (one, two) in enumerate(((other, service), (service, other))):
+        who = {**of, "id": f"x{number}"}
+        stored = told(one, command="remember", name=f"The ferry {number}", **who)
+        assert stored["valid_at"] == stored["created_at"]
+        seen = two.http.get(f"/v1/memories/N1/{who['id']}", params=of)
+        assert seen.status_code == 200
+        listed = two.http.get("/v1/memories", params=of).json()["memories"]
+        assert who["id"] in [memory["node_id"] for memory in listed]
+        asked = two.http.post("/v1/retrieve", json={**of, "query_text": f"ferry {number}"}).json()
+        assert who["id"] in [memory["node_id"] for memory in asked["levels"]["n1_personal"]["vector_results"]]
+        told(two, command="supersede", description="It sails at noon.", **who)
+        assert one.http.get(f"/v1/memories/N1/{who['id']}", params=of).json()["description"] == "It sails at noon."
