@@ -132,6 +132,7 @@ async def _harvest(asked: _Asked, found: Sequence[Hit], sought: Sought, deps: De
         (level, row[0]): max(int(row[1]), len(held[level, row[0]]))
         for level, answer in zip(asking, rows, strict=True)
         for row in answer
+        if row[0] is not None
     }
     bridges = association.harvest(held, counts, shares, sought)
     named = {(bridge.level, bridge.name): bridge for bridge in bridges}

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from orchestration.deps import Deps
 from orchestration.episodes import identifier
+from orchestration.records import stored_tag_names
 from schemas.erasure import Erase, EraseEpisode, EraseMemory, ErasureReport, Removed
 from schemas.errors import Conflict, NotFound
 from schemas.memory import Level
@@ -121,4 +122,9 @@ async def _citizen(graph: str, deps: Deps) -> Counter[str]:
 
 
 async def _tags(graph: str, deps: Deps) -> Counter[str]:
-    return Counter(tags=await erasure.bare_tags(deps.connection, graph))
+    """Remove the tags that nothing bears any more. One that only the past bears leads back to it."""
+    bare = await erasure.bare_tags(deps.connection, graph)
+    if bare:
+        async for tags, buckets in erasure.past_tags(deps.connection, graph):
+            bare.difference_update(stored_tag_names({"tags": tags, "buckets": buckets}))
+    return Counter(tags=await erasure.tags(deps.connection, graph, bare) if bare else 0)

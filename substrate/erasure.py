@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from hashlib import blake2b
 from itertools import batched
 from typing import Any, Final, NamedTuple
@@ -21,6 +21,7 @@ RECORDS_A_SHARE: Final = 25
 """Each with two indexed vectors, which cost some milliseconds to take out."""
 LINKS_A_SHARE: Final = 500
 ROWS_A_PAGE: Final = 200
+PAST_RECORDS_A_PAGE: Final = 10_000
 MARKS: Final = "substrate:erasures"
 """A hash of the engine: digest of graph and command id → when. Nothing of what was erased, nor whose it was."""
 
@@ -88,9 +89,24 @@ async def receipts(connection: Connection, graph: str, ids: Sequence[str], comma
     return int((await _one(connection, graph, cypher.ERASE_RECEIPTS, values))[0])
 
 
-async def bare_tags(connection: Connection, graph: str) -> int:
-    """Remove the tags that nothing bears."""
-    return int((await connection.write(graph, cypher.ERASE_BARE_TAGS, NOTHING))[0][0])
+async def bare_tags(connection: Connection, graph: str) -> set[str]:
+    """Names of the tags that no memory has now; a past record may still bear them."""
+    return {row[0] for row in await connection.read(graph, cypher.BARE_TAGS, NOTHING)}
+
+
+async def past_tags(connection: Connection, graph: str) -> AsyncIterator[tuple[str | None, str | None]]:
+    """The tags and the buckets that past records bear, as they are stored."""
+    values = {"rows": PAST_RECORDS_A_PAGE, "after": -1}
+    while page := await connection.read(graph, cypher.PAST_TAGS, parameters(values)):
+        values["after"] = max(row[0] for row in page)
+        for _, tags_said, buckets_said in page:
+            yield tags_said, buckets_said
+
+
+async def tags(connection: Connection, graph: str, names: Collection[str]) -> int:
+    """Remove the tags of these names that no memory has; how many."""
+    row = await _one(connection, graph, cypher.ERASE_BARE_TAGS, {"names": sorted(names)})
+    return int(row[0])
 
 
 async def of_episode(connection: Connection, graph: str, episode_id: str) -> list[str]:

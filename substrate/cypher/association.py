@@ -48,7 +48,7 @@ TAG_SIZES: Final = Query(
     "CALL db.meta.stats() YIELD labels WITH labels.ConsciousnessNode AS size "
     "OPTIONAL MATCH (t:Tag) WHERE t.name IN $names RETURN t.name, indegree(t, 'TAGGED'), size ORDER BY t.name",
 )
-"""How many memories have each of the tags now."""
+"""How many memories have each of the tags now, and how many there are; one row without a name if none is there."""
 
 
 def _tagged(*, now: bool) -> str:

@@ -47,9 +47,18 @@ ERASE_RECEIPTS: Final = Query(
     "WITH collect(c) AS gone FOREACH (c IN gone | DELETE c) RETURN size(gone)",
 )
 
+BARE_TAGS: Final = Query("erase_bare", "MATCH (g:Tag) WHERE indegree(g, 'TAGGED') = 0 RETURN g.name")
+"""The tags that no memory has now."""
+
+PAST_TAGS: Final = Query(
+    "erase_past_tags",
+    "MATCH (p:PastVersion) WHERE id(p) > $after WITH p LIMIT $rows RETURN max(id(p)), p.tags, p.buckets",
+)
+"""The tags and buckets that the next past records bear, each pair once, with the place of the last that does."""
+
 ERASE_BARE_TAGS: Final = Query(
     "erase_bare_tags",
-    "MATCH (g:Tag) WHERE indegree(g, 'TAGGED') = 0 "
+    "MATCH (g:Tag) WHERE g.name IN $names AND indegree(g, 'TAGGED') = 0 "
     "WITH collect(g) AS gone FOREACH (g IN gone | DELETE g) RETURN size(gone)",
 )
 

@@ -11,18 +11,23 @@ import orjson
 import pytest
 
 from api.runtime import Runtime, running
+from orchestration.associating import associate
 from orchestration.deps import Deps
 from orchestration.erasing import erase
 from orchestration.formats import File, Given, parse
 from orchestration.ingest import ingest
 from orchestration.moving.exporting import export
 from orchestration.moving.lines import Origin
+from schemas.association import TagWalk
 from schemas.commands import Correct, Supersede
 from schemas.erasure import Erase, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport
 from schemas.errors import Conflict, NotFound
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
+from schemas.temporal import to_datetime
 from substrate import engine_log, erasure
+from substrate.connection import parameters
+from substrate.cypher.query import Query
 from substrate.cypher.schema import SCHEMA_VERSION
 from substrate.erasure import Mark
 from tests.integration.store import NOW, history, links, relate, remember, send, stored
@@ -121,6 +126,44 @@ async def test_all_that_hangs_on_a_memory_goes_with_it_and_nothing_else(own: Run
         orjson.loads(line) for line in await export([Origin(Level.N1, fresh_citizen)], own.deps, embeddings=False)
     ]
     assert [line["properties"]["name"] for line in lines if line["kind"] == "tag"] == ["#shared"]
+
+
+async def test_a_tag_that_a_past_record_still_bears_stays_and_leads_back_to_it(
+    own: Runtime, fresh_citizen: str
+) -> None:
+    await stored(
+        own.deps,
+        remember(fresh_citizen, "a", description="zebra", tags=("t", "only b"), buckets=("stable",)),
+        remember(fresh_citizen, "b", tags=("t", "never a")),
+    )
+    bare: dict[str, Any] = {"citizen_id": fresh_citizen, "id": "a", "tags": (), "buckets": ()}
+    await stored(own.deps, Correct(**bare), now=NOW + 1)
+    walk = TagWalk(citizen_id=fresh_citizen, query_text="zebra", as_of_time=to_datetime(NOW))
+    before = await associate(walk, own.deps, NOW + 200)
+
+    report = await erased(own, EraseMemory(citizen_id=fresh_citizen, id="b"))
+
+    after = await associate(walk, own.deps, NOW + 200)
+    assert [one.memory.node_id for one in before.neighbours] == ["b"]
+    assert ([one.memory.node_id for one in after.anchors], after.neighbours) == (["a"], ())
+    assert {bridge.name for bridge in after.tags} == {"#t", "#only b", "@stable"}
+    assert report.removed.tags == 1, "the tag that nobody else had"
+    lines = [
+        orjson.loads(line) for line in await export([Origin(Level.N1, fresh_citizen)], own.deps, embeddings=False)
+    ]
+    kept = sorted(line["properties"]["name"] for line in lines if line["kind"] == "tag")
+    assert kept == ["#only b", "#t", "@stable"]
+
+
+async def test_a_walk_goes_on_where_a_tag_of_the_past_is_gone(own: Runtime, fresh_citizen: str) -> None:
+    await stored(own.deps, remember(fresh_citizen, "a", description="zebra", tags=("t",)))
+    await stored(own.deps, Correct(citizen_id=fresh_citizen, id="a", tags=()), now=NOW + 1)
+    gone = Query("tags_gone", "MATCH (t:Tag) DELETE t")
+    await own.deps.connection.write(f"citizen_{fresh_citizen}", gone, parameters({}))
+    walk = TagWalk(citizen_id=fresh_citizen, query_text="zebra", as_of_time=to_datetime(NOW))
+    found = await associate(walk, own.deps, NOW + 200)
+    assert [(bridge.name, bridge.memories) for bridge in found.tags] == [("#t", 1)]
+    assert [one.memory.node_id for one in found.anchors] == ["a"]
 
 
 async def test_a_long_past_goes_in_shares(own: Runtime, fresh_citizen: str) -> None:
