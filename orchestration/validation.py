@@ -78,7 +78,7 @@ def validate_consciousness_link(link_data: Mapping[str, Any]) -> ValidationResul
     A REQUIRED field that is missing or invalid is an error; an IMPORTANT one that is missing a warning; a
     CONDITIONAL one is checked only when present. Completeness is the share of all 13 fields that are present.
     """
-    return _validated(link_data, REQUIRED, IMPORTANT)
+    return _validated(link_data, REQUIRED, IMPORTANT, tuple(_SPECS))
 
 
 def validate_node(node: ConsciousnessNode) -> ValidationResult:
@@ -87,12 +87,15 @@ def validate_node(node: ConsciousnessNode) -> ValidationResult:
     All seven REQUIRED fields are those of a link, because consciousness lives in the links; a memory has no
     mindstate and no transfer. 003 makes energy and confidence of a memory mandatory, so these are required
     here; of the IMPORTANT ones it can carry felt_quality. Whatever else of the 13 it carries is checked when
-    present. Completeness is its share of the 13, the one that the ranking takes off for.
+    present. Completeness is its share of the seven that a memory can carry, the one that the ranking takes off
+    for: what has no place in a memory is not missing from it.
     """
-    return _validated(vars(node), NODE_REQUIRED, NODE_IMPORTANT)
+    return _validated(vars(node), NODE_REQUIRED, NODE_IMPORTANT, _ON_NODES)
 
 
-def _validated(data: Mapping[str, Any], required: Sequence[str], important: Sequence[str]) -> ValidationResult:
+def _validated(
+    data: Mapping[str, Any], required: Sequence[str], important: Sequence[str], carried: Sequence[str]
+) -> ValidationResult:
     errors = []
     for name, fits in _SPECS.items():
         value = data.get(name)
@@ -110,13 +113,13 @@ def _validated(data: Mapping[str, Any], required: Sequence[str], important: Sequ
         valid=not errors,
         errors=tuple(errors),
         warnings=tuple(warnings),
-        metadata_completeness=completeness(data),
+        metadata_completeness=completeness(data, carried),
     )
 
 
-def completeness(present: Mapping[str, Any]) -> float:
-    """Share of the 13 fields of all tiers that the record carries, in [0, 1] (003, component 6)."""
-    return sum(present.get(name) is not None for name in _SPECS) / len(_SPECS)
+def completeness(present: Mapping[str, Any], carried: Sequence[str] = tuple(_SPECS)) -> float:
+    """Share of the fields `carried`, for a link all 13, that the record has, in [0, 1] (003, component 6)."""
+    return sum(present.get(name) is not None for name in carried) / len(carried)
 
 
 _ON_NODES: Final = tuple(name for name in _SPECS if name in ConsciousnessNode.model_fields)
@@ -136,6 +139,7 @@ type RecordKey = tuple[Level, str, int]
 type Columns = Mapping[str, Sequence[Any]]
 type Flags = np.ndarray[Any, np.dtype[np.bool_]]
 type Places = np.ndarray[Any, np.dtype[np.intp]]
+type Shares = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def memory_verdicts(
@@ -146,7 +150,7 @@ def memory_verdicts(
     The unit is the memory, as in 003's report; what is judged is where its metadata live. A memory is fully
     valid when what it carries itself is valid and so is each of its links; it has a warning when it or one of
     its links lacks an IMPORTANT field. Its completeness is the mean of its links', or its own share of the
-    13 fields when no link of it is shown. A memory that is given twice counts once.
+    fields that a memory can carry when no link of it is shown. A memory that is given twice counts once.
     """
     distinct: dict[RecordKey, ConsciousnessNode] = {}
     for node in nodes:
@@ -162,7 +166,7 @@ def memory_verdicts(
     verdicts = zip(
         (own.valid & (faulty == 0)).tolist(),
         (own.warned | (warned > 0)).tolist(),
-        (np.where(count, present / np.maximum(count, 1), own.present) / len(_SPECS)).tolist(),
+        np.where(count, present / np.maximum(count, 1), own.present).tolist(),
         strict=True,
     )
     return dict(zip(distinct, map(Verdict._make, verdicts), strict=True))
@@ -179,11 +183,11 @@ def _attached(
 
 
 class _Judged(NamedTuple):
-    """Many records: whether each is valid, lacks an IMPORTANT field, and how many of the 13 fields it has."""
+    """Many records: whether each is valid, lacks an IMPORTANT field, and its share of the fields it can carry."""
 
     valid: Flags
     warned: Flags
-    present: Places
+    present: Shares
 
 
 def _judged_links(links: Sequence[ConsciousnessRelationship]) -> _Judged:
@@ -218,9 +222,9 @@ def _lacking(columns: Columns, names: Sequence[str]) -> Flags:
     return np.array([None in row for row in zip(*(columns[name] for name in names), strict=True)], bool)
 
 
-def _present(columns: Columns) -> Places:
+def _present(columns: Columns) -> Shares:
     rows = zip(*columns.values(), strict=True)
-    return np.array([len(columns) - row.count(None) for row in rows], np.intp)
+    return np.array([1.0 - row.count(None) / len(columns) for row in rows], np.float64)
 
 
 def metadata_report(

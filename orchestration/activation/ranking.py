@@ -39,9 +39,9 @@ def priority(energy: float, pressure: float = REALITY_PRESSURE) -> float:
 
 
 def completeness(memory: Memory) -> float:
-    """Share of the 13 metadata fields of 003 component 6 that the memory carries, in [0, 1]."""
+    """Share of the metadata fields of 003 component 6 that a memory can carry that this one has, in [0, 1]."""
     absent: int = _metadata(memory.row).count(None)
-    return (len(_PLACES) - absent) / len(_METADATA)
+    return (len(_PLACES) - absent) / len(_PLACES)
 
 
 def consciousness_scores(

@@ -44,8 +44,8 @@ def result(completeness: float, *, valid: bool = True) -> ValidationResult:
 @pytest.mark.parametrize(
     ("fields", "valid", "warnings", "complete"),
     [
-        ({}, True, 1, 2 / 13),
-        ({"felt_quality": "warm"}, True, 0, 3 / 13),
+        ({}, True, 1, 2 / 7),
+        ({"felt_quality": "warm"}, True, 0, 3 / 7),
         (
             {
                 "felt_quality": "warm",
@@ -56,13 +56,13 @@ def result(completeness: float, *, valid: bool = True) -> ValidationResult:
             },
             True,
             0,
-            7 / 13,
+            7 / 7,
         ),
-        ({"energy": 1.2}, False, 1, 2 / 13),
-        ({"confidence": -0.1}, False, 1, 2 / 13),
-        ({"goal": ""}, False, 1, 3 / 13),
-        ({"emotion_vector": {"joy": 1.5}}, False, 1, 3 / 13),
-        ({"emotion_vector": {}}, True, 1, 3 / 13),
+        ({"energy": 1.2}, False, 1, 2 / 7),
+        ({"confidence": -0.1}, False, 1, 2 / 7),
+        ({"goal": ""}, False, 1, 3 / 7),
+        ({"emotion_vector": {"joy": 1.5}}, False, 1, 3 / 7),
+        ({"emotion_vector": {}}, True, 1, 3 / 7),
     ],
 )
 def test_a_memory_is_judged_by_what_a_memory_can_carry(
@@ -75,7 +75,7 @@ def test_a_memory_is_judged_by_what_a_memory_can_carry(
 
 def test_its_completeness_is_the_one_that_the_ranking_takes_off_for() -> None:
     ranked = ranked_completeness(a_memory("m", felt_quality="warm", goal="rest"))
-    assert ranked == pytest.approx(4 / 13)
+    assert ranked == pytest.approx(4 / 7)
     assert validate_node(memory(felt_quality="warm", goal="rest")).metadata_completeness == ranked
 
 
@@ -84,7 +84,7 @@ def test_its_completeness_is_the_one_that_the_ranking_takes_off_for() -> None:
 
 def test_the_report_by_hand() -> None:
     nodes = [
-        # alone: energy, confidence, felt_quality = 3 of 13
+        # alone: energy, confidence, felt_quality = 3 of the 7 that a memory can carry
         memory(node_id="alone", felt_quality="warm"),
         # one link with all 13 fields; no felt_quality of its own: a warning
         memory(node_id="whole"),
@@ -101,7 +101,7 @@ def test_the_report_by_hand() -> None:
     assert report.total_memories == 4
     assert (report.fully_valid_memories, report.memories_with_errors) == (2, 2)
     assert report.memories_with_warnings == 3
-    assert report.average_completeness == pytest.approx((3 / 13 + 1 + 19 / 26 + 6 / 13) / 4)
+    assert report.average_completeness == pytest.approx((3 / 7 + 1 + 19 / 26 + 6 / 13) / 4)
     assert report.incomplete_memory_ids == ("between", "faulty")
     assert report.quality_grade == "poor"
 
@@ -113,6 +113,19 @@ def test_a_stream_of_whole_links_is_excellent() -> None:
     assert (report.fully_valid_memories, report.memories_with_warnings) == (2, 0)
 
 
+def test_what_has_no_place_in_a_memory_does_not_count_against_it() -> None:
+    whole = {
+        "emotion_vector": {"joy": 0.5},
+        "goal": "rest",
+        "resolution_state": "blocked",
+        "felt_quality": "warm",
+        "body_sensation": "light",
+    }
+    assert validate_node(memory(**whole)).metadata_completeness == 1.0
+    report = metadata_report([memory(**whole)], [])
+    assert (report.quality_grade, report.average_completeness) == ("excellent", 1.0)
+
+
 def test_an_empty_stream_has_zeros_and_the_grade_of_zero_completeness() -> None:
     assert metadata_report([], []) == MetadataValidationReport()
     assert metadata_report([], []).quality_grade == "poor"
@@ -122,7 +135,7 @@ def test_an_empty_stream_has_zeros_and_the_grade_of_zero_completeness() -> None:
 def test_links_of_another_level_or_to_memories_that_are_not_shown_are_nobodys() -> None:
     links = [link(level="N2", **WHOLE), link(source_id="elsewhere", target_id="far")]
     assert metadata_report([memory(node_id="a")], links).fully_valid_memories == 1
-    assert metadata_report([memory(node_id="a")], links).average_completeness == pytest.approx(2 / 13)
+    assert metadata_report([memory(node_id="a")], links).average_completeness == pytest.approx(2 / 7)
 
 
 def test_a_memory_found_twice_counts_once_and_each_of_its_records_counts() -> None:

@@ -241,7 +241,7 @@ def test_what_hangs_has_half_of_what_spreads_to_it() -> None:
 
 
 def test_the_formula_of_003_with_the_pressure_of_the_moment() -> None:
-    # 0.5 + 0.4 (0.4 × 0.8 + 0.6 × 1.0) + 0.2 × 0.5 + 0.5 × 0.6 − 0.1 (1 − 3/13)
+    # 0.5 + 0.4 (0.4 × 0.8 + 0.6 × 1.0) + 0.2 × 0.5 + 0.5 × 0.6 − 0.1 (1 − 3/7)
     memory = a_memory("m", energy="0.8", confidence="0.5", emotion_vector='{"joy": 0.4}')
     now = sought(QueryMode.SIMILAR_STATE, pressure=1.0)
     (score,) = activate(found_of([memory], []), {memory.key: 0.5}, now).order
