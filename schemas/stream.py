@@ -33,7 +33,10 @@ class ConsciousnessLevelResults(Frozen):
 
 
 class ActivationTiers(Frozen):
-    """All that was found, ordered by activation: up to 5 in focus, 20 peripheral, 50 in the background."""
+    """What was found, ordered by activation: up to 5 in focus, 20 peripheral, 50 in the background.
+
+    A memory that does not fit `max_tokens` leaves its place empty: nothing moves up.
+    """
 
     focus: tuple[ConsciousnessNode, ...] = ()
     peripheral: tuple[ConsciousnessNode, ...] = ()
@@ -45,7 +48,7 @@ class ActivationTiers(Frozen):
 
 
 class ConsciousnessSummary(Frozen):
-    """The whole stream in a few numbers. An empty stream has zeros and no span."""
+    """All that was found in a few numbers. An empty stream has zeros and no span."""
 
     dominant_energy: float = 0.0
     emotional_themes: tuple[str, ...] = ()
@@ -91,8 +94,9 @@ class ConsciousnessStream(Frozen):
     energy, when that was asked for. `text` is the compact form.
 
     `degraded` names queries that failed or were late: the stream comes without their results. `notes` says
-    what was assumed or left out. `omitted` counts memories that did not fit `max_tokens`. `model_calls` says what
-    was asked of a language model, and what it took.
+    what was assumed or left out. `omitted` counts memories that did not fit `max_tokens`; all that is calculated is
+    calculated with them: energy, dissonances, metadata report, summary, paths, hubs, themes and density.
+    `model_calls` says what was asked of a language model, and what it took.
     """
 
     intention_id: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from orchestration import energy
@@ -30,7 +30,7 @@ from schemas.stream import (
     Degradation,
     QueryTiming,
 )
-from schemas.thought import ResolutionPattern
+from schemas.thought import ResolutionPattern, TraversalGraph
 
 type Identity = tuple[Level, str]
 
@@ -48,14 +48,12 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """The memories that a stream shows, most active first, and its links per level."""
+class Part:
+    """Memories, most active first, and links per level: all that was found, or what of it is shown."""
 
     order: Sequence[ranking.Score]
     nodes: Mapping[Key, ConsciousnessNode]
     links: Mapping[Level, Sequence[ConsciousnessRelationship]]
-    invalid: int
-    omitted: int
 
     def ordered(self) -> list[ConsciousnessNode]:
         """The memories in order."""
@@ -65,21 +63,41 @@ class Shown:
         """The links of all levels."""
         return [link for links in self.links.values() for link in links]
 
+    def identities(self) -> set[Identity]:
+        """Whose records they are."""
+        return {score.key[:2] for score in self.order}
+
+    def of(self, order: Sequence[ranking.Score]) -> Part:
+        """The memories of these scores alone, and the links between them."""
+        if len(order) == len(self.order):
+            return replace(self, order=order)
+        present = {score.key[:2] for score in order}
+        return Part(
+            order, self.nodes, {level: _between(some, level, present) for level, some in self.links.items()}
+        )
+
 
 def assemble(framing: Framing, found: Found, activation: Activation, account: Account) -> ConsciousnessStream:
-    """The whole stream. Its latency and stage times are set by the caller, who holds the clock."""
+    """The whole stream. Its latency and stage times are set by the caller, who holds the clock.
+
+    What is calculated about it is calculated of all that was found, what the budget leaves out included: how much
+    of a stream is shown changes no energy, no grade, no path.
+    """
     selection = select(found, activation.order, framing.levels, framing.limit)
-    shown = _shown(framing, selection, found, activation)
-    nodes, links = shown.ordered(), shown.all_links()
-    tiers = _tiers(shown.order, shown.nodes)
+    selected = _selected(selection, found, activation, explain=framing.explain)
+    whole = _accepted(framing, selected, found)
+    tiers = ranking.tiers(whole.order)
+    shown = _fitting(framing, selection, whole, tiers)
+    nodes, links = whole.ordered(), whole.all_links()
+    in_tiers = _tiers(tiers, whole)
     stream = ConsciousnessStream(
         intention_id=framing.request_id,
         citizen_id=framing.citizen_id,
         temporal_mode=framing.mode,
         retrieved_at=account.retrieved_at,
         levels=_levels(framing.levels, selection, shown),
-        activation_tiers=tiers,
-        traversal_graph=build_graph(nodes, tiers, links, framing.state),
+        activation_tiers=in_tiers if shown is whole else _tiers(tiers, shown),
+        traversal_graph=_graph_shown(build_graph(nodes, in_tiers, links, framing.state), whole, shown),
         energy_feedback_potential=energy.energy_feedback_potential(links),
         energy_shares=tuple(energy.shares(links)) if framing.explain else (),
         temporal_dissonances=tuple(detect_temporal_dissonances(nodes, framing.mode)),
@@ -90,42 +108,58 @@ def assemble(framing: Framing, found: Found, activation: Activation, account: Ac
         query_count=2 * len(framing.levels),
         timings=tuple(account.timings),
         degraded=_degraded(account),
-        notes=(*account.notes, *_notes(shown)),
+        notes=(*account.notes, *_notes(len(selected.order) - len(whole.order))),
         entities=tuple(account.entities),
-        omitted=shown.omitted,
+        omitted=len(whole.order) - len(shown.order),
         model_calls=tuple(account.model_calls),
     )
     if framing.form == "compact":
-        return stream.model_copy(update={"text": compact(stream, stream.temporal_dissonances)})
+        of_shown = [one for one in stream.temporal_dissonances if (one.level, one.node_id) in shown.identities()]
+        return stream.model_copy(update={"text": compact(stream, of_shown)})
     return stream
 
 
-def _shown(framing: Framing, selection: Selection, found: Found, activation: Activation) -> Shown:
-    """What of the selection is shown: what is valid, if that was asked for, and what fits the budget."""
-    selected = selection.keys()
-    order = [score for score in activation.order if score.key in selected]
-    nodes = enriched(order, found, activation, explain=framing.explain)
-    links = {level: relationships(bonds) for level, bonds in selection.links.items()}
-    valid = order
+def _selected(selection: Selection, found: Found, activation: Activation, *, explain: bool) -> Part:
+    keys = selection.keys()
+    order = [score for score in activation.order if score.key in keys]
+    nodes = enriched(order, found, activation, explain=explain)
+    return Part(order, nodes, {level: tuple(relationships(bonds)) for level, bonds in selection.links.items()})
+
+
+def _accepted(framing: Framing, selected: Part, found: Found) -> Part:
+    """What is valid, if that was asked for, spread over weeks, if that was."""
+    accepted = selected.order
     if framing.require_valid:
-        verdicts = memory_verdicts(nodes.values(), [link for some in links.values() for link in some])
-        valid = [score for score in order if verdicts[score.key].valid]
+        verdicts = memory_verdicts(selected.nodes.values(), selected.all_links())
+        accepted = [score for score in accepted if verdicts[score.key].valid]
     if framing.plurality is not None:
-        valid = spread(valid, found.memories, framing.plurality)
+        accepted = spread(accepted, found.memories, framing.plurality)
+    return selected.of(accepted)
+
+
+def _fitting(
+    framing: Framing, selection: Selection, whole: Part, tiers: Sequence[Sequence[ranking.Score]]
+) -> Part:
+    """What fits the budget: the whole itself where there is none."""
     ranks = budget.reciprocal_ranks((*selection.vector.values(), *selection.graph.values()))
-    tiers = ranking.tiers(valid)
     kept = budget.within(
-        [[(score.key, nodes[score.key]) for score in tier] for tier in tiers], ranks, framing.budget
+        [[(score.key, whole.nodes[score.key]) for score in tier] for tier in tiers], ranks, framing.budget
     )
-    final = valid if kept is None else [score for score in valid if score.key in kept]
-    present = {score.key[:2] for score in final}
-    return Shown(
-        order=final,
-        nodes=nodes,
-        links={level: _between(some, level, present) for level, some in links.items()},
-        invalid=len(order) - len(valid),
-        omitted=len(valid) - len(final),
+    return whole if kept is None else whole.of([score for score in whole.order if score.key in kept])
+
+
+def _graph_shown(graph: TraversalGraph, whole: Part, shown: Part) -> TraversalGraph:
+    """The graph of the whole with those of its nodes and edges that are shown."""
+    if len(shown.order) == len(whole.order):
+        return graph
+    present = shown.identities()
+    edges = tuple(
+        edge
+        for edge in graph.edges
+        if (edge.level, edge.source_id) in present and (edge.level, edge.target_id) in present
     )
+    nodes = tuple(node for node in graph.nodes if (node.level, node.node_id) in present)
+    return graph.model_copy(update={"nodes": nodes, "edges": edges})
 
 
 def _between(
@@ -136,12 +170,16 @@ def _between(
     )
 
 
-def _tiers(order: Sequence[ranking.Score], nodes: Mapping[Key, ConsciousnessNode]) -> ActivationTiers:
-    focus, peripheral, background = (tuple(nodes[score.key] for score in tier) for tier in ranking.tiers(order))
+def _tiers(tiers: Sequence[Sequence[ranking.Score]], part: Part) -> ActivationTiers:
+    """Of each tier what the part holds."""
+    there = {score.key for score in part.order}
+    focus, peripheral, background = (
+        tuple(part.nodes[score.key] for score in tier if score.key in there) for tier in tiers
+    )
     return ActivationTiers(focus=focus, peripheral=peripheral, background=background)
 
 
-def _levels(levels: Sequence[Level], selection: Selection, shown: Shown) -> dict[str, ConsciousnessLevelResults]:
+def _levels(levels: Sequence[Level], selection: Selection, shown: Part) -> dict[str, ConsciousnessLevelResults]:
     there = {score.key for score in shown.order}
     return {
         LEVEL_NAMES[level]: ConsciousnessLevelResults(
@@ -153,8 +191,8 @@ def _levels(levels: Sequence[Level], selection: Selection, shown: Shown) -> dict
     }
 
 
-def _notes(shown: Shown) -> list[str]:
-    return [f"left out because their metadata is not fully valid: {shown.invalid}"] if shown.invalid else []
+def _notes(invalid: int) -> list[str]:
+    return [f"left out because their metadata is not fully valid: {invalid}"] if invalid else []
 
 
 def _degraded(account: Account) -> tuple[Degradation, ...]:

@@ -313,15 +313,34 @@ async def test_few_tokens_leave_what_fits_and_say_what_did_not(deps: Deps, fresh
     )
     stream = await ask(deps, fresh_citizen, "harbour bay", now=LATER, max_tokens=6, form="compact")
     assert (order(stream), ids(found(stream)), stream.omitted) == (["short"], ["short"], 1)
-    assert (stream.traversal_graph.edges, stream.traversal_graph.suggested_paths) == ((), ())
+    assert ([node.node_id for node in stream.traversal_graph.nodes], stream.traversal_graph.edges) == (
+        ["short"],
+        (),
+    )
     assert "1 memory did not fit" in (stream.text or "")
 
 
 async def test_one_token_may_leave_nothing(deps: Deps, fresh_citizen: str) -> None:
     await a_life(deps, fresh_citizen)
     stream = await boat(deps, fresh_citizen, max_tokens=1)
-    assert (order(stream), stream.omitted, stream.energy_feedback_potential) == ([], 4, 0.0)
-    assert stream.traversal_graph.node_count == stream.consciousness_summary.total_results == 0
+    assert (order(stream), stream.omitted, stream.traversal_graph.nodes) == ([], 4, ())
+
+
+@pytest.mark.parametrize("budget", [600, 200, 20, 1])
+async def test_how_much_is_shown_changes_no_energy_no_grade_no_path(
+    deps: Deps, fresh_citizen: str, budget: int
+) -> None:
+    await a_life(deps, fresh_citizen)
+    await stored(deps, Correct(citizen_id=fresh_citizen, id="dry", description="Damp again."), now=NOW + 10)
+    asked: dict[str, Any] = {"temporal_mode": "full_history", "current_goal": "sail"}
+    whole, some = [await boat(deps, fresh_citizen, **asked, max_tokens=most) for most in (None, budget)]
+    assert 0.0 < whole.energy_feedback_potential == some.energy_feedback_potential
+    assert whole.metadata_validation == some.metadata_validation
+    assert [one.node_id for one in whole.temporal_dissonances] == ["dry"]
+    assert whole.temporal_dissonances == some.temporal_dissonances
+    assert whole.consciousness_summary == some.consciousness_summary
+    assert whole.traversal_graph.suggested_paths
+    assert whole.traversal_graph.suggested_paths == some.traversal_graph.suggested_paths
 
 
 async def test_a_citizen_that_never_wrote_gets_zeros_and_a_grade(deps: Deps, fresh_citizen: str) -> None:

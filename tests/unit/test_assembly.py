@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -68,6 +69,23 @@ def a_found() -> Found:
         likeness=False,
     )
     found.add(N2, [stored_row({"id": "shared"}, score=-1.0)], likeness=False)
+    return found
+
+
+def a_corrected_found() -> Found:
+    """Both records of a corrected belief, and the shed that it leads to."""
+    found = Found()
+    was: dict[str, Any] = {"id": "key", "description": "the key hangs in the hall", "expired_at": 20}
+    now: dict[str, Any] = {"id": "key", "description": "it hangs in the shed", "created_at": 20, "version": 2}
+    found.add(N1, [stored_row(was, score=0.1), stored_row(now, score=0.4)], likeness=True)
+    found.add(
+        N1,
+        [
+            stored_row({"id": "key", **now}, score=2.0),
+            stored_row({"id": "shed"}, stored_link("lies"), hop=1, ends=("key", "shed")),
+        ],
+        likeness=False,
+    )
     return found
 
 
@@ -295,6 +313,47 @@ def test_a_token_budget_leaves_out_the_least_active_everywhere(budget: int | Non
         assert {memory.node_id for memory in (*level.vector_results, *level.graph_results)} <= set(ordered)
         for link in level.relationships:
             assert {link.source_id, link.target_id} <= set(ordered)
+
+
+def ids(memories: Sequence[ConsciousnessNode]) -> list[tuple[str, int]]:
+    return [(memory.node_id, memory.version) for memory in memories]
+
+
+def calculated(stream: ConsciousnessStream) -> tuple[Any, ...]:
+    """All that is calculated of what was found."""
+    graph = stream.traversal_graph
+    return (
+        stream.energy_feedback_potential,
+        stream.energy_shares,
+        stream.metadata_validation,
+        stream.temporal_dissonances,
+        stream.consciousness_summary,
+        (graph.suggested_paths, graph.hub_nodes, graph.central_themes),
+        (graph.node_count, graph.edge_count, graph.path_count, graph.graph_density),
+    )
+
+
+@given(found=st.sampled_from([a_found, a_corrected_found]), budget=st.integers(1, 60), compact=st.booleans())
+def test_how_much_is_shown_changes_nothing_that_is_calculated(
+    found: Callable[[], Found], budget: int, compact: bool
+) -> None:
+    asked: dict[str, Any] = {"temporal_mode": "full_history", "explain": True}
+    whole = streamed(found(), **asked)
+    some = streamed(found(), **asked, max_tokens=budget, form="compact" if compact else "full")
+    assert calculated(some) == calculated(whole)
+    assert whole.energy_feedback_potential > 0.0
+    for tier in ("focus", "peripheral", "background"):
+        assert set(ids(getattr(some.activation_tiers, tier))) <= set(ids(getattr(whole.activation_tiers, tier)))
+
+
+def test_the_graph_shows_what_the_budget_leaves_and_the_compact_form_tells_changes_of_that_only() -> None:
+    found = a_corrected_found()
+    asked: dict[str, Any] = {"temporal_mode": "full_history", "form": "compact"}
+    whole, some = (streamed(found, **asked, max_tokens=budget) for budget in (None, 1))
+    assert "was “the key hangs in the hall”" in (whole.text or "")
+    assert [one.node_id for one in some.temporal_dissonances] == ["key"]
+    assert (some.traversal_graph.nodes, some.traversal_graph.edges) == ((), ())
+    assert "Beliefs that changed" not in (some.text or "")
 
 
 def test_an_explained_score_is_the_sum_of_003s_terms() -> None:
