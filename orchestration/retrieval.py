@@ -22,6 +22,7 @@ from orchestration.plural_queries import Where, moment_of
 from orchestration.plurality import lifted
 from orchestration.question import Question, read, without_names
 from orchestration.rerank import reranked
+from orchestration.versions import with_versions
 from schemas.errors import Unavailable
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
@@ -84,20 +85,24 @@ async def retrieve_consciousness_context(
     found = Found()
     for answer in answers:
         found.add(answer.asked.level, answer.rows, likeness=answer.asked.name.endswith("vector"))
-    activation = activate(found, lexicons, asker_of(intention, question), deps.fusion)
+    asker = asker_of(intention, question)
+    activation = activate(found, lexicons, asker, deps.fusion)
     if intention.plurality is not None:
         moment = moment_of(_scope(intention, now), now)
         activation = lifted(activation, found.memories, intention.plurality, moment)
     activation, reranking = await reranked(intention, activation, found, deps)
     stages.end("activation")
+    where = (graphs, six_queries.shared_values(intention, _scope(intention, now)))
+    whole = await with_versions(intention, asker, (found, activation), where, deps.connection)
+    stages.end("records")
     account = Account(
         retrieved_at=to_datetime(now),
-        timings=[answer.timing for answer in answers],
-        notes=_notes(intention, graphs, lexicons) + ([] if embedding else [NO_EMBEDDER]),
+        timings=[answer.timing for answer in (*answers, *whole.answers)],
+        notes=[*_notes(intention, graphs, lexicons), *([] if embedding else [NO_EMBEDDER]), *whole.notes],
         entities=[entity.name for lexicon in lexicons.values() for entity in lexicon.entities],
         model_calls=(*suggestion.calls, *reranking),
     )
-    stream = assemble(of_intention(intention), found, activation, account)
+    stream = assemble(of_intention(intention), found, whole.activation, account)
     stages.end("assembly")
     acts_on = ActsOn(intention.current_energy) if intention.apply_feedback else None
     return await completed(stream, (graphs, deps, now), stages, acts_on)

@@ -94,8 +94,8 @@ class ConsciousnessStream(Frozen):
     energy, when that was asked for. `text` is the compact form.
 
     `degraded` names queries that failed or were late: the stream comes without their results. `notes` says
-    what was assumed or left out. `omitted` counts memories that did not fit `max_tokens`; all that is calculated is
-    calculated with them: energy, dissonances, metadata report, summary, paths, hubs, themes and density.
+    what was assumed or left out. `omitted` counts memories that did not fit `max_tokens`; all that is calculated
+    is calculated with them: energy, dissonances, metadata report, summary, paths, hubs, themes and density.
     `model_calls` says what was asked of a language model, and what it took.
     """
 

@@ -67,8 +67,8 @@ class TraversalPath(Frozen):
 class TraversalGraph(Frozen):
     """How the memories found hang together. `graph_density` is edges / possible edges, 0 below two nodes.
 
-    `nodes` and `edges` are those shown: with `max_tokens` fewer than were found. All else is of all that was found,
-    so that a path may lead over a memory that did not fit.
+    `nodes` and `edges` are those shown: with `max_tokens` fewer than were found. All else is of all that was
+    found, so that a path may lead over a memory that did not fit.
     """
 
     nodes: tuple[GraphNode, ...] = ()

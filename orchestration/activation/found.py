@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,7 @@ ID = NODE_START + NODE_PLACE["id"]
 _VERSION = NODE_START + NODE_PLACE["version"]
 _LINK_ID = LINK_START + LINK_PLACE["id"]
 _LINK_VERSION = LINK_START + LINK_PLACE["version"]
+_NO_LINK = (None,) * NODE_START
 
 
 @dataclass(slots=True)
@@ -28,6 +29,7 @@ class Memory:
 
     `likeness` is the cosine similarity to the query, None when the vector search did not find it; `place` its
     rank there. `hops` is the least distance from a start of the traversal, None when only likeness found it.
+    `along`: it is shown because another record of the same memory is, whether or not a query found it.
     """
 
     key: Key
@@ -36,6 +38,7 @@ class Memory:
     place: int = 0
     hops: int | None = None
     named: bool = False
+    along: bool = False
 
     def get(self, column: str) -> Any:
         """The raw value of a memory column."""
@@ -89,3 +92,17 @@ class Found:
             elif memory.hops is None or hop < memory.hops:
                 memory.hops = hop
                 memory.named = memory.named or (hop == 0 and float(row[SCORE]) < 0.0)
+
+    def join(self, level: Level, rows: Iterable[Sequence[Any]], shown: Collection[Key]) -> list[Key]:
+        """Mark the records that are not shown yet, and add those that no query found; the keys of the latter.
+
+        `rows` hold the memory columns alone.
+        """
+        new: list[Key] = []
+        for row in rows:
+            key = (level, row[NODE_PLACE["id"]], row[NODE_PLACE["version"]])
+            if key not in self.memories:
+                self.memories[key] = Memory(key, [*_NO_LINK, *row])
+                new.append(key)
+            self.memories[key].along = key not in shown
+        return new

@@ -28,16 +28,20 @@ class Selection:
 def select(found: Found, order: Sequence[Score], levels: Sequence[Level], limit: int) -> Selection:
     """The most active `limit` of each query; those of the vector search are shown in the order of likeness.
 
-    Links are those between memories shown, strongest first.
+    Records that come along with a memory are shown beyond the limit, with what the traversal found. Links are
+    those between memories shown, strongest first.
     """
     vector: dict[Level, list[Memory]] = {level: [] for level in levels}
     graph: dict[Level, list[Key]] = {level: [] for level in levels}
+    left = dict.fromkeys(levels, limit)
     for score in order:
-        memory = found.memories[score.key]
-        if memory.likeness is not None and len(vector[score.key[0]]) < limit:
-            vector[score.key[0]].append(memory)
-        if memory.hops is not None and len(graph[score.key[0]]) < limit:
-            graph[score.key[0]].append(score.key)
+        level, memory = score.key[0], found.memories[score.key]
+        if memory.likeness is not None and len(vector[level]) < limit:
+            vector[level].append(memory)
+        within = memory.hops is not None and left[level] > 0
+        left[level] -= within
+        if within or memory.along:
+            graph[level].append(score.key)
     nearest = {
         level: [memory.key for memory in sorted(alike, key=lambda m: m.place)] for level, alike in vector.items()
     }

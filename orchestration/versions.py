@@ -1,0 +1,98 @@
+"""The other records of what a question found, in the modes that show history: a change has two sides (003, 2)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+from orchestration import six_queries
+from orchestration.activation import ranking
+from orchestration.activation.engine import Activation, Asker
+from orchestration.activation.found import Found, Key
+from orchestration.assembly.levels import select
+from orchestration.dissonance import HISTORICAL
+from orchestration.six_queries import Answered, Asked
+from schemas.intention import RetrievalIntention
+from schemas.memory import Level
+from schemas.temporal import END_OF_TIME
+from substrate.connection import Connection
+from substrate.cypher.versions import RECORDS_OF
+
+MOST_OF_ONE: Final = 50
+"""Records of one memory that come along: those next to the ones found, then the newest."""
+MOST_OF_ALL: Final = 500
+"""Records of one level that come along: of each memory the first before the second of any."""
+MOST_NAMED: Final = 3
+
+
+class Whole(NamedTuple):
+    """The activation with what came along at its end, how the queries went, and what was left out."""
+
+    activation: Activation
+    answers: Sequence[Answered] = ()
+    notes: tuple[str, ...] = ()
+
+
+async def with_versions(
+    intention: RetrievalIntention,
+    asker: Asker,
+    met: tuple[Found, Activation],
+    where: tuple[Mapping[Level, str], Mapping[str, Any]],
+    connection: Connection,
+) -> Whole:
+    """In `evolution` and `full_history`, with every record of the memories that the stream will show.
+
+    `met`: what was found, to which the records are added, and its order; `where`: the graphs, and time scope and
+    felt filters as for the six. What came along was not found by the question: it has no relevance, and stands
+    last.
+    """
+    found, activation = met
+    if intention.temporal_mode not in HISTORICAL:
+        return Whole(activation)
+    chosen = select(found, activation.order, intention.query_levels, intention.max_results_per_level).keys()
+    answers = await six_queries.run(asked_for(chosen, found, where), connection)
+    notes: list[str] = []
+    joined: list[Key] = []
+    for answer in answers:
+        joined += found.join(answer.asked.level, [row[1:] for row in answer.rows], chosen)
+        notes += left_out(answer)
+    memories = [found.memories[key] for key in sorted(joined)]
+    scores = ranking.consciousness_scores(memories, [0.0] * len(memories), asker.felt(), asker.pressure)
+    parts = {**activation.parts, **{key: {} for key in joined}}
+    order = (*activation.order, *scores)
+    return Whole(replace(activation, order=order, parts=parts), answers, tuple(notes))
+
+
+def asked_for(
+    chosen: Iterable[Key], found: Found, where: tuple[Mapping[Level, str], Mapping[str, Any]]
+) -> list[Asked]:
+    """The query for each level: the records of the memories chosen, those that touch the ones found first."""
+    graphs, shared = where
+    keys = sorted(chosen)
+    asked = []
+    for level, graph in graphs.items():
+        here = [found.memories[key] for key in keys if key[0] is level]
+        touching = {int(memory.get(name)) for memory in here for name in ("created_at", "expired_at")}
+        values = {
+            **shared,
+            "ids": list(dict.fromkeys(memory.key[1] for memory in here)),
+            "touching": sorted(touching - {END_OF_TIME}),
+            "most_of_one": MOST_OF_ONE,
+            "most_of_all": MOST_OF_ALL,
+        }
+        if here:
+            asked.append(Asked(f"{level}_records", level, graph, RECORDS_OF, values))
+    return asked
+
+
+def left_out(answer: Answered) -> list[str]:
+    """Which memories have more records than came along."""
+    held = {row[1]: int(row[0]) for row in answer.rows}
+    came = Counter(row[1] for row in answer.rows)
+    cut = [memory_id for memory_id in held if came[memory_id] < held[memory_id]]
+    named = [f"of {one} ({answer.asked.level}) {came[one]} of {held[one]} records came along" for one in cut]
+    more = len(cut) - MOST_NAMED
+    others = f", and of {more} more memories not all" if more > 0 else ""
+    return [f"{'; '.join(named[:MOST_NAMED])}{others}: the history of a memory has all of them"] if cut else []
