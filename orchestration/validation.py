@@ -87,8 +87,8 @@ def validate_node(node: ConsciousnessNode) -> ValidationResult:
     All seven REQUIRED fields are those of a link, because consciousness lives in the links; a memory has no
     mindstate and no transfer. 003 makes energy and confidence of a memory mandatory, so these are required
     here; of the IMPORTANT ones it can carry felt_quality. Whatever else of the 13 it carries is checked when
-    present. Completeness is its share of the seven that a memory can carry, the one that the ranking takes off
-    for: what has no place in a memory is not missing from it.
+    present. Completeness is its share of the seven that a memory can carry: what has no place in a memory is not
+    missing from it.
     """
     return _validated(vars(node), NODE_REQUIRED, NODE_IMPORTANT, _ON_NODES)
 

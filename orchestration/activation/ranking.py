@@ -39,9 +39,13 @@ def priority(energy: float, pressure: float = REALITY_PRESSURE) -> float:
 
 
 def completeness(memory: Memory) -> float:
-    """Share of the metadata fields of 003 component 6 that a memory can carry that this one has, in [0, 1]."""
+    """Share of the 13 metadata fields of 003 component 6 that the memory carries, in [0, 7/13].
+
+    The report judges a memory by the seven that it can carry. The other six take the same off every score and
+    change no order; dividing by seven would let a missing field weigh nearly twice what 003 gives it.
+    """
     absent: int = _metadata(memory.row).count(None)
-    return (len(_PLACES) - absent) / len(_PLACES)
+    return (len(_PLACES) - absent) / len(_METADATA)
 
 
 def consciousness_scores(

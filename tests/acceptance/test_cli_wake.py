@@ -71,7 +71,7 @@ def test_a_citizen_wakes_and_sees_what_is_unfinished(substrate: Command) -> None
     assert "find_related_unresolved: energy 0.6, tense 0.8, goal sail" in said.out
     assert "The boat leaks" in said.out
     assert "Tarred the hull" not in said.out
-    assert "energy feedback potential 0.00 · metadata poor" in said.out
+    assert "energy feedback potential 0.00 · metadata acceptable" in said.out
 
 
 def test_resolution_patterns_are_told_as_a_chain(substrate: Command) -> None:

@@ -300,16 +300,16 @@ def test_what_presses_from_outside_counts_more(energy: float, pressure: float, e
 @pytest.mark.parametrize(
     ("columns", "activation", "emotions", "total"),
     [
-        # 0.7 + 0.4 x (0.4 x 0.5 + 0.6 x 0.5) + 0.2 x 0.5 + 0 - 0.1 x (1 - 2/7)
-        ({}, 0.7, {}, 0.9285714),
-        # 0.2 + 0.4 x (0.4 x 1 + 0.3) + 0.2 x 1 + 0.5 x 1 - 0.1 x (1 - 3/7)
+        # 0.7 + 0.4 x (0.4 x 0.5 + 0.6 x 0.5) + 0.2 x 0.5 + 0 - 0.1 x (1 - 2/13)
+        ({}, 0.7, {}, 0.9153846),
+        # 0.2 + 0.4 x (0.4 x 1 + 0.3) + 0.2 x 1 + 0.5 x 1 - 0.1 x (1 - 3/13)
         (
             {"energy": "1", "confidence": "1", "emotion_vector": '{"excited": 0.7}'},
             0.2,
             {"excitement": 1.0},
-            1.1228571,
+            1.1030769,
         ),
-        # 0 + 0.4 x (0 + 0.3) + 0 + 0.5 x 0.6 - 0.1 x (1 - 7/7)
+        # 0 + 0.4 x (0 + 0.3) + 0 + 0.5 x 0.6 - 0.1 x (1 - 7/13)
         (
             {
                 "energy": "0",
@@ -322,10 +322,10 @@ def test_what_presses_from_outside_counts_more(energy: float, pressure: float, e
             },
             0.0,
             {"joy": 1.0},
-            0.42,
+            0.3738462,
         ),
-        # A feeling that the question does not share: 1 + 0.4 x 0.5 + 0.1 + 0 - 0.1 x (1 - 3/7)
-        ({"emotion_vector": '{"fear": 1.0}'}, 1.0, {"joy": 1.0}, 1.2428571),
+        # A feeling that the question does not share: 1 + 0.4 x 0.5 + 0.1 + 0 - 0.1 x (1 - 3/13)
+        ({"emotion_vector": '{"fear": 1.0}'}, 1.0, {"joy": 1.0}, 1.2230769),
     ],
 )
 def test_the_consciousness_score_by_hand(
@@ -337,9 +337,9 @@ def test_the_consciousness_score_by_hand(
 
 
 def test_completeness_counts_the_metadata_that_a_memory_carries() -> None:
-    assert completeness(a_memory("a")) == pytest.approx(2 / 7)
-    assert completeness(a_memory("a", goal="rest", emotion_vector="{}")) == pytest.approx(4 / 7)
-    assert completeness(a_memory("a", importance="1", tags='["x"]')) == pytest.approx(2 / 7)
+    assert completeness(a_memory("a")) == pytest.approx(2 / 13)
+    assert completeness(a_memory("a", goal="rest", emotion_vector="{}")) == pytest.approx(4 / 13)
+    assert completeness(a_memory("a", importance="1", tags='["x"]')) == pytest.approx(2 / 13)
 
 
 # --- tiers -----------------------------------------------------------------------------------------------
