@@ -147,7 +147,12 @@ def _unit(rng: np.random.Generator) -> float:
 
 def _activation(case: Case, found: Found) -> Activation:
     intention = case.intention
-    asker = Asker(intention.query_text, intention.current_emotions, intention.reality_pressure)
+    asker = Asker(
+        intention.query_text,
+        intention.current_emotions,
+        intention.reality_pressure,
+        goal=intention.current_goal,
+    )
     return activate(found, case.lexicons, asker)
 
 

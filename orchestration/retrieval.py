@@ -110,7 +110,13 @@ async def retrieve_consciousness_context(
 
 def asker_of(intention: RetrievalIntention, question: Question) -> Asker:
     """Who asks: the intention as activation needs it."""
-    return Asker(intention.query_text, intention.current_emotions, intention.reality_pressure, question)
+    return Asker(
+        intention.query_text,
+        intention.current_emotions,
+        intention.reality_pressure,
+        question,
+        intention.current_goal,
+    )
 
 
 class ActsOn(NamedTuple):

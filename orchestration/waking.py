@@ -24,6 +24,7 @@ from orchestration.assembly.stream import Account, assemble
 from orchestration.deps import Deps
 from orchestration.plurality import lifted
 from orchestration.retrieval import ActsOn, Stages, completed, existing_graphs
+from orchestration.traversal.probability import State
 from orchestration.waking_queries import Meaning, goes_by_goal, scope_of, six
 from schemas.errors import Unavailable
 from schemas.intention import QueryMode, StateBasedRetrieval
@@ -91,6 +92,7 @@ def _sought(state: StateBasedRetrieval, scope: Scope) -> Sought:
         goal=goal if goal is not None and scoring.plain_goal(goal) else None,
         moment=scope.valid.start,
         pressure=state.reality_pressure,
+        state=State(state.current_goal, state.current_emotions),
     )
 
 

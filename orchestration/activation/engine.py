@@ -14,6 +14,7 @@ from orchestration.activation.sittings import of_sittings
 from orchestration.activation.spreading import spread
 from orchestration.lexicon import Lexicon
 from orchestration.question import Question
+from orchestration.traversal.probability import State
 from schemas.memory import Level
 from substrate.emotions import named_in, normal_emotions
 from substrate.text import name_key
@@ -31,13 +32,19 @@ class Activation:
 class Asker:
     """Who asks what: the words, the emotions felt (those that the words name when none are given), the urgency.
 
-    `question`: the words as they were read (`orchestration.question`); None: nothing is read out of them.
+    `goal` and the emotions given weigh the links. `question`: the words as they were read
+    (`orchestration.question`); None: nothing is read out of them.
     """
 
     query_text: str
     emotions: Mapping[str, float] | None = None
     pressure: float = ranking.REALITY_PRESSURE
     question: Question | None = None
+    goal: str | None = None
+
+    def state(self) -> State:
+        """From where links are weighed."""
+        return State(self.goal, self.emotions)
 
     def felt(self) -> Mapping[str, float]:
         """The emotions with which memories may resonate, in normal form."""
@@ -54,7 +61,7 @@ def activate(found: Found, lexicons: Mapping[Level, Lexicon], asker: Asker, fusi
     speakers = {name_key(name) for lexicon in lexicons.values() for name in lexicon.speakers()}
     parts = _parts(found, _words(memories, lexicons, speakers if fusion.named_apart else ()), question, fusion)
     base = {key: sum(terms.values()) for key, terms in parts.items()}
-    received = spread(memories, found.bonds.values(), base, fusion)
+    received = spread(memories, found.bonds.values(), base, fusion, asker.state())
     together = of_sittings(memories, base)
     for key, memory in memories.items():
         parts[key].update(spread=received[key], sitting=fusion.sitting * together[key])

@@ -10,11 +10,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import orjson
 
 from orchestration.activation.found import Bond, Key, Memory, column_of
 from orchestration.activation.fusion import FUSION, Fusion
 from orchestration.question import is_asking
-from orchestration.traversal.probability import NUMBERS, Array, traversal_probabilities
+from orchestration.traversal.probability import (
+    NO_STATE,
+    Array,
+    State,
+    columns_needed,
+    traversal_probabilities,
+)
 from schemas.memory import Level
 
 NAMED_PULL = 0.35
@@ -38,8 +45,11 @@ def spread(
     bonds: Iterable[Bond],
     relevance: Mapping[Key, float],
     fusion: Fusion = FUSION,
+    state: State = NO_STATE,
 ) -> dict[Key, float]:
     """What each memory receives over the links found: relevance of its neighbours × traversal probability.
+
+    `state`: goal and emotions of the one who asks, from where the links are weighed.
 
     One step; of parallel links the likeliest counts. A named memory gives each neighbour a fixed pull instead
     of its own relevance. Any other hub gives each neighbour less, because it says little about any one of
@@ -49,7 +59,7 @@ def spread(
     kinds = [(bond, bond.get("relation_type")) for bond in bonds]
     number: dict[Place, int] = {}
     at = np.array([number.setdefault(key[:2], len(number)) for key in memories], np.intp)
-    one, other, weight = _strongest([bond for bond, kind in kinds if kind != SAYING], number)
+    one, other, weight = _strongest([bond for bond, kind in kinds if kind != SAYING], number, state)
     degrees = np.bincount(np.concatenate((one, other)), minlength=len(number))
     shares = 1.0 / np.maximum(1.0, degrees / CROWDED)
     greatest = np.zeros(len(number))
@@ -89,16 +99,19 @@ def _answers(
     return pairs
 
 
-def likelihoods(bonds: Sequence[Bond]) -> Array:
-    """Traversal probability in [0, 1] of each link, from no state in particular."""
-    return traversal_probabilities({name: column_of(bonds, name) for name in NUMBERS})
+def likelihoods(bonds: Sequence[Bond], state: State = NO_STATE) -> Array:
+    """Traversal probability in [0, 1] of each link from this state."""
+    columns = {name: column_of(bonds, name) for name in columns_needed(state)}
+    if "emotion_vector" in columns:
+        columns["emotion_vector"] = [felt and orjson.loads(felt) for felt in columns["emotion_vector"]]
+    return traversal_probabilities(columns, state)
 
 
-def _strongest(bonds: Sequence[Bond], number: Mapping[Place, int]) -> tuple[Places, Places, Array]:
+def _strongest(bonds: Sequence[Bond], number: Mapping[Place, int], state: State) -> tuple[Places, Places, Array]:
     """The pairs of memories that are linked, each once, by their numbers, and the likeliest link of each."""
     one = _ends([(bond.level, bond.source) for bond in bonds], number)
     other = _ends([(bond.level, bond.target) for bond in bonds], number)
-    likely = likelihoods(bonds)
+    likely = likelihoods(bonds, state)
     between = (one != other) & (one >= 0) & (other >= 0)
     low, high = np.minimum(one, other)[between], np.maximum(one, other)[between]
     pairs, place = np.unique(low * len(number) + high, return_inverse=True)

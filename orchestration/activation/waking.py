@@ -18,6 +18,7 @@ from orchestration.activation.engine import Activation
 from orchestration.activation.found import HOP, NODE_START, SCORE, SOURCE, TARGET, Found, Key, Memory
 from orchestration.activation.fusion import Fusion
 from orchestration.activation.spreading import spread
+from orchestration.traversal.probability import NO_STATE, State
 from schemas.intention import EMOTIONAL_MODES, QueryMode
 from schemas.memory import Level
 from schemas.temporal import Instant
@@ -55,7 +56,10 @@ type Feelings = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """The state a mind wakes in, as scoring needs it: emotion names in normal form, `moment` as an instant."""
+    """The state a mind wakes in, as scoring needs it: emotion names in normal form, `moment` as an instant.
+
+    `state` is the same as links are weighed from it.
+    """
 
     mode: QueryMode
     energy: float
@@ -63,6 +67,7 @@ class Sought:
     goal: str | None
     moment: Instant
     pressure: float = ranking.REALITY_PRESSURE
+    state: State = NO_STATE
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +226,7 @@ def activate(found: Found, scores: Mapping[Key, float], sought: Sought) -> Activ
     memories = found.memories
     base = {key: scores.get(key, 0.0) for key in memories}
     best = max(base.values(), default=0.0)
-    received = spread(memories, found.bonds.values(), base, HANGS)
+    received = spread(memories, found.bonds.values(), base, HANGS, sought.state)
     hanging = {key: min(best, HANGING * gift) for key, gift in received.items() if key not in scores}
     activations = (hanging.get(key, base[key]) for key in memories)
     rated = ranking.consciousness_scores(memories.values(), activations, sought.emotions, sought.pressure)

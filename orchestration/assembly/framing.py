@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from orchestration.assembly.budget import Budget
-from orchestration.traversal.graph import State
+from orchestration.traversal.probability import State
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.memory import Level
 from schemas.plurality import Plurality

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
 from orchestration.traversal.paths import Identity, Likeness, activation_score, called, level_of, suggested_paths
-from orchestration.traversal.probability import traversal_probabilities
+from orchestration.traversal.probability import State, traversal_probabilities
 from schemas.base import columns_of
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Source
 from schemas.stream import ActivationTiers
@@ -27,14 +26,6 @@ _MADE_BY_NOBODY: Final = (Source.INGESTION, Source.UPKEEP, Source.SYSTEM)
 _OF_MEMORY: Final = tuple(name for name in GraphNode.model_fields if name in ConsciousnessNode.model_fields)
 _OF_LINK: Final = tuple(name for name in GraphEdge.model_fields if name in ConsciousnessRelationship.model_fields)
 """What a node and an edge show as the record has it."""
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """From where the links are weighed. 003's formula takes the current energy too, and makes no use of it."""
-
-    goal: str | None = None
-    emotions: Mapping[str, float] | None = None
 
 
 def build_graph(
@@ -99,7 +90,7 @@ def _content(node: ConsciousnessNode) -> str:
 def graph_edges(links: Sequence[ConsciousnessRelationship], state: State) -> tuple[GraphEdge, ...]:
     """The links as edges, in the order given, weighed from this state; weights to six digits."""
     columns = columns_of(links, _OF_LINK)
-    weights = traversal_probabilities(columns, state.goal, state.emotions)
+    weights = traversal_probabilities(columns, state)
     columns["edge_id"] = [link.link_id for link in links]
     columns["traversal_weight"] = weights.round(6).tolist()
     return tuple(GraphEdge.of_columns(len(links), columns))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,6 +16,17 @@ type Numbers = float | Array
 ENERGY, GOAL, EMOTION, CONFIDENCE, TRANSFER = 0.3, 0.2, 0.3, 0.1, 0.1
 """The weights of the five factors; they sum to 1."""
 NUMBERS = ("energy", "confidence", "energy_transfer_coefficient")
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """From where links are weighed. 003's formula takes the current energy too, and makes no use of it."""
+
+    goal: str | None = None
+    emotions: Mapping[str, float] | None = None
+
+
+NO_STATE: Final = State()
 
 
 def goal_match(link_goal: str, current_goal: str | None) -> float:
@@ -35,13 +47,17 @@ def probability(energy: Numbers, goal: Numbers, felt: Numbers, confidence: Numbe
     return np.clip(summed, 0.0, 1.0)
 
 
-def traversal_probabilities(
-    links: Mapping[str, Sequence[Any]], goal: str | None = None, emotions: Mapping[str, float] | None = None
-) -> Array:
-    """Probability in [0, 1] that each link is followed from a state with this goal and these emotions.
+def columns_needed(state: State) -> tuple[str, ...]:
+    """The columns of links that a weighing from this state reads."""
+    return (*NUMBERS, *(("goal",) if state.goal else ()), *(("emotion_vector",) if state.emotions else ()))
 
-    `links` are columns: the three `NUMBERS`, `goal` where one is given, `emotion_vector` where emotions are.
+
+def traversal_probabilities(links: Mapping[str, Sequence[Any]], state: State = NO_STATE) -> Array:
+    """Probability in [0, 1] that each link is followed from this state, for spreading and for paths alike.
+
+    `links` are columns, those that are needed from here: see `columns_needed`.
     """
+    goal, emotions = state.goal, state.emotions
     energy, confidence, transfer = (
         np.fromiter(map(float, links[name]), np.float64, len(links[name])) for name in NUMBERS
     )

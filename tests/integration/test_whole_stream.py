@@ -376,6 +376,39 @@ async def test_what_is_felt_lifts_a_memory_that_felt_the_same(deps: Deps, fresh_
     assert terms(neutral, "emotional_resonance") == [0.0, 0.0]
 
 
+@pytest.mark.parametrize(
+    ("state", "first"),
+    [
+        ({"current_goal": "sail"}, "rope"),
+        ({"current_goal": "sleep"}, "lamp"),
+        ({"current_emotions": {"joyful": 0.9}}, "rope"),
+        ({"current_emotions": {"fear": 0.9}}, "lamp"),
+    ],
+)
+async def test_goal_and_emotions_of_the_asker_lead_the_spreading_as_they_weigh_the_links(
+    deps: Deps, fresh_citizen: str, state: dict[str, Any], first: str
+) -> None:
+    c = fresh_citizen
+    await stored(
+        deps,
+        remember(c, "harbour", description="the harbour"),
+        remember(c, "rope", description="a thing in the shed"),
+        remember(c, "lamp", description="a thing in the shed"),
+        relate(c, "harbour", "rope", id="to-rope", goal="sail", emotion_vector={"joy": 0.5}),
+        relate(c, "harbour", "lamp", id="to-lamp", goal="sleep", emotion_vector={"fear": 0.5}),
+    )
+    neutral, led = [await ask(deps, c, "harbour", now=LATER, explain=True, **asked) for asked in ({}, state)]
+    lent, plain = (
+        {node.node_id: (node.score_terms or {})["spread"] for node in stream.activation_tiers.ordered()}
+        for stream in (led, neutral)
+    )
+    other = {"rope": "lamp", "lamp": "rope"}[first]
+    assert plain["rope"] == plain["lamp"]
+    assert lent[first] > lent[other] == plain[other]
+    weights = {edge.edge_id: edge.traversal_weight for edge in led.traversal_graph.edges}
+    assert lent[first] / lent[other] == pytest.approx(weights[f"to-{first}"] / weights[f"to-{other}"], abs=1e-4)
+
+
 @pytest.mark.parametrize(("pressure", "expected"), [(0.0, 0.08), (0.5, 0.2), (1.0, 0.32)])
 async def test_what_presses_from_outside_moves_the_priority(
     deps: Deps, fresh_citizen: str, pressure: float, expected: float

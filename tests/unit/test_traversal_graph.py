@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from orchestration.activation.found import Bond
 from orchestration.activation.spreading import likelihoods
 from orchestration.traversal.graph import (
-    State,
     build_graph,
     central_themes,
     density,
@@ -23,7 +22,7 @@ from orchestration.traversal.graph import (
     to_node_link,
 )
 from orchestration.traversal.networkx_form import to_networkx
-from orchestration.traversal.probability import probability
+from orchestration.traversal.probability import State, probability
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.stream import ActivationTiers
 from schemas.thought import TraversalGraph

@@ -15,6 +15,7 @@ from orchestration.traversal.probability import (
     GOAL,
     NUMBERS,
     TRANSFER,
+    State,
     goal_match,
     traversal_probabilities,
 )
@@ -29,7 +30,7 @@ def likely(link: dict[str, Any], goal: str | None = None, emotions: dict[str, fl
              "emotion_vector": {"fear": 0.7, "Afraid": 0.4}}  # fmt: skip
     plain = {**dict.fromkeys(NUMBERS, 1.0), "goal": "", "emotion_vector": None}
     columns = {name: [value, {**plain, **link}[name]] for name, value in other.items()}
-    return float(traversal_probabilities(columns, goal, emotions)[1])
+    return float(traversal_probabilities(columns, State(goal, emotions))[1])
 
 
 def test_the_five_weights_are_those_of_003_and_sum_to_one() -> None:

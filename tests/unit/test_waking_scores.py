@@ -31,6 +31,7 @@ from orchestration.activation.waking import (
     recency,
     sift,
 )
+from orchestration.traversal.probability import State
 from orchestration.waking_queries import Meaning, scope_of, six
 from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.memory import Level
@@ -240,8 +241,22 @@ def test_what_hangs_has_half_of_what_spreads_to_it() -> None:
     assert activation.parts[key("beside")] == {"mode": 0.0, "spread": pytest.approx(gained)}
 
 
+def test_the_state_that_one_wakes_in_weighs_the_links_that_hang_on_an_answer() -> None:
+    felt = {**stored_link("l", energy=0.4), "goal": "rest", "emotion_vector": '{"joy": 0.5}'}
+    bond = Bond(N1, "answer", "beside", stored_row({"id": "beside"}, felt, hop=1, ends=("answer", "beside")))
+    found = found_of([a_memory("answer"), a_memory("beside")], [bond])
+    gained = []
+    for state in (State(), State("rest"), State(None, {"joyful": 0.9}), State("rest", {"joy": 0.9})):
+        now = sought(QueryMode.SIMILAR_STATE, state=state)
+        gained.append(activate(found, {key("answer"): 0.4}, now).parts[key("beside")]["spread"])
+    # 0.2 of the weight for the goal, of which 0.3 without one; 0.3 for the emotions.
+    per_weight = HANGING * 1.5 * 0.4
+    more = [(one - gained[0]) / per_weight for one in gained]
+    assert more == pytest.approx([0.0, 0.14, 0.3, 0.44])
+
+
 def test_the_formula_of_003_with_the_pressure_of_the_moment() -> None:
-    # 0.5 + 0.4 (0.4 × 0.8 + 0.6 × 1.0) + 0.2 × 0.5 + 0.5 × 0.6 − 0.1 (1 − 3/7)
+    # 0.5 + 0.4 (0.4 × 0.8 + 0.6 × 1.0) + 0.2 × 0.5 + 0.5 × 0.6 − 0.1 (1 − 3/13)
     memory = a_memory("m", energy="0.8", confidence="0.5", emotion_vector='{"joy": 0.4}')
     now = sought(QueryMode.SIMILAR_STATE, pressure=1.0)
     (score,) = activate(found_of([memory], []), {memory.key: 0.5}, now).order
