@@ -2,62 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from random import random
+from typing import Any, Final
 
 import orjson
 
 from orchestration.deps import Deps
 from orchestration.dissonance import detect_temporal_dissonances, recurring
 from orchestration.energy import apply_energy_feedback
-from schemas.citizen import CitizenState, LearningMoments, StateChange
+from schemas.citizen import (
+    CitizenState,
+    Felt,
+    LearningMoments,
+    StateChange,
+    StateHistory,
+    StatePaged,
+    StateRecord,
+)
+from schemas.errors import Conflict, NotFound
 from schemas.memory import ConsciousnessNode, Level
 from schemas.stream import ConsciousnessStream, EnergyFeedback
-from schemas.temporal import Instant, TemporalMode, to_datetime
-from substrate import reader, rows
-from substrate.connection import parameters
-from substrate.cypher.citizen import READ_STATE, WRITE_STATE
+from schemas.temporal import Instant, Scope, TemporalMode, open_end, to_datetime, to_instant
+from substrate import reader, rows, states
+from substrate.bitemporal import Record
 from substrate.graph_schema import graph_name
-from substrate.indexing import NOTHING
 
 PAGE = 500
 """Identities read at a time: a long read and a write would stop the whole engine."""
+_TRIES: Final = 64
+"""One writer of those that come at once goes first each time."""
+_WAIT_S: Final = 0.002
+_LONGEST_WAIT: Final = 8
+_AS_JSON: Final = frozenset(("emotion_vector", "drives"))
+
+type Saying = Callable[[Felt], Mapping[str, Any]]
+"""What is set, of what is held."""
 
 
-async def read_state(citizen_id: str, deps: Deps) -> CitizenState:
-    """The state that is kept; the default one for a citizen that has none."""
+async def read_state(citizen_id: str, deps: Deps, scope: Scope) -> CitizenState:
+    """The state of the moment that the scope names; the default one where none was set."""
     graph = graph_name(Level.N1, citizen_id)
     if not await deps.graphs.for_reading(graph):
         return CitizenState(citizen_id=citizen_id)
-    found = await deps.connection.read(graph, READ_STATE, NOTHING)
-    if not found:
+    record = await states.held_at(deps.connection, graph, scope)
+    if record is None:
         return CitizenState(citizen_id=citizen_id)
-    energy, emotions, goal, last, updated, drives = found[0]
     return CitizenState(
         citizen_id=citizen_id,
-        energy=0.5 if energy is None else float(energy),
-        emotion_vector=orjson.loads(emotions) if emotions else {},
-        goal=goal,
-        drives=orjson.loads(drives) if drives else {},
-        last_stream_id=last,
-        updated_at=None if updated is None else to_datetime(updated),
+        valid_at=to_datetime(record.valid.start),
+        updated_at=to_datetime(record.known.start),
+        **_fields(record.content),
+    )
+
+
+def _fields(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of `Felt`, of the content of a record."""
+    return {name: orjson.loads(value) if name in _AS_JSON else value for name, value in content.items()}
+
+
+async def state_history(citizen_id: str, asked: StatePaged, deps: Deps) -> StateHistory:
+    """A page of all records of the state. Raises NotFound for a citizen that has no graph."""
+    graph = graph_name(Level.N1, citizen_id)
+    if not await deps.graphs.for_reading(graph):
+        raise NotFound(f"nothing was remembered for {citizen_id} yet")
+    first = 1 if asked.cursor is None else int(asked.cursor)
+    latest = await states.carried(deps.connection, graph)
+    found = await states.page(deps.connection, graph, first, asked.limit)
+    more = latest is not None and latest.version >= first + asked.limit
+    return StateHistory(
+        citizen_id=citizen_id,
+        records=tuple(map(_told, found)),
+        next=str(first + asked.limit) if more else None,
+    )
+
+
+def _told(record: Record) -> StateRecord:
+    return StateRecord(
+        version=record.version,
+        valid_at=to_datetime(record.valid.start),
+        invalid_at=open_end(record.valid.end),
+        created_at=to_datetime(record.known.start),
+        expired_at=open_end(record.known.end),
+        **_fields(record.content),
     )
 
 
 async def change_state(citizen_id: str, change: StateChange, deps: Deps, now: Instant) -> CitizenState:
-    """Set what the change names, and give back the whole state."""
-    said = change.model_dump(exclude_unset=True)
-    for kept_as_json in said.keys() & {"emotion_vector", "drives"}:
-        said[kept_as_json] = orjson.dumps(said[kept_as_json] or {}).decode()
-    await _write(citizen_id, said, deps, now)
-    return await read_state(citizen_id, deps)
+    """Set what the change names, and give back the whole state of the moment from which it holds.
+
+    Raises InvalidRequest when that moment lies too many changes back, Conflict when others change it all the time.
+    """
+    said = change.model_dump(exclude_unset=True, exclude={"valid_at"})
+    for kept_as_json in said.keys() & _AS_JSON:
+        said[kept_as_json] = rows.json_text(said[kept_as_json])
+    valid_at = now if change.valid_at is None else to_instant(change.valid_at)
+    await _change(citizen_id, lambda _: said, deps, (valid_at, now))
+    return await read_state(citizen_id, deps, Scope.current(valid_at))
 
 
-async def _write(citizen_id: str, said: dict[str, Any], deps: Deps, now: Instant) -> None:
+async def _change(citizen_id: str, saying: Saying, deps: Deps, when: tuple[Instant, Instant]) -> None:
+    """Set what `saying` makes of the content that holds at `when[0]`, from then on; `when[1]` is now."""
+    valid_at, now = when
     graph = graph_name(Level.N1, citizen_id)
     await deps.graphs.for_writing(graph, now)
-    header = parameters({"state": {**said, "updated_at": now}})
-    await deps.connection.write(graph, WRITE_STATE, header)
+    for tried in range(_TRIES):
+        latest = await states.carried(deps.connection, graph)
+        held = [] if latest is None else await states.held_from(deps.connection, graph, latest, valid_at)
+        holds = bool(held) and held[0].valid.start <= valid_at
+        felt = Felt(**_fields(held[0].content)) if holds else Felt()
+        found = states.opened(held, valid_at, saying(felt))
+        if not found or await states.change(deps.connection, graph, held, found, now) is not None:
+            return
+        await asyncio.sleep(random() * _WAIT_S * min(tried + 1, _LONGEST_WAIT))
+    raise Conflict(f"the state of {citizen_id} is being changed by others", remedy="Try again in a moment.")
 
 
 async def with_feedback(
@@ -71,10 +130,16 @@ async def with_feedback(
     if not await deps.graphs.for_reading(graph_name(Level.N1, stream.citizen_id)):
         note = f"no energy was fed back: nothing was remembered for citizen {stream.citizen_id} yet"
         return stream.model_copy(update={"notes": (*stream.notes, note)})
-    before = (await read_state(stream.citizen_id, deps)).energy if energy is None else energy
-    after = apply_energy_feedback(before, stream.energy_feedback_potential)
-    await _write(stream.citizen_id, {"energy": after, "last_stream_id": stream.intention_id}, deps, now)
-    return stream.model_copy(update={"energy_feedback": EnergyFeedback(before=before, after=after)})
+    tried: list[EnergyFeedback] = []
+
+    def saying(felt: Felt) -> Mapping[str, Any]:
+        before = felt.energy if energy is None else energy
+        after = apply_energy_feedback(before, stream.energy_feedback_potential)
+        tried.append(EnergyFeedback(before=before, after=after))
+        return {"energy": after, "last_stream_id": stream.intention_id}
+
+    await _change(stream.citizen_id, saying, deps, (now, now))
+    return stream.model_copy(update={"energy_feedback": tried[-1]})
 
 
 async def learning_moments(citizen_id: str, deps: Deps) -> LearningMoments:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Final
 
+from orchestration.citizen import read_state
 from orchestration.deps import Deps
 from schemas.identity import AttachedRule, Identity, IdentityEntity, WhoIs
 from schemas.memory import Level
@@ -32,11 +33,15 @@ async def identity(asked: WhoIs, deps: Deps, now: Instant) -> Identity:
         entities = read_entities(await deps.connection.read(graph, query, parameters(values)))
     if not entities:
         notes = (*notes, f"citizen {asked.citizen_id} had no memory that pointed to another at that moment")
+    state = await read_state(asked.citizen_id, deps, scope)
+    if state.updated_at is None:
+        notes = (*notes, f"citizen {asked.citizen_id} had no state at that moment: the default one is told")
     return Identity(
         citizen_id=asked.citizen_id,
         as_of_time=to_datetime(scope.valid.start),
         known_at=to_datetime(scope.known.start if past else now),
         entities=entities,
+        state=state,
         notes=notes,
     )
 

@@ -40,7 +40,7 @@ async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
     scope = Scope.at_times(request.as_of_time, request.known_at, now)
     bounds = scope.bounds()
     past = request.as_of_time is not None or request.known_at is not None
-    built = await build(request, graphs, deps, bounds, past=past)
+    built = await build(request, graphs, deps, scope, past=past)
     embedding = await _embedding(request, built, deps) if graphs else None
     weights = _weights(request, built, embedding)
     shared = {**bounds, **_values(request, built, now), **_vectors(embedding, built)}

@@ -18,6 +18,7 @@ from schemas.citizen import CitizenState, Drive
 from schemas.errors import Unavailable
 from schemas.memory import Level
 from schemas.signal import Channel, Relation, Resonate, SentSignal
+from schemas.temporal import Scope
 from substrate.connection import parameters
 from substrate.cypher.resonance import SURROUNDINGS
 from substrate.cypher.search import DOCUMENT_CAP
@@ -50,17 +51,16 @@ class Built:
     notes: list[str] = field(default_factory=list)
 
 
-async def build(
-    request: Resonate, graphs: Mapping[Level, str], deps: Deps, scope: Mapping[str, int], *, past: bool
-) -> Built:
-    """The signal of a request. `scope` are the four bounds of time, as the queries call them."""
+async def build(request: Resonate, graphs: Mapping[Level, str], deps: Deps, scope: Scope, *, past: bool) -> Built:
+    """The signal of a request, with the state that the citizen had in the scope."""
     read, cut = window_text(request) if request.built else ("", False)
-    state = await _state(request, deps)
+    state = await _state(request, deps, scope)
     drives = unsatisfied(request, state)
     text = (request.query_text or "").strip() or read
     lexicons = await _lexicons(read or text, graphs, deps, past=past)
     named = [entity.name for level in lexicons.values() for one in level for entity in one.entities]
-    shown, types = await _surroundings(request, (graphs, lexicons), deps, scope) if request.built else ([], [])
+    known = (graphs, lexicons)
+    shown, types = await _surroundings(request, known, deps, scope.bounds()) if request.built else ([], [])
     entities = _distinct(named) if request.built else []
     injected = [node for drive in drives.values() for node in drive.nodes]
     emotion, intensity = felt(request, read, state)
@@ -120,9 +120,9 @@ def components(sent: SentSignal) -> str:
     return ". ".join([*sent.nodes, *said, *filter(None, (sent.emotion, sent.result))])
 
 
-async def _state(request: Resonate, deps: Deps) -> CitizenState:
+async def _state(request: Resonate, deps: Deps, scope: Scope) -> CitizenState:
     if request.built or request.drive_bias:
-        return await read_state(request.citizen_id, deps)
+        return await read_state(request.citizen_id, deps, scope)
     return CitizenState(citizen_id=request.citizen_id)
 
 

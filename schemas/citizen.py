@@ -1,4 +1,4 @@
-"""A citizen's own state: what it feels and wants now, and the last stream that it was given."""
+"""A citizen's own state: what it feels and wants, since when, and the last stream that it was given."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pydantic import Field
 
 from schemas.base import CitizenId, Emotions, Frozen, Name, Request, ShortText, Unit
 from schemas.signal import Channel
+from schemas.temporal import Moment
 from schemas.thought import RecurringCorrection, TemporalDissonance
 
 Factor = Annotated[float, Field(strict=True, ge=0.0, le=100.0, allow_inf_nan=False)]
@@ -29,25 +30,72 @@ class Drive(Request):
 Drives = Annotated[dict[Name, Drive], Field(max_length=64, json_schema_extra={"additionalProperties": False})]
 
 
-class CitizenState(Frozen):
-    """The state as it is kept. A citizen that never had one has energy one half and no emotions."""
+class Felt(Frozen):
+    """What a state says. A citizen that never had one has energy one half and no emotions."""
 
-    citizen_id: CitizenId
     energy: float = 0.5
     emotion_vector: dict[str, float] = Field(default_factory=dict)
     goal: str | None = None
     drives: dict[str, Drive] = Field(default_factory=dict)
     last_stream_id: str | None = None
+
+
+class CitizenState(Felt):
+    """The state of one moment: it holds from `valid_at` on, and is known since `updated_at`.
+
+    Both are null where none was set: the default state is told then.
+    """
+
+    citizen_id: CitizenId
+    valid_at: datetime | None = None
     updated_at: datetime | None = None
 
 
+class StateRecord(Felt):
+    """One record of a state: over which time it held, and over which time that was known. Null: without end."""
+
+    version: int
+    valid_at: datetime
+    invalid_at: datetime | None = None
+    created_at: datetime
+    expired_at: datetime | None = None
+
+
+class StateHistory(Frozen):
+    """The records of a state, in the order in which they became known; `next` is the cursor of the page behind."""
+
+    citizen_id: CitizenId
+    records: tuple[StateRecord, ...]
+    next: str | None = None
+
+
 class StateChange(Request):
-    """What is set of a state; what is left out stays, a null clears it. `drives` replaces all of them."""
+    """What is set of a state; what is left out stays, a null clears it. `drives` replaces all of them.
+
+    It holds from `valid_at` on, now unless that is named, whatever was told before of the time since.
+    """
 
     energy: Unit | None = None
     emotion_vector: Emotions | None = None
     goal: ShortText | None = None
     drives: Drives | None = None
+    valid_at: Moment | None = None
+
+
+class StateAsOf(Request):
+    """As of when: `as_of_time` asks on both axes, `known_at` moves what was known apart."""
+
+    as_of_time: Moment | None = None
+    known_at: Moment | None = None
+
+
+class StatePaged(Request):
+    """Which page of a history."""
+
+    limit: Annotated[int, Field(ge=1, le=500)] = 50
+    cursor: Annotated[str, Field(pattern=r"^[1-9][0-9]{0,14}$")] | None = Field(
+        default=None, description="The `next` of the page before."
+    )
 
 
 class LearningMoments(Frozen):

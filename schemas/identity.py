@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from schemas.base import CitizenId, Frozen, Request
+from schemas.citizen import CitizenState
 from schemas.temporal import Moment
 
 
@@ -45,11 +46,12 @@ class IdentityEntity(Frozen):
 
 class Identity(Frozen):
     """The most connected entities, most first: the first is the self, its emotions the personality, its rules
-    the values (000). Empty when nothing was lived yet at that moment.
+    the values (000). Empty when nothing was lived yet at that moment. `state` is that of the same moment.
     """
 
     citizen_id: str
     as_of_time: datetime
     known_at: datetime
     entities: tuple[IdentityEntity, ...] = ()
+    state: CitizenState
     notes: tuple[str, ...] = ()

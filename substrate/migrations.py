@@ -72,6 +72,16 @@ MIGRATIONS: Final = (
             Pages(cypher.CLOCK_OF_LINKS),
         ),
     ),
+    Migration(
+        3,
+        "a citizen's state is a record, and its past ones are kept",
+        (
+            Index(cypher.INDEX_STATE_VERSION),
+            Index(cypher.INDEX_STATE_BEGUN),
+            Index(cypher.INDEX_STATE_CELL),
+            Pages(cypher.FIRST_STATE),
+        ),
+    ),
 )
 
 

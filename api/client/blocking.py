@@ -153,6 +153,7 @@ class Substrate:
 
     ingest = _waiting(AsyncSubstrate.ingest)
     state = _waiting(AsyncSubstrate.state)
+    state_history = _waiting(AsyncSubstrate.state_history)
     set_state = _waiting(AsyncSubstrate.set_state)
     dissonances = _waiting(AsyncSubstrate.dissonances)
     erase_memory = _waiting(AsyncSubstrate.erase_memory)

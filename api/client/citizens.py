@@ -7,7 +7,7 @@ from typing import Any
 
 from api.client.sending import Call, Fields, Sender, address, command_of, fields_of, segment
 from schemas.answers import EpisodeReport
-from schemas.citizen import CitizenState, LearningMoments, StateChange
+from schemas.citizen import CitizenState, LearningMoments, StateChange, StateHistory
 from schemas.erasure import EraseCitizen, EraseEpisode, EraseMemory, ErasureReport
 
 
@@ -25,14 +25,20 @@ class Citizens(Sender):
         named = said if episode_id is None else {**said, "episode_id": episode_id}
         return await self._answer(EpisodeReport, Call("POST", "/v1/episodes", named))
 
-    async def state(self, citizen_id: str) -> CitizenState:
-        """What the citizen feels and wants, as it is kept."""
-        return await self._answer(CitizenState, Call("GET", f"/v1/citizens/{segment(citizen_id)}/state"))
+    async def state(self, citizen_id: str, /, **when: Any) -> CitizenState:
+        """What the citizen feels and wants; with `as_of_time`, `known_at` as it was, and as was known, then."""
+        path = f"/v1/citizens/{segment(citizen_id)}/state"
+        return await self._answer(CitizenState, Call("GET", path, params=when))
+
+    async def state_history(self, citizen_id: str, /, **page: Any) -> StateHistory:
+        """All records of the state, a page at a time: `cursor` is the `next` of the page before."""
+        path = f"/v1/citizens/{segment(citizen_id)}/state/history"
+        return await self._answer(StateHistory, Call("GET", path, params=page))
 
     async def set_state(
         self, citizen_id: str, change: StateChange | None = None, /, **fields: Any
     ) -> CitizenState:
-        """Set what is given; what is left out stays."""
+        """Set what is given, from `valid_at` on or from now; what is left out stays."""
         path = f"/v1/citizens/{segment(citizen_id)}/state"
         return await self._answer(CitizenState, Call("PUT", path, fields_of(change, fields)))
 

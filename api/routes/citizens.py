@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
 from api.bodies import StrictRoute
@@ -16,24 +16,39 @@ from orchestration import citizen
 from orchestration.moving.exporting import export
 from orchestration.moving.lines import Origin
 from schemas.base import CitizenId
-from schemas.citizen import CitizenState, LearningMoments, StateChange
+from schemas.citizen import CitizenState, LearningMoments, StateAsOf, StateChange, StateHistory, StatePaged
 from schemas.erasure import EraseCitizen, ErasureReport
 from schemas.memory import Level
+from schemas.temporal import Scope
 
 router = APIRouter(prefix="/v1/citizens", tags=["citizens"], route_class=StrictRoute)
 
 
 @router.get("/{citizen_id}/state")
 @needs(citizen_may("read"))
-async def state(citizen_id: CitizenId, runtime: Opened) -> CitizenState:
-    """What the citizen feels and wants, as it is kept."""
-    return await citizen.read_state(citizen_id, runtime.deps)
+async def state(
+    citizen_id: CitizenId, asked: Annotated[StateAsOf, Query()], runtime: Opened, now: Now, response: Response
+) -> CitizenState:
+    """What the citizen feels and wants, or felt and wanted then. `Substrate-Notes` says what was assumed."""
+    if asked.notes:
+        response.headers["Substrate-Notes"] = "; ".join(asked.notes)
+    scope = Scope.at_times(asked.as_of_time, asked.known_at, now)
+    return await citizen.read_state(citizen_id, runtime.deps, scope)
+
+
+@router.get("/{citizen_id}/state/history")
+@needs(citizen_may("read"))
+async def state_history(
+    citizen_id: CitizenId, asked: Annotated[StatePaged, Query()], runtime: Opened
+) -> StateHistory:
+    """All records of the state, a page at a time: over which time each held, and over which it was known."""
+    return await citizen.state_history(citizen_id, asked, runtime.deps)
 
 
 @router.put("/{citizen_id}/state")
 @needs(citizen_may("write"))
 async def set_state(citizen_id: CitizenId, change: StateChange, runtime: Opened, now: Now) -> CitizenState:
-    """Set what is given; what is left out stays."""
+    """Set what is given, from `valid_at` on or from now; what is left out stays. The past keeps what it was."""
     return await citizen.change_state(citizen_id, change, runtime.deps, now)
 
 

@@ -35,6 +35,19 @@ def _clock(name: str, label: str, links: str, latest: str) -> Query:
     )
 
 
+INDEX_STATE_VERSION: Final = Query("index_state_version", "CREATE INDEX FOR (s:PastState) ON (s.version)")
+INDEX_STATE_BEGUN: Final = Query("index_state_begun", "CREATE INDEX FOR (s:PastState) ON (s.valid_at)")
+INDEX_STATE_CELL: Final = Query("index_state_cell", "CREATE INDEX FOR (s:PastState) ON (s.cell)")
+FIRST_STATE: Final = Query(
+    "first_state",
+    "MATCH (m:SubstrateMeta {key: 'stamp'}) WITH m "
+    "MATCH (s:CitizenState) WHERE id(s) > $after AND s.version IS NULL "
+    "WITH m, s, coalesce(s.updated_at, m.created_at) AS told LIMIT $rows "
+    "SET s.version = 1, s.valid_at = told, s.invalid_at = $open, s.created_at = told, s.expired_at = $open, "
+    "s.key = null, s.updated_at = null, "
+    "m.clock = CASE WHEN told > coalesce(m.clock, 0) THEN told ELSE m.clock END RETURN id(s)",
+)
+"""What was kept of a state is the first record of it, known and held since it was set last."""
 CLOCK_OF_MEMORIES: Final = _clock("clock_of_memories", "ConsciousnessNode", "", _known("n"))
 CLOCK_OF_VERSIONS: Final = _clock("clock_of_versions", "PastVersion", "", _known("n"))
 CLOCK_OF_LINKS: Final = _clock(

@@ -10,7 +10,7 @@ from typing import Final
 from substrate.cypher.columns import REPEATED
 from substrate.cypher.query import TRACE_LABELS, TRACE_TYPES, Query
 
-LONE_LABELS: Final = ("CitizenState", "Receipt")
+LONE_LABELS: Final = ("CitizenState", "PastState", "Receipt")
 """Nodes without links of their own, each carried whole."""
 KNOWN_LABELS: Final = frozenset(
     ("ConsciousnessNode", "PastVersion", "Tag", "SubstrateMeta", *TRACE_LABELS, *LONE_LABELS)

@@ -6,7 +6,7 @@ from typing import Final
 
 from substrate.cypher.query import Query
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 """What a graph of an older one lacks is in `substrate.migrations`."""
 
 INDEXES: Final = (
@@ -19,6 +19,9 @@ INDEXES: Final = (
     Query("index_past_name", "CREATE INDEX FOR (n:PastVersion) ON (n.name_key)"),
     Query("index_tag_name", "CREATE INDEX FOR (n:Tag) ON (n.name)"),
     Query("index_receipt_command", "CREATE INDEX FOR (n:Receipt) ON (n.command_id)"),
+    Query("index_state_version", "CREATE INDEX FOR (s:PastState) ON (s.version)"),
+    Query("index_state_begun", "CREATE INDEX FOR (s:PastState) ON (s.valid_at)"),
+    Query("index_state_cell", "CREATE INDEX FOR (s:PastState) ON (s.cell)"),
     Query("index_past_link_handle", "CREATE INDEX FOR ()-[e:PAST_LINK]-() ON (e.handle)"),
     Query("index_link_handle", "CREATE INDEX FOR ()-[e:LINK]-() ON (e.handle)"),
     Query(
@@ -31,7 +34,8 @@ INDEXES: Final = (
         "CREATE FULLTEXT INDEX FOR (n:PastVersion) ON (n.name, n.description, n.search_text, n.entity_names)",
     ),
 )
-"""Indexes that no embedder changes. No range index on times: it makes the queries slower (ENGINE, rule 8)."""
+"""Indexes that no embedder changes. No range index on the times of memories: it makes the
+queries slower (ENGINE, rule 8). Of past states a stretch is asked for, which has two ends."""
 
 UNIQUE: Final = (("ConsciousnessNode", "id"), ("Tag", "name"), ("Receipt", "command_id"))
 """Constraints: label and property."""

@@ -136,8 +136,7 @@ def test_a_state_is_kept_as_it_was_set_and_what_is_left_out_stays(service: Servi
         first = service.http.get(address).json()
     assert first == {
         "citizen_id": citizen, "energy": 0.5, "emotion_vector": {}, "goal": None, "last_stream_id": None,
-        "drives": {},
-        "updated_at": None,
+        "drives": {}, "valid_at": None, "updated_at": None,
     }  # fmt: skip
     said = {"energy": 0.8, "emotion_vector": {"joy": 0.4}, "goal": "reach 'the' \"far\" shore"}
     answer = service.http.put(address, json=said)
@@ -159,6 +158,27 @@ def test_a_state_is_kept_as_it_was_set_and_what_is_left_out_stays(service: Servi
 def test_a_bad_change_of_state_is_refused(service: Service, citizen: str, said: Any) -> None:
     answer = service.http.put(f"/v1/citizens/{citizen}/state", json=said)
     assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
+
+
+def test_a_state_is_told_as_it_was_and_was_known_at_any_moment(service: Service, citizen: str) -> None:
+    address = f"/v1/citizens/{citizen}/state"
+
+    def told(**when: str) -> tuple[float, str | None]:
+        answer = service.http.get(address, params=when)
+        assert answer.status_code == 200, answer.text
+        return answer.json()["energy"], answer.json()["goal"]
+
+    first = service.http.put(address, json={"energy": 0.8, "goal": "rest"}).json()["updated_at"]
+    second = service.http.put(address, json={"energy": 0.1}).json()["updated_at"]
+    assert told() == (0.1, "rest")
+    assert told(as_of_time=first) == (0.8, "rest")
+    assert told(as_of_time="2020-01-01T00:00:00Z") == (0.5, None)
+    service.http.put(address, json={"goal": "work", "valid_at": "2020-01-01T00:00:00Z"})
+    assert told() == (0.1, "work")
+    assert told(as_of_time="2021-01-01T00:00:00Z", known_at="2100-01-01T00:00:00Z") == (0.5, "work")
+    assert told(as_of_time=first, known_at="2100-01-01T00:00:00Z") == (0.8, "work")
+    assert told(as_of_time=first) == (0.8, "rest")
+    assert told(as_of_time=second, known_at=first) == (0.8, "rest")
 
 
 def test_feedback_is_read_back_from_the_state(service: Service, citizen: str) -> None:

@@ -16,13 +16,14 @@ from schemas.commands import Correct, Supersede
 from schemas.intention import StateBasedRetrieval
 from schemas.memory import Level
 from schemas.stream import ConsciousnessStream
-from schemas.temporal import to_datetime
+from schemas.temporal import Scope, to_datetime
 from substrate import reader
 from substrate.graph_schema import graph_name
 from tests.integration.store import NOW, ask, found, ids, moment, relate, remember, stored
 
 LATER = NOW + 1000
 """A moment after everything was written."""
+PRESENT = Scope.current(LATER)
 
 
 async def a_life(deps: Deps, citizen: str) -> None:
@@ -194,7 +195,7 @@ async def test_without_being_told_to_a_stream_changes_no_energy(deps: Deps, fres
     await two_links(deps, fresh_citizen)
     stream = await ask(deps, fresh_citizen, "the lighthouse", now=LATER, current_energy=0.9)
     assert stream.energy_feedback is None
-    assert await read_state(fresh_citizen, deps) == CitizenState(citizen_id=fresh_citizen)
+    assert await read_state(fresh_citizen, deps, PRESENT) == CitizenState(citizen_id=fresh_citizen)
 
 
 async def test_feedback_changes_the_kept_energy_and_says_from_what_to_what(deps: Deps, fresh_citizen: str) -> None:
@@ -205,7 +206,7 @@ async def test_feedback_changes_the_kept_energy_and_says_from_what_to_what(deps:
     assert first.energy_feedback is not None
     assert first.energy_feedback.before == 0.9
     assert first.energy_feedback.after == pytest.approx(0.9 + step)
-    kept = await read_state(fresh_citizen, deps)
+    kept = await read_state(fresh_citizen, deps, PRESENT)
     assert (kept.energy, kept.last_stream_id) == (first.energy_feedback.after, "i1")
     assert kept.updated_at == to_datetime(LATER)
     # Without an energy in the request the one that is kept counts.
@@ -213,7 +214,7 @@ async def test_feedback_changes_the_kept_energy_and_says_from_what_to_what(deps:
     assert second.energy_feedback is not None
     assert second.energy_feedback.before == kept.energy
     assert second.energy_feedback.after == pytest.approx(0.9 + 2 * step)
-    assert (await read_state(fresh_citizen, deps)).energy == second.energy_feedback.after
+    assert (await read_state(fresh_citizen, deps, PRESENT)).energy == second.energy_feedback.after
     # The energy is no memory, and no stream shows it.
     assert sorted(ids(found(second))) == ["a", "b", "c"]
 
@@ -228,7 +229,7 @@ async def test_waking_too_may_act_on_the_energy(deps: Deps, fresh_citizen: str) 
     assert stream.energy_feedback is not None
     assert stream.energy_feedback.before == 0.4
     assert stream.energy_feedback.after == pytest.approx(0.25)
-    assert (await read_state(fresh_citizen, deps)).energy == pytest.approx(0.25)
+    assert (await read_state(fresh_citizen, deps, PRESENT)).energy == pytest.approx(0.25)
 
 
 # --- beliefs that changed ------------------------------------------------------------------------------------
@@ -353,7 +354,7 @@ async def test_a_citizen_that_never_wrote_gets_zeros_and_a_grade(deps: Deps, fre
     assert (report.total_memories, report.average_completeness, report.quality_grade) == (0, 0.0, "poor")
     assert (stream.text or "").startswith("No memories were found.")
     assert not await deps.graphs.for_reading(graph_name(Level.N1, fresh_citizen))
-    assert await read_state(fresh_citizen, deps) == CitizenState(citizen_id=fresh_citizen)
+    assert await read_state(fresh_citizen, deps, PRESENT) == CitizenState(citizen_id=fresh_citizen)
     assert (await learning_moments(fresh_citizen, deps)).dissonances == ()
 
 
