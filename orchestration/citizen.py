@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from random import random
 from typing import Any, Final
 
@@ -28,6 +28,7 @@ from schemas.temporal import Instant, Scope, TemporalMode, open_end, to_datetime
 from substrate import reader, rows, states
 from substrate.bitemporal import Record
 from substrate.graph_schema import graph_name
+from substrate.states import Content
 
 PAGE = 500
 """Identities read at a time: a long read and a write would stop the whole engine."""
@@ -36,9 +37,6 @@ _TRIES: Final = 64
 _WAIT_S: Final = 0.002
 _LONGEST_WAIT: Final = 8
 _AS_JSON: Final = frozenset(("emotion_vector", "drives"))
-
-type Saying = Callable[[Felt], Mapping[str, Any]]
-"""What is set, of what is held."""
 
 
 async def read_state(citizen_id: str, deps: Deps, scope: Scope) -> CitizenState:
@@ -53,11 +51,11 @@ async def read_state(citizen_id: str, deps: Deps, scope: Scope) -> CitizenState:
         citizen_id=citizen_id,
         valid_at=to_datetime(record.valid.start),
         updated_at=to_datetime(record.known.start),
-        **_fields(record.content),
+        **state_fields(record.content),
     )
 
 
-def _fields(content: Mapping[str, Any]) -> dict[str, Any]:
+def state_fields(content: Content) -> dict[str, Any]:
     """The fields of `Felt`, of the content of a record."""
     return {name: orjson.loads(value) if name in _AS_JSON else value for name, value in content.items()}
 
@@ -73,19 +71,20 @@ async def state_history(citizen_id: str, asked: StatePaged, deps: Deps) -> State
     more = latest is not None and latest.version >= first + asked.limit
     return StateHistory(
         citizen_id=citizen_id,
-        records=tuple(map(_told, found)),
+        records=tuple(map(state_record, found)),
         next=str(first + asked.limit) if more else None,
     )
 
 
-def _told(record: Record) -> StateRecord:
+def state_record(record: Record) -> StateRecord:
+    """A record as it is told."""
     return StateRecord(
         version=record.version,
         valid_at=to_datetime(record.valid.start),
         invalid_at=open_end(record.valid.end),
         created_at=to_datetime(record.known.start),
         expired_at=open_end(record.known.end),
-        **_fields(record.content),
+        **state_fields(record.content),
     )
 
 
@@ -102,19 +101,22 @@ async def change_state(citizen_id: str, change: StateChange, deps: Deps, now: In
     return await read_state(citizen_id, deps, Scope.current(valid_at))
 
 
-async def _change(citizen_id: str, saying: Saying, deps: Deps, when: tuple[Instant, Instant]) -> None:
-    """Set what `saying` makes of the content that holds at `when[0]`, from then on; `when[1]` is now."""
+async def _change(
+    citizen_id: str, saying: Callable[[Content], Content], deps: Deps, when: tuple[Instant, Instant]
+) -> Content:
+    """Set what `saying` makes of the content that is held from `when[0]` on; `when[1]` is now.
+
+    Returns the content that held at `when[0]` before.
+    """
     valid_at, now = when
     graph = graph_name(Level.N1, citizen_id)
     await deps.graphs.for_writing(graph, now)
     for tried in range(_TRIES):
         latest = await states.carried(deps.connection, graph)
         held = [] if latest is None else await states.held_from(deps.connection, graph, latest, valid_at)
-        holds = bool(held) and held[0].valid.start <= valid_at
-        felt = Felt(**_fields(held[0].content)) if holds else Felt()
-        found = states.opened(held, valid_at, saying(felt))
+        found = states.opened(held, valid_at, saying)
         if not found or await states.change(deps.connection, graph, held, found, now) is not None:
-            return
+            return held[0].content if held and held[0].valid.start <= valid_at else {}
         await asyncio.sleep(random() * _WAIT_S * min(tried + 1, _LONGEST_WAIT))
     raise Conflict(f"the state of {citizen_id} is being changed by others", remedy="Try again in a moment.")
 
@@ -130,16 +132,17 @@ async def with_feedback(
     if not await deps.graphs.for_reading(graph_name(Level.N1, stream.citizen_id)):
         note = f"no energy was fed back: nothing was remembered for citizen {stream.citizen_id} yet"
         return stream.model_copy(update={"notes": (*stream.notes, note)})
-    tried: list[EnergyFeedback] = []
 
-    def saying(felt: Felt) -> Mapping[str, Any]:
-        before = felt.energy if energy is None else energy
+    def fed(held: Content) -> EnergyFeedback:
+        before = Felt(**state_fields(held)).energy if energy is None else energy
         after = apply_energy_feedback(before, stream.energy_feedback_potential)
-        tried.append(EnergyFeedback(before=before, after=after))
-        return {"energy": after, "last_stream_id": stream.intention_id}
+        return EnergyFeedback(before=before, after=after)
 
-    await _change(stream.citizen_id, saying, deps, (now, now))
-    return stream.model_copy(update={"energy_feedback": tried[-1]})
+    def saying(held: Content) -> Content:
+        return {"energy": fed(held).after, "last_stream_id": stream.intention_id}
+
+    held = await _change(stream.citizen_id, saying, deps, (now, now))
+    return stream.model_copy(update={"energy_feedback": fed(held)})
 
 
 async def learning_moments(citizen_id: str, deps: Deps) -> LearningMoments:

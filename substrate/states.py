@@ -9,15 +9,19 @@ each width that has the moment, or in the one before. A question about the past 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from schemas.errors import InvalidRequest
-from schemas.temporal import END_OF_TIME, Instant, Period, Scope, to_datetime
+from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, Scope, to_datetime
+from substrate import rows
 from substrate.bitemporal import Record, visible
 from substrate.connection import Connection, Row, parameters
 from substrate.cypher import citizen as cypher
 from substrate.indexing import NOTHING
+
+type Content = Mapping[str, Any]
+"""What a state says, as it is stored; what it lacks was never set."""
 
 _TIMES: Final = 5
 _WIDTHS: Final = [1 << power for power in range(55)]
@@ -31,27 +35,30 @@ class Opened(NamedTuple):
 
     of: int
     valid: Period
-    change: Mapping[str, Any]
+    change: Content
 
 
-def opened(held: Sequence[Record], valid_at: Instant, change: Mapping[str, Any]) -> list[Opened]:
+def opened(held: Sequence[Record], valid_at: Instant, saying: Callable[[Content], Content]) -> list[Opened]:
     """What a change from `valid_at` on opens; nothing when all is so already. Pure.
 
+    `saying` gives what is set, of the content that is held: each record of the time since changes by itself.
     `held`: the open records that hold at `valid_at` or later, in the order of their valid time, without a gap
     between them. Before the first record there is the default state, of which nothing is kept.
     """
     begun = held[0].valid.start if held else END_OF_TIME
-    found = []
+    held_before: list[Content] = [one.content for one in held]
+    found = [(one.version, Period(max(valid_at, one.valid.start), one.valid.end)) for one in held]
     if valid_at < begun:
-        found.append(Opened(0, Period(valid_at, begun), change))
-    elif begun < valid_at:
-        found.append(Opened(held[0].version, Period(begun, valid_at), {}))
-    found += [Opened(one.version, Period(max(valid_at, one.valid.start), one.valid.end), change) for one in held]
-    before: list[Mapping[str, Any]] = [one.content for one in held] + ([{}] if valid_at < begun else [])
-    return found if any(_differs(content, change) for content in before) else []
+        held_before.insert(0, {})
+        found.insert(0, (0, Period(valid_at, begun)))
+    changes = [saying(content) for content in held_before]
+    if not any(map(_differs, held_before, changes)):
+        return []
+    kept = [Opened(held[0].version, Period(begun, valid_at), {})] if begun < valid_at else []
+    return kept + [Opened(*one, change) for one, change in zip(found, changes, strict=True)]
 
 
-def _differs(content: Mapping[str, Any], change: Mapping[str, Any]) -> bool:
+def _differs(content: Content, change: Content) -> bool:
     return any(content.get(name) != value for name, value in change.items())
 
 
@@ -61,15 +68,32 @@ def cells_at(scope: Scope) -> list[str]:
     return [f"{axis}/{w}/{at // w - back}" for axis, at in axes for w in _WIDTHS for back in (0, 1)]
 
 
-def _cell(valid: Period) -> str:
-    width = next(width for width in _WIDTHS if width >= valid.end - valid.start)
-    return f"valid/{width}/{valid.start // width}"
+def cell_of(record: Record) -> str:
+    """Where a past record lies."""
+    axis, period = ("known", record.known) if record.valid.end == END_OF_TIME else ("valid", record.valid)
+    width = next(width for width in _WIDTHS if width >= period.end - period.start)
+    return f"{axis}/{width}/{period.start // width}"
+
+
+def record_of(properties: Mapping[str, Any]) -> Record:
+    """A record by its stored properties. Raises KeyError, TypeError or ValueError for what is none."""
+    times = [properties[name] for name in cypher.STATE_COLUMNS[:_TIMES]]
+    return _record([*times, *(properties.get(name) for name in cypher.STATE_COLUMNS[_TIMES:])])
+
+
+def as_record(properties: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The state that a citizen carries, as a record. Before there were any, it said only when it was set last."""
+    if "version" in properties:
+        return properties
+    told = properties["updated_at"]
+    kept = {name: value for name, value in properties.items() if name not in ("key", "updated_at")}
+    return {**kept, "version": 1, **rows.times(Period(told), Period(told))}
 
 
 async def carried(connection: Connection, graph: str) -> Record | None:
     """The record that the citizen carries: the last in valid time. None when no state was ever set."""
-    rows = await connection.read(graph, cypher.READ_STATE, NOTHING)
-    return _record(rows[0]) if rows else None
+    found = await connection.read(graph, cypher.READ_STATE, NOTHING)
+    return _record(found[0]) if found else None
 
 
 async def held_at(connection: Connection, graph: str, scope: Scope) -> Record | None:
@@ -82,8 +106,8 @@ async def held_at(connection: Connection, graph: str, scope: Scope) -> Record | 
 
 async def _then(connection: Connection, graph: str, scope: Scope) -> Record | None:
     header = parameters({**scope.bounds(), "cells": cells_at(scope)})
-    rows = await connection.read(graph, cypher.READ_STATE_THEN, header)
-    return _record(rows[0]) if rows else None
+    found = await connection.read(graph, cypher.READ_STATE_THEN, header)
+    return _record(found[0]) if found else None
 
 
 async def held_from(connection: Connection, graph: str, latest: Record, valid_at: Instant) -> list[Record]:
@@ -94,14 +118,14 @@ async def held_from(connection: Connection, graph: str, latest: Record, valid_at
     if latest.valid.start <= valid_at:
         return [latest]
     span = {"after": valid_at, "before": latest.valid.start, "open": END_OF_TIME, "rows": CHANGED_AT_MOST}
-    rows = await connection.read(graph, cypher.STATES_BETWEEN, parameters(span))
-    if len(rows) >= CHANGED_AT_MOST:
+    between = await connection.read(graph, cypher.STATES_BETWEEN, parameters(span))
+    if len(between) >= CHANGED_AT_MOST:
         raise InvalidRequest(
             f"the state changed more than {CHANGED_AT_MOST} times since {to_datetime(valid_at).isoformat()}",
             remedy="Name a later valid_at, or none: the change then holds from now on.",
         )
     first = await _then(connection, graph, Scope.current(valid_at))
-    later = sorted(map(_record, rows), key=lambda record: record.valid.start)
+    later = sorted(map(_record, between), key=lambda record: record.valid.start)
     return [*([] if first is None else [first]), *later, latest]
 
 
@@ -113,7 +137,7 @@ async def change(
     Returns the transaction time; None when another writer was first: then nothing was changed.
     """
     seen = held[-1].version if held else 0
-    rows = [
+    changes = [
         {"of": one.of, "change": {**one.change, **_marks(one.valid, version)}}
         for version, one in enumerate(found, start=seen + 1)
     ]
@@ -121,8 +145,8 @@ async def change(
         "at": now,
         "seen": seen,
         "closing": [record.version for record in held[:-1]],
-        "kept": rows[:-1],
-        "latest": [rows[-1]["change"]],
+        "kept": changes[:-1],
+        "latest": [changes[-1]["change"]],
         "widths": _WIDTHS,
     }
     reply = await connection.write(graph, cypher.CHANGE_STATE, parameters(values))
@@ -130,20 +154,21 @@ async def change(
 
 
 def _marks(valid: Period, version: int) -> dict[str, Any]:
+    record = Record("state", version, valid, Period(BEGINNING_OF_TIME))
     return {
         "version": version,
         "valid_at": valid.start,
         "invalid_at": valid.end,
         "expired_at": END_OF_TIME,
-        "cell": None if valid.end == END_OF_TIME else _cell(valid),
+        "cell": None if valid.end == END_OF_TIME else cell_of(record),
     }
 
 
 async def page(connection: Connection, graph: str, first: int, limit: int) -> list[Record]:
     """The records from version `first` on, in the order in which they became known."""
     header = parameters({"first": first, "beyond": first + limit})
-    rows = await connection.read(graph, cypher.STATE_PAGE, header)
-    return sorted(map(_record, rows), key=lambda record: record.version)
+    found = await connection.read(graph, cypher.STATE_PAGE, header)
+    return sorted(map(_record, found), key=lambda record: record.version)
 
 
 def _record(row: Row) -> Record:

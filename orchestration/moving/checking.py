@@ -12,14 +12,17 @@ from typing import Any, Final, NamedTuple
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+from orchestration.citizen import state_fields, state_record
 from orchestration.moving.identity import Identity, Line, LineFault, name_of
 from orchestration.moving.lines import DATA_KINDS, FORMAT, STAMPED, VERSION, Origin, key
 from schemas.base import CitizenId, Identifier
+from schemas.citizen import StateChange
 from schemas.errors import InvalidRequest, StoreMisfit
 from schemas.memory import Level
-from substrate import rows
+from schemas.temporal import END_OF_TIME
+from substrate import rows, states
 from substrate.cypher.columns import LINK_COLUMNS, NODE_COLUMNS
-from substrate.cypher.moving import LONE_LABELS, VECTORS
+from substrate.cypher.moving import LONE_LABELS, PAST_STATE, STATE_LABELS, VECTORS
 from substrate.cypher.schema import SCHEMA_VERSION, UNIQUE
 
 REMEDY: Final = "Take another copy of the file, or export again; nothing was imported."
@@ -90,6 +93,8 @@ class _Check:
         except orjson.JSONDecodeError as error:
             raise LineFault("it is not JSON; the file is damaged or cut") from error
         kind = line["kind"]
+        if kind == "node" and line["label"] == STATE_LABELS[0]:
+            line = {**line, "properties": states.as_record(line["properties"])}
         if kind == "end":
             self._end(line)
             return None
@@ -193,6 +198,21 @@ def _check_node(line: Line, level: Level) -> None:
     if line["label"] not in LONE_LABELS:
         raise LineFault(f"its label {str(line['label'])[:40]!r} is not known")
     _check_unique(line["label"], line["properties"])
+    if line["label"] in STATE_LABELS:
+        _check_state(line["label"], line["properties"])
+
+
+def _check_state(label: str, properties: Mapping[str, Any]) -> None:
+    record = states.record_of(properties)
+    _possible("state", lambda: state_record(record))
+    said = {
+        name: value for name, value in state_fields(record.content).items() if name in StateChange.model_fields
+    }
+    _possible("state", lambda: StateChange(**said))
+    if label == PAST_STATE and properties.get("cell") != states.cell_of(record):
+        raise LineFault("its cell is not that of its times")
+    if label != PAST_STATE and (record.valid.end, record.known.end) != (END_OF_TIME, END_OF_TIME):
+        raise LineFault("the state that is carried has an end")
 
 
 def _check_tag(line: Line, level: Level) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from schemas.temporal import Period
+from substrate.cypher.moving import STATE_LABELS
 
 type Line = Mapping[str, Any]
+
+STATE: Final = "the state"
+"""What the records of a citizen's state are called."""
 
 
 class LineFault(Exception):
@@ -23,6 +27,8 @@ def name_of(line: Line) -> object:
             return line["of"]
         case "link":
             return line["source_id"], line["target_id"], line["properties"]["id"]
+        case "node" if line["label"] in STATE_LABELS:
+            return STATE
         case _:
             return None
 
@@ -40,9 +46,14 @@ class Identity:
     def take(self, line: Line) -> None:
         """One line of this identity, in the order of the file. Raises LineFault."""
         kind, properties = line["kind"], line["properties"]
-        if kind == "memory":
+        if kind == "memory" or (kind == "node" and line["label"] == STATE_LABELS[0]):
+            if self._carried is not None:
+                raise LineFault(f"{_name(properties)} is carried twice")
             self._carried = properties
         elif kind == "link":
+            self._add(properties)
+        elif self.name == STATE:
+            self._version(properties)
             self._add(properties)
         elif kind == "record":
             if self._carried is None:
@@ -61,7 +72,7 @@ class Identity:
 
     def _version(self, properties: Mapping[str, Any]) -> None:
         if properties["version"] in self._versions:
-            raise LineFault(f"version {properties['version']} of {properties['id']} comes twice")
+            raise LineFault(f"version {properties['version']} of {_name(properties)} comes twice")
         self._versions.add(properties["version"])
 
     def _add(self, properties: Mapping[str, Any]) -> None:
@@ -70,16 +81,20 @@ class Identity:
             Period(properties["created_at"], properties["expired_at"]),
         )
         if valid.end < valid.start or known.end < known.start:
-            raise LineFault(f"a record of {properties['id']} ends before it begins")
+            raise LineFault(f"a record of {_name(properties)} ends before it begins")
         if known.start < self._begun:
             raise LineFault(
-                f"the records of {properties['id']} go in a circle: one corrects another before it was made"
+                f"the records of {_name(properties)} go in a circle: one corrects another before it was made"
             )
         self._begun = known.start
         self._open = [each for each in self._open if each[1].end > known.start]
         if any(valid.overlaps(other[0]) and known.overlaps(other[1]) for other in self._open):
             raise LineFault(
-                f"two records of {properties['id']} hold at the same time; "
+                f"two records of {_name(properties)} hold at the same time; "
                 "`substrate validate --fix` mends that in the store it came from"
             )
         self._open.append((valid, known))
+
+
+def _name(properties: Mapping[str, Any]) -> str:
+    return str(properties.get("id", STATE))

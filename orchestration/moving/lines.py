@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from schemas.memory import Level
+from substrate.cypher.moving import PAST_STATE
 from substrate.graph_schema import graph_name
 
 FORMAT: Final = "substrate-export"
@@ -53,6 +54,8 @@ def key(line: Mapping[str, Any]) -> bytes:
     Raises KeyError or TypeError for a line that lacks what it is sorted by.
     """
     match line["kind"]:
+        case "node" if line["label"] == PAST_STATE:
+            return _key(0, line["label"], *_times(line["properties"], "version"))
         case "node":
             return _key(0, line["label"])
         case "tag":

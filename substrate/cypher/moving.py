@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from substrate.cypher.citizen import REPEATED_TEXTS
 from substrate.cypher.columns import REPEATED
 from substrate.cypher.query import TRACE_LABELS, TRACE_TYPES, Query
 
-LONE_LABELS: Final = ("CitizenState", "PastState", "Receipt")
+PAST_STATE: Final = "PastState"
+STATE_LABELS: Final = ("CitizenState", PAST_STATE)
+"""The record of a state that the citizen carries, and its past ones."""
+LONE_LABELS: Final = (*STATE_LABELS, "Receipt")
 """Nodes without links of their own, each carried whole."""
 KNOWN_LABELS: Final = frozenset(
     ("ConsciousnessNode", "PastVersion", "Tag", "SubstrateMeta", *TRACE_LABELS, *LONE_LABELS)
@@ -85,9 +89,12 @@ _VECTORS_OF: Final = "{embedding: vecf32(v.embedding), emotion: vecf32(v.emotion
 PUT_STAMP: Final = Query(
     "put_stamp", "MATCH (m:SubstrateMeta {key: 'stamp'}) SET m += $properties RETURN count(m)"
 )
+_TEXTS: Final = ", ".join(f"{name}: intern(r.properties.{name})" for name in REPEATED_TEXTS)
 PUT_LONE: Final = {
     label: Query(
-        f"put_{label.lower()}", f"UNWIND $rows AS r CREATE (n:{label}) SET n = r.properties RETURN count(n)"
+        f"put_{label.lower()}",
+        f"UNWIND $rows AS r CREATE (n:{label}) SET n = r.properties "
+        f"{f'SET n += {{{_TEXTS}}} ' if label in STATE_LABELS else ''}RETURN count(n)",
     )
     for label in LONE_LABELS
 }

@@ -13,20 +13,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestration.citizen import change_state
+from orchestration.citizen import change_state, read_state, state_history
 from orchestration.deps import Deps
 from orchestration.moving.exporting import export
 from orchestration.moving.importing import ImportReport, import_lines
 from orchestration.moving.lines import Origin, text
-from schemas.citizen import StateChange
+from schemas.citizen import StateChange, StatePaged
 from schemas.commands import Command, Correct, Retract, Supersede
 from schemas.errors import Conflict, InvalidRequest, NotFound, SubstrateError, Unavailable
 from schemas.memory import Level
-from schemas.temporal import to_datetime
+from schemas.temporal import Scope, to_datetime
 from substrate import archive
 from substrate.connection import Connection, parameters
 from substrate.cypher.query import Query
-from tests.integration.store import NOW, ask, found, history, ids, moment, relate, remember, send, stored
+from tests.integration.store import NOW, ask, day, found, history, ids, moment, relate, remember, send, stored
 
 THEN: dict[str, Any] = {"temporal_mode": "point_in_time", "as_of_time": to_datetime(NOW + 4)}
 CLOSE_LINK = Query(
@@ -62,7 +62,10 @@ async def lived(deps: Deps, citizen: str) -> None:
     await stored(deps, Supersede(**change, description="to come", effective_at=moment(200)), now=NOW + 106)
     await stored(deps, Correct(citizen_id=citizen, id="m4", description="corrected"), now=NOW + 107)
     await stored(deps, Retract(citizen_id=citizen, id="m5"), now=NOW + 108)
-    await change_state(citizen, StateChange(energy=0.25), deps, NOW)
+    felt = {"emotion_vector": {"joy": 0.3}, "drives": {"rest": {"satisfaction": 0.2}}, "goal": "rest"}
+    await change_state(citizen, StateChange.model_validate({"energy": 0.25, **felt}), deps, NOW)
+    await change_state(citizen, StateChange(energy=0.1 + 0.2), deps, NOW + 109)
+    await change_state(citizen, StateChange(goal="work", valid_at=moment(50)), deps, NOW + 110)
 
 
 @pytest.mark.parametrize("embeddings", [False, True])
@@ -79,7 +82,7 @@ async def test_an_export_imported_and_exported_again_is_the_same_file(
 
     assert await exported(deps, fresh_citizen, embeddings=embeddings) == before
     assert report.counts == orjson.loads(before[-1])["counts"] == {
-        "node": 29, "tag": 4, "memory": 12, "record": 5, "link": 13
+        "node": 34, "tag": 4, "memory": 12, "record": 5, "link": 13
     }  # fmt: skip
     assert [await history(deps, fresh_citizen, f"m{n}") for n in range(12)] == past
     assert sorted(ids(found(await ask(deps, fresh_citizen, "thing 4", **THEN)))) == sorted(then)
@@ -182,6 +185,21 @@ def properties(**said: Any) -> Callable[[Any], None]:
     return lambda line: line["properties"].update(said)
 
 
+STATE_LINE = 2
+"""The state that the citizen carries; its five past records stand behind it."""
+
+
+def with_state(place: int, **said: Any) -> Callable[[list[bytes]], list[bytes]]:
+    """The lines with a change to a record of the state, the one carried at 0, and a last line that fits."""
+
+    def damaged(lines: list[bytes]) -> list[bytes]:
+        line = orjson.loads(lines[STATE_LINE + place])
+        line["properties"].update(said)
+        return signed([*lines[: STATE_LINE + place], text(line), *lines[STATE_LINE + place + 1 :]])
+
+    return damaged
+
+
 DAMAGES: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
     "cut between lines": (lambda lines: lines[:-3], "ends in the middle"),
     "cut inside a line": (lambda lines: [*lines[:5], lines[5][:20]], "line 6: it is not JSON"),
@@ -195,8 +213,8 @@ DAMAGES: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
         lambda lines: edited(lines, "graph", lambda line: line.update(schema_version=99)),
         "schema version 99",
     ),
-    "lines swapped": (lambda lines: signed([*lines[:37], lines[38], lines[37], *lines[39:]]), "out of order"),
-    "a line twice": (lambda lines: signed([*lines[:38], lines[37], *lines[38:]]), "comes twice"),
+    "lines swapped": (lambda lines: signed([*lines[:42], lines[43], lines[42], *lines[44:]]), "out of order"),
+    "a line twice": (lambda lines: signed([*lines[:43], lines[42], *lines[43:]]), "comes twice"),
     "a circle of corrections": (
         lambda lines: edited(lines, "record", properties(created_at=NOW + 900, expired_at=NOW + 901)),
         "circle",
@@ -212,15 +230,24 @@ DAMAGES: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
     ),
     "an id that the engine cannot hold": (
         lambda lines: edited(lines, "memory", properties(id=" m0")),
-        "line 36: id: ",
+        "line 41: id: ",
     ),
-    "a tag that the engine cannot hold": (lambda lines: edited(lines, "tag", properties(name="")), "line 32"),
+    "a tag that the engine cannot hold": (lambda lines: edited(lines, "tag", properties(name="")), "line 37"),
     "a property with a crooked name": (lambda lines: edited(lines, "memory", properties(**{"a`b": 1})), "called"),
     "a map for a text": (lambda lines: edited(lines, "memory", properties(name={})), "property name"),
     "a memory without a name": (lambda lines: edited(lines, "memory", properties(name=None)), "property name"),
     "a number beyond 64 bits": (lambda lines: edited(lines, "memory", properties(version=2**63)), "64 bits"),
-    "a time beyond all years": (lambda lines: edited(lines, "memory", properties(valid_at=-(2**62))), "line 36"),
+    "a time beyond all years": (lambda lines: edited(lines, "memory", properties(valid_at=-(2**62))), "line 41"),
     "an unknown kind": (lambda lines: edited(lines, "memory", lambda line: line.update(kind="ghost")), "ghost"),
+    "a state beyond its bounds": (with_state(0, energy=7.0), "line 3: energy: "),
+    "a state that is not JSON": (with_state(0, drives="{"), "line 3"),
+    "a state without its times": (with_state(0, version=None), "line 3: property version"),
+    "a state that ended": (with_state(0, expired_at=NOW + 900), "the state that is carried has an end"),
+    "two states at once": (with_state(1, expired_at=NOW + 10, cell="known/16/0"), "its cell is not that"),
+    "a state where it is not found": (with_state(1, cell="known/1/0"), "its cell is not that of its times"),
+    "states at the same time": (with_state(3, invalid_at=NOW + 10**9), "cell"),
+    "a version of the state twice": (with_state(0, version=3), "version 3 of the state comes twice"),
+    "a circle of states": (with_state(0, created_at=5), "the records of the state go in a circle"),
     "an unknown label": (lambda lines: edited(lines, "node", lambda line: line.update(label="A")), "label 'A'"),
 }
 
@@ -248,6 +275,25 @@ async def test_the_vectors_of_another_model_are_refused(deps: Deps, fresh_citize
         await exported(deps, fresh_citizen), "graph", lambda line: line.update(embedding_model="another")
     )
     assert (await imported(deps, bare, f"{fresh_citizen}2")).counts == {"node": 1, "memory": 1}
+
+
+async def test_the_state_of_an_earlier_release_comes_in_as_its_first_record(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    await stored(deps, remember(fresh_citizen, "m0"))
+    await change_state(fresh_citizen, StateChange(energy=0.25, goal="rest"), deps, day(20))
+
+    def former(line: Any) -> None:
+        line["properties"] = {"key": "state", "energy": 0.25, "goal": "rest", "updated_at": day(20)}
+
+    lines = edited(await exported(deps, fresh_citizen), "node", former)
+    await cleared(deps, fresh_citizen)
+    await imported(deps, lines)
+    [record] = (await state_history(fresh_citizen, StatePaged(), deps)).records
+    assert (record.energy, record.goal, record.version) == (0.25, "rest", 1)
+    assert (record.valid_at, record.created_at, record.expired_at) == (moment(20), moment(20), None)
+    await change_state(fresh_citizen, StateChange(energy=0.75), deps, day(30))
+    assert (await read_state(fresh_citizen, deps, Scope.at(day(25), day(25)))).energy == 0.25
 
 
 async def test_a_graph_that_is_written_to_all_the_time_is_not_exported_torn(

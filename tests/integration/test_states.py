@@ -1,0 +1,276 @@
+"""A citizen's state on both axes of time, held against a plain list of what was told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from orchestration.citizen import change_state, read_state, state_history, with_feedback
+from orchestration.deps import Deps
+from orchestration.identity import identity
+from orchestration.signals import build
+from schemas.citizen import CitizenState, StateChange, StatePaged, StateRecord
+from schemas.errors import Conflict, InvalidRequest, NotFound
+from schemas.identity import WhoIs
+from schemas.memory import Level
+from schemas.signal import Resonate
+from schemas.temporal import END_OF_TIME, Instant, Period, Scope, to_datetime
+from substrate import states
+from substrate.connection import parameters
+from substrate.cypher import citizen as cypher
+from substrate.cypher.query import Query
+from substrate.graph_schema import graph_name
+from tests.integration.store import NOW, ask, day, moment, remember, stored
+
+CLOCK = Query("clock", "MATCH (m:SubstrateMeta) RETURN m.clock")
+FIELDS = ("energy", "emotion_vector", "goal", "drives")
+DEFAULT: dict[str, Any] = {"energy": 0.5, "emotion_vector": {}, "goal": None, "drives": {}}
+
+
+async def change(deps: Deps, citizen: str, now: Instant = NOW, **fields: Any) -> CitizenState:
+    return await change_state(citizen, StateChange.model_validate(fields), deps, now)
+
+
+async def seen(deps: Deps, citizen: str, scope: Scope) -> dict[str, Any]:
+    return (await read_state(citizen, deps, scope)).model_dump(include=set(FIELDS))
+
+
+async def clock(deps: Deps, citizen: str) -> Instant:
+    [[at]] = await deps.connection.read(graph_name(Level.N1, citizen), CLOCK, parameters({}))
+    return int(at or 0)
+
+
+changes = st.tuples(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "energy": st.none() | st.sampled_from((0.0, 0.25, 1.0)),
+            "emotion_vector": st.none() | st.sampled_from(({}, {"joy": 0.5}, {"fear": 1.0})),
+            "goal": st.none() | st.sampled_from(("rest", "say 'it' \"so\"")),
+            "drives": st.none() | st.just({"hunger": {"satisfaction": 0.1, "nodes": ("bread",), "bias": {}}}),
+        },
+    ),
+    st.none() | st.integers(-30, 30),
+    st.integers(-3, 6),
+)
+
+
+class Told:
+    """The plain list: when each change was known, from when it holds, what it says. The last told counts."""
+
+    def __init__(self) -> None:
+        self.changes: list[tuple[Instant, Instant, dict[str, Any]]] = []
+
+    def at(self, valid: Instant, known: Instant) -> dict[str, Any]:
+        found = dict(DEFAULT)
+        for at, since, fields in self.changes:
+            if at <= known and since <= valid:
+                found |= {name: DEFAULT[name] if value is None else value for name, value in fields.items()}
+        return found
+
+    def moments(self) -> list[Instant]:
+        named = {moment for at, since, _ in self.changes for moment in (at, since)}
+        return sorted({moment + step for moment in named for step in (-1, 0, 1)})
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(changes, min_size=1, max_size=7))
+async def test_each_moment_on_both_axes_answers_what_the_last_told_of_it_then_says(
+    deps: Deps, steps: Sequence[tuple[dict[str, Any], int | None, int]]
+) -> None:
+    citizen, told, now, before = f"t{uuid4().hex}", Told(), NOW, 0
+    for fields, since, later in steps:
+        now += later * 1_000_000
+        valid = now if since is None else NOW + since * 500_000
+        named = {} if since is None else {"valid_at": to_datetime(valid)}
+        await change(deps, citizen, now, **fields, **named)
+        if (at := await clock(deps, citizen)) != before:
+            told.changes.append((at, valid, fields))
+            before = at
+        assert await seen(deps, citizen, Scope.current(valid)) == told.at(valid, END_OF_TIME)
+    moments = told.moments()
+    for valid in moments:
+        for known in moments:
+            assert await seen(deps, citizen, Scope.at(valid, known)) == told.at(valid, known), (valid, known)
+
+
+async def test_changes_at_once_of_different_fields_are_all_kept(deps: Deps, fresh_citizen: str) -> None:
+    said: dict[str, Any] = {
+        "energy": 0.25, "emotion_vector": {"joy": 0.5}, "goal": "rest",
+        "drives": {"hunger": {"satisfaction": 0.1, "nodes": (), "bias": {}}},
+    }  # fmt: skip
+    await asyncio.gather(*(change(deps, fresh_citizen, **{name: value}) for name, value in said.items()))
+    assert await seen(deps, fresh_citizen, Scope.current(NOW)) == said
+
+
+async def test_streams_that_feed_back_at_once_all_count(deps: Deps, fresh_citizen: str) -> None:
+    await stored(deps, remember(fresh_citizen, "a"))
+    await change(deps, fresh_citizen, energy=1.0)
+    stream = await ask(deps, fresh_citizen, "nothing of the kind")
+    step = 0.3 * (stream.energy_feedback_potential - 0.5)
+    fed = await asyncio.gather(*(with_feedback(stream, None, deps, NOW + n) for n in range(5)))
+    kept = await read_state(fresh_citizen, deps, Scope.current(NOW + 5))
+    assert kept.energy == pytest.approx(1.0 + 5 * step)
+    steps = [one.energy_feedback.after - one.energy_feedback.before for one in fed if one.energy_feedback]
+    assert steps == pytest.approx([step] * 5)
+
+
+async def test_what_others_change_all_the_time_is_a_conflict_and_changes_nothing(
+    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await change(deps, fresh_citizen, energy=0.25)
+    found = states.carried
+
+    async def behind(*where: Any) -> Any:
+        record = await found(*where)
+        await change_without_waiting(deps, fresh_citizen)
+        return record
+
+    monkeypatch.setattr("orchestration.citizen._WAIT_S", 0.0)
+    monkeypatch.setattr(states, "carried", behind)
+    with pytest.raises(Conflict, match="being changed by others"):
+        await change(deps, fresh_citizen, goal="rest")
+    monkeypatch.undo()
+    assert (await read_state(fresh_citizen, deps, Scope.current(NOW))).goal is None
+
+
+async def change_without_waiting(deps: Deps, citizen: str) -> None:
+    """Another writer: the record carried is another one then."""
+    text = "MATCH (s:CitizenState) SET s.version = s.version + 1"
+    await deps.connection.command("GRAPH.QUERY", graph_name(Level.N1, citizen), text)
+
+
+async def test_a_clock_that_goes_back_changes_no_past_answer(deps: Deps, fresh_citizen: str) -> None:
+    await change(deps, fresh_citizen, day(10), energy=0.25, goal="rest")
+    first = await clock(deps, fresh_citizen)
+    await change(deps, fresh_citizen, day(9), energy=0.75)
+    second = await clock(deps, fresh_citizen)
+    assert second > first
+    for when in (day(9), day(10), day(11)):
+        assert (await read_state(fresh_citizen, deps, Scope.current(when))).energy == 0.75
+    assert (await seen(deps, fresh_citizen, Scope.at(day(9), second)))["goal"] is None
+    assert (await seen(deps, fresh_citizen, Scope.at(day(10), second)))["goal"] == "rest"
+    assert (await seen(deps, fresh_citizen, Scope.at(day(10), first)))["energy"] == 0.25
+
+
+async def test_a_change_that_reaches_too_far_back_is_refused_and_changes_nothing(
+    deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        await change(deps, fresh_citizen, day(10 + number), energy=number / 10)
+    before = await state_history(fresh_citizen, StatePaged(), deps)
+    monkeypatch.setattr(states, "CHANGED_AT_MOST", 4)
+    with pytest.raises(InvalidRequest, match="changed more than 4 times since 2026-01-02"):
+        await change(deps, fresh_citizen, day(20), goal="rest", valid_at=moment(2))
+    assert await state_history(fresh_citizen, StatePaged(), deps) == before
+    assert (await change(deps, fresh_citizen, day(20), goal="rest", valid_at=moment(14))).goal == "rest"
+
+
+async def test_a_change_to_what_holds_already_opens_no_record(deps: Deps, fresh_citizen: str) -> None:
+    await change(deps, fresh_citizen, energy=0.25, goal="rest")
+    await change(deps, fresh_citizen, NOW + 9, energy=0.25)
+    await change(deps, fresh_citizen, NOW + 10)
+    assert len((await state_history(fresh_citizen, StatePaged(), deps)).records) == 1
+
+
+async def test_the_history_tells_each_record_once_a_page_at_a_time(deps: Deps, fresh_citizen: str) -> None:
+    with pytest.raises(NotFound):
+        await state_history(fresh_citizen, StatePaged(), deps)
+    await stored(deps, remember(fresh_citizen, "a"))
+    assert (await state_history(fresh_citizen, StatePaged(), deps)).records == ()
+    for number in range(5):
+        await change(deps, fresh_citizen, NOW + number, energy=number / 10)
+    records: list[StateRecord] = []
+    cursor = None
+    for _ in range(3):
+        page = await state_history(fresh_citizen, StatePaged(limit=3, cursor=cursor), deps)
+        records += page.records
+        cursor = page.next
+    assert cursor is None
+    assert [record.version for record in records] == list(range(1, 10))
+    assert [record.energy for record in records if record.expired_at is None and record.invalid_at] == [
+        0.0, 0.1, 0.2, 0.3
+    ]  # fmt: skip
+    [last] = [record for record in records if record.expired_at is None and record.invalid_at is None]
+    assert (last.energy, last.valid_at) == (0.4, to_datetime(NOW + 4))
+
+
+async def test_an_identity_tells_the_state_of_its_moment(deps: Deps, fresh_citizen: str) -> None:
+    blank = await identity(WhoIs(citizen_id=fresh_citizen), deps, NOW)
+    assert blank.state == CitizenState(citizen_id=fresh_citizen)
+    assert f"citizen {fresh_citizen} had no state at that moment: the default one is told" in blank.notes
+    await change(deps, fresh_citizen, day(10), energy=0.25, drives={"hunger": {"satisfaction": 0.1}})
+    await change(deps, fresh_citizen, day(20), energy=0.75, goal="rest")
+
+    async def then(**when: datetime) -> tuple[float, str | None, list[str]]:
+        state = (await identity(WhoIs(citizen_id=fresh_citizen, **when), deps, day(30))).state
+        return state.energy, state.goal, list(state.drives)
+
+    assert await then() == (0.75, "rest", ["hunger"])
+    assert await then(as_of_time=moment(15)) == (0.25, None, ["hunger"])
+    assert await then(as_of_time=moment(5)) == (0.5, None, [])
+    assert await then(as_of_time=moment(25), known_at=moment(15)) == (0.25, None, ["hunger"])
+
+
+async def test_a_signal_as_of_a_past_moment_is_moved_by_the_drives_of_that_moment(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    await change(deps, fresh_citizen, day(10), drives={"hunger": {"satisfaction": 0.1, "nodes": ["bread"]}})
+    await change(deps, fresh_citizen, day(20), drives={"rest": {"satisfaction": 0.1, "nodes": ["bed"]}})
+    request = Resonate(citizen_id=fresh_citizen, focus="What now?")
+
+    async def nodes(scope: Scope) -> tuple[str, ...]:
+        return (await build(request, {}, deps, scope, past=True)).sent.nodes
+
+    assert await nodes(Scope.at(day(15), day(15))) == ("bread",)
+    assert await nodes(Scope.at(day(25), day(25))) == ("bed",)
+    assert await nodes(Scope.at(day(5), day(5))) == ()
+
+
+@pytest.mark.parametrize("query", [cypher.READ_STATE_THEN, cypher.STATES_BETWEEN, cypher.STATE_PAGE])
+async def test_past_states_are_found_by_an_index_however_many_there_are(
+    deps: Deps, fresh_citizen: str, query: Query
+) -> None:
+    await change(deps, fresh_citizen, energy=0.25)
+    values = {
+        **Scope.at(NOW, NOW).bounds(), "cells": states.cells_at(Scope.at(NOW, NOW)), "open": END_OF_TIME,
+        "after": NOW, "before": NOW + 9, "rows": 9, "first": 1, "beyond": 9,
+    }  # fmt: skip
+    plan = await deps.connection.command(
+        "GRAPH.EXPLAIN", graph_name(Level.N1, fresh_citizen), parameters(values) + query.text
+    )
+    lines = [line for line in plan if "PastState" in line]
+    assert [line.strip() for line in lines] == ["Node By Index Scan | (s:PastState)"]
+
+
+@given(
+    st.sampled_from(("known", "valid")),
+    st.integers(-(2**52), 2**52),
+    st.integers(1, 2**50),
+    st.floats(0, 1, exclude_max=True),
+)
+def test_what_holds_at_a_moment_lies_in_a_cell_that_is_looked_into(
+    axis: str, start: int, length: int, share: float
+) -> None:
+    width = next(1 << power for power in range(55) if 1 << power >= length)
+    at = start + int(share * length)
+    elsewhere = Period(0, 1)
+    inside = Period(at, at + 1)
+    scope = Scope(elsewhere, inside) if axis == "known" else Scope(inside, elsewhere)
+    assert f"{axis}/{width}/{start // width}" in states.cells_at(scope)
+
+
+async def test_many_small_steps_and_few_large_ones_are_found_again(deps: Deps, fresh_citizen: str) -> None:
+    moments = [NOW + step for step in (0, 1, 2, 3, 1000, 1_000_000, 10**9, 10**12, 10**14)]
+    for number, at in enumerate(moments):
+        await change(deps, fresh_citizen, at, energy=number / 10)
+    for number, at in enumerate(moments):
+        assert (await seen(deps, fresh_citizen, Scope.at(at, at)))["energy"] == number / 10
+        assert (await seen(deps, fresh_citizen, Scope.at(at, moments[-1])))["energy"] == number / 10
