@@ -35,7 +35,7 @@ type Erase = EraseMemory | EraseEpisode | EraseCitizen
 
 
 class Removed(Frozen):
-    """How much was removed, by kind. `records` are past ones."""
+    """How much was removed, by kind. `records` are past ones; `states` are those of the citizen's own state."""
 
     memories: int = 0
     records: int = 0
@@ -44,6 +44,7 @@ class Removed(Frozen):
     past_links: int = 0
     tags: int = 0
     receipts: int = 0
+    states: int = 0
 
 
 class ErasureReport(Frozen):

@@ -13,6 +13,7 @@ import orjson
 from substrate.archive import drafts, drop, held
 from substrate.connection import Connection, GraphMissing, Row, parameters
 from substrate.cypher import erasing as cypher
+from substrate.cypher.moving import STATE_LABELS
 from substrate.cypher.query import TRACE_LABELS, Query
 from substrate.indexing import NOTHING
 
@@ -153,6 +154,7 @@ async def whole_graph(connection: Connection, graph: str) -> Counter[str]:
         past_links=types.get("PAST_LINK", 0),
         tags=labels.get("Tag", 0),
         receipts=labels.get("Receipt", 0),
+        states=sum(labels.get(label, 0) for label in STATE_LABELS),
     )
 
 

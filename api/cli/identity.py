@@ -12,6 +12,7 @@ from rich.text import Text
 from api.cli import edge, options, words
 from api.runtime import running
 from orchestration.identity import identity as who
+from schemas.citizen import Felt
 from schemas.identity import Identity, WhoIs
 from schemas.memory import Level
 from schemas.settings import Settings
@@ -54,7 +55,7 @@ async def _asked(settings: Settings, asked: WhoIs) -> Identity:
 
 
 def show(found: Identity, console: Console) -> None:
-    """The table of 000, and the rules of the first entity."""
+    """The table of 000, the rules of the first entity, and the state."""
     table = Table("entity", "memories", "felt", box=None)
     for entity in found.entities:
         felt = ", ".join(f"{name} {times}" for name, times in entity.emotions.items())
@@ -63,5 +64,15 @@ def show(found: Identity, console: Console) -> None:
         console.print(table)
     for rule in found.entities[0].rules if found.entities else ():
         console.print(Text(f"rule: {words.one_line(rule.rule)}"))
+    if found.state.updated_at is not None:
+        console.print(Text(_state(found.state)))
     for note in found.notes:
         console.print(Text(f"note: {words.one_line(note)}", style="dim"))
+
+
+def _state(state: Felt) -> str:
+    felt = [f"{name} {share:.2f}" for name, share in state.emotion_vector.items()]
+    drives = [f"{words.one_line(name)} {drive.satisfaction:.2f}" for name, drive in state.drives.items()]
+    goal = [] if state.goal is None else [f"goal: {words.one_line(state.goal)}"]
+    parts = [f"energy {state.energy:.2f}", *map(words.one_line, felt), *goal]
+    return "state: " + ", ".join([*parts, *(["drives: " + ", ".join(drives)] if drives else [])])

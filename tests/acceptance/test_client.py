@@ -186,6 +186,12 @@ async def state_is_kept(call: Either, citizen: str) -> None:
     await call("set_state", citizen, energy=0.25, goal="rest")
     state = await call("state", citizen)
     assert (state.energy, state.goal) == (0.25, "rest")
+    await call("set_state", citizen, goal="work")
+    assert (await call("state", citizen, as_of_time=state.updated_at)).goal == "rest"
+    first = await call("state_history", citizen, limit=2)
+    second = await call("state_history", citizen, limit=2, cursor=first.next)
+    assert [record.version for record in first.records + second.records] == [1, 2, 3]
+    assert (await call("identity", citizen_id=citizen, as_of_time=state.updated_at)).state.goal == "rest"
 
 
 async def what_is_erased_is_gone(call: Either, citizen: str) -> None:

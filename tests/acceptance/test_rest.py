@@ -76,6 +76,7 @@ def test_the_service_documents_every_route(service: Service) -> None:
     upkeep = {("post", f"/v1/{noun}") for noun in ("upkeep/sweep", "upkeep/repair", "validation/link")}
     own = "/v1/citizens/{citizen_id}"
     citizens = {("get", f"{own}/state"), ("put", f"{own}/state"), ("get", f"{own}/dissonances")}
+    citizens |= {("get", f"{own}/state/history"), ("get", f"{own}/identity")}
     reads = {
         ("get", address),
         ("get", f"{address}/history"),

@@ -153,7 +153,16 @@ def test_a_state_is_kept_as_it_was_set_and_what_is_left_out_stays(service: Servi
 
 @pytest.mark.usefixtures("unchanged")
 @pytest.mark.parametrize(
-    "said", [{"energy": 1.2}, {"emotion_vector": {"joy": -1}}, {"goal": "g" * 100_000}, {"mood": "fine"}, []]
+    "said",
+    [
+        {"energy": 1.2},
+        {"energy": 0.2, "valid_at": 5},
+        {"energy": 0.2, "valid_at": "3000-01-01T00:00:00Z"},
+        {"emotion_vector": {"joy": -1}},
+        {"goal": "g" * 100_000},
+        {"mood": "fine"},
+        [],
+    ],
 )
 def test_a_bad_change_of_state_is_refused(service: Service, citizen: str, said: Any) -> None:
     answer = service.http.put(f"/v1/citizens/{citizen}/state", json=said)
@@ -179,6 +188,52 @@ def test_a_state_is_told_as_it_was_and_was_known_at_any_moment(service: Service,
     assert told(as_of_time=first, known_at="2100-01-01T00:00:00Z") == (0.8, "work")
     assert told(as_of_time=first) == (0.8, "rest")
     assert told(as_of_time=second, known_at=first) == (0.8, "rest")
+
+
+@pytest.mark.usefixtures("unchanged")
+@pytest.mark.parametrize(
+    ("path", "asked", "said"),
+    [
+        ("state", {"as_of_time": "yesterday"}, "as_of_time"),
+        ("state", {"known_at": "1753000000"}, "known_at"),
+        ("state", {"at": "2026-01-01T00:00:00Z"}, "at"),
+        ("state/history", {"limit": "0"}, "limit"),
+        ("state/history", {"cursor": "the next one"}, "cursor"),
+    ],
+)
+def test_a_bad_question_about_the_state_is_refused(
+    service: Service, citizen: str, path: str, asked: dict[str, str], said: str
+) -> None:
+    answer = service.http.get(f"/v1/citizens/{citizen}/{path}", params=asked)
+    assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
+    assert said in str(answer.json()["faults"])
+
+
+def test_the_history_of_the_state_of_nobody_is_not_found(service: Service, citizen: str) -> None:
+    answer = service.http.get(f"/v1/citizens/{citizen}/state/history")
+    assert (answer.status_code, answer.json()["detail"]) == (404, f"nothing was remembered for {citizen} yet")
+
+
+def test_a_time_without_a_zone_is_noted(service: Service, citizen: str) -> None:
+    answer = service.http.get(f"/v1/citizens/{citizen}/state", params={"as_of_time": "2026-01-01T00:00:00"})
+    assert answer.headers["substrate-notes"] == "as_of_time had no time zone and was taken as UTC"
+
+
+def test_states_are_no_memories(service: Service, citizen: str) -> None:
+    for number in range(4):
+        said = {"energy": number / 10, "goal": f"reach the far shore {number}", "emotion_vector": {"joy": 0.5}}
+        service.http.put(f"/v1/citizens/{citizen}/state", json=said)
+    assert len(service.http.get(f"/v1/citizens/{citizen}/state/history").json()["records"]) == 7
+    listed = service.http.get("/v1/memories", params={"citizen_id": citizen})
+    assert listed.json() == {"memories": [], "next": None}
+    swept = service.http.post("/v1/upkeep/sweep", json={"citizen_id": citizen, "levels": ["N1"]})
+    assert swept.status_code == 200, swept.text
+    [report] = swept.json()["reports"]
+    assert (report["findings"], set(report["counts"].values())) == ([], {0})
+    asked = {"citizen_id": citizen, "query_text": "the far shore", "temporal_mode": "full_history"}
+    stream = service.http.post("/v1/retrieve", json=asked).json()
+    assert [order(stream), stream["temporal_dissonances"]] == [[], []]
+    assert order(woken(service, citizen, current_energy=0.3, current_emotions={"joy": 0.5})) == []
 
 
 def test_feedback_is_read_back_from_the_state(service: Service, citizen: str) -> None:

@@ -15,10 +15,13 @@ import pytest
 from api.backup import restore
 from api.runtime import Runtime, running
 from orchestration.backup import back_up
+from orchestration.citizen import change_state, read_state, state_history
 from schemas.backup import Manifest
+from schemas.citizen import StateChange, StatePaged
 from schemas.commands import Supersede
 from schemas.errors import Conflict, InvalidRequest, StoreMisfit
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
+from schemas.temporal import Scope
 from substrate import reader
 from tests.integration.store import NOW, ask, found, history, ids, relate, remember, stored
 
@@ -39,6 +42,8 @@ async def taken(own: Runtime, tmp_path_factory: pytest.TempPathFactory) -> Path:
     await stored(own.deps, *(remember("ada", f"m{n}", description=f"thing {n}") for n in range(5)))
     await stored(own.deps, relate("ada", "m0", "m1"))
     await stored(own.deps, Supersede(citizen_id="ada", id="m0", description="new"), now=NOW + 1)
+    await change_state("ada", StateChange(energy=0.25, goal="rest"), own.deps, NOW)
+    await change_state("ada", StateChange(energy=0.75), own.deps, NOW + 2)
     target = tmp_path_factory.mktemp("taken") / "backup"
     await taken_at(own, target)
     return target
@@ -54,6 +59,9 @@ async def test_what_is_restored_answers_as_before(own: Runtime, taken: Path, tmp
     assert manifest.graphs["citizen_ada"].labels["ConsciousnessNode"] == 5
     async with running(at(tmp_path / "data")) as restored:
         assert await history(restored.deps, "ada", "m0") == await history(own.deps, "ada", "m0")
+        past = [await state_history("ada", StatePaged(), deps) for deps in (restored.deps, own.deps)]
+        assert past[0] == past[1]
+        assert (await read_state("ada", restored.deps, Scope.at(NOW + 1, NOW + 2))).energy == 0.25
         answers = [ids(found(await ask(deps, "ada", "thing 3"))) for deps in (restored.deps, own.deps)]
         assert answers[0] == answers[1] != []
         await stored(restored.deps, remember("ada", "after"))

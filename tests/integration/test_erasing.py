@@ -12,6 +12,7 @@ import pytest
 
 from api.runtime import Runtime, running
 from orchestration.associating import associate
+from orchestration.citizen import change_state, read_state
 from orchestration.deps import Deps
 from orchestration.erasing import erase
 from orchestration.formats import File, Given, parse
@@ -19,12 +20,13 @@ from orchestration.ingest import ingest
 from orchestration.moving.exporting import export
 from orchestration.moving.lines import Origin
 from schemas.association import TagWalk
+from schemas.citizen import CitizenState, StateChange
 from schemas.commands import Correct, Supersede
 from schemas.erasure import Erase, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport
 from schemas.errors import Conflict, NotFound
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from schemas.temporal import to_datetime
+from schemas.temporal import Scope, to_datetime
 from substrate import engine_log, erasure
 from substrate.connection import parameters
 from substrate.cypher.query import Query
@@ -164,6 +166,23 @@ async def test_a_walk_goes_on_where_a_tag_of_the_past_is_gone(own: Runtime, fres
     found = await associate(walk, own.deps, NOW + 200)
     assert [(bridge.name, bridge.memories) for bridge in found.tags] == [("#t", 1)]
     assert [one.memory.node_id for one in found.anchors] == ["a"]
+
+
+async def test_a_citizen_s_state_goes_with_the_citizen_from_the_past_too(own: Runtime, fresh_citizen: str) -> None:
+    await stored(own.deps, remember(fresh_citizen, "m"))
+    for number, goal in enumerate((b"a goal nobody may know", b"another")):
+        said = StateChange(goal=goal.decode(), emotion_vector={"a feeling of my own": 0.5})
+        await change_state(fresh_citizen, said, own.deps, NOW + number)
+    secret = (b"a goal nobody may know", b"a feeling of my own")
+    await engine_log.rewrite(own.deps.connection)
+    assert on_disk(own, secret) == set(secret), "a snapshot holds them, or this test proves nothing"
+
+    report = await erased(own, EraseCitizen(citizen_id=fresh_citizen))
+
+    assert report.removed.states == 3
+    assert on_disk(own, secret) == set()
+    then = await read_state(fresh_citizen, own.deps, Scope.at(NOW, NOW))
+    assert then == CitizenState(citizen_id=fresh_citizen)
 
 
 async def test_a_long_past_goes_in_shares(own: Runtime, fresh_citizen: str) -> None:

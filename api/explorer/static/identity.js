@@ -1,4 +1,4 @@
-/** Who a citizen is, and how it is now. */
+/** Who a citizen is or was, and how it felt. */
 
 import { el, feelings, plain, share } from "./element.js";
 import { get, ofCitizen } from "./service.js";
@@ -18,14 +18,13 @@ function entity(one, most, choose) {
       el("ul", {}, one.rules.map(({ rule }) => el("li", {}, rule)))) : null);
 }
 
-/** The state as kept, and the identity at the moment of the sliders; `choose` opens a memory. */
+/** The state and the identity at the moment of the sliders; `choose` opens a memory. */
 export async function identity(citizen, moment, choose) {
-  const [state, who] = await Promise.all([
-    get(ofCitizen(citizen, "state")), get(ofCitizen(citizen, "identity"), moment),
-  ]);
+  const who = await get(ofCitizen(citizen, "identity"), moment);
+  const state = who.state;
   const drives = Object.entries(state.drives ?? {});
   return [
-    el("div", { className: "card" }, el("h2", {}, "State now"), share("energy", state.energy),
+    el("div", { className: "card" }, el("h2", {}, "State"), share("energy", state.energy),
       feelings(state.emotion_vector), state.goal ? el("p", { className: "small" }, `Goal: ${plain(state.goal)}`) : null,
       drives.map(([name, drive]) => share(name, drive.satisfaction))),
     el("h2", {}, "Most connected"),
