@@ -61,7 +61,16 @@ def _changes(records: Sequence[ConsciousnessNode]) -> Iterable[TemporalDissonanc
         if closed.expired_at is not None:
             successor = _successor(closed, closed.expired_at, records[place + 1 :])
             if successor is not None:
-                yield _dissonance(closed, closed.expired_at, successor)
+                yield _dissonance((closed, _held_from(closed, records[:place])), closed.expired_at, successor)
+
+
+def _held_from(closed: ConsciousnessNode, earlier: Sequence[ConsciousnessNode]) -> datetime:
+    """Since when the belief of a record was held: a change of anything else continues it."""
+    begun = closed.created_at
+    for record in reversed(earlier):
+        if record.expired_at == begun and _same_belief(record, closed):
+            begun = record.created_at
+    return begun
 
 
 def _successor(
@@ -88,11 +97,15 @@ def _same_belief(one: ConsciousnessNode, other: ConsciousnessNode) -> bool:
     return one.description.split() == other.description.split() and one.name.split() == other.name.split()
 
 
-def _dissonance(closed: ConsciousnessNode, end: datetime, successor: ConsciousnessNode) -> TemporalDissonance:
+def _dissonance(
+    held: tuple[ConsciousnessNode, datetime], end: datetime, successor: ConsciousnessNode
+) -> TemporalDissonance:
     """003's fields to the letter; `held_seconds` is belief_held_until − belief_held_from.
 
-    The beliefs are the descriptions, or the names where only these changed.
+    `held`: the closed record, and since when its belief was held. The beliefs are the descriptions, or the names
+    where only these changed.
     """
+    closed, begun = held
     renamed = closed.description.split() == successor.description.split()
     pattern, energy = successor.correction_pattern_id, successor.discovery_energy
     return TemporalDissonance(
@@ -106,10 +119,10 @@ def _dissonance(closed: ConsciousnessNode, end: datetime, successor: Consciousne
         correction_pattern_id=pattern,
         discovery_energy=DISCOVERY_ENERGY if energy is None else energy,
         discovery_emotions=successor.emotion_vector,
-        belief_held_from=closed.created_at,
+        belief_held_from=begun,
         belief_held_until=end,
         corrected_at=successor.created_at,
-        held_seconds=(end - closed.created_at).total_seconds(),
+        held_seconds=(end - begun).total_seconds(),
     )
 
 

@@ -54,9 +54,10 @@ class Asking(Plural):
 class RetrievalIntention(Asking):
     """A request for context on something (003, component 1).
 
-    `as_of_time` asks for both axes at that moment; `known_at` moves the transaction axis apart.
-    `time_range_*` bound the transaction time of `evolution`. Limits are per query and level. `current_*` is
-    the state from which the links are weighed; left out, they are weighed without one. `rerank` orders the best
+    `as_of_time` asks for both axes at that moment; `known_at` moves the transaction axis apart. `time_range_*`
+    bound the transaction time of `evolution` and, where they are given, of `full_history` (003): a change at the
+    start belongs to the range, one at the end to the next. Limits are per query and level. `current_*` is the
+    state from which the links are weighed; left out, they are weighed without one. `rerank` orders the best
     again: `mmr` apart in their words, `rrf` by their ranks in each channel, `llm` by the language model, `custom`
     by the reranker that the service has.
     """

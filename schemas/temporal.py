@@ -22,6 +22,9 @@ END_OF_TIME: Instant = 2**53 - 1
 BEGINNING_OF_TIME: Instant = -(2**53 - 1)
 """The earliest instant that can be stored: about the year 1684."""
 
+AFTER_ALL: Instant = END_OF_TIME + 1
+"""The end of a period that holds every instant, the open end too."""
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -85,10 +88,13 @@ class Scope(NamedTuple):
 
     @classmethod
     def history(cls, known_from: Instant | None, known_to: Instant | None) -> Scope:
-        """Every record, whatever its valid time, that was held some time between the two instants."""
-        start = BEGINNING_OF_TIME if known_from is None else known_from
-        end = END_OF_TIME + 1 if known_to is None else known_to
-        return cls(Period(BEGINNING_OF_TIME, END_OF_TIME + 1), Period(start, end))
+        """Every record, whatever its valid time, that was held or changed in the range `[known_from, known_to)`.
+
+        What is changed at the beginning of the range was held until then: the instant before belongs to it.
+        """
+        start = BEGINNING_OF_TIME if known_from is None else known_from - 1
+        end = AFTER_ALL if known_to is None else known_to
+        return cls(Period(BEGINNING_OF_TIME, AFTER_ALL), Period(start, end))
 
     def bounds(self) -> dict[str, Instant]:
         """Where the two periods begin and end, by the names that queries have for it."""
@@ -124,13 +130,22 @@ def _storable(moment: datetime) -> datetime:
 
 
 _NUMBER = re.compile(r"[-+]?\d*\.?\d*")
+_BEYOND_A_MICROSECOND = re.compile(r":\d\d[.,]\d{6}\d*[1-9]")
 
 
-def _no_number(moment: object) -> object:
+def check_digits(text: str) -> None:
+    """Raises ValueError for a time that says more than a microsecond."""
+    if _BEYOND_A_MICROSECOND.search(text):
+        raise ValueError("times are kept to the microsecond: leave out the digits behind the sixth")
+
+
+def _readable(moment: object) -> object:
     if isinstance(moment, int | float) or (isinstance(moment, str) and _NUMBER.fullmatch(moment.strip())):
         raise ValueError("a time is a text like 2025-07-20T14:30:00Z; a number could be seconds or anything else")
+    if isinstance(moment, str):
+        check_digits(moment)
     return moment
 
 
-Moment = Annotated[datetime, BeforeValidator(_no_number), AfterValidator(_storable)]
+Moment = Annotated[datetime, BeforeValidator(_readable), AfterValidator(_storable)]
 """A datetime that can be stored. One without a zone is taken as UTC by `schemas.base.Request`, which says so."""

@@ -31,7 +31,7 @@ from schemas.settings import (
     Settings,
     StoreSettings,
 )
-from schemas.temporal import Instant
+from schemas.temporal import Instant, check_digits
 from substrate.graph_schema import CITIZEN_PREFIX, graph_name
 
 _NAMES_SHOWN = 5
@@ -125,6 +125,7 @@ def time_of(option: str, text: str | None) -> datetime | None:
     if text is None:
         return None
     try:
+        check_digits(text)
         found, zoned = moment(text)
     except (ValueError, OverflowError) as error:
         raise InvalidRequest(

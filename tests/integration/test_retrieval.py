@@ -182,13 +182,13 @@ async def test_the_full_history_has_every_record_with_its_times(
     [
         (None, None, [1, 2, 3, 4, 5]),
         (None, 12, [1]),
-        (12, 15, [2, 3]),
+        (12, 15, [1, 2, 3]),
         (13, 16, [2, 3, 4]),
-        (22, None, [2, 5]),
+        (22, None, [2, 4, 5]),
         (None, 2, []),
     ],
 )
-async def test_evolution_has_the_records_that_were_held_in_the_range(
+async def test_evolution_has_the_records_that_were_held_or_changed_in_the_range(
     deps: Deps, fresh_citizen: str, start: int | None, end: int | None, known: list[int]
 ) -> None:
     await lived(deps, fresh_citizen)
@@ -196,6 +196,20 @@ async def test_evolution_has_the_records_that_were_held_in_the_range(
     asked: dict[str, Any] = {name: moment(number) for name, number in bounds.items() if number is not None}
     stream = await ask(deps, fresh_citizen, "Where does Ada live?", temporal_mode="evolution", **asked)
     assert [version for version, _ in versions(stream)] == known
+
+
+@pytest.mark.parametrize(("change", "reason"), [(12, "reality_changed"), (15, "discovered_false")])
+async def test_a_change_belongs_to_the_one_range_that_begins_with_it(
+    deps: Deps, fresh_citizen: str, change: int, reason: str
+) -> None:
+    await lived(deps, fresh_citizen)
+    told = []
+    for start, end in ((1, change), (change, change + 1)):
+        bounds: dict[str, Any] = {"time_range_start": moment(start), "time_range_end": moment(end)}
+        stream = await ask(deps, fresh_citizen, "Where does Ada live?", temporal_mode="evolution", **bounds)
+        told.append([one for one in stream.temporal_dissonances if one.corrected_at == moment(change)])
+        assert all(one.expired_at is None or one.expired_at < moment(end) for one in found(stream))
+    assert [[one.dissonance_type for one in some] for some in told] == [[], [reason]]
 
 
 async def test_a_link_is_seen_while_it_holds_and_is_known(deps: Deps, fresh_citizen: str) -> None:

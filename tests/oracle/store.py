@@ -71,8 +71,8 @@ def present(now: int) -> Window:
 
 
 def ever(known_from: int | None, known_to: int | None) -> Window:
-    """Every record that was held some time between two instants."""
-    start = NEVER_BEGUN if known_from is None else known_from
+    """Every record that was held some time from one instant to another, and what was changed at the first."""
+    start = NEVER_BEGUN if known_from is None else known_from - 1
     end = END_OF_TIME + 1 if known_to is None else known_to
     return Window(NEVER_BEGUN, END_OF_TIME + 1, start, end)
 
@@ -241,9 +241,9 @@ class Oracle:
         return bool(self.records_of(identity)) and self.latest(identity).expired_at == END_OF_TIME
 
     def seen(self, window: Window) -> list[Held]:
-        """Every record that a question may see."""
+        """Every record that a question may see, without what became of it later."""
         return [
-            record
+            as_known(record, window.known_to)
             for record in self.records
             if record.valid_at < window.valid_to
             and record.invalid_at > window.valid_from
@@ -272,6 +272,11 @@ class Oracle:
             for instant in (record.valid_at, record.invalid_at, record.created_at, record.expired_at)
         }
         return sorted(times - {END_OF_TIME})
+
+
+def as_known(record: Held, known_to: int) -> Held:
+    """The record as it was told before an instant."""
+    return record if record.expired_at < known_to else replace(record, expired_at=END_OF_TIME, closed=None)
 
 
 def first_record(command: Remember | Relate, now: int, at: int) -> Held:

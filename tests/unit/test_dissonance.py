@@ -234,6 +234,24 @@ def test_the_fields_are_those_of_003() -> None:
     ]
 
 
+def test_a_belief_is_held_from_when_it_was_first_believed_whatever_else_of_it_changed() -> None:
+    life = Life("m").correct(energy=0.9).correct(name="m", energy=0.1).correct(description="B")
+    life.correct(energy=0.2).correct(description="C")
+    first, second = detect_temporal_dissonances(map(shown, life.records), HISTORY)
+    assert first.belief_held_from == to_datetime(HOUR)
+    assert (second.belief_held_from, second.belief_held_until) == (first.corrected_at, second.corrected_at)
+    assert second.held_seconds == 2 * 3600
+
+
+def test_what_was_kept_of_a_belief_continues_it() -> None:
+    closed, kept, _ = Life("m").supersede(description="B").records
+    end = kept.known.start + HOUR
+    ended = replace(kept, known=Period(kept.known.start, end), closed_reason="discovered_false")
+    other = Record("m", 9, kept.valid, Period(end), {"name": "m", "description": "C"})
+    found = detect_temporal_dissonances(map(shown, (closed, ended, other)), HISTORY)
+    assert [one.belief_held_from for one in found] == [to_datetime(HOUR)]
+
+
 @pytest.mark.parametrize(("energy", "told"), [(None, 0.5), (0.0, 0.0), (1.0, 1.0)])
 def test_a_discovery_that_says_nothing_moved_by_half_and_has_no_trigger(energy: float | None, told: float) -> None:
     (one,) = detect_temporal_dissonances(

@@ -133,11 +133,12 @@ def test_ever_contains_every_storable_instant(instant: int) -> None:
         (None, 11, True),
         (None, 10, False),
         (19, None, True),
-        (20, None, False),
+        (20, None, True),
+        (21, None, False),
         (12, 13, True),
     ],
 )
-def test_history_sees_what_was_held_between_two_instants(
+def test_history_sees_what_was_held_between_two_instants_and_what_changed_at_the_first(
     known_from: int | None, known_to: int | None, seen: bool
 ) -> None:
     scope = Scope.history(known_from, known_to)
@@ -150,3 +151,14 @@ def test_history_sees_every_valid_time(start: int) -> None:
     assert scope.valid.overlaps(Period(start))
     assert scope.valid.overlaps(Period(start, start + 1))
     assert scope.known.overlaps(Period(start))
+
+
+@pytest.mark.parametrize("digits", [".1234567", ".0000001", ",123456789", ".123456001"])
+def test_digits_beyond_the_microsecond_are_refused(digits: str) -> None:
+    with pytest.raises(ValidationError, match="to the microsecond"):
+        MOMENT.validate_python(f"2025-07-20T14:30:00{digits}Z")
+
+
+@pytest.mark.parametrize("digits", ["", ".1", ".123456", ".123456000", ".000000000"])
+def test_digits_that_lose_nothing_are_taken(digits: str) -> None:
+    assert MOMENT.validate_python(f"2025-07-20T14:30:00{digits}Z").second == 0
