@@ -54,7 +54,7 @@ async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:
     asked = await _look_up(request, (graphs, keywords), deps, now)
     answers, drawn = await asyncio.gather(_anchors(asked, deps), _drawn(request, asked, deps))
     sought = _sought(keywords, asked.lexicons, answers)
-    hits = [association.read_hit(row[1:], one.asked.level) for one in answers for row in one.rows]
+    hits = [_hit(row[1:], one) for one in answers for row in one.rows]
     hits += [hit for hit in association.scored(_hits(drawn), _telling(asked, sought)) if hit.words]
     found = association.anchors(association.scored(hits, sought))
     harvested = await _harvest(asked, found, sought, deps)
@@ -205,13 +205,17 @@ def _told(
     )
 
 
+def _hit(row: Sequence[Any], answer: six_queries.Answered) -> Hit:
+    return association.read_hit(row, answer.asked.level, answer.asked.known_to)
+
+
 def _hits(drawn: Sequence[six_queries.Answered]) -> list[Hit]:
-    return [association.read_hit([None, *row[NODE_START:]], one.asked.level) for one in drawn for row in one.rows]
+    return [_hit([None, *row[NODE_START:]], one) for one in drawn for row in one.rows]
 
 
 def _walked(walked: Sequence[six_queries.Answered]) -> list[Hit]:
     return [
-        replace(association.read_hit(row[1:], answer.asked.level), ways=association.read_ways(row[0]))
+        replace(_hit(row[1:], answer), ways=association.read_ways(row[0]))
         for answer in walked
         for row in answer.rows
     ]

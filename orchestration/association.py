@@ -14,7 +14,7 @@ from orchestration.plurality import over_weeks
 from orchestration.records import given_tags, indexed_text, tag_names, terms
 from schemas.association import Associated, Bridge
 from schemas.memory import ConsciousnessNode, Level
-from schemas.temporal import to_instant
+from schemas.temporal import AFTER_ALL, Instant, to_instant
 from substrate import rows
 from substrate.text import stems
 
@@ -68,9 +68,9 @@ class Sought(NamedTuple):
     sizes: Mapping[Level, int]
 
 
-def read_hit(row: Sequence[Any], level: Level) -> Hit:
+def read_hit(row: Sequence[Any], level: Level, known_to: Instant = AFTER_ALL) -> Hit:
     """The last columns of a row of `ANCHORS_*` or `WALK_*`: own length, then the memory."""
-    memory = rows.node(row[1:], level, retrieval_source="association")
+    memory = rows.node(row[1:], level, known_to, retrieval_source="association")
     return Hit(memory, terms(vars(memory)) if row[0] is None else int(row[0]))
 
 

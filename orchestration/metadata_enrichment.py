@@ -9,6 +9,7 @@ from orchestration.activation.engine import Activation
 from orchestration.activation.found import LINK_START, NODE_START, Bond, Found, Key
 from orchestration.activation.ranking import Score
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
+from schemas.temporal import AFTER_ALL, Instant
 from substrate import rows
 
 
@@ -30,7 +31,7 @@ def enriched(
     }
     if explain:
         columns["score_terms"] = [_explained(activation.parts[score.key], score) for score in scores]
-    nodes = rows.nodes([memory.row[NODE_START:] for memory in memories], columns)
+    nodes = rows.nodes([memory.row[NODE_START:] for memory in memories], columns, found.known_to)
     return dict(zip((score.key for score in scores), nodes, strict=True))
 
 
@@ -38,11 +39,11 @@ def _explained(parts: Mapping[str, float], score: Score) -> dict[str, float]:
     return {name: round(value, 6) for name, value in {**parts, **score.terms}.items()}
 
 
-def relationships(bonds: Sequence[Bond]) -> list[ConsciousnessRelationship]:
-    """The links as the stream shows them."""
+def relationships(bonds: Sequence[Bond], known_to: Instant = AFTER_ALL) -> list[ConsciousnessRelationship]:
+    """The links as the stream shows them: without what was closed at `known_to` or later."""
     ends: dict[str, Iterable[Any]] = {
         "level": [bond.level for bond in bonds],
         "source_id": [bond.source for bond in bonds],
         "target_id": [bond.target for bond in bonds],
     }
-    return rows.links([bond.row[LINK_START:NODE_START] for bond in bonds], ends)
+    return rows.links([bond.row[LINK_START:NODE_START] for bond in bonds], ends, known_to)

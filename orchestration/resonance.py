@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from orchestration.plurality import over_weeks
 from schemas.memory import ConsciousnessNode, Level
 from schemas.signal import CHANNELS, Channel, Resonance, Weights
-from schemas.temporal import Instant, to_instant
+from schemas.temporal import AFTER_ALL, Instant, to_instant
 from substrate import rows
 from substrate.emotions import normal_emotions
 
@@ -55,14 +55,18 @@ def effective_weights(
     return found
 
 
-def read_echo(row: Sequence[Any], level: Level) -> Echo:
+def read_echo(row: Sequence[Any], level: Level, known_to: Instant = AFTER_ALL) -> Echo:
     """A row of `RESONATE_NOW` or `RESONATE_THEN`."""
     factors = {name: round(float(value), _DIGITS) for name, value in zip(_FACTORS, row, strict=False)}
     beyond = len(_FACTORS) + len(CHANNELS)
     scores = row[len(_FACTORS) : beyond]
     channels = {name: round(min(1.0, float(score)), _DIGITS) for name, score in zip(CHANNELS, scores, strict=True)}
     memory = rows.node(
-        row[beyond + 1 :], level, retrieval_source="resonance", relevance_score=factors["resonance"]
+        row[beyond + 1 :],
+        level,
+        known_to,
+        retrieval_source="resonance",
+        relevance_score=factors["resonance"],
     )
     resonance = Resonance(
         memory=memory,

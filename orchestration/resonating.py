@@ -168,7 +168,9 @@ def _told(
 ) -> Resonances:
     built, weights = sent
     echoes = {
-        answer.asked.level: [resonance.read_echo(row, answer.asked.level) for row in answer.rows]
+        answer.asked.level: [
+            resonance.read_echo(row, answer.asked.level, answer.asked.known_to) for row in answer.rows
+        ]
         for answer in answers
     }
     per_week = None if request.plurality is None else request.plurality.per_week

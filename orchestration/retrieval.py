@@ -82,7 +82,7 @@ async def retrieve_consciousness_context(
     stages.end("six_queries")
     if answers and all(answer.timing.failure for answer in answers):
         raise Unavailable("none of the six queries was answered", remedy="Try again in a moment.")
-    found = Found()
+    found = Found(known_to=_scope(intention, now).known.end)
     for answer in answers:
         found.add(answer.asked.level, answer.rows, likeness=answer.asked.name.endswith("vector"))
     asker = asker_of(intention, question)

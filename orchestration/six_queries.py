@@ -90,6 +90,11 @@ class Asked:
     wanted: int = 0
     wider: tuple[tuple[Query, Mapping[str, Any]], ...] = ()
 
+    @property
+    def known_to(self) -> Instant:
+        """Where the known side of the scope ends."""
+        return int(self.values["known_to"])
+
 
 @dataclass(frozen=True, slots=True)
 class Answered:

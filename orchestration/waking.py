@@ -125,6 +125,7 @@ def gather(answered: Sequence[six_queries.Answered], sought: Sought) -> Gathered
     """The rows of all queries, sifted by the exact measures of the mode; likeness is cosine of emotions."""
     gathered = Gathered()
     for one in answered:
+        gathered.found.known_to = one.asked.known_to
         level, alike = one.asked.level, one.asked.name.endswith("vector")
         if one.asked.name.endswith("pools"):
             gathered.found.add(level, one.rows, likeness=False)

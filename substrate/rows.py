@@ -1,6 +1,8 @@
 """Rows ↔ models. Pure.
 
-The engine answers with integers, None and text; each column's reading is fixed here by its name.
+The engine answers with integers, None and text; each column's reading is fixed here by its name. A model shows
+what was known: `known_to` is where the known side of the question ends, and a record that was closed later is
+shown as it was before.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from schemas.memory import (
     ResolutionState,
     Source,
 )
-from schemas.temporal import Period, open_end, to_datetime
+from schemas.temporal import AFTER_ALL, END_OF_TIME, Instant, Period, open_end, to_datetime
 from substrate.bitemporal import Record
 from substrate.cypher.columns import LINK_COLUMNS, NODE_COLUMNS, PROVENANCE
 
@@ -94,8 +96,15 @@ NODE_PLACE = {column: place for place, column in enumerate(NODE_COLUMNS)}
 LINK_PLACE = {column: place for place, column in enumerate(LINK_COLUMNS)}
 
 
-def _fields(row: Sequence[Any], names: Sequence[str], readers: _Readers) -> dict[str, Any]:
+_CLOSING = frozenset(("closed_reason", "closed_by", "closed_source"))
+"""What a record says beside `expired_at` once it is closed."""
+
+
+def _fields(row: Sequence[Any], names: Sequence[str], readers: _Readers, known_to: Instant) -> dict[str, Any]:
     fields = {name: value for name, value in zip(names, row, strict=False) if value is not None}
+    if fields.get("expired_at", END_OF_TIME) >= known_to:
+        fields = {name: value for name, value in fields.items() if name not in _CLOSING}
+        fields["expired_at"] = END_OF_TIME
     for name, read in readers:
         if name in fields:
             fields[name] = read(fields[name])
@@ -104,36 +113,43 @@ def _fields(row: Sequence[Any], names: Sequence[str], readers: _Readers) -> dict
     return fields
 
 
-def node(row: Sequence[Any], level: Level, **retrieval: Any) -> ConsciousnessNode:
+def node(row: Sequence[Any], level: Level, known_to: Instant = AFTER_ALL, **retrieval: Any) -> ConsciousnessNode:
     """The memory of a row in the order of `NODE_COLUMNS`; `retrieval` sets the retrieval fields."""
-    return ConsciousnessNode.unchecked({**_fields(row, _NODE_FIELDS, _NODE_READERS), "level": level, **retrieval})
+    fields = _fields(row, _NODE_FIELDS, _NODE_READERS, known_to)
+    return ConsciousnessNode.unchecked({**fields, "level": level, **retrieval})
 
 
-def link(row: Sequence[Any], ends: tuple[str, str], level: Level) -> ConsciousnessRelationship:
+def link(
+    row: Sequence[Any], ends: tuple[str, str], level: Level, known_to: Instant = AFTER_ALL
+) -> ConsciousnessRelationship:
     """The link of a row in the order of `LINK_COLUMNS`, between the two ends."""
-    fields = _fields(row, _LINK_FIELDS, _LINK_READERS)
+    fields = _fields(row, _LINK_FIELDS, _LINK_READERS, known_to)
     fields.update(source_id=ends[0], target_id=ends[1], level=level)
     return ConsciousnessRelationship.unchecked(fields)
 
 
-def nodes(rows: Sequence[Sequence[Any]], retrieval: Mapping[str, Iterable[Any]]) -> list[ConsciousnessNode]:
+def nodes(
+    rows: Sequence[Sequence[Any]], retrieval: Mapping[str, Iterable[Any]], known_to: Instant = AFTER_ALL
+) -> list[ConsciousnessNode]:
     """The memories of many rows; `retrieval` has the columns of the level and of the retrieval fields."""
-    columns = _columns(rows, _NODE_FIELDS, ConsciousnessNode.defaults())
+    columns = _columns(rows, _NODE_FIELDS, ConsciousnessNode.defaults(), known_to)
     return ConsciousnessNode.of_columns(len(rows), {**columns, **retrieval})
 
 
-def links(rows: Sequence[Sequence[Any]], ends: Mapping[str, Iterable[Any]]) -> list[ConsciousnessRelationship]:
+def links(
+    rows: Sequence[Sequence[Any]], ends: Mapping[str, Iterable[Any]], known_to: Instant = AFTER_ALL
+) -> list[ConsciousnessRelationship]:
     """The links of many rows; `ends` has the columns of the level and of the ids of both ends."""
-    columns = _columns(rows, _LINK_FIELDS, ConsciousnessRelationship.defaults())
+    columns = _columns(rows, _LINK_FIELDS, ConsciousnessRelationship.defaults(), known_to)
     return ConsciousnessRelationship.of_columns(len(rows), {**columns, **ends})
 
 
 def _columns(
-    rows: Sequence[Sequence[Any]], names: Sequence[str], defaults: Mapping[str, Any]
+    rows: Sequence[Sequence[Any]], names: Sequence[str], defaults: Mapping[str, Any], known_to: Instant
 ) -> dict[str, Iterable[Any]]:
     """The columns of the rows, read; one without any value is left out, where one lacks it has the default."""
     columns: dict[str, Iterable[Any]] = {}
-    for name, column in zip(names, zip(*rows, strict=True), strict=False):
+    for name, column in _as_known(dict(zip(names, zip(*rows, strict=True), strict=False)), known_to).items():
         lacking, read = column.count(None), _READERS.get(name)
         if lacking == len(rows):
             continue
@@ -147,16 +163,28 @@ def _columns(
     return columns
 
 
-def memory_record(row: Sequence[Any], level: Level) -> MemoryRecord:
+def _as_known(columns: dict[str, tuple[Any, ...]], known_to: Instant) -> dict[str, tuple[Any, ...]]:
+    """The raw columns without what was closed later."""
+    ends = columns.get("expired_at", ())
+    later = [end is not None and end >= known_to for end in ends]
+    if not any(later):
+        return columns
+    shown = {"expired_at": tuple(END_OF_TIME if hidden else end for end, hidden in zip(ends, later, strict=True))}
+    for name in _CLOSING & columns.keys():
+        shown[name] = tuple(None if hidden else one for one, hidden in zip(columns[name], later, strict=True))
+    return {**columns, **shown}
+
+
+def memory_record(row: Sequence[Any], level: Level, known_to: Instant = AFTER_ALL) -> MemoryRecord:
     """The record of a row in the order of `NODE_COLUMNS`, then `PROVENANCE`."""
-    by = _fields(row[len(NODE_COLUMNS) :], PROVENANCE, _PROVENANCE_READERS)
-    return MemoryRecord.unchecked({**_fields(row, _NODE_FIELDS, _NODE_READERS), "level": level, **by})
+    fields = _fields(row, (*_NODE_FIELDS, *PROVENANCE), (*_NODE_READERS, *_PROVENANCE_READERS), known_to)
+    return MemoryRecord.unchecked({**fields, "level": level})
 
 
-def link_record(row: Sequence[Any], level: Level) -> LinkRecord:
+def link_record(row: Sequence[Any], level: Level, known_to: Instant = AFTER_ALL) -> LinkRecord:
     """The record of a row: the ids of its ends, then `LINK_COLUMNS`, then `PROVENANCE`."""
-    by = _fields(row[2 + len(LINK_COLUMNS) :], PROVENANCE, _PROVENANCE_READERS)
-    fields = {**_fields(row[2:], _LINK_FIELDS, _LINK_READERS), **by}
+    names, readers = (*_LINK_FIELDS, *PROVENANCE), (*_LINK_READERS, *_PROVENANCE_READERS)
+    fields = _fields(row[2:], names, readers, known_to)
     return LinkRecord.unchecked({**fields, "source_id": row[0], "target_id": row[1], "level": level})
 
 

@@ -38,7 +38,8 @@ async def relate(body: LinkBody, writing: WriteMany) -> Response:
 async def listed(asked: LinksAsked, runtime: Opened, now: Now) -> LinkPage:
     """The links of a graph, now or at a moment, a page at a time: each that holds, however its ends stand."""
     page = await page_of(links, asked, asked.relation_type, (runtime, now))
-    found = tuple(link(row[2:], (row[0], row[1]), asked.level) for row in page.rows)
+    known_to = asked.scope(now).known.end
+    found = tuple(link(row[2:], (row[0], row[1]), asked.level, known_to) for row in page.rows)
     return LinkPage(links=found, next=cursor_of(page.after))
 
 
@@ -59,7 +60,8 @@ async def read(
     row = await link_seen(place, asked, runtime, now)
     if asked.notes:
         response.headers["Substrate-Notes"] = "; ".join(asked.notes)
-    return link(row[2 : 2 + len(LINK_COLUMNS)], (row[0], row[1]), place.level)
+    known_to = asked.scope(now).known.end
+    return link(row[2 : 2 + len(LINK_COLUMNS)], (row[0], row[1]), place.level, known_to)
 
 
 @router.post("/{level}/{link_id:path}/supersede")

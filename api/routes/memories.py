@@ -39,7 +39,10 @@ async def remember(body: MemoryBody, writing: WriteMany) -> Response:
 async def listed(asked: MemoriesAsked, runtime: Opened, now: Now) -> MemoryPage:
     """What a graph holds, now or at a moment, a page at a time."""
     page = await page_of(memories, asked, asked.node_type, (runtime, now))
-    return MemoryPage(memories=tuple(node(row, asked.level) for row in page.rows), next=cursor_of(page.after))
+    known_to = asked.scope(now).known.end
+    return MemoryPage(
+        memories=tuple(node(row, asked.level, known_to) for row in page.rows), next=cursor_of(page.after)
+    )
 
 
 @router.get("/{level}/{memory_id:path}/history")
@@ -57,7 +60,7 @@ async def read(
 ) -> Response:
     """A memory as it is now, or as it was at a moment. `Substrate-Notes` says what was assumed."""
     row = await record_seen(place, asked, runtime, now)
-    answer = tagged(node(row, place.level), asked.citizen_id, if_none_match)
+    answer = tagged(node(row, place.level, asked.scope(now).known.end), asked.citizen_id, if_none_match)
     if asked.notes:
         answer.headers["Substrate-Notes"] = "; ".join(asked.notes)
     return answer

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from schemas.memory import Level
+from schemas.temporal import AFTER_ALL, Instant
 from substrate.cypher.columns import LINK_COLUMNS
 from substrate.rows import LINK_PLACE, NODE_PLACE
 
@@ -67,10 +68,14 @@ def column_of(bonds: Iterable[Bond], column: str) -> list[Any]:
 
 @dataclass(slots=True)
 class Found:
-    """All that was found: memories and links, each once."""
+    """All that was found: memories and links, each once.
+
+    `known_to` is where the known side of the question ends: what was closed later is not shown.
+    """
 
     memories: dict[Key, Memory] = field(default_factory=dict)
     bonds: dict[tuple[Level, str, int], Bond] = field(default_factory=dict)
+    known_to: Instant = AFTER_ALL
 
     def add(self, level: Level, rows: Iterable[Sequence[Any]], *, likeness: bool) -> None:
         """Add the rows of one query; `likeness` says that its scores are cosine distances."""

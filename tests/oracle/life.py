@@ -85,12 +85,14 @@ class Life(Telling):
             link_id = self.link(question.who)
             row = await seen_or_none(link_seen(LinkPlace(Level.N1, link_id), asked, self.runtime, self.now))
             due = [of_link(record) for record in self.oracle.seen(window) if record.id == link_id]
-            found = [] if row is None else [of_bond(rows.link(row[2:], (row[0], row[1]), Level.N1))]
+            found = (
+                [] if row is None else [of_bond(rows.link(row[2:], (row[0], row[1]), Level.N1, window.known_to))]
+            )
         else:
             who = NAMES[question.who]
             row = await seen_or_none(record_seen(Place(Level.N1, who), asked, self.runtime, self.now))
             due = [of_memory(record) for record in self.oracle.seen(window) if record.id == who]
-            found = [] if row is None else [of_node(rows.node(row, Level.N1))]
+            found = [] if row is None else [of_node(rows.node(row, Level.N1, window.known_to))]
         self.compare(self.words_of(question), found, due)
 
     async def history(self, question: Question) -> None:
@@ -111,16 +113,17 @@ class Life(Telling):
     async def listing(self, question: Question) -> None:
         """All memories, or all links, page by page, each once."""
         times = {name: at for name, at in self.times(question).items() if name in ("as_of_time", "known_at")}
-        seen = self.oracle.seen(self.window(question) if times else present(self.now))
+        window = self.window(question) if times else present(self.now)
+        seen = self.oracle.seen(window)
         asked = Listed.model_validate({"citizen_id": self.citizen, "limit": question.limit, **times})
         found: list[Shown] = []
         while True:
             read = listing.links if question.widely else listing.memories
             page = await page_of(read, asked, None, (self.runtime, self.now))
             found += [
-                of_bond(rows.link(row[2:], (row[0], row[1]), Level.N1))
+                of_bond(rows.link(row[2:], (row[0], row[1]), Level.N1, window.known_to))
                 if question.widely
-                else of_node(rows.node(row, Level.N1))
+                else of_node(rows.node(row, Level.N1, window.known_to))
                 for row in page.rows
             ]
             if page.after is None:
@@ -141,7 +144,9 @@ class Life(Telling):
         where = (Level.N1, self.graph)
         asked = six_queries.vector_query(where, lexicon, values, reach, past=self.past(question, lexicon))
         found = [
-            of_node(rows.node(row[NODE_START:], Level.N1)) for row in await self.rows_of(asked) if row[0] == 0
+            of_node(rows.node(row[NODE_START:], Level.N1, asked.known_to))
+            for row in await self.rows_of(asked)
+            if row[0] == 0
         ]
         self.compare_order(question, text, found, question.limit)
 
@@ -154,15 +159,15 @@ class Life(Telling):
         where = (Level.N1, self.graph)
         past = self.past(question, lexicon)
         asked = six_queries.graph_query(where, lexicon, self.values(question), reach, past=past)
-        found = Found()
+        found = Found(known_to=asked.known_to)
         found.add(Level.N1, await self.rows_of(asked), likeness=False)
         view = View(self.oracle, self.window(question), question.min_energy)
         starts = view.named(names)[: answers.NAMED]
         walked = view.walked(starts, EVERYWHERE if question.widely else answers.Reach())
-        seen = [of_node(rows.node(m.row[NODE_START:], Level.N1)) for m in found.memories.values()]
+        seen = [of_node(rows.node(m.row[NODE_START:], Level.N1, found.known_to)) for m in found.memories.values()]
         expected = [of_memory(record) for record in walked.memories(view)]
         self.compare(self.words_of(question), sorted(seen, key=str), sorted(expected, key=str))
-        links = [of_bond(link) for link in relationships(list(found.bonds.values()))]
+        links = [of_bond(link) for link in relationships(list(found.bonds.values()), found.known_to)]
         due = [of_link(link) for link in walked.relations(view)]
         self.compare(f"links of {self.words_of(question)}", sorted(links, key=str), sorted(due, key=str))
 

@@ -10,22 +10,25 @@ from hypothesis import strategies as st
 
 from api.addresses import Asked, LinkPlace, Place, link_seen, record_seen
 from api.runtime import Runtime
+from orchestration.associating import associate
+from orchestration.resonating import resonate
 from orchestration.retrieval import retrieve_consciousness_context
-from schemas.intention import RetrievalIntention
+from orchestration.waking import retrieve_consciousness_context_from_state
+from schemas.association import TagWalk
+from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
+from schemas.signal import Resonate
 from schemas.temporal import to_datetime
 from substrate import rows
 from tests.oracle.histories import NAMES, WORDS, a_step
 from tests.oracle.life import LONG, Life
 from tests.oracle.shown import seen_or_none
 
-LATER = {"expired_at", "closed_reason", "invalidation_reason"}
-"""What became of a record later is told with it; all else of it stands."""
 SCORES = {"relevance_score", "consciousness_adjusted_score", "score_terms", "retrieval_source"}
 
 
 def told(record: ConsciousnessNode | ConsciousnessRelationship) -> dict[str, Any]:
-    return record.model_dump(mode="json", exclude=LATER | SCORES)
+    return record.model_dump(mode="json", exclude=SCORES)
 
 
 def unordered(records: Any) -> list[dict[str, Any]]:
@@ -54,16 +57,37 @@ async def streams(life: Life, valid: int, known: int, names: str) -> dict[str, A
     return answers
 
 
+async def other_ways(life: Life, valid: int, known: int) -> dict[str, dict[str, Any]]:
+    """The memories that the other three ways of asking bring of a moment, by way, id and version."""
+    moment = {"as_of_time": to_datetime(valid), "known_at": to_datetime(known)}
+    whose = {"citizen_id": life.citizen, "query_levels": ["N1"], **moment}
+    deps, now = life.runtime.deps, life.now
+    waking = {"current_energy": 0.5, "current_emotions": {}, "query_mode": "find_what_i_was_doing"}
+    woken = await retrieve_consciousness_context_from_state(
+        StateBasedRetrieval.model_validate({**whose, **waking, "max_results_per_level": 100}), deps, now
+    )
+    echoes = await resonate(
+        Resonate.model_validate({**whose, "nodes": list(NAMES), "max_results_per_level": 100}), deps, now
+    )
+    walked = await associate(TagWalk.model_validate({**whose, "query_text": " ".join(NAMES)}), deps, now)
+    found = {
+        "wake": [one for level in woken.levels.values() for one in level.graph_results],
+        "resonate": [one.memory for level in echoes.levels.values() for one in level],
+        "associate": [one.memory for one in (*walked.anchors, *walked.neighbours)],
+    }
+    return {f"{way} {one.node_id} {one.version}": told(one) for way, records in found.items() for one in records}
+
+
 async def readings(life: Life, valid: int, known: int, links: list[str]) -> dict[str, Any]:
     """Every memory, and the links that were there when it was first asked."""
     asked = Asked(citizen_id=life.citizen, as_of_time=to_datetime(valid), known_at=to_datetime(known))
     answers = {}
     for name in NAMES:
         row = await seen_or_none(record_seen(Place(Level.N1, name), asked, life.runtime, life.now))
-        answers[name] = None if row is None else told(rows.node(row, Level.N1))
+        answers[name] = None if row is None else told(rows.node(row, Level.N1, known + 1))
     for link_id in links:
         row = await seen_or_none(link_seen(LinkPlace(Level.N1, link_id), asked, life.runtime, life.now))
-        answers[link_id] = None if row is None else told(rows.link(row[2:], (row[0], row[1]), Level.N1))
+        answers[link_id] = None if row is None else told(rows.link(row[2:], (row[0], row[1]), Level.N1, known + 1))
     return answers
 
 
@@ -88,8 +112,15 @@ async def test_the_same_past_question_gets_the_same_answer_whatever_is_written_i
     async def answers() -> list[dict[str, Any]]:
         return [{**await streams(life, *one), **await readings(life, one[0], one[1], links)} for one in asked]
 
-    before = await answers()
+    async def others() -> list[dict[str, Any]]:
+        return [await other_ways(life, valid, known) for valid, known, _ in asked]
+
+    before, beside = await answers(), await others()
     for _ in range(25):
         await life.live(a_step(chance))
     assert await answers() == before
+    for then, again in zip(beside, await others(), strict=True):
+        assert {key: again[key] for key in again.keys() & then.keys()} == {
+            key: then[key] for key in again.keys() & then.keys()
+        }
     await life.end()
