@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 
-from fastapi import Depends, Path, Query
+from fastapi import Depends, Path, Query, Response
 
 from api.problems import invalid
 from api.runtime import Runtime
@@ -15,10 +15,8 @@ from schemas.errors import NotFound
 from schemas.link_commands import LinkId
 from schemas.memory import Level
 from schemas.temporal import Instant, Moment, Scope, to_instant
-from substrate import reader
-from substrate.bitemporal import Record, visible
+from substrate import records
 from substrate.graph_schema import graph_name
-from substrate.rows import record, record_of_link
 
 type Row = Sequence[Any]
 
@@ -76,7 +74,12 @@ async def _link_place(level: Level, link_id: LinkIdInPath) -> LinkPlace:
 At = Annotated[Place, Depends(_place)]
 AtLink = Annotated[LinkPlace, Depends(_link_place)]
 AskedOf = Annotated[Asked, Query()]
-AskedWhose = Annotated[Whose, Query()]
+
+
+def noted(response: Response, asked: Request) -> None:
+    """Say in the answer what was assumed while reading the request."""
+    if asked.notes:
+        response.headers["Substrate-Notes"] = "; ".join(asked.notes)
 
 
 async def graph_of(level: Level, whose: Whose, runtime: Runtime) -> str:
@@ -89,41 +92,30 @@ async def graph_of(level: Level, whose: Whose, runtime: Runtime) -> str:
     return graph
 
 
-async def records_of(place: Place, whose: Whose, runtime: Runtime) -> list[Row]:
-    """All records of the memory as rows, in the order in which they became known. Raises NotFound."""
-    graph = await graph_of(place.level, whose, runtime)
-    rows: list[Row] = list(await reader.history(runtime.deps.connection, graph, place.memory_id))
-    if not rows:
-        raise NotFound(f"there is no memory {place.memory_id} in {place.level}")
-    return rows
-
-
-async def records_of_link(place: LinkPlace, whose: Whose, runtime: Runtime) -> list[Row]:
-    """All records of the link as rows, in the order in which they became known. Raises NotFound."""
-    graph = await graph_of(place.level, whose, runtime)
-    name = link_name(place.link_id)
-    rows: list[Row] = list(await reader.link_history(runtime.deps.connection, graph, name))
-    if not rows:
-        raise NotFound(f"there is no link {place.link_id} in {place.level}")
-    return rows
-
-
 async def record_seen(place: Place, asked: Asked, runtime: Runtime, now: Instant) -> Row:
     """The record of the memory that is visible at the moment asked about. Raises NotFound."""
-    rows = await records_of(place, asked, runtime)
-    return _seen([(row, record(row)) for row in rows], asked.scope(now), f"memory {place.memory_id}")
+    graph = await graph_of(place.level, asked, runtime)
+    seen = await records.memory_seen(runtime.deps.connection, graph, place.memory_id, asked.scope(now))
+    if seen.row is None:
+        raise nowhere("memory", place, exists=seen.exists)
+    return seen.row
 
 
 async def link_seen(place: LinkPlace, asked: Asked, runtime: Runtime, now: Instant) -> Row:
     """The record of the link that is visible at the moment asked about. Raises NotFound."""
-    rows = await records_of_link(place, asked, runtime)
-    return _seen([(row, record_of_link(row[2:])) for row in rows], asked.scope(now), f"link {place.link_id}")
+    graph = await graph_of(place.level, asked, runtime)
+    seen = await records.link_seen(runtime.deps.connection, graph, link_name(place.link_id), asked.scope(now))
+    if seen.row is None:
+        raise nowhere("link", place, exists=seen.exists)
+    return seen.row
 
 
-def _seen(records: Sequence[tuple[Row, Record]], scope: Scope, what: str) -> Row:
-    seen = [row for row, one in records if visible(one, scope)]
-    if not seen:
-        raise NotFound(
-            f"{what} exists, but not at that moment", remedy="Its /history shows when each of its records holds."
-        )
-    return seen[-1]
+def nowhere(what: str, place: Place | LinkPlace, *, exists: bool) -> NotFound:
+    """The error for a memory or link that is not there, at that moment or at all."""
+    level, name = place
+    if not exists:
+        return NotFound(f"there is no {what} {name} in {level}")
+    return NotFound(
+        f"{what} {name} exists, but not at that moment",
+        remedy="Its /history shows when each of its records holds.",
+    )

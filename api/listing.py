@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Awaitable, Callable
-from typing import Annotated, Final
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated, Any, NamedTuple
 
-import orjson
 from fastapi import Query
-from pydantic import Field
 
 from api.addresses import Asked, graph_of
 from api.problems import invalid
@@ -16,21 +13,17 @@ from api.runtime import Runtime
 from schemas.base import Name
 from schemas.link_commands import RelationType
 from schemas.memory import Level
-from schemas.temporal import Instant
+from schemas.paging import Paged, cursor_of, parts_of
+from schemas.temporal import Instant, Scope
+from substrate import records
 from substrate.connection import Connection
 from substrate.listing import Page, Place, Wanted
 
-MOST: Final = 500
 
-
-class Listed(Asked):
+class Listed(Asked, Paged):
     """Which graph, as it is or was at a moment, and which page of it."""
 
     level: Level = Level.N1
-    limit: Annotated[int, Field(ge=1, le=MOST)] = 50
-    cursor: Annotated[str, Field(max_length=1000)] | None = Field(
-        default=None, description="The `next` of the page before."
-    )
 
 
 class ListedMemories(Listed):
@@ -51,24 +44,40 @@ LinksAsked = Annotated[ListedLinks, Query()]
 type Read = Callable[[Connection, str, Wanted, Place], Awaitable[Page]]
 
 
-async def page_of(read: Read, asked: Listed, kind: str | None, given: tuple[Runtime, Instant]) -> Page:
+class Listing(NamedTuple):
+    """The rows of a page, where the known side of its moment ends, and the cursor of the page behind."""
+
+    rows: Sequence[Sequence[Any]]
+    known_to: Instant
+    next: str | None
+
+
+async def page_of(read: Read, asked: Listed, kind: str | None, given: tuple[Runtime, Instant]) -> Listing:
     """The page that is asked for. Raises InvalidRequest, NotFound."""
     runtime, now = given
-    start = Place() if asked.cursor is None else _place(asked.cursor)
     graph = await graph_of(asked.level, asked, runtime)
-    return await read(runtime.deps.connection, graph, Wanted(asked.scope(now), kind, asked.limit), start)
+    connection = runtime.deps.connection
+    if asked.cursor is None:
+        start, scope = Place(), await _fixed(asked, graph, connection, now)
+    else:
+        start, scope = _continued(asked, asked.cursor)
+    page = await read(connection, graph, Wanted(scope, kind, asked.limit), start)
+    after = None if page.after is None else cursor_of(*page.after, scope.valid.start, scope.known.start)
+    return Listing(page.rows, scope.known.end, after)
 
 
-def cursor_of(place: Place | None) -> str | None:
-    """The place as a text that callers hand back."""
-    return None if place is None else urlsafe_b64encode(orjson.dumps(list(place))).decode().rstrip("=")
+async def _fixed(asked: Listed, graph: str, connection: Connection, now: Instant) -> Scope:
+    """The moment of the first page, which all others keep: of the present, what is known by then."""
+    if asked.as_of_time is None and asked.known_at is None:
+        return Scope.at(now, await records.clock(connection, graph, now))
+    return asked.scope(now)
 
 
-def _place(cursor: str) -> Place:
-    try:
-        first, behind = orjson.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-    except (ValueError, TypeError) as error:
-        raise invalid(["cursor: is not the `next` of a page"]) from error
-    if type(first) is not int or not 0 <= first < 2**53 or type(behind) is not str or "\x00" in behind:
-        raise invalid(["cursor: is not the `next` of a page"])
-    return Place(first, behind)
+def _continued(asked: Listed, cursor: str) -> tuple[Place, Scope]:
+    """The place and the moment of a cursor. Raises InvalidRequest when the request names another moment."""
+    first, behind, valid, known = parts_of(cursor, int, str, int, int)
+    kept = Scope.at(valid, known)
+    named = asked.as_of_time is not None or asked.known_at is not None
+    if named and asked.scope(valid) != kept:
+        raise invalid(["cursor: is of another moment; ask for that one, or begin again without a cursor"])
+    return Place(first, behind), kept

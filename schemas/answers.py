@@ -13,10 +13,11 @@ from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, LinkRec
 
 
 class MemoryHistory(Frozen):
-    """All records of one memory, in the order in which they became known."""
+    """Records of one memory, in the order in which they became known; `next` is the cursor of the page behind."""
 
     id: str
     records: tuple[MemoryRecord, ...]
+    next: str | None = None
 
 
 class MemoryPage(Frozen):
@@ -27,10 +28,11 @@ class MemoryPage(Frozen):
 
 
 class LinkHistory(Frozen):
-    """All records of one link, in the order in which they became known."""
+    """Records of one link, in the order in which they became known; `next` is the cursor of the page behind."""
 
     id: str
     records: tuple[LinkRecord, ...]
+    next: str | None = None
 
 
 class LinkPage(Frozen):

@@ -44,9 +44,10 @@ class Links(Sender):
         return await self._answer(ConsciousnessRelationship, Call("GET", address("links", said), params=said))
 
     async def link_history(self, link_id: str, /, **whose: Any) -> LinkHistory:
-        """All records of the link, in the order in which they became known."""
+        """All records of the link, in the order in which they became known; with `limit` or `cursor` a page."""
         said = {**whose, "id": link_id}
-        return await self._answer(LinkHistory, Call("GET", f"{address('links', said)}/history", params=said))
+        call = Call("GET", f"{address('links', said)}/history", params=said)
+        return await self._whole(LinkHistory, call, "records")
 
     async def list_links(self, /, **asked: Any) -> LinkPage:
         """What a graph holds, now or at a moment, a page at a time: `cursor` is the `next` of the page before."""

@@ -44,9 +44,10 @@ class Memories(Sender):
         return await self._answer(ConsciousnessNode, Call("GET", address("memories", said), params=said))
 
     async def history(self, memory_id: str, /, **whose: Any) -> MemoryHistory:
-        """All records of the memory, in the order in which they became known."""
+        """All records of the memory, in the order in which they became known; with `limit` or `cursor` a page."""
         said = {**whose, "id": memory_id}
-        return await self._answer(MemoryHistory, Call("GET", f"{address('memories', said)}/history", params=said))
+        call = Call("GET", f"{address('memories', said)}/history", params=said)
+        return await self._whole(MemoryHistory, call, "records")
 
     async def list_memories(self, /, **asked: Any) -> MemoryPage:
         """What a graph holds, now or at a moment, a page at a time: `cursor` is the `next` of the page before."""

@@ -21,6 +21,7 @@ from tenacity.wait import wait_exponential_jitter
 from api.client.faults import error_of
 from schemas.command import WriteReceipt
 from schemas.errors import InvalidRequest, RateLimited, SubstrateError, Unavailable
+from schemas.paging import MOST
 
 ATTEMPTS: Final = 5
 PATIENCE_SECONDS: Final = 60.0
@@ -58,6 +59,18 @@ class Sender:
         )
         answer: httpx.Response = await retrying(self._once, call)
         return kind.model_validate_json(answer.content)
+
+    async def _whole[T: BaseModel](self, kind: type[T], call: Call, field: str) -> T:
+        """All pages as one; the one page that the call names by its `limit` or `cursor`."""
+        if call.params.keys() & {"limit", "cursor"}:
+            return await self._answer(kind, call)
+        page = await self._answer(kind, call._replace(params={**call.params, "limit": MOST}))
+        found = list(getattr(page, field))
+        while after := getattr(page, "next", None):
+            params = {**call.params, "limit": MOST, "cursor": after}
+            page = await self._answer(kind, call._replace(params=params))
+            found += getattr(page, field)
+        return page.model_copy(update={field: tuple(found)})
 
     async def _revise(self, route: str, said: dict[str, Any]) -> WriteReceipt:
         """The receipt of a change, `memories/correct` for one, of what the fields name."""

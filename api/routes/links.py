@@ -6,10 +6,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Response
 
-from api.addresses import AskedOf, AskedWhose, AtLink, link_seen, records_of_link
+from api.addresses import AskedOf, AtLink, link_seen, noted
 from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
-from api.listing import LinksAsked, cursor_of, page_of
+from api.histories import HistoryAsked, link_history
+from api.listing import LinksAsked, page_of
 from api.needs import COMMANDS, LISTING, memory_may, needs
 from api.revising import RevisionBody, of_place
 from api.writing import MANY, Write, WriteMany, one_or_many, write, write_one
@@ -19,7 +20,7 @@ from schemas.link_commands import CorrectLink, Relate, ResolveLink, SupersedeLin
 from schemas.memory import ConsciousnessRelationship
 from substrate.cypher.columns import LINK_COLUMNS
 from substrate.listing import links
-from substrate.rows import link, link_record
+from substrate.rows import link
 
 router = APIRouter(prefix="/v1/links", tags=["links"], route_class=StrictRoute)
 
@@ -35,20 +36,28 @@ async def relate(body: LinkBody, writing: WriteMany) -> Response:
 
 @router.get("")
 @needs(LISTING)
-async def listed(asked: LinksAsked, runtime: Opened, now: Now) -> LinkPage:
-    """The links of a graph, now or at a moment, a page at a time: each that holds, however its ends stand."""
+async def listed(asked: LinksAsked, runtime: Opened, now: Now, response: Response) -> LinkPage:
+    """The links of a graph, now or at a moment, a page at a time: each that holds, however its ends stand.
+
+    `Substrate-Notes` says what was assumed.
+    """
+    noted(response, asked)
     page = await page_of(links, asked, asked.relation_type, (runtime, now))
-    known_to = asked.scope(now).known.end
-    found = tuple(link(row[2:], (row[0], row[1]), asked.level, known_to) for row in page.rows)
-    return LinkPage(links=found, next=cursor_of(page.after))
+    found = tuple(link(row[2:], (row[0], row[1]), asked.level, page.known_to) for row in page.rows)
+    return LinkPage(links=found, next=page.next)
 
 
 @router.get("/{level}/{link_id:path}/history")
 @needs(memory_may("read"))
-async def history(place: AtLink, whose: AskedWhose, runtime: Opened) -> LinkHistory:
-    """All records of a link: what was known, when, over which time it held, and which command closed it."""
-    rows = await records_of_link(place, whose, runtime)
-    return LinkHistory(id=place.link_id, records=tuple(link_record(row, place.level) for row in rows))
+async def history(
+    place: AtLink, asked: HistoryAsked, runtime: Opened, now: Now, response: Response
+) -> LinkHistory:
+    """All records of a link, a page at a time: what was known, when, over which time it held, what closed it.
+
+    `Substrate-Notes` says what was assumed.
+    """
+    noted(response, asked)
+    return await link_history(place, asked, runtime, now)
 
 
 @router.get("/{level}/{link_id:path}")
@@ -58,8 +67,7 @@ async def read(
 ) -> ConsciousnessRelationship:
     """A link as it is now, or as it was at a moment. `Substrate-Notes` says what was assumed."""
     row = await link_seen(place, asked, runtime, now)
-    if asked.notes:
-        response.headers["Substrate-Notes"] = "; ".join(asked.notes)
+    noted(response, asked)
     known_to = asked.scope(now).known.end
     return link(row[2 : 2 + len(LINK_COLUMNS)], (row[0], row[1]), place.level, known_to)
 

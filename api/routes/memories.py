@@ -6,12 +6,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Response
 
-from api.addresses import AskedOf, AskedWhose, At, record_seen, records_of
+from api.addresses import AskedOf, At, noted, record_seen
 from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
 from api.erasing import erase_said
 from api.etags import NOT_MODIFIED, IfNoneMatch, tagged
-from api.listing import MemoriesAsked, cursor_of, page_of
+from api.histories import HistoryAsked, memory_history
+from api.listing import MemoriesAsked, page_of
 from api.needs import COMMANDS, ERASURES, LISTING, memory_may, needs
 from api.revising import RevisionBody, of_place
 from api.writing import MANY, Write, WriteMany, one_or_many, write, write_one
@@ -20,7 +21,7 @@ from schemas.commands import Correct, Remember, Resolve, Retract, Supersede, Und
 from schemas.erasure import EraseMemory, ErasureReport
 from schemas.memory import ConsciousnessNode
 from substrate.listing import memories
-from substrate.rows import memory_record, node
+from substrate.rows import node
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=StrictRoute)
 
@@ -36,21 +37,22 @@ async def remember(body: MemoryBody, writing: WriteMany) -> Response:
 
 @router.get("")
 @needs(LISTING)
-async def listed(asked: MemoriesAsked, runtime: Opened, now: Now) -> MemoryPage:
-    """What a graph holds, now or at a moment, a page at a time."""
+async def listed(asked: MemoriesAsked, runtime: Opened, now: Now, response: Response) -> MemoryPage:
+    """What a graph holds, now or at a moment, a page at a time. `Substrate-Notes` says what was assumed."""
+    noted(response, asked)
     page = await page_of(memories, asked, asked.node_type, (runtime, now))
-    known_to = asked.scope(now).known.end
-    return MemoryPage(
-        memories=tuple(node(row, asked.level, known_to) for row in page.rows), next=cursor_of(page.after)
-    )
+    return MemoryPage(memories=tuple(node(row, asked.level, page.known_to) for row in page.rows), next=page.next)
 
 
 @router.get("/{level}/{memory_id:path}/history")
 @needs(memory_may("read"))
-async def history(place: At, whose: AskedWhose, runtime: Opened) -> MemoryHistory:
-    """All records of a memory: what was known, when, over which time it held, and which command closed it."""
-    rows = await records_of(place, whose, runtime)
-    return MemoryHistory(id=place.memory_id, records=tuple(memory_record(row, place.level) for row in rows))
+async def history(place: At, asked: HistoryAsked, runtime: Opened, now: Now, response: Response) -> MemoryHistory:
+    """All records of a memory, a page at a time: what was known, when, over which time it held, what closed it.
+
+    `Substrate-Notes` says what was assumed.
+    """
+    noted(response, asked)
+    return await memory_history(place, asked, runtime, now)
 
 
 @router.get("/{level}/{memory_id:path}", response_model=ConsciousnessNode, responses=NOT_MODIFIED)
@@ -61,8 +63,7 @@ async def read(
     """A memory as it is now, or as it was at a moment. `Substrate-Notes` says what was assumed."""
     row = await record_seen(place, asked, runtime, now)
     answer = tagged(node(row, place.level, asked.scope(now).known.end), asked.citizen_id, if_none_match)
-    if asked.notes:
-        answer.headers["Substrate-Notes"] = "; ".join(asked.notes)
+    noted(answer, asked)
     return answer
 
 

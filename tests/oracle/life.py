@@ -11,7 +11,7 @@ from typing import Any
 from hypothesis import HealthCheck
 
 from api.addresses import Asked, LinkPlace, Place, link_seen, record_seen
-from api.listing import Listed, cursor_of, page_of
+from api.listing import Listed, page_of
 from orchestration import six_queries
 from orchestration.activation.found import NODE_START, Found
 from orchestration.entity_extraction import look_up
@@ -120,15 +120,16 @@ class Life(Telling):
         while True:
             read = listing.links if question.widely else listing.memories
             page = await page_of(read, asked, None, (self.runtime, self.now))
+            known_to = page.known_to
             found += [
-                of_bond(rows.link(row[2:], (row[0], row[1]), Level.N1, window.known_to))
+                of_bond(rows.link(row[2:], (row[0], row[1]), Level.N1, known_to))
                 if question.widely
-                else of_node(rows.node(row, Level.N1, window.known_to))
+                else of_node(rows.node(row, Level.N1, known_to))
                 for row in page.rows
             ]
-            if page.after is None:
+            if page.next is None:
                 break
-            asked = asked.model_copy(update={"cursor": cursor_of(page.after)})
+            asked = asked.model_copy(update={"cursor": page.next})
         links = [of_link(record) for record in seen if record.ends is not None]
         due = links if question.widely else [of_memory(record) for record in seen if record.ends is None]
         self.compare(self.words_of(question), sorted(found, key=str), sorted(due, key=str))

@@ -1,7 +1,7 @@
 /** One memory: what it says, how it felt, why it came to mind, and its records as bars on both axes of time. */
 
 import { byId, el, feelings, fill, minute, plain, share } from "./element.js";
-import { get, historyOf } from "./service.js";
+import { historyOf, whole } from "./service.js";
 import { trouble } from "./trouble.js";
 
 const MINUTE_MS = 60_000;
@@ -81,7 +81,7 @@ export async function openMemory(place, citizen) {
   dialog.scrollTop = 0;
   try {
     const whose = place.level === "N1" ? { citizen_id: citizen } : {};
-    const history = await get(historyOf(place.level, place.node_id), whose);
+    const history = await whole(historyOf(place.level, place.node_id), "records", whose);
     if (!known) title.textContent = history.records.at(-1)?.name ?? place.node_id;
     fill(records, historyBars(history.records));
   } catch (error) {

@@ -62,6 +62,16 @@ export const post = (path, body, options = {}) => send(path, {
   ...options, method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
 });
 
+/** All pages of an answer as one; `field` is what each page has a part of. */
+export async function whole(path, field, fields = {}) {
+  const first = await get(path, { ...fields, limit: 500 });
+  for (let page = first; page.next;) {
+    page = await get(path, { ...fields, limit: 500, cursor: page.next });
+    first[field].push(...page[field]);
+  }
+  return first;
+}
+
 /** The address of a memory's records. */
 export const historyOf = (level, id) => `/v1/memories/${level}/${encodeURIComponent(id)}/history`;
 

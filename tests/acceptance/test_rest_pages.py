@@ -1,0 +1,126 @@
+"""Long answers over REST come in pages, and every page is of the moment of the first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from api.client import Substrate
+from tests.acceptance.conftest import ADMIN_KEY, Service
+
+
+def get(service: Service, citizen: str, path: str, **asked: Any) -> Any:
+    answer = service.http.get(f"/v1/{path}", params={"citizen_id": citizen, **asked})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def post(service: Service, citizen: str, path: str, **said: Any) -> Any:
+    answer = service.http.post(f"/v1/{path}", json={"citizen_id": citizen, **said})
+    assert answer.status_code < 300, answer.text
+    return answer.json()
+
+
+def joined(service: Service, citizen: str) -> None:
+    for name in "abcde":
+        service.remember(citizen, id=name, name=name)
+    for ends in (("a", "NEXT", "b"), ("b", "NEXT", "c"), ("c", "NEXT", "d")):
+        assert service.relate(citizen, ends).status_code == 201
+
+
+@pytest.mark.parametrize("what", ["memories", "links"])
+def test_a_later_page_of_a_list_knows_nothing_that_was_written_after_the_first(
+    service: Service, citizen: str, what: str
+) -> None:
+    joined(service, citizen)
+    whole = get(service, citizen, what)[what]
+    first = get(service, citizen, what, limit=1)
+    service.remember(citizen, id="f", name="f")
+    post(service, citizen, "memories/N1/c/correct", description="changed")
+    post(service, citizen, "memories/N1/d/retract")
+    post(service, citizen, "links/N1/b%7CNEXT%7Cc/correct", energy=0.1)
+    post(service, citizen, "links/N1/c%7CNEXT%7Cd/retract")
+    assert service.relate(citizen, ("a", "KNOWS", "f")).status_code == 201
+    rest = get(service, citizen, what, cursor=first["next"])
+    assert first[what] + rest[what] == whole
+    assert rest["next"] is None
+
+
+def test_a_cursor_of_another_moment_is_refused(service: Service, citizen: str) -> None:
+    joined(service, citizen)
+    after = get(service, citizen, "memories", limit=1)["next"]
+    asked = {"citizen_id": citizen, "cursor": after, "as_of_time": "2026-01-01T00:00:00Z"}
+    answer = service.http.get("/v1/memories", params=asked)
+    assert (answer.status_code, "another moment" in answer.json()["faults"][0]) == (422, True)
+
+
+@pytest.mark.parametrize("address", ["memories/N1/a", "links/N1/a%7CNEXT%7Cb"])
+def test_a_history_comes_in_pages_as_it_was_when_the_first_was_read(
+    service: Service, citizen: str, address: str
+) -> None:
+    joined(service, citizen)
+    made = [post(service, citizen, f"{address}/correct", energy=number / 10) for number in range(5)]
+    whole = get(service, citizen, f"{address}/history")
+    assert ([one["energy"] for one in whole["records"][1:]], whole["next"]) == ([0.0, 0.1, 0.2, 0.3, 0.4], None)
+    page = get(service, citizen, f"{address}/history", limit=4)
+    post(service, citizen, f"{address}/correct", energy=0.9)
+    rest = get(service, citizen, f"{address}/history", limit=4, cursor=page["next"])
+    assert (len(page["records"]), page["records"] + rest["records"], rest["next"]) == (4, whole["records"], None)
+    then = get(service, citizen, f"{address}/history", known_at=made[1]["created_at"])["records"]
+    assert [one["energy"] for one in then[1:]] == [0.0, 0.1]
+    assert (then[-1]["expired_at"], then[-1]["closed_by"], then[-1]["closed_reason"]) == (None, None, None)
+    assert then[1]["closed_by"] is not None
+
+
+def test_a_history_before_anything_was_known_is_not_there(service: Service, citizen: str) -> None:
+    joined(service, citizen)
+    for address, where in (("memories/N1/a", "that moment"), ("memories/N1/nobody", "there is no memory")):
+        asked = {"citizen_id": citizen, "known_at": "2025-01-01T00:00:00Z"}
+        answer = service.http.get(f"/v1/{address}/history", params=asked)
+        assert (answer.status_code, where in answer.json()["detail"]) == (404, True)
+
+
+@pytest.mark.parametrize("cursor", ["x", "WzEsMl0", "W251bGwsImEiXQ"])
+def test_a_cursor_that_is_none_is_refused_for_a_history(service: Service, citizen: str, cursor: str) -> None:
+    joined(service, citizen)
+    answer = service.http.get("/v1/memories/N1/a/history", params={"citizen_id": citizen, "cursor": cursor})
+    assert (answer.status_code, answer.json()["faults"]) == (422, ["cursor: is not the `next` of a page"])
+
+
+def test_the_client_reads_a_history_to_its_end_or_the_page_that_is_asked_for(
+    service: Service, citizen: str
+) -> None:
+    service.remember(citizen, id="a", name="a")
+    corrections = [
+        {"command": "correct", "citizen_id": citizen, "id": "a", "description": f"take {number}"}
+        for number in range(510)
+    ]
+    answer = service.http.post("/v1/commands", json=corrections)
+    assert answer.json()["stored"] == 510
+    with Substrate(service.url, ADMIN_KEY) as client:
+        assert len(client.history("a", citizen_id=citizen).records) == 511
+        page = client.history("a", citizen_id=citizen, limit=2)
+        assert (len(page.records), page.next is None) == (2, False)
+
+
+@pytest.mark.parametrize("path", ["memories", "links", "memories/N1/a", "memories/N1/a/history"])
+def test_every_reading_says_that_a_time_without_a_zone_was_taken_as_utc(
+    service: Service, citizen: str, path: str
+) -> None:
+    service.remember(citizen, id="a", name="a", valid_at="2025-01-01T00:00:00Z")
+    name = "known_at" if path.endswith("history") else "as_of_time"
+    moment = {name: "2200-01-01T00:00:00"}
+    answer = service.http.get(f"/v1/{path}", params={"citizen_id": citizen, **moment})
+    assert answer.status_code == 200
+    assert answer.headers["Substrate-Notes"] == f"{name} had no time zone and was taken as UTC"
+
+
+@pytest.mark.parametrize("path", ["memories", "memories/N1/a", "memories/N1/a/history", "links"])
+def test_digits_beyond_the_microsecond_are_refused_in_a_question(
+    service: Service, citizen: str, path: str
+) -> None:
+    service.remember(citizen, id="a", name="a")
+    asked = {"citizen_id": citizen, "known_at": "2026-01-01T00:00:00.1234567Z"}
+    answer = service.http.get(f"/v1/{path}", params=asked)
+    assert (answer.status_code, "to the microsecond" in answer.json()["faults"][0]) == (422, True)
