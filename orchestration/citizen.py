@@ -1,37 +1,33 @@
-"""A citizen's own state, its energy after a stream, and its learning moments."""
+"""A citizen's own state, and its energy after a stream."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from random import random
 from typing import Any, Final
 
 import orjson
 
 from orchestration.deps import Deps
-from orchestration.dissonance import detect_temporal_dissonances, recurring
 from orchestration.energy import apply_energy_feedback
 from schemas.citizen import (
     CitizenState,
     Felt,
-    LearningMoments,
     StateChange,
     StateHistory,
     StatePaged,
     StateRecord,
 )
 from schemas.errors import Conflict, NotFound
-from schemas.memory import ConsciousnessNode, Level
+from schemas.memory import Level
 from schemas.stream import ConsciousnessStream, EnergyFeedback
-from schemas.temporal import Instant, Scope, TemporalMode, open_end, to_datetime, to_instant
-from substrate import reader, rows, states
+from schemas.temporal import Instant, Scope, open_end, to_datetime, to_instant
+from substrate import rows, states
 from substrate.bitemporal import Record
 from substrate.graph_schema import graph_name
 from substrate.states import Content
 
-PAGE = 500
-"""Identities read at a time: a long read and a write would stop the whole engine."""
 _TRIES: Final = 64
 """One writer of those that come at once goes first each time."""
 _WAIT_S: Final = 0.002
@@ -143,22 +139,3 @@ async def with_feedback(
 
     held = await _change(stream.citizen_id, saying, deps, (now, now))
     return stream.model_copy(update={"energy_feedback": fed(held)})
-
-
-async def learning_moments(citizen_id: str, deps: Deps) -> LearningMoments:
-    """Every belief of the citizen that changed (003, component 2)."""
-    graph = graph_name(Level.N1, citizen_id)
-    records: list[ConsciousnessNode] = []
-    if await deps.graphs.for_reading(graph):
-        records = [rows.node(row, Level.N1) for row in await _all_changed(graph, deps)]
-    found = detect_temporal_dissonances(records, TemporalMode.FULL_HISTORY)
-    return LearningMoments(citizen_id=citizen_id, dissonances=tuple(found), recurring=tuple(recurring(found)))
-
-
-async def _all_changed(graph: str, deps: Deps) -> list[Sequence[Any]]:
-    found: list[Sequence[Any]] = []
-    skip = 0
-    while page := await reader.changed(deps.connection, graph, (skip, PAGE)):
-        found += page
-        skip += PAGE
-    return found

@@ -26,10 +26,17 @@ def detect_temporal_dissonances(
     Records are of one belief when level and id are the same. A dissonance is a closed record and the record
     with a different belief that took its place. A record may be given more than once.
     """
-    if mode not in HISTORICAL:
-        return []
+    return [change for _, change in closed_beliefs(nodes)] if mode in HISTORICAL else []
+
+
+def closed_beliefs(nodes: Iterable[ConsciousnessNode]) -> list[tuple[ConsciousnessNode, TemporalDissonance]]:
+    """The same for any mode, each beside the record that was closed."""
     found = [change for records in _by_identity(nodes) for change in _changes(records)]
-    return sorted(found, key=lambda one: (one.corrected_at, one.level, one.node_id, one.belief_held_from))
+    return sorted(found, key=lambda one: _when(one[1]))
+
+
+def _when(change: TemporalDissonance) -> tuple[datetime, Level, str, datetime]:
+    return change.corrected_at, change.level, change.node_id, change.belief_held_from
 
 
 def recurring(dissonances: Iterable[TemporalDissonance]) -> list[RecurringCorrection]:
@@ -55,13 +62,16 @@ def _by_identity(nodes: Iterable[ConsciousnessNode]) -> list[list[ConsciousnessN
     return [[records[key] for key in sorted(records)] for records in groups.values() if len(records) > 1]
 
 
-def _changes(records: Sequence[ConsciousnessNode]) -> Iterable[TemporalDissonance]:
+def _changes(records: Sequence[ConsciousnessNode]) -> Iterable[tuple[ConsciousnessNode, TemporalDissonance]]:
     """The dissonances of one identity, its records in the order in which they were opened."""
     for place, closed in enumerate(records):
         if closed.expired_at is not None:
             successor = _successor(closed, closed.expired_at, records[place + 1 :])
             if successor is not None:
-                yield _dissonance((closed, _held_from(closed, records[:place])), closed.expired_at, successor)
+                yield (
+                    closed,
+                    _dissonance((closed, _held_from(closed, records[:place])), closed.expired_at, successor),
+                )
 
 
 def _held_from(closed: ConsciousnessNode, earlier: Sequence[ConsciousnessNode]) -> datetime:

@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from schemas.base import CitizenId, Emotions, Frozen, Name, Request, ShortText, Unit
+from schemas.paging import Paged
 from schemas.signal import Channel
 from schemas.temporal import Moment
 from schemas.thought import RecurringCorrection, TemporalDissonance
@@ -98,9 +99,19 @@ class StatePaged(Request):
     )
 
 
+class OfLearning(Paged):
+    """Which page of the learning moments, and as they were known at `known_at`: without one all that are known."""
+
+    known_at: Moment | None = None
+
+
 class LearningMoments(Frozen):
-    """The beliefs of a citizen that changed, oldest first, and how often each correction pattern recurs."""
+    """The beliefs of a citizen that changed, oldest first.
+
+    `recurring` says how often each correction pattern recurs among them, `next` is the cursor of the page behind.
+    """
 
     citizen_id: CitizenId
     dissonances: tuple[TemporalDissonance, ...] = ()
     recurring: tuple[RecurringCorrection, ...] = ()
+    next: str | None = None

@@ -95,9 +95,3 @@ async def likeness(
     """Cosine of the embeddings of each pair of memories; pairs without embeddings are left out."""
     rows = await connection.read(graph, cypher.LIKENESS, parameters({"pairs": [list(pair) for pair in pairs]}))
     return {(row[0], row[1]): float(row[2]) for row in rows if row[2] is not None}
-
-
-async def changed(connection: Connection, graph: str, page: tuple[int, int]) -> list[NodeRow]:
-    """All records of the identities that were ever revised; `page`: how many identities to skip, to take."""
-    header = parameters({"skip": page[0], "limit": page[1]})
-    return list(await connection.read(graph, cypher.CHANGED, header))

@@ -20,7 +20,7 @@ from api.cli import edge, telling
 from api.cli.progress import bar
 from api.cli.story import CITIZEN, Question, Story, story, tell
 from api.runtime import Runtime, now, running
-from orchestration.citizen import learning_moments
+from orchestration.learning import learning_moments
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking import retrieve_consciousness_context_from_state
 from schemas.errors import Fault
@@ -97,7 +97,7 @@ async def _told(told: Story, settings: Settings, console: Console) -> None:
             if question.ask == ASKED_AGAIN:
                 await _asked_of_the_past(question, told, runtime, console)
         await _woken(runtime, console)
-        telling.learned(console, await learning_moments(CITIZEN, runtime.deps), datetime.now(UTC))
+        telling.learned(console, await learning_moments(CITIZEN, runtime.deps, now()), datetime.now(UTC))
 
 
 async def _answered(question: Question, runtime: Runtime, console: Console) -> None:

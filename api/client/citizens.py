@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from api.client.sending import Call, Fields, Sender, address, command_of, fields_of, segment
+from orchestration.dissonance import recurring
 from schemas.answers import EpisodeReport
 from schemas.citizen import CitizenState, LearningMoments, StateChange, StateHistory
 from schemas.erasure import EraseCitizen, EraseEpisode, EraseMemory, ErasureReport
@@ -42,10 +43,14 @@ class Citizens(Sender):
         path = f"/v1/citizens/{segment(citizen_id)}/state"
         return await self._answer(CitizenState, Call("PUT", path, fields_of(change, fields)))
 
-    async def dissonances(self, citizen_id: str) -> LearningMoments:
-        """Every belief that changed, and how often each correction pattern recurs."""
-        path = f"/v1/citizens/{segment(citizen_id)}/dissonances"
-        return await self._answer(LearningMoments, Call("GET", path))
+    async def dissonances(self, citizen_id: str, /, **asked: Any) -> LearningMoments:
+        """Every belief that changed, and how often each correction pattern recurs.
+
+        With `limit` or `cursor` a page; `known_at` asks as it was known then.
+        """
+        call = Call("GET", f"/v1/citizens/{segment(citizen_id)}/dissonances", params=asked)
+        learned = await self._whole(LearningMoments, call, "dissonances")
+        return learned.model_copy(update={"recurring": tuple(recurring(learned.dissonances))})
 
     async def erase_memory(self, command: EraseMemory | None = None, /, **fields: Any) -> ErasureReport:
         """Remove the memory for good, from the past too. What cannot be undone."""

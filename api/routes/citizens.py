@@ -7,16 +7,26 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 
+from api.addresses import noted
 from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
 from api.erasing import OfCommand, erase_said
 from api.needs import ERASURES, citizen_may, needs
 from api.writing import Write
 from orchestration import citizen
+from orchestration.learning import learning_page
 from orchestration.moving.exporting import export
 from orchestration.moving.lines import Origin
 from schemas.base import CitizenId
-from schemas.citizen import CitizenState, LearningMoments, StateAsOf, StateChange, StateHistory, StatePaged
+from schemas.citizen import (
+    CitizenState,
+    LearningMoments,
+    OfLearning,
+    StateAsOf,
+    StateChange,
+    StateHistory,
+    StatePaged,
+)
 from schemas.erasure import EraseCitizen, ErasureReport
 from schemas.memory import Level
 from schemas.temporal import Scope
@@ -54,9 +64,15 @@ async def set_state(citizen_id: CitizenId, change: StateChange, runtime: Opened,
 
 @router.get("/{citizen_id}/dissonances")
 @needs(citizen_may("read"))
-async def dissonances(citizen_id: CitizenId, runtime: Opened) -> LearningMoments:
-    """Every belief that changed, and how often each correction pattern recurs."""
-    return await citizen.learning_moments(citizen_id, runtime.deps)
+async def dissonances(
+    citizen_id: CitizenId, asked: Annotated[OfLearning, Query()], runtime: Opened, now: Now, response: Response
+) -> LearningMoments:
+    """The beliefs that changed, a page at a time, and how often each correction pattern recurs among them.
+
+    `Substrate-Notes` says what was assumed.
+    """
+    noted(response, asked)
+    return await learning_page(citizen_id, asked, runtime.deps, now)
 
 
 @router.get("/{citizen_id}/export", response_class=StreamingResponse)

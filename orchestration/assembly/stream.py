@@ -123,7 +123,11 @@ def _selected(selection: Selection, found: Found, activation: Activation, *, exp
     keys = selection.keys()
     order = [score for score in activation.order if score.key in keys]
     nodes = enriched(order, found, activation, explain=explain)
-    return Part(order, nodes, {level: tuple(relationships(bonds, found.known_to)) for level, bonds in selection.links.items()})
+    return Part(
+        order,
+        nodes,
+        {level: tuple(relationships(bonds, found.known_to)) for level, bonds in selection.links.items()},
+    )
 
 
 def _accepted(framing: Framing, selected: Part, found: Found) -> Part:

@@ -74,12 +74,4 @@ LIKENESS: Final = Query(
 )
 """How alike the memories of some pairs are, by their embeddings of today."""
 
-CHANGED: Final = Query(
-    "changed",
-    "MATCH (i:ConsciousnessNode)-[:HAD]->(p:PastVersion) WITH DISTINCT i ORDER BY i.id SKIP $skip LIMIT $limit "
-    "CALL { WITH i RETURN i AS n UNION ALL WITH i MATCH (i)-[:HAD]->(n:PastVersion) RETURN n } "
-    f"RETURN {node_columns('n')}",
-)
-"""All records of the identities that were ever revised, so many identities at a time."""
-
 COUNT_NODES: Final = Query("count_nodes", "MATCH (n) RETURN count(n)")

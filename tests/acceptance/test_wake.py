@@ -251,7 +251,7 @@ def test_feedback_is_read_back_from_the_state(service: Service, citizen: str) ->
 
 def test_a_correction_becomes_a_learning_moment(service: Service, citizen: str) -> None:
     address = f"/v1/citizens/{citizen}/dissonances"
-    nothing = {"citizen_id": citizen, "dissonances": [], "recurring": []}
+    nothing: dict[str, Any] = {"citizen_id": citizen, "dissonances": [], "recurring": [], "next": None}
     with service.unchanged():
         assert service.http.get(address).json() == nothing
     service.remember(citizen, id="key", name="Key", description="In the hall.")

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from orchestration.citizen import learning_moments, read_state
+from orchestration.citizen import read_state
 from orchestration.deps import Deps
+from orchestration.learning import learning_moments
 from orchestration.traversal.paths import suggested_paths
 from orchestration.waking import retrieve_consciousness_context_from_state
 from schemas.citizen import CitizenState
@@ -264,7 +265,7 @@ async def test_a_correction_and_a_change_of_the_world_are_learning_moments_and_a
     ]
     assert "cat" in ids(found(stream))
     assert (await ask(deps, c, asked, now=LATER)).temporal_dissonances == ()
-    moments = await learning_moments(c, deps)
+    moments = await learning_moments(c, deps, LATER)
     assert {one.node_id for one in moments.dissonances} == {"door", "key"}
     assert moments.recurring == ()
 
@@ -355,7 +356,7 @@ async def test_a_citizen_that_never_wrote_gets_zeros_and_a_grade(deps: Deps, fre
     assert (stream.text or "").startswith("No memories were found.")
     assert not await deps.graphs.for_reading(graph_name(Level.N1, fresh_citizen))
     assert await read_state(fresh_citizen, deps, PRESENT) == CitizenState(citizen_id=fresh_citizen)
-    assert (await learning_moments(fresh_citizen, deps)).dissonances == ()
+    assert (await learning_moments(fresh_citizen, deps, LATER)).dissonances == ()
 
 
 # --- the one who asks ----------------------------------------------------------------------------------------

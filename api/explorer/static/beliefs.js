@@ -1,7 +1,7 @@
 /** Beliefs that changed: before and after, why, and how it felt. */
 
 import { el, feelings, minute } from "./element.js";
-import { get, ofCitizen } from "./service.js";
+import { ofCitizen, whole } from "./service.js";
 
 const REASON = { reality_changed: "The world changed", discovered_false: "Found to be wrong" };
 
@@ -18,12 +18,16 @@ function changed(moment, choose) {
 
 /** What a citizen unlearned, latest first; `choose` opens a memory. */
 export async function beliefs(citizen, choose) {
-  const learned = await get(ofCitizen(citizen, "dissonances"));
+  const learned = await whole(ofCitizen(citizen, "dissonances"), "dissonances");
   if (!learned.dissonances.length) return [el("p", { className: "empty" }, `${citizen} has changed no belief yet.`)];
-  const recurring = learned.recurring.filter((pattern) => pattern.count > 1);
+  const counts = new Map();
+  for (const { correction_pattern_id: pattern } of learned.dissonances) {
+    if (pattern) counts.set(pattern, (counts.get(pattern) ?? 0) + 1);
+  }
+  const recurring = [...counts].filter(([, count]) => count > 1);
   return [
     recurring.length ? el("p", { className: "small" }, "Corrected more than once by the same: ",
-      recurring.map((pattern) => `${pattern.correction_pattern_id} (${pattern.count})`).join(", ")) : null,
+      recurring.map(([pattern, count]) => `${pattern} (${count})`).join(", ")) : null,
     el("ol", { className: "plain" }, learned.dissonances.toReversed().map((moment) => changed(moment, choose))),
   ];
 }
