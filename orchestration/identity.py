@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from orchestration.citizen import read_state
 from orchestration.deps import Deps
 from schemas.identity import AttachedRule, Identity, IdentityEntity, WhoIs
 from schemas.memory import Level
-from schemas.temporal import Instant, Scope, to_datetime
+from schemas.paging import cursor_of, parts_of
+from schemas.temporal import END_OF_TIME, Instant, Scope, to_datetime
+from substrate import records
 from substrate.connection import Row, parameters
 from substrate.cypher.identity import IDENTITY_NOW, IDENTITY_THEN
 from substrate.graph_schema import graph_name
@@ -20,18 +22,33 @@ MIN_POOL: Final = 64
 MAX_RULES: Final = 20
 
 
+class _Place(NamedTuple):
+    """Behind which entity a page begins, and how many came before."""
+
+    fewer: int = END_OF_TIME
+    behind: str = ""
+    behind_id: str = ""
+    shown: int = 0
+
+
 async def identity(asked: WhoIs, deps: Deps, now: Instant) -> Identity:
-    """Who the citizen is, or was. A citizen with nothing has no entities, and a note says so."""
-    scope = Scope.at_times(asked.as_of_time, asked.known_at, now)
+    """Who the citizen is, or was. A citizen with nothing has no entities, and a note says so.
+
+    Raises InvalidRequest for a strange cursor.
+    """
+    place, scope, past = _begun(asked, now)
     graph = graph_name(Level.N1, asked.citizen_id)
-    past = asked.as_of_time is not None or asked.known_at is not None
     entities: tuple[IdentityEntity, ...] = ()
-    notes = asked.notes
+    notes, after = asked.notes, None
     if await deps.graphs.for_reading(graph):
-        values = {**scope.bounds(), "limit": asked.limit, "pool": max(MIN_POOL, 4 * asked.limit)}
+        known = scope.known.start if past else await records.clock(deps.connection, graph, now)
         query = IDENTITY_THEN if past else IDENTITY_NOW
-        entities = read_entities(await deps.connection.read(graph, query, parameters(values)))
-    if not entities:
+        header = parameters({**scope.bounds(), **_page(place, asked.limit)})
+        found = read_entities(await deps.connection.read(graph, query, header))
+        entities = found[: asked.limit]
+        if len(found) > asked.limit:
+            after = cursor_of(*_behind(entities[-1], place.shown + len(entities)), scope.valid.start, known)
+    if not entities and asked.cursor is None:
         notes = (*notes, f"citizen {asked.citizen_id} had no memory that pointed to another at that moment")
     state = await read_state(asked.citizen_id, deps, scope)
     if state.updated_at is None:
@@ -42,8 +59,27 @@ async def identity(asked: WhoIs, deps: Deps, now: Instant) -> Identity:
         known_at=to_datetime(scope.known.start if past else now),
         entities=entities,
         state=state,
+        next=after,
         notes=notes,
     )
+
+
+def _begun(asked: WhoIs, now: Instant) -> tuple[_Place, Scope, bool]:
+    """Where the page begins, the moment of the first page, and whether the past is needed for it."""
+    if asked.cursor is not None:
+        *place, valid, known = parts_of(asked.cursor, int, str, str, int, int, int)
+        return _Place(*place), Scope.at(valid, known), True
+    past = asked.as_of_time is not None or asked.known_at is not None
+    return _Place(), Scope.at_times(asked.as_of_time, asked.known_at, now), past
+
+
+def _page(place: _Place, limit: int) -> dict[str, Any]:
+    pool = max(MIN_POOL, 4 * (place.shown + limit))
+    return {**place._asdict(), "limit": limit + 1, "pool": pool}
+
+
+def _behind(entity: IdentityEntity, shown: int) -> _Place:
+    return _Place(entity.appearances, entity.name, entity.node_id, shown)
 
 
 def read_entities(rows: Sequence[Row]) -> tuple[IdentityEntity, ...]:

@@ -188,12 +188,21 @@ async def _said(graph: str, due: Due, row: Row, mark: writer.Mark, given: _With)
     deps, whole = given
     if whole is None and holds_again(row, mark):
         return await atomic.apply_one(due.command, deps, due.now)
-    return receipt(due.command, row, await _as_first(graph, mark, deps, link=isinstance(due.command, Relate)))
+    return receipt(
+        due.command, row, await _as_first(graph, (row, mark), deps, link=isinstance(due.command, Relate))
+    )
 
 
-async def _as_first(graph: str, mark: writer.Mark, deps: Deps, *, link: bool = False) -> writer.Mark:
-    """The mark with the times of the first record, where what was found has changed since."""
-    if mark.new or mark.kept is not None or mark.version == 1 or mark.expired_at != END_OF_TIME:
+async def _as_first(graph: str, found: tuple[Row, writer.Mark], deps: Deps, *, link: bool = False) -> writer.Mark:
+    """The mark with the times of the first record, where what a row says again has changed since."""
+    row, mark = found
+    if (
+        mark.fingerprint != row["fingerprint"]
+        or mark.new
+        or mark.kept is not None
+        or mark.version == 1
+        or mark.expired_at != END_OF_TIME
+    ):
         return mark
     if link:
         links = await reader.link_history(deps.connection, graph, records.link_name(mark.id))

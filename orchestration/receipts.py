@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import orjson
 
@@ -99,6 +99,21 @@ def of_kept(kept: Kept, level: Level) -> WriteReceipt:
         duplicate=bool(kept.recognised),
         recognised=kept.id if kept.recognised else None,
         warnings=tuple(orjson.loads(kept.warnings)) if kept.warnings else (),
+    )
+
+
+UNFINISHED: Final = "it was begun and is not finished; send it again, then it goes on"
+
+
+def of_erasure(command_id: str, level: Level, begun: Instant, *, finished: bool) -> WriteReceipt:
+    """The receipt of an erasure: of what was erased nothing is kept, nor its name."""
+    return WriteReceipt(
+        command_id=command_id,
+        command="erase",
+        status="stored",
+        level=level,
+        created_at=to_datetime(begun),
+        warnings=() if finished else (UNFINISHED,),
     )
 
 

@@ -145,8 +145,9 @@ class Rehearsal:
             mark = Mark(life.id, all(here), 0, None, 1, None, None, None, END_OF_TIME)
         else:
             first = min(life.records.values(), key=lambda one: one.version)
-            times = (*first.valid, first.known.start, END_OF_TIME)
-            mark = Mark(life.id, False, 0, life.fingerprint, first.version, *times)
+            told = first if life.fingerprint == records.fingerprint(command) else life.carried or first
+            times = (*told.valid, told.known.start, END_OF_TIME)
+            mark = Mark(life.id, False, 0, life.fingerprint, told.version, *times)
         return mark._replace(has_source=here[0], has_target=here[1]) if here else mark
 
     def _unchanged(self, record: Record) -> bool:

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from schemas.base import CitizenId, Frozen, Request
 from schemas.citizen import CitizenState
+from schemas.paging import Cursor
 from schemas.temporal import Moment
 
 
@@ -18,6 +19,7 @@ class AsOf(Request):
     as_of_time: Moment | None = None
     known_at: Moment | None = None
     limit: Annotated[int, Field(ge=1, le=100)] = 10
+    cursor: Cursor = None
 
 
 class WhoIs(AsOf):
@@ -46,7 +48,8 @@ class IdentityEntity(Frozen):
 
 class Identity(Frozen):
     """The most connected entities, most first: the first is the self, its emotions the personality, its rules
-    the values (000). Empty when nothing was lived yet at that moment. `state` is that of the same moment.
+    the values (000). Empty when nothing was lived yet at that moment. `state` is that of the same moment, `next` the
+    cursor of the page behind.
     """
 
     citizen_id: str
@@ -54,4 +57,5 @@ class Identity(Frozen):
     known_at: datetime
     entities: tuple[IdentityEntity, ...] = ()
     state: CitizenState
+    next: str | None = None
     notes: tuple[str, ...] = ()

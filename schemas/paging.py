@@ -16,7 +16,7 @@ MOST: Final = 500
 _WHOLE: Final = 2**53
 
 Cursor = Annotated[
-    Annotated[str, Field(max_length=4000)] | None, Field(description="The `next` of the page before.")
+    Annotated[str, Field(max_length=8000)] | None, Field(description="The `next` of the page before.")
 ]
 
 

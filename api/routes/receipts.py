@@ -10,12 +10,12 @@ from api.addresses import Whose
 from api.bodies import StrictRoute
 from api.dependencies import Opened
 from api.needs import RECEIPT, needs
-from orchestration.receipts import of_kept
+from orchestration.receipts import of_erasure, of_kept
 from schemas.base import Identifier
 from schemas.command import WriteReceipt
 from schemas.errors import NotFound
 from schemas.memory import Level
-from substrate import reader
+from substrate import erasure, reader
 from substrate.graph_schema import graph_name
 
 router = APIRouter(prefix="/v1/receipts", tags=["receipts"], route_class=StrictRoute)
@@ -42,11 +42,15 @@ async def read(
     levels: Annotated[tuple[Level, ...], Depends(_levels)],
     runtime: Opened,
 ) -> WriteReceipt:
-    """The receipt of a command that was applied. A refused command left none."""
+    """The receipt of a command that was applied, an erasure too. A refused command left none."""
+    connection = runtime.deps.connection
     for level in levels:
         graph = graph_name(level, where.citizen_id)
         if await runtime.deps.graphs.for_reading(graph):
-            kept = await reader.receipts(runtime.deps.connection, graph, [command_id])
+            kept = await reader.receipts(connection, graph, [command_id])
             if command_id in kept:
                 return of_kept(kept[command_id], level)
+        erased = await erasure.mark(connection, graph, command_id)
+        if erased is not None:
+            return of_erasure(command_id, level, erased.at, finished=erased.log_rewritten is not None)
     raise NotFound(f"no command {command_id} was applied", remedy="Send it: it will be applied once.")

@@ -8,7 +8,10 @@ from substrate.cypher.columns import visible
 from substrate.cypher.query import Query
 
 _TOLD: Final = (
-    "WITH n, name, type, ms, size(ms) AS appearances ORDER BY appearances DESC, name, n.id LIMIT $limit "
+    "WITH n, name, type, ms, size(ms) AS appearances "
+    "WHERE appearances < $fewer OR (appearances = $fewer AND "
+    "(name > $behind OR (name = $behind AND n.id > $behind_id))) "
+    "WITH n, name, type, ms, appearances ORDER BY appearances DESC, name, n.id LIMIT $limit "
     "UNWIND ([m IN ms WHERE m.emotions IS NOT NULL OR m.rule IS NOT NULL] + [null]) AS m "
     "UNWIND ([x IN coalesce(m.emotions, []) | ['emotion', x]] "
     "+ CASE WHEN m IS NULL THEN [['', '']] WHEN m.rule IS NULL THEN [] ELSE [['rule', m.rule]] END) AS told "

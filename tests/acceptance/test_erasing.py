@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -41,6 +42,24 @@ def test_a_memory_is_erased_over_http(service: Service, citizen: str) -> None:
         "/v1/memories/N1/c/erase", json={"citizen_id": citizen, "command_id": f"e-{citizen}"}
     )
     assert reused.status_code == 409
+
+
+def test_an_erasure_has_a_receipt_that_says_nothing_of_what_is_gone(service: Service, citizen: str) -> None:
+    def receipt(command_id: str) -> Any:
+        return service.http.get(f"/v1/receipts/{command_id}", params={"citizen_id": citizen})
+
+    service.remember(citizen, id="a", name="A secret")
+    assert receipt("gone").status_code == 404
+    report = service.http.post(
+        "/v1/memories/N1/a/erase", json={"citizen_id": citizen, "command_id": "gone"}
+    ).json()
+    told = receipt("gone").json()
+    assert (told["command"], told["status"], told["id"], told["warnings"]) == ("erase", "stored", None, [])
+    assert (told["created_at"], told["level"]) == (report["erased_at"], "N1")
+    asked = {"command_id": "all gone"}
+    assert service.http.delete(f"/v1/citizens/{citizen}", params=asked).status_code == 200
+    assert receipt("all gone").json()["command"] == "erase"
+    assert receipt("other").status_code == 404
 
 
 def test_an_episode_and_then_the_citizen_are_erased_over_http(service: Service, citizen: str) -> None:

@@ -63,6 +63,21 @@ def test_a_conflict_names_the_current_version(service: Service, citizen: str, ad
     assert post(service, citizen, f"{address}/correct", energy=0.3, expected_version=2).status_code == 200
 
 
+@pytest.mark.parametrize("what", ["memories", "links"])
+def test_what_is_said_otherwise_after_changes_is_told_the_version_of_today(
+    service: Service, citizen: str, what: str
+) -> None:
+    joined(service, citizen, "a", "b")
+    address = "memories/N1/a" if what == "memories" else "links/N1/a|NEXT|b"
+    for energy in (0.1, 0.2):
+        assert post(service, citizen, f"{address}/correct", energy=energy).status_code == 200
+    if what == "memories":
+        answer = post(service, citizen, "memories", id="a", name="another")
+    else:
+        answer = service.relate(citizen, ("a", "NEXT", "b"), energy=0.9)
+    assert (answer.status_code, answer.json()["current_version"]) == (409, 3)
+
+
 def test_a_receipt_is_read_again(service: Service, citizen: str) -> None:
     told = post(service, citizen, "memories", id="a", name="a", command_id="c/1", colour="red").json()
     assert told["warnings"]

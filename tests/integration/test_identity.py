@@ -10,6 +10,7 @@ import pytest
 from orchestration.deps import Deps
 from orchestration.identity import identity
 from schemas.commands import Correct, Retract
+from schemas.errors import InvalidRequest
 from schemas.identity import Identity, WhoIs
 from schemas.temporal import to_datetime
 from tests.integration.store import NOW, day, moment, remember, stored
@@ -77,3 +78,26 @@ async def test_a_citizen_with_nothing_is_nobody_yet(deps: Deps, fresh_citizen: s
     assert any("had no memory" in note for note in found.notes)
     await stored(deps, remember(fresh_citizen, "alone"))
     assert (await who(deps, fresh_citizen)).entities == ()
+
+
+async def test_an_identity_comes_in_pages_as_it_was_when_the_first_was_read(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    citizen = await told(deps, fresh_citizen)
+    whole = await who(deps, citizen)
+    assert (len(whole.entities) > 3, whole.next) == (True, None)
+    page = await who(deps, citizen, limit=2)
+    await stored(deps, Retract(citizen_id=citizen, id="c9"), now=day(120))
+    await stored(deps, Correct(citizen_id=citizen, id="egor", name="Igor"), now=day(120))
+    found = list(page.entities)
+    while page.next is not None:
+        page = await who(deps, citizen, limit=2, cursor=page.next)
+        assert len(page.entities) <= 2
+        found += page.entities
+    assert found == list(whole.entities)
+    assert "Igor" in counted(await who(deps, citizen))
+
+
+async def test_a_strange_cursor_is_refused(deps: Deps, kai: str) -> None:
+    with pytest.raises(InvalidRequest, match="cursor"):
+        await who(deps, kai, cursor="WzFd")
