@@ -48,8 +48,8 @@ class IdentityEntity(Frozen):
 
 class Identity(Frozen):
     """The most connected entities, most first: the first is the self, its emotions the personality, its rules
-    the values (000). Empty when nothing was lived yet at that moment. `state` is that of the same moment, `next` the
-    cursor of the page behind.
+    the values (000). Empty when nothing was lived yet at that moment. `state` is that of the same moment,
+    `next` the cursor of the page behind.
     """
 
     citizen_id: str

@@ -34,6 +34,8 @@ def day(number: float) -> Instant:
 
 
 NOW = day(100)
+ASKED = NOW + 1000
+"""A moment after all commands of a list that is told from `NOW` on."""
 
 
 def remember(citizen: str, memory_id: str | None = None, **fields: Any) -> Remember:
@@ -91,7 +93,7 @@ async def ask(
     text: str,
     *,
     levels: Sequence[str] = ("N1",),
-    now: Instant = NOW,
+    now: Instant = ASKED,
     **fields: Any,
 ) -> ConsciousnessStream:
     intention = {"query_text": text, "citizen_id": citizen, "query_levels": levels, **fields}

@@ -139,8 +139,8 @@ async def test_a_tag_that_a_past_record_still_bears_stays_and_leads_back_to_it(
         remember(fresh_citizen, "b", tags=("t", "never a")),
     )
     bare: dict[str, Any] = {"citizen_id": fresh_citizen, "id": "a", "tags": (), "buckets": ()}
-    await stored(own.deps, Correct(**bare), now=NOW + 1)
-    walk = TagWalk(citizen_id=fresh_citizen, query_text="zebra", as_of_time=to_datetime(NOW))
+    await stored(own.deps, Correct(**bare), now=NOW + 50)
+    walk = TagWalk(citizen_id=fresh_citizen, query_text="zebra", as_of_time=to_datetime(NOW + 10))
     before = await associate(walk, own.deps, NOW + 200)
 
     report = await erased(own, EraseMemory(citizen_id=fresh_citizen, id="b"))

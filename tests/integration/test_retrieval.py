@@ -215,7 +215,7 @@ async def test_a_change_belongs_to_the_one_range_that_begins_with_it(
 async def test_a_link_is_seen_while_it_holds_and_is_known(deps: Deps, fresh_citizen: str) -> None:
     both = [remember(fresh_citizen, name, valid_at=moment(1)) for name in ("Ada", "Charles")]
     friends = relate(fresh_citizen, "Ada", "Charles", valid_at=moment(5), invalid_at=moment(9))
-    await stored(deps, *both, now=day(2))
+    await stored(deps, *both, now=day(2) - 10)
     await stored(deps, friends, now=day(3))
     seen = {}
     for valid, known in ((4, 10), (5, 10), (8, 10), (9, 10), (6, 2), (6, 3)):
