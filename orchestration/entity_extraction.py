@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from orchestration.deps import Deps
 from orchestration.extraction import names
 from orchestration.lexicon import (
-    MAX_ENTITIES,
     Entity,
     Lexicon,
     called,
@@ -95,14 +93,14 @@ async def with_suggested(
 
     found = await asyncio.gather(*(found_in(graphs[level]) for level in lexicons))
     return {
-        level: replace(lexicon, entities=_joined(lexicon.entities, more))
+        level: lexicon.with_named(_joined(lexicon.named(), more))
         for (level, lexicon), more in zip(lexicons.items(), found, strict=True)
     }
 
 
 def _joined(known: Sequence[Entity], more: Sequence[Entity]) -> tuple[Entity, ...]:
     ids = {entity.id for entity in known}
-    return (*known, *(entity for entity in more if entity.id not in ids))[:MAX_ENTITIES]
+    return (*known, *(entity for entity in more if entity.id not in ids))
 
 
 async def memories_named(sought: Sequence[str], of: tuple[Connection, str], *, past: bool) -> tuple[Entity, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -17,9 +17,10 @@ from rapidfuzz import fuzz
 from orchestration.episodes import person_id
 from orchestration.question import ROLES
 from schemas.temporal import Instant
+from substrate.cypher.search import NAMED
 from substrate.text import STOP_WORDS, name_key
 
-MAX_ENTITIES = 8
+MAX_ENTITIES = NAMED
 _ALIKE = 85.0
 """Percent of likeness from which two spellings are one name; names under five letters must be exact."""
 _EXACT_LENGTH = 5
@@ -43,6 +44,7 @@ class Lexicon:
     """What one graph knows of a query: its size, how many memories hold each word, whom it names.
 
     Until `pending_until` some record on the past side is still true. `late`: the graph was asked in vain.
+    `left_out`: what the query names beyond the `MAX_ENTITIES` that are starts.
     """
 
     memories: int = 0
@@ -52,6 +54,28 @@ class Lexicon:
     frequencies: Mapping[str, int] | None = None
     entities: tuple[Entity, ...] = ()
     late: bool = False
+    left_out: tuple[Entity, ...] = ()
+
+    def with_named(self, named: Sequence[Entity]) -> Lexicon:
+        """The lexicon of a query that names these: the first of them are starts."""
+        return replace(self, entities=tuple(named[:MAX_ENTITIES]), left_out=tuple(named[MAX_ENTITIES:]))
+
+    def named(self) -> tuple[Entity, ...]:
+        """Every memory that the query names."""
+        return (*self.entities, *self.left_out)
+
+    def notes(self, level: str) -> list[str]:
+        """What is to be said of this level: what was not to be had, and which names are no starts."""
+        notes = [f"what {level} knows of the words was not to be had"] if self.late else []
+        if self.left_out:
+            told = ", ".join(entity.name for entity in self.left_out[:MAX_ENTITIES])
+            more = len(self.left_out) - MAX_ENTITIES
+            others = f" and {more} more" if more > 0 else ""
+            first = (
+                f"{level}: the question names {len(self.named())} memories, the first {MAX_ENTITIES} are starts"
+            )
+            notes.append(f"{first}; not {told}{others}")
+        return notes
 
     def speakers(self) -> tuple[str, ...]:
         """Names of those whom the query names and who speak."""
@@ -132,7 +156,7 @@ def read_lexicon(rows: Sequence[Sequence[Any]], query_text: str) -> Lexicon:
     held = counted["word"]
     for word, count in counted["was"].items():
         held[word] = max(held.get(word, 0), holding_then(count, records, sizes[0]))
-    return Lexicon(*sizes, pending, held, _closest(said, entities.values()))
+    return Lexicon(*sizes, pending, held).with_named(_closest(said, entities.values()))
 
 
 def holding_then(count: int, records: int, memories: int) -> int:
@@ -192,7 +216,7 @@ def _closest(said: Said, entities: Iterable[Entity]) -> tuple[Entity, ...]:
         for entity in known
         if said.says(entity.name) or all(fuzz.ratio(name_key(entity.name), other) < _ALIKE for other in exact)
     ]
-    return tuple(kept[:MAX_ENTITIES])
+    return tuple(kept)
 
 
 def _is_named(said: Said, name: str, aliases: str | None, node_type: str) -> bool:

@@ -98,7 +98,12 @@ async def retrieve_consciousness_context(
     account = Account(
         retrieved_at=to_datetime(now),
         timings=[answer.timing for answer in (*answers, *whole.answers)],
-        notes=[*_notes(intention, graphs, lexicons), *([] if embedding else [NO_EMBEDDER]), *whole.notes],
+        notes=[
+            *_notes(intention, graphs, lexicons),
+            *([] if embedding else [NO_EMBEDDER]),
+            *six_queries.unfollowed(answers),
+            *whole.notes,
+        ],
         entities=[entity.name for lexicon in lexicons.values() for entity in lexicon.entities],
         model_calls=(*suggestion.calls, *reranking),
     )
@@ -227,7 +232,4 @@ def _notes(
     notes = list(intention.notes)
     if Level.N1 in intention.query_levels and Level.N1 not in graphs:
         notes.append(f"citizen {intention.citizen_id} is not known here: nothing was remembered for it yet")
-    notes += [
-        f"what {level} knows of the words was not to be had" for level, known in lexicons.items() if known.late
-    ]
-    return notes
+    return notes + [note for level, lexicon in lexicons.items() for note in lexicon.notes(level)]

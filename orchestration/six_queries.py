@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Final
@@ -228,6 +228,16 @@ async def _answer(asked: Asked, connection: Connection) -> Answered:
         query=asked.name, milliseconds=milliseconds, rows=len(rows), asked_again=again, failure=failure
     )
     return Answered(asked, rows, timing)
+
+
+def unfollowed(answers: Iterable[Answered]) -> list[str]:
+    """Says from how many of the starts a second link was looked for; nothing where no link was found at all."""
+    cut = []
+    for answer in answers:
+        far, starts = answer.asked.values.get("far"), _starts(answer.rows)
+        if far is not None and far < starts < len(answer.rows):
+            cut.append(f"{far} of {starts} ({answer.asked.name})")
+    return [f"what is two links away was looked for from the first starts only: {', '.join(cut)}"] if cut else []
 
 
 def header(asked: Asked) -> str:

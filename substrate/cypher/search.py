@@ -57,6 +57,12 @@ LEXICON_THEN: Final = Query(
 )
 """The same with the words and names of past records: `was` counts records, of which a memory may have many."""
 
+NAMED: Final = 8
+"""How many memories that the query names are starts."""
+
+NAMED_RECORDS: Final = 64
+"""How many of their records of a range are: one with a long past leaves room for the others."""
+
 FARTHEST: Final = 3.0
 """Beyond every cosine distance."""
 
@@ -140,7 +146,7 @@ def _wished(label: str) -> str:
 _STARTS_NOW: Final = (
     "CALL { "
     f"MATCH (s:ConsciousnessNode) WHERE s.id IN $entities WITH s WHERE {visible('s')} AND {felt('s')} "
-    "RETURN s, -1.0 AS score ORDER BY s.id LIMIT 8 "
+    f"RETURN s, -1.0 AS score ORDER BY s.id LIMIT {NAMED} "
     "UNION ALL "
     "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words) YIELD node AS s, score "
     f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {felt('s')} "
@@ -247,7 +253,7 @@ SCAN_THEN: Final = Query(
 _STARTS_THEN: Final = (
     "CALL { "
     "MATCH (i:ConsciousnessNode) WHERE i.id IN $entities WITH i "
-    f"{_record_of('i', 's', 'i')} RETURN s, i, -1.0 AS score ORDER BY s.id, s.version LIMIT 8 "
+    f"{_record_of('i', 's', 'i')} RETURN s, i, -1.0 AS score ORDER BY s.id, s.version LIMIT {NAMED_RECORDS} "
     "UNION ALL "
     "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words) YIELD node AS s, score "
     f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {felt('s')} "

@@ -23,7 +23,7 @@ from substrate import reader
 from substrate.connection import QUESTIONS_AT_ONCE, Connection, Row
 from substrate.cypher.query import Query
 from substrate.graph_schema import graph_name
-from tests.integration.store import ask, day, found, ids, moment, relate, remember, send, stored
+from tests.integration.store import NOW, ask, day, found, ids, moment, relate, remember, send, stored
 
 ENDLESS = "UNWIND range(1, 10000) AS i UNWIND range(1, 10000) AS j RETURN count(i + j)"
 BROKEN = "RETURN nothing_of_this_name"
@@ -631,3 +631,48 @@ async def test_more_questions_than_the_engine_takes_at_once_wait_for_their_turn(
         assert not waiting.done()
     stream = await waiting
     assert (ids(found(stream)), stream.degraded) == (["harbour"], ())
+
+
+# --- what is cut is told ---------------------------------------------------------------------------------
+
+
+async def test_how_many_of_the_starts_are_followed_over_two_links_is_told(deps: Deps, fresh_citizen: str) -> None:
+    c = fresh_citizen
+    await stored(deps, *(remember(c, f"m{place}", description="the mill") for place in range(5)))
+    assert (await ask(deps, c, "the mill")).notes == (), "nothing hangs on them"
+    await stored(deps, relate(c, "m4", "m3"))
+    stream = await ask(deps, c, "the mill")
+    assert stream.notes == (
+        "what is two links away was looked for from the first starts only: 3 of 5 (N1_vector), 3 of 5 (N1_graph)",
+    )
+    assert (await ask(deps, c, "the mill", min_energy=0.9)).notes == ()
+
+
+async def test_which_of_the_memories_named_are_no_starts_is_told(deps: Deps, fresh_citizen: str) -> None:
+    c = fresh_citizen
+    names = ["Ada", "Bruno", "Clara", "Dario", "Emil", "Frida", "Gero", "Hanna", "Ines", "Jonas"]
+    await stored(deps, *(remember(c, f"person:{name}", name=name, node_type="Person") for name in names))
+    stream = await ask(deps, c, f"What do {', '.join(names[:8])} eat?")
+    assert (sorted(stream.entities), stream.notes) == (names[:8], ())
+    stream = await ask(deps, c, f"What do {', '.join(names)} eat?")
+    assert len(stream.entities) == 8
+    [note] = stream.notes
+    said, _, left = note.partition("; not ")
+    assert said == "N1: the question names 10 memories, the first 8 are starts"
+    assert sorted(left.split(", ")) == sorted(set(names) - set(stream.entities))
+
+
+async def test_a_memory_with_many_records_leaves_room_for_the_others_that_are_named(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    c = fresh_citizen
+    names = ["Ada", "Bruno", "Clara"]
+    await stored(deps, *(remember(c, f"person:{name}", name=name, node_type="Person") for name in names))
+    for number in range(6):
+        for name in names:
+            await stored(
+                deps, Correct(citizen_id=c, id=f"person:{name}", energy=number / 10), now=NOW + number + 1
+            )
+    stream = await ask(deps, c, "Ada, Bruno and Clara", temporal_mode="full_history", now=NOW + 100, explain=True)
+    [graph] = [timing for timing in stream.timings if timing.query == "N1_graph"]
+    assert graph.rows == 21
