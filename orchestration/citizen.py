@@ -93,7 +93,8 @@ async def change_state(citizen_id: str, change: StateChange, deps: Deps, now: In
     for kept_as_json in said.keys() & _AS_JSON:
         said[kept_as_json] = rows.json_text(said[kept_as_json])
     valid_at = now if change.valid_at is None else to_instant(change.valid_at)
-    await _change(citizen_id, lambda _: said, deps, (valid_at, now))
+    if said:
+        await _change(citizen_id, lambda _: said, deps, (valid_at, now))
     return await read_state(citizen_id, deps, Scope.current(valid_at))
 
 

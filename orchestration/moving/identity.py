@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from schemas.temporal import Period
-from substrate.cypher.moving import STATE_LABELS
+from substrate.cypher.moving import PAST_STATE, STATE_LABELS
 
 type Line = Mapping[str, Any]
 
@@ -46,14 +46,9 @@ class Identity:
     def take(self, line: Line) -> None:
         """One line of this identity, in the order of the file. Raises LineFault."""
         kind, properties = line["kind"], line["properties"]
-        if kind == "memory" or (kind == "node" and line["label"] == STATE_LABELS[0]):
-            if self._carried is not None:
-                raise LineFault(f"{_name(properties)} is carried twice")
+        if kind == "memory":
             self._carried = properties
         elif kind == "link":
-            self._add(properties)
-        elif self.name == STATE:
-            self._version(properties)
             self._add(properties)
         elif kind == "record":
             if self._carried is None:
@@ -62,6 +57,20 @@ class Identity:
                 raise LineFault("it shares the trace of a record that does not stand before it")
             self._version(properties)
             self._add(properties)
+        elif self.name == STATE:
+            self._state(line["label"], properties)
+
+    def _state(self, label: str, properties: Mapping[str, Any]) -> None:
+        carried = self._carried
+        if label != PAST_STATE:
+            if carried is not None:
+                raise LineFault("the state is carried twice")
+            self._carried = properties
+            return
+        if carried is None or properties["version"] >= carried["version"]:
+            raise LineFault("it is a past state, and none with a later version is carried")
+        self._version(properties)
+        self._add(properties)
 
     def finish(self) -> None:
         """The record that the memory carries comes last in time, and first in the file."""

@@ -246,7 +246,11 @@ DAMAGES: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
     "two states at once": (with_state(1, expired_at=NOW + 10, cell="known/16/0"), "its cell is not that"),
     "a state where it is not found": (with_state(1, cell="known/1/0"), "its cell is not that of its times"),
     "states at the same time": (with_state(3, invalid_at=NOW + 10**9), "cell"),
-    "a version of the state twice": (with_state(0, version=3), "version 3 of the state comes twice"),
+    "a version of the state twice": (with_state(0, version=3), "none with a later version is carried"),
+    "a past state alone": (
+        lambda lines: signed([*lines[:STATE_LINE], *lines[STATE_LINE + 1 :]]),
+        "it is a past state, and none",
+    ),
     "a circle of states": (with_state(0, created_at=5), "the records of the state go in a circle"),
     "an unknown label": (lambda lines: edited(lines, "node", lambda line: line.update(label="A")), "label 'A'"),
 }

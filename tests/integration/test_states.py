@@ -43,7 +43,11 @@ async def seen(deps: Deps, citizen: str, scope: Scope) -> dict[str, Any]:
 
 
 async def clock(deps: Deps, citizen: str) -> Instant:
-    [[at]] = await deps.connection.read(graph_name(Level.N1, citizen), CLOCK, parameters({}))
+    """When the graph was written to last; 0 where nothing was."""
+    graph = graph_name(Level.N1, citizen)
+    if not await deps.graphs.for_reading(graph):
+        return 0
+    [[at]] = await deps.connection.read(graph, CLOCK, parameters({}))
     return int(at or 0)
 
 
@@ -90,11 +94,11 @@ async def test_each_moment_on_both_axes_answers_what_the_last_told_of_it_then_sa
         now += later * 1_000_000
         valid = now if since is None else NOW + since * 500_000
         named = {} if since is None else {"valid_at": to_datetime(valid)}
-        await change(deps, citizen, now, **fields, **named)
+        kept = await change(deps, citizen, now, **fields, **named)
         if (at := await clock(deps, citizen)) != before:
             told.changes.append((at, valid, fields))
             before = at
-        assert await seen(deps, citizen, Scope.current(valid)) == told.at(valid, END_OF_TIME)
+        assert kept.model_dump(include=set(FIELDS)) == told.at(valid, END_OF_TIME)
     moments = told.moments()
     for valid in moments:
         for known in moments:
@@ -178,6 +182,11 @@ async def test_a_change_to_what_holds_already_opens_no_record(deps: Deps, fresh_
     await change(deps, fresh_citizen, NOW + 9, energy=0.25)
     await change(deps, fresh_citizen, NOW + 10)
     assert len((await state_history(fresh_citizen, StatePaged(), deps)).records) == 1
+
+
+async def test_a_change_that_says_nothing_makes_no_graph(deps: Deps, fresh_citizen: str) -> None:
+    assert await change(deps, fresh_citizen) == CitizenState(citizen_id=fresh_citizen)
+    assert not await deps.graphs.for_reading(graph_name(Level.N1, fresh_citizen))
 
 
 async def test_the_history_tells_each_record_once_a_page_at_a_time(deps: Deps, fresh_citizen: str) -> None:
