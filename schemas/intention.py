@@ -54,12 +54,12 @@ class Asking(Plural):
 class RetrievalIntention(Asking):
     """A request for context on something (003, component 1).
 
-    `as_of_time` asks for both axes at that moment; `known_at` moves the transaction axis apart. `time_range_*`
-    bound the transaction time of `evolution` and, where they are given, of `full_history` (003): a change at the
-    start belongs to the range, one at the end to the next. Limits are per query and level. `current_*` is the
-    state from which the links are weighed; left out, they are weighed without one. `rerank` orders the best
-    again: `mmr` apart in their words, `rrf` by their ranks in each channel, `llm` by the language model, `custom`
-    by the reranker that the service has.
+    `as_of_time` asks for both axes at that moment; `known_at` moves the transaction axis apart, and alone asks
+    what is true now, as it was known then. `time_range_*` bound the transaction time of `evolution` and, where
+    they are given, of `full_history` (003): a change at the start belongs to the range, one at the end to the
+    next. Limits are per query and level. `current_*` is the state from which the links are weighed; left out,
+    they are weighed without one. `rerank` orders the best again: `mmr` apart in their words, `rrf` by their ranks
+    in each channel, `llm` by the language model, `custom` by the reranker that the service has.
     """
 
     query_text: Annotated[
@@ -85,9 +85,10 @@ class RetrievalIntention(Asking):
 
     @model_validator(mode="after")
     def _times_fit_the_mode(self) -> Self:
-        if self.temporal_mode is TemporalMode.POINT_IN_TIME and self.as_of_time is None:
-            raise ValueError("temporal_mode point_in_time needs as_of_time")
-        if self.temporal_mode is not TemporalMode.POINT_IN_TIME and (self.as_of_time or self.known_at):
+        momentary = self.temporal_mode is TemporalMode.POINT_IN_TIME
+        if momentary and self.as_of_time is None and self.known_at is None:
+            raise ValueError("temporal_mode point_in_time needs as_of_time or known_at")
+        if not momentary and (self.as_of_time is not None or self.known_at is not None):
             raise ValueError("as_of_time and known_at need temporal_mode point_in_time")
         ranged = self.temporal_mode in (TemporalMode.EVOLUTION, TemporalMode.FULL_HISTORY)
         if not ranged and (self.time_range_start or self.time_range_end):

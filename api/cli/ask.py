@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
 import typer
@@ -99,7 +98,6 @@ def _intention(fields: dict[str, Any], *, explain: bool) -> RetrievalIntention:
     said = edge.given(fields)
     if "temporal_mode" not in said and said.keys() & {"as_of_time", "known_at"}:
         said["temporal_mode"] = TemporalMode.POINT_IN_TIME
-        said.setdefault("as_of_time", datetime.now(UTC))
     if "temporal_mode" not in said and said.keys() & {"time_range_start", "time_range_end"}:
         said["temporal_mode"] = TemporalMode.EVOLUTION
     shared = {"generated_by": "substrate ask", "explain": explain}

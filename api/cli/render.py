@@ -47,9 +47,9 @@ def indented(console: Console, text: Text) -> None:
 
 def scope(intention: RetrievalIntention) -> str:
     """The time that a question is about, in words."""
-    if intention.temporal_mode is TemporalMode.POINT_IN_TIME and intention.as_of_time is not None:
+    if intention.temporal_mode is TemporalMode.POINT_IN_TIME:
         known = f"known on {words.dated(intention.known_at)}" if intention.known_at else "known then"
-        return f"as of {words.dated(intention.as_of_time)}, as {known}"
+        return f"as of {words.dated(intention.as_of_time) if intention.as_of_time else 'now'}, as {known}"
     if intention.temporal_mode is TemporalMode.CURRENT:
         return "as of now"
     start, end = intention.time_range_start, intention.time_range_end

@@ -118,6 +118,14 @@ async def test_without_known_at_a_moment_is_seen_as_it_was_known_then(deps: Deps
     assert seen == [[], ["Lisbon"], ["Lisbon"], ["Porto"], ["Braga"], ["Braga"], []]
 
 
+async def test_known_at_alone_asks_what_is_true_now_as_it_was_known_then(deps: Deps, fresh_citizen: str) -> None:
+    await lived(deps, fresh_citizen)
+    asked: dict[str, Any] = {"temporal_mode": "point_in_time", "known_at": moment(13)}
+    for now, city in ((9, "Lisbon"), (11, "Porto"), (300, "Porto")):
+        stream = await ask(deps, fresh_citizen, "Where does Ada live?", now=day(now), **asked)
+        assert [memory.description.rpartition(" ")[2] for memory in found(stream)] == [city]
+
+
 async def test_periods_are_closed_open_to_the_microsecond(deps: Deps, fresh_citizen: str, likeness: str) -> None:
     tick = timedelta(microseconds=1)
     begins, ends, known, ended = moment(1), moment(9), moment(12), moment(15)

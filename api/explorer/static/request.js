@@ -22,7 +22,7 @@ function asking(citizen, moment) {
     citizen_id: citizen, query_text: byId("question").value, explain: true, generated_by: "explorer",
     max_results_per_level: Number(byId("limit").value),
     ...(levels.length < 3 ? { query_levels: levels } : {}),
-    ...(moment.as_of_time ? { temporal_mode: "point_in_time", ...moment } : {}),
+    ...(moment.as_of_time || moment.known_at ? { temporal_mode: "point_in_time", ...moment } : {}),
   };
 }
 
