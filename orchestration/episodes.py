@@ -107,6 +107,7 @@ def commands(episode: Episode) -> Iterator[Command]:
     pydantic's ValidationError when a text of the episode is not storable.
     """
     known: set[str] = set()
+    met = _first_met(episode)
     last_session: str | None = None
     last_turn: str | None = None
     for session in episode.sessions:
@@ -121,7 +122,7 @@ def commands(episode: Episode) -> Iterator[Command]:
             speaker = person_id(turn.speaker)
             if speaker not in known:
                 known.add(speaker)
-                yield _person(episode, turn.speaker, speaker, time)
+                yield _person(episode, turn.speaker, speaker, met.get(speaker))
             yield link(episode, (turn_id, "SAID_BY", speaker), WHO_SAID, time)
             if place == 0:
                 yield link(episode, (session_id, "STARTS_WITH", turn_id), IN_ORDER, time)
@@ -129,6 +130,17 @@ def commands(episode: Episode) -> Iterator[Command]:
                 yield link(episode, (last_turn, "NEXT", turn_id), IN_ORDER, time)
             last_turn = turn_id
         last_session = session_id
+
+
+def _first_met(episode: Episode) -> dict[str, datetime]:
+    """When each person speaks first, whatever the order of the sessions; without whom no time is known of."""
+    met: dict[str, datetime] = {}
+    for session in episode.sessions:
+        for turn, time in zip(session.turns, session.times(), strict=True):
+            speaker = person_id(turn.speaker)
+            if time is not None:
+                met[speaker] = min(time, met.get(speaker, time))
+    return met
 
 
 def long_date(moment: datetime) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from orchestration import atomic, insertion, records
 from orchestration.deps import Deps
 from orchestration.formats.intake import Intake
+from orchestration.speakers import known_since
 from schemas.answers import IngestReport
 from schemas.commands import Command, Relate, Remember, WriteReceipt
 from schemas.memory import Source
@@ -136,13 +137,15 @@ async def _apply(
 ) -> None:
     tally, shared, whole = of
     stored = await _stored(chunk, deps)
-    fresh = []
+    fresh, met = [], []
     for command in chunk:
         tally.came(command)
         if _is_there(command, stored, shared):
             tally.counts["duplicates"] += 1
+            met += [command] if isinstance(command, Remember) and command.id in shared else []
         else:
             fresh.append(command)
+    tally.warnings.update(await known_since(met, deps, now))
     for command, receipt in zip(fresh, await insertion.apply(fresh, deps, now, whole=whole), strict=True):
         tally.went(command, receipt, shared)
 

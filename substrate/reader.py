@@ -28,6 +28,25 @@ class Counts(NamedTuple):
     past_links: int
 
 
+class Since(NamedTuple):
+    """From when on a memory holds; whether that is of the record that it carries, and which version this is."""
+
+    since: Instant
+    carried: bool
+    version: int
+
+
+async def known_since(connection: Connection, graph: str, memory_id: str) -> Since | None:
+    """From when on a memory holds, as is known today; None for one that does not exist or was retracted."""
+    header = parameters({"id": memory_id, "open": END_OF_TIME})
+    rows = await connection.read(graph, cypher.KNOWN_SINCE, header)
+    if not rows:
+        return None
+    version, valid_at, before = rows[0]
+    first = before is None or valid_at <= before
+    return Since(valid_at if first else before, carried=first, version=version)
+
+
 async def memory(connection: Connection, graph: str, memory_id: str) -> NodeRow | None:
     """The record that the identity carries: `NODE_COLUMNS`, `PROVENANCE`; None when there is none."""
     rows = await connection.read(graph, cypher.MEMORY, parameters({"id": memory_id}))

@@ -65,6 +65,14 @@ EXISTING: Final = Query(
 )
 """Which of some identities exist, with the fingerprint of what each carries."""
 
+KNOWN_SINCE: Final = Query(
+    "known_since",
+    "MATCH (n:ConsciousnessNode {id: $id}) WHERE n.expired_at = $open "
+    "OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion) WHERE p.expired_at = $open "
+    "RETURN n.version, n.valid_at, min(p.valid_at)",
+)
+"""From when on a memory holds, as is known today: version and beginning of what it carries, and of the rest."""
+
 LIKENESS: Final = Query(
     "likeness",
     "UNWIND $pairs AS pair "

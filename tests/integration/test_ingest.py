@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from api.runtime import now
 from orchestration.deps import Deps
-from orchestration.episodes import Episode, Session, Turn
+from orchestration.episodes import Episode, Session, Turn, person_id
 from orchestration.formats import File, Given, Intake, parse
 from orchestration.ingest import chunks, ingest
 from schemas.answers import IngestReport
 from schemas.commands import Relate, Remember
 from schemas.errors import InvalidRequest
 from schemas.memory import Level
-from substrate import reader, rows
+from schemas.temporal import Instant, Scope, to_instant
+from substrate import listing, reader, records, rows
 from substrate.connection import parameters
 from substrate.cypher.query import Query
 from substrate.graph_schema import graph_name
@@ -208,3 +210,52 @@ def test_chunks_keep_links_behind_their_ends(fresh_citizen: str) -> None:
             for command in chunk:
                 if isinstance(command, Relate):
                     assert {command.source_id, command.target_id} <= seen
+
+
+def met_on(citizen: str, name: str, *days: int) -> Intake:
+    """A conversation in which Zoë speaks once on each of these days of January 2024."""
+    entries = [
+        {"role": "Zoë", "content": f"{name} {day}", "timestamp": f"2024-01-{day:02}T12:00:00Z"} for day in days
+    ]
+    return parse("messages", Given(name, (File("talk.json", json.dumps(entries)),), citizen))
+
+
+async def speakers(deps: Deps, citizen: str, day: int, known: Instant) -> list[tuple[str, str]]:
+    """What was said by whom on a day, as known at a moment: the ends of links that are seen with both."""
+    scope = Scope.at(to_instant(datetime(2024, 1, day, 13, tzinfo=UTC)), known)
+    graph = graph_name(Level.N1, citizen)
+    seen = await listing.links(deps.connection, graph, listing.Wanted(scope, "SAID_BY", 100), listing.Place())
+    there = [
+        (row[0], row[1])
+        for row in seen.rows
+        if all([(await records.memory_seen(deps.connection, graph, end, scope)).row for end in row[:2]])
+    ]
+    return sorted(there)
+
+
+async def test_a_speaker_who_is_met_in_an_earlier_conversation_was_there_by_then(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    late, early = met_on(fresh_citizen, "late", 20), met_on(fresh_citizen, "early", 10, 12)
+    await ingest(late, deps, 1_750_000_000_000_000)
+    before = now()
+    assert await speakers(deps, fresh_citizen, 11, before) == []
+    report = await ingest(early, deps, before + 1)
+    assert (report.duplicates, report.refused, report.notes) == (1, 0, early.notes)
+    for again in (early, late):
+        assert figures(await ingest(again, deps, before + 1000))[0] == 0
+    known = before + 10_000_000
+    assert len(await speakers(deps, fresh_citizen, 11, known)) == 1
+    assert len(await speakers(deps, fresh_citizen, 21, known)) == 3
+    # What was known before stays: nobody had met her by then.
+    assert await speakers(deps, fresh_citizen, 11, before) == []
+    history = await reader.history(deps.connection, graph_name(Level.N1, fresh_citizen), person_id("Zoë"))
+    assert [row[4] for row in history] == [to_instant(datetime(2024, 1, day, 12, tzinfo=UTC)) for day in (20, 10)]
+
+
+async def test_a_speaker_holds_from_the_earliest_turn_of_a_conversation_whatever_its_order(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    await ingest(met_on(fresh_citizen, "mixed", 20, 10), deps, now())
+    history = await reader.history(deps.connection, graph_name(Level.N1, fresh_citizen), person_id("Zoë"))
+    assert [row[4] for row in history] == [to_instant(datetime(2024, 1, 10, 12, tzinfo=UTC))]
