@@ -69,11 +69,10 @@ def percentiles(values: Sequence[float]) -> dict[str, float]:
 async def prepared(question: Question, rt: Runtime) -> list[six_queries.Asked]:
     """The six queries of a question, ready to be sent."""
     intention = question.intention()
-    graphs = await retrieval.existing_graphs(intention.citizen_id, intention.query_levels, rt.deps)
-    moment = now()
-    asked = read(question.text, to_datetime(moment))
-    lexicons, embedding = await retrieval.look_up_and_embed(intention, asked, graphs, rt.deps, moment)
-    return retrieval.six(intention, lexicons, (embedding, graphs), moment, asked)
+    view = await retrieval.view_of(intention, rt.deps, now())
+    asked = read(question.text, to_datetime(view.moment))
+    lexicons, embedding = await retrieval.look_up_and_embed(asked, view, rt.deps)
+    return retrieval.six(intention, lexicons, embedding, view, asked)
 
 
 async def timed(call: Callable[[], Awaitable[Any]]) -> float:

@@ -92,7 +92,7 @@ def cases(count: int, seed: int = 11) -> Iterator[Case]:
             form="compact",
         )
         words = query_words(question)
-        lexicon = Lexicon(20_000, 20_000, 0, 0, {word: int(rng.integers(5, 500)) for word in words})
+        lexicon = Lexicon(20_000, 20_000, 0, {word: int(rng.integers(5, 500)) for word in words})
         answers = [one for level in Level for one in _answers(level, f"{number}", texts, rng)]
         yield Case(intention, dict.fromkeys(Level, lexicon), answers)
 

@@ -14,11 +14,11 @@ from orchestration.activation.found import NODE_START
 from orchestration.activation.relevance import word_weights
 from orchestration.association import Harvested, Hit, Sought
 from orchestration.deps import Deps
-from orchestration.entity_extraction import look_up
+from orchestration.entity_extraction import look_up_words
 from orchestration.lexicon import Lexicon
-from orchestration.plural_queries import Where, draw
+from orchestration.plural_queries import draw
 from orchestration.plurality import term
-from orchestration.retrieval import existing_graphs
+from orchestration.view import View, look
 from schemas.association import Associations, TagWalk
 from schemas.errors import Unavailable
 from schemas.memory import Level
@@ -35,12 +35,10 @@ CROWD: Final = 2000
 
 
 class _Asked(NamedTuple):
-    """Which graphs are asked, what each knows of the words, whether by their past side too, and when."""
+    """How the question sees its graphs, and what each knows of the words."""
 
-    graphs: Mapping[Level, str]
+    view: View
     lexicons: Mapping[Level, Lexicon]
-    past: Mapping[Level, bool]
-    bounds: Mapping[str, int]
 
 
 async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:
@@ -50,8 +48,9 @@ async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:
     Unavailable when no graph answered.
     """
     keywords = tuple(query_words(request.query_text))
-    graphs = await existing_graphs(request.citizen_id, request.query_levels, deps)
-    asked = await _look_up(request, (graphs, keywords), deps, now)
+    scope = Scope.at_times(request.as_of_time, request.known_at, now)
+    view = await look((request.citizen_id, request.query_levels), scope, deps, now)
+    asked = _Asked(view, await look_up_words(request.query_text, view, deps))
     answers, drawn = await asyncio.gather(_anchors(asked, deps), _drawn(request, asked, deps))
     sought = _sought(keywords, asked.lexicons, answers)
     hits = [_hit(row[1:], one) for one in answers for row in one.rows]
@@ -62,33 +61,16 @@ async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:
     return _told((request, keywords, asked), (found, sought, harvested), (answers, walked, drawn))
 
 
-async def _look_up(
-    request: TagWalk, where: tuple[Mapping[Level, str], Sequence[str]], deps: Deps, now: Instant
-) -> _Asked:
-    graphs, keywords = where
-    past = request.as_of_time is not None or request.known_at is not None
-
-    async def known_to(graph: str) -> tuple[Lexicon, bool]:
-        lexicon = await look_up(deps.connection, graph, request.query_text, keywords, past=past)
-        if past or now >= lexicon.pending_until:
-            return lexicon, past
-        return await look_up(deps.connection, graph, request.query_text, keywords, past=True), True
-
-    known = dict(zip(graphs, await asyncio.gather(*map(known_to, graphs.values())), strict=True))
-    bounds = Scope.at_times(request.as_of_time, request.known_at, now).bounds()
-    lexicons = {level: lexicon for level, (lexicon, _) in known.items()}
-    return _Asked(graphs, lexicons, {level: on for level, (_, on) in known.items()}, bounds)
-
-
 async def _anchors(asked: _Asked, deps: Deps) -> list[six_queries.Answered]:
     """Phase 1: what holds the words that tell. Raises Unavailable when no graph answered."""
     queries = []
     for level, lexicon in asked.lexicons.items():
         telling = six_queries.telling_words(lexicon)
         if telling:
-            query = cypher.ANCHORS_THEN if asked.past[level] else cypher.ANCHORS_NOW
-            values = {**asked.bounds, "words": "|".join(telling), "pool": POOL}
-            queries.append(six_queries.Asked(f"{level}_anchors", level, asked.graphs[level], query, values))
+            where = asked.view.graphs[level]
+            query = cypher.ANCHORS_THEN if where.past else cypher.ANCHORS_NOW
+            values = {**asked.view.scope.bounds(), "words": "|".join(telling), "pool": POOL}
+            queries.append(six_queries.Asked(f"{level}_anchors", level, where.graph, query, values))
     answers = await six_queries.run(queries, deps.connection)
     if answers and all(answer.timing.failure for answer in answers):
         raise Unavailable("no graph was asked in time", remedy="Try again in a moment.")
@@ -97,10 +79,9 @@ async def _anchors(asked: _Asked, deps: Deps) -> list[six_queries.Answered]:
 
 async def _drawn(request: TagWalk, asked: _Asked, deps: Deps) -> list[six_queries.Answered]:
     graphs = [
-        (Where(level, graph, asked.past[level]), six_queries.telling_words(asked.lexicons[level]))
-        for level, graph in asked.graphs.items()
+        (where, six_queries.telling_words(asked.lexicons[level])) for level, where in asked.view.graphs.items()
     ]
-    return await draw(request, graphs, asked.bounds, deps.connection)
+    return await draw(request, graphs, asked.view.scope.bounds(), deps.connection)
 
 
 def _sought(
@@ -120,11 +101,12 @@ def _sought(
 async def _harvest(asked: _Asked, found: Sequence[Hit], sought: Sought, deps: Deps) -> Harvested:
     """Phase 2: the tags of the anchors, each with how many memories have it."""
     held, shares = association.carriers(found), association.relevances(found)
-    names = {level: sorted(name for at, name in held if at is level) for level in asked.graphs}
-    asking = [level for level in asked.graphs if names[level]]
+    names = {level: sorted(name for at, name in held if at is level) for level in asked.view.graphs}
+    asking = [level for level in asked.view.graphs if names[level]]
+    graphs = asked.view.names
     rows = await asyncio.gather(
         *(
-            deps.connection.read(asked.graphs[level], cypher.TAG_SIZES, parameters({"names": names[level]}))
+            deps.connection.read(graphs[level], cypher.TAG_SIZES, parameters({"names": names[level]}))
             for level in asking
         )
     )
@@ -144,7 +126,7 @@ async def _walk(
 ) -> list[six_queries.Answered]:
     """Phase 3: what shares the tags, or is linked with the anchors."""
     queries = []
-    for level, graph in asked.graphs.items():
+    for level, graph, past in asked.view.graphs.values():
         here = [hit.memory.node_id for hit in found if hit.memory.level is level]
         if not here:
             continue
@@ -159,8 +141,9 @@ async def _walk(
             "quoted_buckets": _quoted(bridge.name for bridge in walked if bridge.name[0] == "@"),
             "pool": POOL,
         }
-        query = cypher.WALK_THEN if asked.past[level] else cypher.WALK_NOW
-        queries.append(six_queries.Asked(f"{level}_walk", level, graph, query, {**asked.bounds, **own}))
+        query = cypher.WALK_THEN if past else cypher.WALK_NOW
+        values = {**asked.view.scope.bounds(), **own}
+        queries.append(six_queries.Asked(f"{level}_walk", level, graph, query, values))
     return await six_queries.run(queries, deps.connection)
 
 
@@ -181,7 +164,7 @@ def _told(
     direct = [replace(hit, ways=met[hit.key].ways) if hit.key in met else hit for hit in found]
     known = {hit.key for hit in found}
     beside = association.scored([hit for key, hit in met.items() if key not in known], _telling(asked, sought))
-    plural, moment = request.plurality, asked.bounds["valid_from"]
+    plural, moment = request.plurality, asked.view.scope.valid.start
     told = [
         [association.associated(hit, harvested, _added(hit, plural, moment)) for hit in part]
         for part in (direct, [hit for hit in beside if not hit.words])
@@ -246,11 +229,11 @@ def _notes(
 ) -> tuple[str, ...]:
     request, keywords, asked = of
     notes = list(request.notes)
-    if Level.N1 in request.query_levels and Level.N1 not in asked.graphs:
+    if Level.N1 in request.query_levels and Level.N1 not in asked.view.graphs:
         notes.append(f"citizen {request.citizen_id} is not known here: nothing was remembered for it yet")
     if not keywords:
         notes.append("the question has no word to look for: only stop words and signs")
-    elif asked.graphs and not harvested.shares:
+    elif asked.view.graphs and not harvested.shares:
         notes.append("no memory has a word of the question")
     if harvested.shares and not any(part.shown for part in parts):
         found = sum(part.omitted for part in parts)

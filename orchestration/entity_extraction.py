@@ -6,7 +6,7 @@ By words alone; a language model, when one is configured, may add names, and nev
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from orchestration.deps import Deps
@@ -21,6 +21,7 @@ from orchestration.lexicon import (
     read_lexicon,
     sounding,
 )
+from orchestration.view import View, Where
 from schemas.errors import Fault, StoreTimeout
 from schemas.language_model import ModelCall
 from schemas.memory import Level
@@ -47,6 +48,13 @@ async def look_up(
     except (StoreTimeout, Fault):
         return Lexicon.unknown(words)
     return read_lexicon(rows, query_text)
+
+
+async def look_up_words(text: str, view: View, deps: Deps) -> dict[Level, Lexicon]:
+    """What each graph of the view knows of the words of a text."""
+    words = query_words(text)
+    looks = (look_up(deps.connection, one.graph, text, words, past=one.past) for one in view.graphs.values())
+    return dict(zip(view.graphs, await asyncio.gather(*looks), strict=True))
 
 
 async def _vocabulary(connection: Connection, graph: str) -> Vocabulary:
@@ -77,21 +85,16 @@ async def suggest(query_text: str, graphs: Iterable[str], deps: Deps) -> Suggest
 
 
 async def with_suggested(
-    lexicons: dict[Level, Lexicon],
-    suggestion: Suggestion,
-    graphs: Mapping[Level, str],
-    deps: Deps,
-    *,
-    past: bool,
+    lexicons: dict[Level, Lexicon], suggestion: Suggestion, view: View, deps: Deps
 ) -> dict[Level, Lexicon]:
     """The lexicons with the memories that the suggested names mean; a name that no memory has means nothing."""
     if not suggestion.names:
         return lexicons
 
-    async def found_in(graph: str) -> tuple[Entity, ...]:
-        return await memories_named(suggestion.names, (deps.connection, graph), past=past)
+    async def found_in(where: Where) -> tuple[Entity, ...]:
+        return await memories_named(suggestion.names, (deps.connection, where.graph), past=where.past)
 
-    found = await asyncio.gather(*(found_in(graphs[level]) for level in lexicons))
+    found = await asyncio.gather(*(found_in(view.graphs[level]) for level in lexicons))
     return {
         level: lexicon.with_named(_joined(lexicon.named(), more))
         for (level, lexicon), more in zip(lexicons.items(), found, strict=True)

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from orchestration.citizen import read_state
 from orchestration.deps import Deps
+from orchestration.view import look
 from schemas.identity import AttachedRule, Identity, IdentityEntity, WhoIs
 from schemas.memory import Level
 from schemas.paging import cursor_of, parts_of
@@ -15,7 +16,6 @@ from schemas.temporal import END_OF_TIME, Instant, Scope, to_datetime
 from substrate import records
 from substrate.connection import Row, parameters
 from substrate.cypher.identity import IDENTITY_NOW, IDENTITY_THEN
-from substrate.graph_schema import graph_name
 
 MIN_POOL: Final = 64
 """So many memories with the most links are counted at least; links that are over make up the difference."""
@@ -36,12 +36,12 @@ async def identity(asked: WhoIs, deps: Deps, now: Instant) -> Identity:
 
     Raises InvalidRequest for a strange cursor.
     """
-    place, scope, past = _begun(asked, now)
-    graph = graph_name(Level.N1, asked.citizen_id)
+    place, scope = _begun(asked, now)
+    view = await look((asked.citizen_id, (Level.N1,)), scope, deps, now)
     entities: tuple[IdentityEntity, ...] = ()
     notes, after = asked.notes, None
-    if await deps.graphs.for_reading(graph):
-        known = scope.known.start if past else await records.clock(deps.connection, graph, now)
+    for _, graph, past in view.graphs.values():
+        known = await records.clock(deps.connection, graph, now) if scope.is_present else scope.known.start
         query = IDENTITY_THEN if past else IDENTITY_NOW
         header = parameters({**scope.bounds(), **_page(place, asked.limit)})
         found = read_entities(await deps.connection.read(graph, query, header))
@@ -56,7 +56,7 @@ async def identity(asked: WhoIs, deps: Deps, now: Instant) -> Identity:
     return Identity(
         citizen_id=asked.citizen_id,
         as_of_time=to_datetime(scope.valid.start),
-        known_at=to_datetime(scope.known.start if past else now),
+        known_at=to_datetime(now if scope.is_present else scope.known.start),
         entities=entities,
         state=state,
         next=after,
@@ -64,13 +64,12 @@ async def identity(asked: WhoIs, deps: Deps, now: Instant) -> Identity:
     )
 
 
-def _begun(asked: WhoIs, now: Instant) -> tuple[_Place, Scope, bool]:
-    """Where the page begins, the moment of the first page, and whether the past is needed for it."""
+def _begun(asked: WhoIs, now: Instant) -> tuple[_Place, Scope]:
+    """Where the page begins, and the moment of the first page."""
     if asked.cursor is not None:
         *place, valid, known = parts_of(asked.cursor, int, str, str, int, int, int)
-        return _Place(*place), Scope.at(valid, known), True
-    past = asked.as_of_time is not None or asked.known_at is not None
-    return _Place(), Scope.at_times(asked.as_of_time, asked.known_at, now), past
+        return _Place(*place), Scope.at(valid, known)
+    return _Place(), Scope.at_times(asked.as_of_time, asked.known_at, now)
 
 
 def _page(place: _Place, limit: int) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from rapidfuzz import fuzz
 
 from orchestration.episodes import person_id
 from orchestration.question import ROLES
-from schemas.temporal import Instant
 from substrate.cypher.search import NAMED
 from substrate.text import STOP_WORDS, name_key
 
@@ -43,14 +42,13 @@ class Entity:
 class Lexicon:
     """What one graph knows of a query: its size, how many memories hold each word, whom it names.
 
-    Until `pending_until` some record on the past side is still true. `late`: the graph was asked in vain.
+    `late`: the graph was asked in vain.
     `left_out`: what the query names beyond the `MAX_ENTITIES` that are starts.
     """
 
     memories: int = 0
     traces: int = 0
     past_traces: int = 0
-    pending_until: Instant = 0
     frequencies: Mapping[str, int] | None = None
     entities: tuple[Entity, ...] = ()
     late: bool = False
@@ -84,7 +82,7 @@ class Lexicon:
     @classmethod
     def unknown(cls, words: Sequence[str]) -> Lexicon:
         """A lexicon that was not to be had: every word may be held, every graph may be large."""
-        return cls(1, _MANY, _MANY, 0, dict.fromkeys(words, 1), (), late=True)
+        return cls(1, _MANY, _MANY, dict.fromkeys(words, 1), (), late=True)
 
 
 def holding(words: Sequence[str]) -> list[str]:
@@ -143,12 +141,12 @@ def names_in(query_text: str, name: str) -> bool:
 def read_lexicon(rows: Sequence[Sequence[Any]], query_text: str) -> Lexicon:
     """The lexicon in the rows of the query `LEXICON_NOW` or `LEXICON_THEN`."""
     said = Said(query_text)
-    sizes, pending, records = (0, 0, 0), 0, 0
+    sizes, records = (0, 0, 0), 0
     counted: dict[str, dict[str, int]] = {"word": {}, "was": {}}
     entities: dict[str, Entity] = {}
     for kind, key, amount, name, aliases, node_type in rows:
         if kind == "size":
-            sizes, pending, records = (amount or 0, name or 0, aliases or 0), key or 0, node_type or 0
+            sizes, records = (amount or 0, name or 0, aliases or 0), node_type or 0
         elif kind in counted:
             counted[kind][key] = amount
         elif key not in entities and _is_named(said, name, aliases, node_type):
@@ -156,7 +154,7 @@ def read_lexicon(rows: Sequence[Sequence[Any]], query_text: str) -> Lexicon:
     held = counted["word"]
     for word, count in counted["was"].items():
         held[word] = max(held.get(word, 0), holding_then(count, records, sizes[0]))
-    return Lexicon(*sizes, pending, held).with_named(_closest(said, entities.values()))
+    return Lexicon(*sizes, held).with_named(_closest(said, entities.values()))
 
 
 def holding_then(count: int, records: int, memories: int) -> int:

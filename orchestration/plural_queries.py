@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from orchestration.plurality import DAY, lots
 from orchestration.six_queries import Answered, Asked, run
-from schemas.memory import Level
+from orchestration.view import Where
 from schemas.plurality import Plural
-from schemas.temporal import Instant, Scope
+from schemas.temporal import Instant
 from substrate.connection import Connection
 from substrate.cypher import plurality as cypher
 
@@ -17,19 +17,6 @@ _OF_ONE_SENDING = {"intention_id", "state_id", "generated_at", "generated_by"}
 _OF_THE_TELLING = {"explain", "form", "max_tokens"}
 
 _NO_FILTER: Final[Mapping[str, Any]] = {"min_energy": 0.0, "min_confidence": 0.0, "required_emotions": []}
-
-
-class Where(NamedTuple):
-    """A graph, and whether its past side is asked too."""
-
-    level: Level
-    graph: str
-    past: bool
-
-
-def moment_of(scope: Scope, now: Instant) -> Instant:
-    """From when ages are counted: the moment asked about, and now for a range."""
-    return scope.valid.start if scope.valid.end - scope.valid.start == 1 else now
 
 
 def seed_of(request: Plural) -> str:

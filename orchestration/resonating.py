@@ -9,9 +9,10 @@ from typing import Any, Final
 from orchestration import resonance, six_queries
 from orchestration.activation.found import ID
 from orchestration.deps import Deps
-from orchestration.plural_queries import Where, draw
-from orchestration.retrieval import NO_EMBEDDER, existing_graphs
+from orchestration.plural_queries import draw
+from orchestration.retrieval import NO_EMBEDDER
 from orchestration.signals import Built, build
+from orchestration.view import Where, look
 from orchestration.whereabouts import Whereabouts, look_around
 from schemas.errors import Fault, InvalidRequest, Unavailable
 from schemas.memory import Level
@@ -36,18 +37,17 @@ async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
     InvalidRequest when no channel that the signal speaks on has a weight, Unavailable when no graph answered.
     """
     _fits(request, deps)
-    graphs = await existing_graphs(request.citizen_id, request.query_levels, deps)
     scope = Scope.at_times(request.as_of_time, request.known_at, now)
+    view = await look((request.citizen_id, request.query_levels), scope, deps, now)
     bounds = scope.bounds()
-    past = request.as_of_time is not None or request.known_at is not None
-    built = await build(request, graphs, deps, scope, past=past)
-    embedding = await _embedding(request, built, deps) if graphs else None
+    built = await build(request, view, deps)
+    embedding = await _embedding(request, built, deps) if view.graphs else None
     weights = _weights(request, built, embedding)
     shared = {**bounds, **_values(request, built, now), **_vectors(embedding, built)}
     shared |= {f"w_{channel}": weight for channel, weight in weights.items()}
     shared |= {"all_weights": sum(weights.values()), "moment": scope.valid.start}
-    when = (bounds if past else None, now)
-    known = await asyncio.gather(*(look_around(where, _names(built), when, deps) for where in graphs.items()))
+    around = (look_around(where, _names(built), scope, deps) for where in view.graphs.values())
+    known = await asyncio.gather(*around)
     pools = [(Where(here.level, here.graph, here.past), built.words.get(here.level, ())) for here in known]
     drawn = await draw(request, pools, bounds, deps.connection)
     asked = [_asked(here, drawn, shared, built) for here in known]

@@ -16,20 +16,18 @@ from orchestration.assembly.stream import Account, assemble
 from orchestration.citizen import with_feedback
 from orchestration.coherence import with_coherence
 from orchestration.deps import Deps
-from orchestration.entity_extraction import look_up, suggest, with_suggested
+from orchestration.entity_extraction import look_up_words, suggest, with_suggested
 from orchestration.lexicon import Lexicon
-from orchestration.plural_queries import Where, moment_of
 from orchestration.plurality import lifted
 from orchestration.question import Question, read, without_names
 from orchestration.rerank import reranked
 from orchestration.versions import with_versions
+from orchestration.view import View, look
 from schemas.errors import Unavailable
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.stream import ConsciousnessStream
-from schemas.temporal import Instant, Scope, TemporalMode, to_datetime, to_instant
-from substrate.graph_schema import graph_name
-from substrate.text import query_words
+from schemas.temporal import Instant, Scope, to_datetime, to_instant
 
 MIN_POOL = 40
 """Candidates of each query at least: ordering needs more to choose from than a short answer shows."""
@@ -67,39 +65,36 @@ async def retrieve_consciousness_context(
     InvalidRequest when it is to be ordered by a model that is not configured.
     """
     stages = Stages()
-    graphs = await existing_graphs(intention.citizen_id, intention.query_levels, deps)
+    view = await view_of(intention, deps, now)
     stages.end("open")
-    question = read(intention.query_text, to_datetime(moment_of(_scope(intention, now), now)))
+    question = read(intention.query_text, to_datetime(view.moment))
     (lexicons, embedding), suggestion = await asyncio.gather(
-        look_up_and_embed(intention, question, graphs, deps, now),
-        suggest(intention.query_text, graphs.values(), deps),
+        look_up_and_embed(question, view, deps), suggest(intention.query_text, view.names.values(), deps)
     )
-    past = intention.temporal_mode is not TemporalMode.CURRENT
-    lexicons = await with_suggested(lexicons, suggestion, graphs, deps, past=past)
+    lexicons = await with_suggested(lexicons, suggestion, view, deps)
     stages.end("embed_and_extract")
-    asked = six(intention, lexicons, (embedding, graphs), now, question)
+    asked = six(intention, lexicons, embedding, view, question)
     answers = await six_queries.run(asked, deps.connection)
     stages.end("six_queries")
     if answers and all(answer.timing.failure for answer in answers):
         raise Unavailable("none of the six queries was answered", remedy="Try again in a moment.")
-    found = Found(known_to=_scope(intention, now).known.end)
+    found = Found(known_to=view.scope.known.end)
     for answer in answers:
         found.add(answer.asked.level, answer.rows, likeness=answer.asked.name.endswith("vector"))
     asker = asker_of(intention, question)
     activation = activate(found, lexicons, asker, deps.fusion)
     if intention.plurality is not None:
-        moment = moment_of(_scope(intention, now), now)
-        activation = lifted(activation, found.memories, intention.plurality, moment)
+        activation = lifted(activation, found.memories, intention.plurality, view.moment)
     activation, reranking = await reranked(intention, activation, found, deps)
     stages.end("activation")
-    where = (graphs, six_queries.shared_values(intention, _scope(intention, now)))
+    where = (view.names, six_queries.shared_values(intention, view.scope))
     whole = await with_versions(intention, asker, (found, activation), where, deps.connection)
     stages.end("records")
     account = Account(
         retrieved_at=to_datetime(now),
         timings=[answer.timing for answer in (*answers, *whole.answers)],
         notes=[
-            *_notes(intention, graphs, lexicons),
+            *_notes(intention, view, lexicons),
             *([] if embedding else [NO_EMBEDDER]),
             *six_queries.unfollowed(answers),
             *whole.notes,
@@ -110,7 +105,12 @@ async def retrieve_consciousness_context(
     stream = assemble(of_intention(intention), found, whole.activation, account)
     stages.end("assembly")
     acts_on = ActsOn(intention.current_energy) if intention.apply_feedback else None
-    return await completed(stream, (graphs, deps, now), stages, acts_on)
+    return await completed(stream, (view, deps), stages, acts_on)
+
+
+async def view_of(intention: RetrievalIntention, deps: Deps, now: Instant) -> View:
+    """How the intention sees the graphs of its levels."""
+    return await look((intention.citizen_id, intention.query_levels), _scope(intention, now), deps, now)
 
 
 def asker_of(intention: RetrievalIntention, question: Question) -> Asker:
@@ -132,25 +132,26 @@ class ActsOn(NamedTuple):
 
 async def completed(
     stream: ConsciousnessStream,
-    store: tuple[Mapping[Level, str], Deps, Instant],
+    store: tuple[View, Deps],
     stages: Stages,
     acts_on: ActsOn | None,
 ) -> ConsciousnessStream:
     """The stream with what the store adds: coherence of its paths, energy feedback if asked for, its times."""
-    graphs, deps, now = store
+    view, deps = store
     if stream.traversal_graph.suggested_paths:
-        stream = await with_coherence(stream, graphs, deps)
+        stream = await with_coherence(stream, view.names, deps)
     if acts_on is not None:
-        stream = await with_feedback(stream, acts_on.energy, deps, now)
+        stream = await with_feedback(stream, acts_on.energy, deps, view.now)
     stages.end("completion")
     return stream.model_copy(update={"retrieval_latency_ms": stages.total(), "stage_ms": stages.spent})
 
 
 async def look_up_and_embed(
-    intention: RetrievalIntention, question: Question, graphs: Mapping[Level, str], deps: Deps, now: Instant
+    question: Question, view: View, deps: Deps
 ) -> tuple[dict[Level, Lexicon], list[float]]:
     """What each graph knows of the words, and the embedding of the question, which depends on it."""
-    lexicons = await look_up_words(intention, graphs, deps, now)
+    async with deps.connection.turns:
+        lexicons = await look_up_words(question.text, view, deps)
     return lexicons, await deps.embedder.embed_query(likened(question, lexicons, deps.fusion))
 
 
@@ -163,57 +164,29 @@ def likened(question: Question, lexicons: Mapping[Level, Lexicon], fusion: Fusio
     return without_names(question.text, names if fusion.named_apart else ())
 
 
-async def existing_graphs(citizen_id: str, levels: Sequence[Level], deps: Deps) -> dict[Level, str]:
-    """The graphs of the levels asked for, as far as they exist."""
-    names = {level: graph_name(level, citizen_id) for level in levels}
-    unsure = [name for name in names.values() if not deps.graphs.is_open(name)]
-    there = dict(zip(unsure, await asyncio.gather(*map(deps.graphs.for_reading, unsure)), strict=True))
-    return {level: name for level, name in names.items() if there.get(name, True)}
-
-
-async def look_up_words(
-    intention: RetrievalIntention, graphs: Mapping[Level, str], deps: Deps, now: Instant
-) -> dict[Level, Lexicon]:
-    """What each graph knows of the words of the query."""
-    words = query_words(intention.query_text)
-    past = intention.temporal_mode is not TemporalMode.CURRENT
-
-    async def known_to(graph: str) -> Lexicon:
-        lexicon = await look_up(deps.connection, graph, intention.query_text, words, past=past)
-        if past or now >= lexicon.pending_until:
-            return lexicon
-        return await look_up(deps.connection, graph, intention.query_text, words, past=True)
-
-    async with deps.connection.turns:
-        return dict(zip(graphs, await asyncio.gather(*map(known_to, graphs.values())), strict=True))
-
-
 def six(
     intention: RetrievalIntention,
     lexicons: Mapping[Level, Lexicon],
-    sought: tuple[Sequence[float], Mapping[Level, str]],
-    now: Instant,
+    embedding: Sequence[float],
+    view: View,
     question: Question,
 ) -> list[six_queries.Asked]:
     """The queries of an intention: two for each graph that exists, one where there is no embedding.
 
-    One more where plurality is asked for. `sought`: the embedding, the graphs.
+    One more where plurality is asked for.
     """
-    embedding, graphs = sought
-    scope = _scope(intention, now)
-    shared = six_queries.shared_values(intention, scope)
+    shared = six_queries.shared_values(intention, view.scope)
     pool = max(MIN_POOL, 2 * intention.max_results_per_level)
     reach = six_queries.reach(question, pool, by_words_alone=not embedding)
     asked = []
     for level, lexicon in lexicons.items():
-        where = (level, graphs[level])
-        past = intention.temporal_mode is not TemporalMode.CURRENT or now < lexicon.pending_until
+        where = view.graphs[level]
         if embedding:
             alike = {**shared, "embedding": list(embedding)}
-            asked.append(six_queries.vector_query(where, lexicon, alike, reach, past=past))
-        asked.append(six_queries.graph_query(where, lexicon, shared, reach, past=past))
+            asked.append(six_queries.vector_query(where, lexicon, alike, reach))
+        asked.append(six_queries.graph_query(where, lexicon, shared, reach))
         words = six_queries.telling_words(lexicon)
-        asked += plural_queries.pools(intention, Where(*where, past), words, shared, moment_of(scope, now))
+        asked += plural_queries.pools(intention, where, words, shared, view.moment)
     return asked
 
 
@@ -226,10 +199,8 @@ def _instant(moment: object) -> Instant | None:
     return None if moment is None else to_instant(moment)  # type: ignore[arg-type]  # a datetime field
 
 
-def _notes(
-    intention: RetrievalIntention, graphs: Mapping[Level, str], lexicons: Mapping[Level, Lexicon]
-) -> list[str]:
+def _notes(intention: RetrievalIntention, view: View, lexicons: Mapping[Level, Lexicon]) -> list[str]:
     notes = list(intention.notes)
-    if Level.N1 in intention.query_levels and Level.N1 not in graphs:
+    if Level.N1 in intention.query_levels and Level.N1 not in view.graphs:
         notes.append(f"citizen {intention.citizen_id} is not known here: nothing was remembered for it yet")
     return notes + [note for level, lexicon in lexicons.items() for note in lexicon.notes(level)]

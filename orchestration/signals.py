@@ -13,6 +13,7 @@ from orchestration.entity_extraction import look_up
 from orchestration.lexicon import Lexicon
 from orchestration.resonance import UNSATISFIED
 from orchestration.six_queries import telling_words
+from orchestration.view import View, Where
 from orchestration.wording import by_likeness, emotion_in, relations_in, result_in, same_stem, spoken, telling
 from schemas.citizen import CitizenState, Drive
 from schemas.errors import Unavailable
@@ -20,7 +21,7 @@ from schemas.memory import Level
 from schemas.signal import Channel, Relation, Resonate, SentSignal
 from schemas.temporal import Scope
 from substrate.connection import parameters
-from substrate.cypher.resonance import SURROUNDINGS
+from substrate.cypher.resonance import SURROUNDINGS_NOW, SURROUNDINGS_THEN
 from substrate.cypher.search import DOCUMENT_CAP
 from substrate.emotions import NEGATIVE, POSITIVE, VOCABULARY, normal_emotion, normal_emotions
 from substrate.text import name_key, query_words
@@ -51,16 +52,15 @@ class Built:
     notes: list[str] = field(default_factory=list)
 
 
-async def build(request: Resonate, graphs: Mapping[Level, str], deps: Deps, scope: Scope, *, past: bool) -> Built:
-    """The signal of a request, with the state that the citizen had in the scope."""
+async def build(request: Resonate, view: View, deps: Deps) -> Built:
+    """The signal of a request, with the state that the citizen had in the scope of the view."""
     read, cut = window_text(request) if request.built else ("", False)
-    state = await _state(request, deps, scope)
+    state = await _state(request, deps, view.scope)
     drives = unsatisfied(request, state)
     text = (request.query_text or "").strip() or read
-    lexicons = await _lexicons(read or text, graphs, deps, past=past)
+    lexicons = await _lexicons(read or text, view, deps)
     named = [entity.name for level in lexicons.values() for one in level for entity in one.entities]
-    known = (graphs, lexicons)
-    shown, types = await _surroundings(request, known, deps, scope.bounds()) if request.built else ([], [])
+    shown, types = await _surroundings(request, (view, lexicons), deps) if request.built else ([], [])
     entities = _distinct(named) if request.built else []
     injected = [node for drive in drives.values() for node in drive.nodes]
     emotion, intensity = felt(request, read, state)
@@ -126,20 +126,18 @@ async def _state(request: Resonate, deps: Deps, scope: Scope) -> CitizenState:
     return CitizenState(citizen_id=request.citizen_id)
 
 
-async def _lexicons(
-    text: str, graphs: Mapping[Level, str], deps: Deps, *, past: bool
-) -> dict[Level, list[Lexicon]]:
+async def _lexicons(text: str, view: View, deps: Deps) -> dict[Level, list[Lexicon]]:
     """What each graph knows of a text, a stretch at a time: a lexicon reads the first words of what it gets."""
     said = text.split()[-READ_WORDS:]
     parts = [" ".join(said[start : start + A_LOOK]) for start in range(0, len(said), A_LOOK)]
     looks = [
-        look_up(deps.connection, graph, part, query_words(part), past=past)
-        for graph in graphs.values()
+        look_up(deps.connection, where.graph, part, query_words(part), past=where.past)
+        for where in view.graphs.values()
         for part in parts
     ]
     found = await asyncio.gather(*looks)
     size = len(parts)
-    return {level: list(found[i * size : (i + 1) * size]) for i, level in enumerate(graphs)}
+    return {level: list(found[i * size : (i + 1) * size]) for i, level in enumerate(view.graphs)}
 
 
 def _telling(text: str, lexicons: Sequence[Lexicon]) -> list[str]:
@@ -153,20 +151,22 @@ def _telling(text: str, lexicons: Sequence[Lexicon]) -> list[str]:
 
 async def _surroundings(
     request: Resonate,
-    known: tuple[Mapping[Level, str], Mapping[Level, list[Lexicon]]],
+    known: tuple[View, Mapping[Level, list[Lexicon]]],
     deps: Deps,
-    scope: Mapping[str, int],
 ) -> tuple[list[str], list[str]]:
     """What the memories of the window are about, and the relation types around all that is named."""
-    graphs, lexicons = known
+    view, lexicons = known
     shown = [item.id for item in request.window if item.id is not None]
 
-    async def around(level: Level, graph: str) -> Sequence[Sequence[Any]]:
-        near = [entity.id for one in lexicons.get(level, ()) for entity in one.entities]
-        asked = {**scope, "shown": shown, "near": near + shown}
-        return await deps.connection.read(graph, SURROUNDINGS, parameters(asked)) if near or shown else []
+    async def around(where: Where) -> Sequence[Sequence[Any]]:
+        near = [entity.id for one in lexicons.get(where.level, ()) for entity in one.entities]
+        if not near and not shown:
+            return []
+        header = parameters({**view.scope.bounds(), "shown": shown, "near": near + shown})
+        query = SURROUNDINGS_THEN if where.past else SURROUNDINGS_NOW
+        return await deps.connection.read(where.graph, query, header)
 
-    rows = [row for part in await asyncio.gather(*(around(*where) for where in graphs.items())) for row in part]
+    rows = [row for part in await asyncio.gather(*map(around, view.graphs.values())) for row in part]
     return (
         _distinct([row[2] for row in rows if row[0] == "node"]),
         _distinct([row[2] for row in rows if row[0] == "type"]),

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from orchestration.lexicon import Lexicon
 from orchestration.question import ASKING, WISHES, Question
+from orchestration.view import Where
 from schemas.errors import SubstrateError
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
@@ -153,14 +154,12 @@ def _anchors(lexicon: Lexicon, others: frozenset[str]) -> list[str]:
     return [both, "|".join(words)] if both else ["|".join(words)]
 
 
-def vector_query(
-    where: tuple[Level, str], lexicon: Lexicon, values: Mapping[str, Any], reach: Reach, *, past: bool
-) -> Asked:
+def vector_query(where: Where, lexicon: Lexicon, values: Mapping[str, Any], reach: Reach) -> Asked:
     """Likeness in one graph: the index with over-fetch, or the exact scan where that is as cheap.
 
     Where each memory has many traces of its past, all but one or two of them are not of the moment.
     """
-    level, graph = where
+    level, graph, past = where
     index, scan = (cypher.VECTOR_THEN, cypher.SCAN_THEN) if past else (cypher.VECTOR_NOW, cypher.SCAN_NOW)
     traces = lexicon.traces + (lexicon.past_traces if past else 0)
     base = {**values, **_shape(reach, reach.expanded_hits)}
@@ -174,11 +173,9 @@ def vector_query(
     return Asked(name, level, graph, index, {**base, "k": k}, wanted, wider)
 
 
-def graph_query(
-    where: tuple[Level, str], lexicon: Lexicon, values: Mapping[str, Any], reach: Reach, *, past: bool
-) -> Asked:
+def graph_query(where: Where, lexicon: Lexicon, values: Mapping[str, Any], reach: Reach) -> Asked:
     """Two hops in one graph from the named memories and the full-text anchors."""
-    level, graph = where
+    level, graph, past = where
     query = cypher.GRAPH_THEN if past else cypher.GRAPH_NOW
     shared = {
         **values,

@@ -9,7 +9,6 @@ everything, and asks the index and the newest.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -23,15 +22,15 @@ from orchestration.assembly.framing import of_state
 from orchestration.assembly.stream import Account, assemble
 from orchestration.deps import Deps
 from orchestration.plurality import lifted
-from orchestration.retrieval import ActsOn, Stages, completed, existing_graphs
+from orchestration.retrieval import ActsOn, Stages, completed
 from orchestration.traversal.probability import State
+from orchestration.view import View, look
 from orchestration.waking_queries import Meaning, goes_by_goal, scope_of, six
 from schemas.errors import Unavailable
 from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode, Level
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, Scope, to_datetime
-from substrate import reader
 from substrate.emotions import normal_emotions
 
 
@@ -46,14 +45,12 @@ async def retrieve_consciousness_context_from_state(
     """
     stages = Stages()
     notes: list[str] = []
-    graphs = await existing_graphs(state.citizen_id, state.query_levels, deps)
+    view = await look((state.citizen_id, state.query_levels), scope_of(state, now), deps, now)
     stages.end("open")
-    meaning = await _meaning(state, graphs, deps, notes)
+    meaning = await _meaning(state, view, deps, notes)
     stages.end("embed")
-    scope = scope_of(state, now)
-    sought = _sought(state, scope)
-    ahead = await _ahead(graphs, deps, now)
-    answers = await six_queries.run(six(state, graphs, meaning, scope, ahead), deps.connection)
+    sought = _sought(state, view.scope)
+    answers = await six_queries.run(six(state, view, meaning), deps.connection)
     stages.end("six_queries")
     gathered = gather(answers, sought)
     resolved = _resolved(gathered, sought)
@@ -67,20 +64,14 @@ async def retrieve_consciousness_context_from_state(
     account = Account(
         retrieved_at=to_datetime(now),
         timings=[answer.timing for answer in answers],
-        notes=_notes(state, graphs) + notes,
+        notes=_notes(state, view) + notes,
         entities=[],
         patterns=[resolutions.pattern(one, gathered.answers[one.blockage.key].felt) for one in resolved],
     )
     stream = _in_mode_order(assemble(of_state(state), gathered.found, activation, account), scores)
     stages.end("assembly")
     acts_on = ActsOn(state.current_energy) if state.apply_feedback else None
-    return await completed(stream, (graphs, deps, now), stages, acts_on)
-
-
-async def _ahead(graphs: Mapping[Level, str], deps: Deps, now: Instant) -> frozenset[Level]:
-    """The levels where a change lies ahead."""
-    until = await asyncio.gather(*(reader.pending_until(deps.connection, graph) for graph in graphs.values()))
-    return frozenset(level for level, end in zip(graphs, until, strict=True) if now < end)
+    return await completed(stream, (view, deps), stages, acts_on)
 
 
 def _sought(state: StateBasedRetrieval, scope: Scope) -> Sought:
@@ -96,11 +87,9 @@ def _sought(state: StateBasedRetrieval, scope: Scope) -> Sought:
     )
 
 
-async def _meaning(
-    state: StateBasedRetrieval, graphs: Mapping[Level, str], deps: Deps, notes: list[str]
-) -> Meaning | None:
+async def _meaning(state: StateBasedRetrieval, view: View, deps: Deps, notes: list[str]) -> Meaning | None:
     """The meaning of the goal where a mode asks for one; where there is none, goals are compared by words."""
-    if not graphs or not goes_by_goal(state):
+    if not view.graphs or not goes_by_goal(state):
         return None
     try:
         vector = await deps.embedder.embed_query(scoring.plain_goal(state.current_goal or ""))
@@ -179,9 +168,9 @@ def _in_mode_order(stream: ConsciousnessStream, scores: Mapping[Key, float]) -> 
     return stream.model_copy(update={"levels": ordered})
 
 
-def _notes(state: StateBasedRetrieval, graphs: Mapping[Level, str]) -> list[str]:
+def _notes(state: StateBasedRetrieval, view: View) -> list[str]:
     notes = list(state.notes)
-    if Level.N1 in state.query_levels and Level.N1 not in graphs:
+    if Level.N1 in state.query_levels and Level.N1 not in view.graphs:
         notes.append(f"citizen {state.citizen_id} is not known here: nothing was remembered for it yet")
     if not any(state.current_emotions.values()):
         notes.append("the state says no emotions: likeness of emotion was not asked for")

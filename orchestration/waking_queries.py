@@ -10,10 +10,11 @@ from typing import Any, Final, NamedTuple
 
 from orchestration import six_queries
 from orchestration.activation import waking as scoring
-from orchestration.plural_queries import Where, pools
+from orchestration.plural_queries import pools
 from orchestration.retrieval import MIN_POOL
+from orchestration.view import View, Where
 from schemas.intention import QueryMode, StateBasedRetrieval
-from schemas.memory import Level, ResolutionState
+from schemas.memory import ResolutionState
 from schemas.temporal import BEGINNING_OF_TIME, Instant, Scope, to_instant
 from substrate.cypher import state as cypher
 from substrate.emotions import emotion_vector
@@ -66,32 +67,22 @@ def scope_of(state: StateBasedRetrieval, now: Instant) -> Scope:
     return Scope.asked(as_of, known, now)
 
 
-def six(
-    state: StateBasedRetrieval,
-    graphs: Mapping[Level, str],
-    meaning: Meaning | None,
-    scope: Scope,
-    ahead: frozenset[Level] = frozenset(),
-) -> list[six_queries.Asked]:
-    """The queries of a state: two for each graph that exists, one where the state has no emotions.
-
-    `ahead` are the levels where a change lies ahead: there the present is found on both sides.
-    """
-    past = state.as_of_time is not None or state.known_at is not None
+def six(state: StateBasedRetrieval, view: View, meaning: Meaning | None) -> list[six_queries.Asked]:
+    """The queries of a state: two for each graph that exists, one where the state has no emotions."""
+    scope = view.scope
     felt, goalless = _NAMES[state.query_mode]
     values = {**_shape(state, scope), **_bounds(state, scope), **_goal_values(state, meaning)}
     emotion = emotion_vector(state.current_emotions)
     own = goalless if meaning is None else _BY_GOAL[state.query_mode][not meaning.vector]
     asked = []
-    for level, graph in graphs.items():
-        texts = cypher.THEN if past or level in ahead else cypher.NOW
+    for level, graph, past in view.graphs.values():
+        texts = cypher.THEN if past else cypher.NOW
         if emotion is not None:
             values["emotion"] = emotion
             asked.append(six_queries.Asked(f"{level}_vector", level, graph, getattr(texts, felt), values))
         asked.append(six_queries.Asked(f"{level}_graph", level, graph, getattr(texts, own), values))
-        where = Where(level, graph, texts is cypher.THEN)
         words = query_words(state.current_goal or "")
-        asked += pools(state, where, words, values, scope.valid.start)
+        asked += pools(state, Where(level, graph, past), words, values, scope.valid.start)
     return asked
 
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from orchestration.deps import Deps
+from orchestration.view import Where
 from schemas.memory import Level
-from schemas.temporal import Instant
+from schemas.temporal import Scope
 from substrate.connection import Row, parameters
 from substrate.cypher.resonance import ENOUGH, NEWEST, PLACE_THEN, RESOLVE
 from substrate.text import name_key
@@ -37,18 +38,13 @@ class Whereabouts(NamedTuple):
         )
 
 
-async def look_around(
-    where: tuple[Level, str], names: Sequence[str], when: tuple[Mapping[str, int] | None, Instant], deps: Deps
-) -> Whereabouts:
-    """The whereabouts in one graph. `when`: the bounds of another moment, None for the present; now."""
-    level, graph = where
-    bounds, now = when
+async def look_around(where: Where, names: Sequence[str], scope: Scope, deps: Deps) -> Whereabouts:
+    """The whereabouts in one graph."""
+    level, graph, past = where
     keys = [key for name in names if (key := name_key(name))]
     rows = await deps.connection.read(graph, RESOLVE, parameters({"names": list(names), "keys": keys}))
-    if bounds is not None:
-        return Whereabouts(level, graph, rows, *await _place_then(graph, bounds, deps), past=True)
-    pending = max((row[1] or 0 for row in rows if row[0] == "pending"), default=0)
-    return Whereabouts(level, graph, rows, *_place_now(rows), past=now < pending)
+    places = _place_now(rows) if scope.is_present else await _place_then(graph, scope.bounds(), deps)
+    return Whereabouts(level, graph, rows, *places, past=past)
 
 
 def _place_now(rows: Sequence[Row]) -> tuple[int, int]:

@@ -96,6 +96,11 @@ class Scope(NamedTuple):
         end = AFTER_ALL if known_to is None else known_to
         return cls(Period(BEGINNING_OF_TIME, AFTER_ALL), Period(start, end))
 
+    @property
+    def is_present(self) -> bool:
+        """Whether it sees one moment as it is known: whatever was learnt last."""
+        return self.known.start == END_OF_TIME - 1
+
     def bounds(self) -> dict[str, Instant]:
         """Where the two periods begin and end, by the names that queries have for it."""
         return {

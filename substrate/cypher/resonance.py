@@ -198,9 +198,7 @@ RESONATE_THEN: Final = Query("resonate_then", _statement(now=False))
 
 RESOLVE: Final = Query(
     "resolve_names",
-    "OPTIONAL MATCH (meta:SubstrateMeta {key: 'stamp'}) "
-    "RETURN 'pending' AS kind, meta.pending_until AS key, null AS id "
-    "UNION ALL CALL db.meta.stats() YIELD nodeCount UNWIND [1, 4, 16, 64, 256] AS wide "
+    "CALL db.meta.stats() YIELD nodeCount UNWIND [1, 4, 16, 64, 256] AS wide "
     f"WITH nodeCount - {NEWEST} * wide AS first CALL {{ WITH first "
     f"MATCH (n:ConsciousnessNode) WHERE id(n) >= first WITH n LIMIT {ENOUGH} RETURN count(n) AS held }} "
     "RETURN 'newest' AS kind, first AS key, held AS id "
@@ -210,8 +208,8 @@ RESOLVE: Final = Query(
     "UNION ALL MATCH (p:PastVersion) WHERE p.name_key IN $keys WITH p ORDER BY p.id LIMIT 256 "
     "RETURN DISTINCT 'name' AS kind, p.name_key AS key, p.id AS id",
 )
-"""Until when the present lies on both sides, places near the end of the graph with how many memories lie behind
-each, and the memories that have these ids or names, or once had."""
+"""Places near the end of the graph with how many memories lie behind each, and the memories that have these ids or
+names, or once had."""
 
 PROBES: Final = 64
 
@@ -225,13 +223,20 @@ PLACE_THEN: Final = Query(
 """How many nodes there are, at how many places the graph was looked into, and at how many of these lies a memory
 that was known and so by the end of the scope."""
 
-SURROUNDINGS: Final = Query(
-    "surroundings",
-    "MATCH (s:ConsciousnessNode) WHERE s.id IN $shown WITH s "
-    f"MATCH (s)-[e:LINK]->(o:ConsciousnessNode) WHERE {visible('e')} AND o.name_key IS NOT NULL "
-    "WITH DISTINCT o.id AS id, o.name AS name ORDER BY id LIMIT 32 RETURN 'node' AS kind, id, name "
-    f"UNION ALL {_links_of('$near', 'LINK')} WITH e WHERE {visible('e')} "
-    "WITH e.relation_type AS name, count(e) AS links ORDER BY links DESC, name LIMIT 64 "
-    "RETURN 'type' AS kind, null AS id, name",
-)
+
+def _surroundings(link: str) -> str:
+    return (
+        "MATCH (s:ConsciousnessNode) WHERE s.id IN $shown WITH s "
+        f"MATCH (s)-[e:{link}]->(o:ConsciousnessNode) WHERE {visible('e')} AND o.name_key IS NOT NULL "
+        "WITH DISTINCT o.id AS id, o.name AS name ORDER BY id LIMIT 32 RETURN 'node' AS kind, id, name "
+        f"UNION ALL {_links_of('$near', link)} WITH e WHERE {visible('e')} "
+        "WITH e.relation_type AS name, count(e) AS links ORDER BY links DESC, name LIMIT 64 "
+        "RETURN 'type' AS kind, null AS id, name"
+    )
+
+
+SURROUNDINGS_NOW: Final = Query("surroundings_now", _surroundings("LINK"))
 """What the memories shown are about, and the types of the links around the memories named, commonest first."""
+
+SURROUNDINGS_THEN: Final = Query("surroundings_then", _surroundings("LINK|PAST_LINK"))
+"""The same with the links of the past side."""

@@ -19,8 +19,8 @@ NAMES_A_WORD: Final = 8
 """How many names that hold a word are looked at; a word in more names than that names nobody by itself."""
 
 _SIZES: Final = (
-    "CALL db.meta.stats() YIELD labels OPTIONAL MATCH (meta:SubstrateMeta {key: 'stamp'}) "
-    "RETURN 'size' AS kind, meta.pending_until AS key, labels.ConsciousnessNode AS amount, "
+    "CALL db.meta.stats() YIELD labels "
+    "RETURN 'size' AS kind, null AS key, labels.ConsciousnessNode AS amount, "
     "labels.Trace AS name, labels.PastTrace AS aliases, labels.PastVersion AS node_type "
 )
 

@@ -16,6 +16,7 @@ from orchestration.citizen import change_state, read_state, state_history, with_
 from orchestration.deps import Deps
 from orchestration.identity import identity
 from orchestration.signals import build
+from orchestration.view import View
 from schemas.citizen import CitizenState, StateChange, StatePaged, StateRecord
 from schemas.errors import Conflict, InvalidRequest, NotFound
 from schemas.identity import WhoIs
@@ -236,7 +237,7 @@ async def test_a_signal_as_of_a_past_moment_is_moved_by_the_drives_of_that_momen
     request = Resonate(citizen_id=fresh_citizen, focus="What now?")
 
     async def nodes(scope: Scope) -> tuple[str, ...]:
-        return (await build(request, {}, deps, scope, past=True)).sent.nodes
+        return (await build(request, View(scope, {}, day(30)), deps)).sent.nodes
 
     assert await nodes(Scope.at(day(15), day(15))) == ("bread",)
     assert await nodes(Scope.at(day(25), day(25))) == ("bed",)

@@ -19,6 +19,7 @@ from orchestration.lexicon import Entity, Lexicon
 from orchestration.metadata_enrichment import relationships
 from orchestration.records import link_name
 from orchestration.retrieval import retrieve_consciousness_context
+from orchestration.view import Where
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.temporal import to_datetime, to_instant
@@ -142,8 +143,7 @@ class Life(Telling):
             lexicon = replace(lexicon, traces=answers.UNBOUND, past_traces=answers.UNBOUND)
         values = {**self.values(question), "embedding": list(unit(text))}
         reach = six_queries.Reach(pool=question.limit)
-        where = (Level.N1, self.graph)
-        asked = six_queries.vector_query(where, lexicon, values, reach, past=self.past(question, lexicon))
+        asked = six_queries.vector_query(await self.where(question), lexicon, values, reach)
         found = [
             of_node(rows.node(row[NODE_START:], Level.N1, asked.known_to))
             for row in await self.rows_of(asked)
@@ -157,9 +157,7 @@ class Life(Telling):
         lexicon = await self.lexicon(question, "nothing")
         lexicon = replace(lexicon, entities=tuple(Entity(name, name) for name in names), frequencies={})
         reach = WIDE if question.widely else six_queries.Reach(pool=100)
-        where = (Level.N1, self.graph)
-        past = self.past(question, lexicon)
-        asked = six_queries.graph_query(where, lexicon, self.values(question), reach, past=past)
+        asked = six_queries.graph_query(await self.where(question), lexicon, self.values(question), reach)
         found = Found(known_to=asked.known_to)
         found.add(Level.N1, await self.rows_of(asked), likeness=False)
         view = View(self.oracle, self.window(question), question.min_energy)
@@ -245,8 +243,9 @@ class Life(Telling):
         past = question.mode != "current"
         return await look_up(self.runtime.deps.connection, self.graph, text, text.split(), past=past)
 
-    def past(self, question: Question, lexicon: Lexicon) -> bool:
-        return question.mode != "current" or self.now < lexicon.pending_until
+    async def where(self, question: Question) -> Where:
+        until = await reader.pending_until(self.runtime.deps.connection, self.graph)
+        return Where(Level.N1, self.graph, question.mode != "current" or self.now < until)
 
     async def rows_of(self, asked: six_queries.Asked) -> list[Any]:
         [answered] = await six_queries.run([asked], self.runtime.deps.connection)

@@ -32,6 +32,7 @@ from orchestration.activation.waking import (
     sift,
 )
 from orchestration.traversal.probability import State
+from orchestration.view import View, Where
 from orchestration.waking_queries import Meaning, scope_of, six
 from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.memory import Level
@@ -338,23 +339,30 @@ def test_a_ring_of_links_ends() -> None:
 GRAPHS = {Level.N1: "citizen_ada", Level.N2: "collective_n2", Level.N3: "ecosystem_n3"}
 
 
+def seen(graphs: Mapping[Level, str], scope: Scope, *, past: bool = False) -> View:
+    return View(scope, {level: Where(level, graph, past) for level, graph in graphs.items()}, NOW)
+
+
+HERE = seen(GRAPHS, Scope.current(NOW))
+
+
 @pytest.mark.parametrize("mode", QueryMode)
 def test_six_queries_one_pair_a_level(mode: QueryMode) -> None:
-    asked = six(state(query_mode=mode), GRAPHS, None, Scope.at(NOW, NOW))
+    asked = six(state(query_mode=mode), HERE, None)
     names = ["N1_vector", "N1_graph", "N2_vector", "N2_graph", "N3_vector", "N3_graph"]
     assert [one.name for one in asked] == names
     assert all(one.query.name.endswith("_now") for one in asked)
 
 
 def test_without_emotions_the_queries_of_emotion_are_left_out() -> None:
-    asked = six(state(current_emotions={}), GRAPHS, None, Scope.at(NOW, NOW))
+    asked = six(state(current_emotions={}), HERE, None)
     assert [one.name for one in asked] == ["N1_graph", "N2_graph", "N3_graph"]
-    assert six(state(), {}, None, Scope.at(NOW, NOW)) == []
+    assert six(state(), seen({}, Scope.current(NOW)), None) == []
 
 
 def test_recent_is_thirty_days_before_the_moment_of_waking() -> None:
     def since(**fields: Any) -> int:
-        values = six(state(**fields), GRAPHS, None, Scope.at(NOW, NOW))[0].values
+        values = six(state(**fields), HERE, None)[0].values
         return int(values["since"])
 
     assert since() == NOW - 30 * DAY
@@ -375,13 +383,13 @@ def test_recent_is_thirty_days_before_the_moment_of_waking() -> None:
 def test_each_mode_asks_for_its_states_and_energies(
     fields: Mapping[str, Any], states: list[str], energies: tuple[float, float]
 ) -> None:
-    values = six(state(**fields), GRAPHS, None, Scope.at(NOW, NOW))[0].values
+    values = six(state(**fields), HERE, None)[0].values
     assert (values["states"], (values["least_energy"], values["most_energy"])) == (states, energies)
 
 
 def test_a_goal_goes_by_its_words_and_its_meaning() -> None:
     meaning = Meaning([0.0, 1.0], 0.7)
-    asked = six(state(current_goal="Design_the-Schema"), GRAPHS, meaning, Scope.at(NOW, NOW))[1]
+    asked = six(state(current_goal="Design_the-Schema"), HERE, meaning)[1]
     assert asked.query.name == "unresolved_now"
     assert asked.values["plain_goal"] == " design the schema "
     assert asked.values["goal_words"] == [" design ", " schema "]
@@ -389,7 +397,7 @@ def test_a_goal_goes_by_its_words_and_its_meaning() -> None:
 
 
 def test_a_goal_without_a_meaning_goes_by_its_words_alone() -> None:
-    asked = six(state(current_goal="Design_the-Schema"), GRAPHS, Meaning([]), Scope.at(NOW, NOW))[1]
+    asked = six(state(current_goal="Design_the-Schema"), HERE, Meaning([]))[1]
     assert asked.query.name == "unresolved_by_words_now"
     assert "goal_embedding" not in asked.query.text
 
@@ -398,6 +406,6 @@ def test_another_moment_has_texts_of_its_own() -> None:
     past = state(as_of_time="2025-07-01T00:00:00Z", known_at="2025-08-01T00:00:00Z")
     scope = scope_of(past, NOW)
     assert scope.known.start - scope.valid.start == 31 * DAY
-    assert all(one.query.name.endswith("_then") for one in six(past, GRAPHS, None, scope))
+    assert all(one.query.name.endswith("_then") for one in six(past, seen(GRAPHS, scope, past=True), None))
     assert scope_of(state(known_at="2025-08-01T00:00:00Z"), NOW).valid.start == NOW
     assert scope_of(state(), NOW) == Scope.current(NOW)
