@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from random import random
 from typing import Any, Final
 
@@ -16,13 +17,13 @@ from schemas.citizen import (
     Felt,
     StateChange,
     StateHistory,
-    StatePaged,
     StateRecord,
 )
 from schemas.errors import Conflict, NotFound
 from schemas.memory import Level
+from schemas.paging import Paged, cursor_of, parts_of
 from schemas.stream import ConsciousnessStream, EnergyFeedback
-from schemas.temporal import Instant, Scope, open_end, to_datetime, to_instant
+from schemas.temporal import Instant, Period, Scope, open_end, to_datetime, to_instant
 from substrate import rows, states
 from substrate.bitemporal import Record
 from substrate.graph_schema import graph_name
@@ -56,20 +57,31 @@ def state_fields(content: Content) -> dict[str, Any]:
     return {name: orjson.loads(value) if name in _AS_JSON else value for name, value in content.items()}
 
 
-async def state_history(citizen_id: str, asked: StatePaged, deps: Deps) -> StateHistory:
-    """A page of all records of the state. Raises NotFound for a citizen that has no graph."""
+async def state_history(citizen_id: str, asked: Paged, deps: Deps) -> StateHistory:
+    """A page of all records of the state, as they were known when the first page was read.
+
+    Raises NotFound for a citizen that has no graph, InvalidRequest for what is no cursor.
+    """
+    kept = None if asked.cursor is None else parts_of(asked.cursor, int, int, int)
     graph = graph_name(Level.N1, citizen_id)
     if not await deps.graphs.for_reading(graph):
         raise NotFound(f"nothing was remembered for {citizen_id} yet")
-    first = 1 if asked.cursor is None else int(asked.cursor)
-    latest = await states.carried(deps.connection, graph)
-    found = await states.page(deps.connection, graph, first, asked.limit)
-    more = latest is not None and latest.version >= first + asked.limit
+    if kept is None:
+        latest = await states.carried(deps.connection, graph)
+        kept = (1, 0, 0) if latest is None else (1, latest.version, latest.known.start)
+    first, last, known = kept
+    beyond = min(first + asked.limit, last + 1)
+    found = await states.page(deps.connection, graph, first, beyond)
     return StateHistory(
         citizen_id=citizen_id,
-        records=tuple(map(state_record, found)),
-        next=str(first + asked.limit) if more else None,
+        records=tuple(state_record(_known(record, known)) for record in found),
+        next=cursor_of(beyond, last, known) if beyond <= last else None,
     )
+
+
+def _known(record: Record, at: Instant) -> Record:
+    """The record as it was known then: what closed it later is not told."""
+    return replace(record, known=Period(record.known.start)) if record.known.end > at else record
 
 
 def state_record(record: Record) -> StateRecord:

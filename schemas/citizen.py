@@ -90,15 +90,6 @@ class StateAsOf(Request):
     known_at: Moment | None = None
 
 
-class StatePaged(Request):
-    """Which page of a history."""
-
-    limit: Annotated[int, Field(ge=1, le=500)] = 50
-    cursor: Annotated[str, Field(pattern=r"^[1-9][0-9]{0,14}$")] | None = Field(
-        default=None, description="The `next` of the page before."
-    )
-
-
 class OfLearning(Paged):
     """Which page of the learning moments, and as they were known at `known_at`: without one all that are known."""
 

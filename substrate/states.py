@@ -164,9 +164,9 @@ def _marks(valid: Period, version: int) -> dict[str, Any]:
     }
 
 
-async def page(connection: Connection, graph: str, first: int, limit: int) -> list[Record]:
-    """The records from version `first` on, in the order in which they became known."""
-    header = parameters({"first": first, "beyond": first + limit})
+async def page(connection: Connection, graph: str, first: int, beyond: int) -> list[Record]:
+    """The records from version `first` on and before `beyond`, in the order in which they became known."""
+    header = parameters({"first": first, "beyond": beyond})
     found = await connection.read(graph, cypher.STATE_PAGE, header)
     return sorted(map(_record, found), key=lambda record: record.version)
 

@@ -25,10 +25,10 @@ from schemas.citizen import (
     StateAsOf,
     StateChange,
     StateHistory,
-    StatePaged,
 )
 from schemas.erasure import EraseCitizen, ErasureReport
 from schemas.memory import Level
+from schemas.paging import Paged
 from schemas.temporal import Scope
 
 router = APIRouter(prefix="/v1/citizens", tags=["citizens"], route_class=StrictRoute)
@@ -48,9 +48,7 @@ async def state(
 
 @router.get("/{citizen_id}/state/history")
 @needs(citizen_may("read"))
-async def state_history(
-    citizen_id: CitizenId, asked: Annotated[StatePaged, Query()], runtime: Opened
-) -> StateHistory:
+async def state_history(citizen_id: CitizenId, asked: Annotated[Paged, Query()], runtime: Opened) -> StateHistory:
     """All records of the state, a page at a time: over which time each held, and over which it was known."""
     return await citizen.state_history(citizen_id, asked, runtime.deps)
 

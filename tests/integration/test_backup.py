@@ -17,9 +17,10 @@ from api.runtime import Runtime, running
 from orchestration.backup import back_up
 from orchestration.citizen import change_state, read_state, state_history
 from schemas.backup import Manifest
-from schemas.citizen import StateChange, StatePaged
+from schemas.citizen import StateChange
 from schemas.commands import Supersede
 from schemas.errors import Conflict, InvalidRequest, StoreMisfit
+from schemas.paging import Paged
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import Scope
 from substrate import reader
@@ -59,7 +60,7 @@ async def test_what_is_restored_answers_as_before(own: Runtime, taken: Path, tmp
     assert manifest.graphs["citizen_ada"].labels["ConsciousnessNode"] == 5
     async with running(at(tmp_path / "data")) as restored:
         assert await history(restored.deps, "ada", "m0") == await history(own.deps, "ada", "m0")
-        past = [await state_history("ada", StatePaged(), deps) for deps in (restored.deps, own.deps)]
+        past = [await state_history("ada", Paged(), deps) for deps in (restored.deps, own.deps)]
         assert past[0] == past[1]
         then = Scope.at_times(past[0].records[0].created_at, None, NOW)
         assert (await read_state("ada", restored.deps, then)).energy == 0.25

@@ -10,10 +10,11 @@ import pytest
 
 from orchestration.citizen import change_state, read_state, state_history
 from orchestration.deps import Deps
-from schemas.citizen import StateChange, StatePaged
+from schemas.citizen import StateChange
 from schemas.commands import Supersede
 from schemas.errors import StoreMisfit
 from schemas.memory import Level
+from schemas.paging import Paged
 from schemas.temporal import END_OF_TIME, Scope
 from substrate.connection import parameters
 from substrate.cypher.query import Query
@@ -116,7 +117,7 @@ async def test_the_one_state_that_was_kept_is_the_first_record(deps: Deps, fresh
     await change_state(fresh_citizen, StateChange(energy=0.75), deps, day(70))
     assert (await read_state(fresh_citizen, deps, Scope.at(day(60), day(60)))).energy == 0.25
     assert (await read_state(fresh_citizen, deps, Scope.at(day(40), day(80)))).energy == 0.5
-    records = (await state_history(fresh_citizen, StatePaged(), deps)).records
+    records = (await state_history(fresh_citizen, Paged(), deps)).records
     assert [(record.version, record.energy) for record in records] == [(1, 0.25), (2, 0.25), (3, 0.75)]
 
 

@@ -18,10 +18,11 @@ from orchestration.deps import Deps
 from orchestration.moving.exporting import export
 from orchestration.moving.importing import ImportReport, import_lines
 from orchestration.moving.lines import Origin, text
-from schemas.citizen import StateChange, StatePaged
+from schemas.citizen import StateChange
 from schemas.commands import Command, Correct, Retract, Supersede
 from schemas.errors import Conflict, InvalidRequest, NotFound, SubstrateError, Unavailable
 from schemas.memory import Level
+from schemas.paging import Paged
 from schemas.temporal import Scope, to_datetime
 from substrate import archive
 from substrate.connection import Connection, parameters
@@ -293,7 +294,7 @@ async def test_the_state_of_an_earlier_release_comes_in_as_its_first_record(
     lines = edited(await exported(deps, fresh_citizen), "node", former)
     await cleared(deps, fresh_citizen)
     await imported(deps, lines)
-    [record] = (await state_history(fresh_citizen, StatePaged(), deps)).records
+    [record] = (await state_history(fresh_citizen, Paged(), deps)).records
     assert (record.energy, record.goal, record.version) == (0.25, "rest", 1)
     assert (record.valid_at, record.created_at, record.expired_at) == (moment(20), moment(20), None)
     await change_state(fresh_citizen, StateChange(energy=0.75), deps, day(30))

@@ -17,10 +17,11 @@ from orchestration.deps import Deps
 from orchestration.identity import identity
 from orchestration.signals import build
 from orchestration.view import View
-from schemas.citizen import CitizenState, StateChange, StatePaged, StateRecord
+from schemas.citizen import CitizenState, StateChange, StateRecord
 from schemas.errors import Conflict, InvalidRequest, NotFound
 from schemas.identity import WhoIs
 from schemas.memory import Level
+from schemas.paging import Paged
 from schemas.signal import Resonate
 from schemas.temporal import END_OF_TIME, Instant, Period, Scope, to_datetime
 from substrate import states
@@ -170,11 +171,11 @@ async def test_a_change_that_reaches_too_far_back_is_refused_and_changes_nothing
 ) -> None:
     for number in range(6):
         await change(deps, fresh_citizen, day(10 + number), energy=number / 10)
-    before = await state_history(fresh_citizen, StatePaged(), deps)
+    before = await state_history(fresh_citizen, Paged(), deps)
     monkeypatch.setattr(states, "CHANGED_AT_MOST", 4)
     with pytest.raises(InvalidRequest, match="changed more than 4 times since 2026-01-02"):
         await change(deps, fresh_citizen, day(20), goal="rest", valid_at=moment(2))
-    assert await state_history(fresh_citizen, StatePaged(), deps) == before
+    assert await state_history(fresh_citizen, Paged(), deps) == before
     assert (await change(deps, fresh_citizen, day(20), goal="rest", valid_at=moment(14))).goal == "rest"
 
 
@@ -182,7 +183,7 @@ async def test_a_change_to_what_holds_already_opens_no_record(deps: Deps, fresh_
     await change(deps, fresh_citizen, energy=0.25, goal="rest")
     await change(deps, fresh_citizen, NOW + 9, energy=0.25)
     await change(deps, fresh_citizen, NOW + 10)
-    assert len((await state_history(fresh_citizen, StatePaged(), deps)).records) == 1
+    assert len((await state_history(fresh_citizen, Paged(), deps)).records) == 1
 
 
 async def test_a_change_that_says_nothing_makes_no_graph(deps: Deps, fresh_citizen: str) -> None:
@@ -192,17 +193,18 @@ async def test_a_change_that_says_nothing_makes_no_graph(deps: Deps, fresh_citiz
 
 async def test_the_history_tells_each_record_once_a_page_at_a_time(deps: Deps, fresh_citizen: str) -> None:
     with pytest.raises(NotFound):
-        await state_history(fresh_citizen, StatePaged(), deps)
+        await state_history(fresh_citizen, Paged(), deps)
     await stored(deps, remember(fresh_citizen, "a"))
-    assert (await state_history(fresh_citizen, StatePaged(), deps)).records == ()
+    assert (await state_history(fresh_citizen, Paged(), deps)).records == ()
     for number in range(5):
         await change(deps, fresh_citizen, NOW + number, energy=number / 10)
     records: list[StateRecord] = []
     cursor = None
     for _ in range(3):
-        page = await state_history(fresh_citizen, StatePaged(limit=3, cursor=cursor), deps)
+        page = await state_history(fresh_citizen, Paged(limit=3, cursor=cursor), deps)
         records += page.records
         cursor = page.next
+        await change(deps, fresh_citizen, NOW + 9, energy=len(records) / 10)  # moves nothing on the pages behind
     assert cursor is None
     assert [record.version for record in records] == list(range(1, 10))
     assert [record.energy for record in records if record.expired_at is None and record.invalid_at] == [
