@@ -12,17 +12,24 @@ from rich.text import Text
 
 from api.cli import edge, options
 from api.runtime import Runtime, running
-from orchestration.moving.exporting import export
+from orchestration.moving.exporting import Wanted, export
 from orchestration.moving.lines import Origin
 from schemas.base import CitizenId, Request
 from schemas.errors import InvalidRequest, NotFound
 from schemas.memory import Level
 from schemas.settings import Settings
+from schemas.temporal import Moment, to_instant
 from substrate.graph_schema import origin_of
 
-OPTIONS = {"citizen_id": "--citizen", "level": "--level"}
+OPTIONS = {"citizen_id": "--citizen", "level": "--level", "known_at": "--known-at"}
 
 app = typer.Typer(add_completion=False)
+
+
+class KnownThen(Request):
+    """As it was known at which moment."""
+
+    known_at: Moment | None = None
 
 
 class Chosen(Request):
@@ -43,18 +50,23 @@ def export_graphs(  # noqa: PLR0913  (each is an option of the command)
     embeddings: Annotated[
         bool, typer.Option("--embeddings", help="With the vectors; otherwise an import makes them anew.")
     ] = False,
+    known_at: Annotated[
+        str | None, typer.Option(metavar="TIME", help="As it was known then; without it, all that is known.")
+    ] = None,
 ) -> None:
     """Write whole memories as lines of JSON, with every record on both time axes (docs/export.md)."""
     chosen = None if whole else edge.checked(Chosen, {"level": level.upper(), "citizen_id": citizen}, OPTIONS)
     if target is not None and target.exists():
         raise InvalidRequest(f"{target} is there already", remedy="Name a file that does not exist yet.")
-    edge.run(_exported(edge.settings_of(ctx), chosen, target, embeddings=embeddings))
+    said = edge.checked(KnownThen, edge.given({"known_at": edge.time_of("--known-at", known_at)}), OPTIONS)
+    wanted = Wanted(embeddings, None if said.known_at is None else to_instant(said.known_at))
+    edge.run(_exported(edge.settings_of(ctx), chosen, target, wanted))
 
 
-async def _exported(settings: Settings, chosen: Chosen | None, target: Path | None, *, embeddings: bool) -> None:
+async def _exported(settings: Settings, chosen: Chosen | None, target: Path | None, wanted: Wanted) -> None:
     async with running(settings) as runtime:
         origins = await _origins(runtime, chosen)
-        lines = await export(origins, runtime.deps, embeddings=embeddings)
+        lines = await export(origins, runtime.deps, **wanted._asdict())
         if target is None:
             sys.stdout.flush()
             sys.stdout.buffer.writelines(lines)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
+from pydantic import Field
 
 from api.addresses import noted
 from api.bodies import StrictRoute
@@ -17,7 +18,7 @@ from orchestration import citizen
 from orchestration.learning import learning_page
 from orchestration.moving.exporting import export
 from orchestration.moving.lines import Origin
-from schemas.base import CitizenId
+from schemas.base import CitizenId, Request
 from schemas.citizen import (
     CitizenState,
     LearningMoments,
@@ -29,7 +30,15 @@ from schemas.citizen import (
 from schemas.erasure import EraseCitizen, ErasureReport
 from schemas.memory import Level
 from schemas.paging import Paged
-from schemas.temporal import Scope
+from schemas.temporal import Moment, Scope, to_instant
+
+
+class Exported(Request):
+    """What an export holds: with the vectors or without, and as it was known at `known_at` or as it is."""
+
+    embeddings: bool = Field(default=False, description="With the vectors; otherwise an import makes them anew.")
+    known_at: Moment | None = None
+
 
 router = APIRouter(prefix="/v1/citizens", tags=["citizens"], route_class=StrictRoute)
 
@@ -76,16 +85,19 @@ async def dissonances(
 @router.get("/{citizen_id}/export", response_class=StreamingResponse)
 @needs(citizen_may("read"))
 async def export_memory(
-    citizen_id: CitizenId,
-    runtime: Opened,
-    embeddings: Annotated[
-        bool, Query(description="With the vectors; otherwise an import makes them anew.")
-    ] = False,
+    citizen_id: CitizenId, asked: Annotated[Exported, Query()], runtime: Opened
 ) -> StreamingResponse:
-    """The whole personal memory as lines of JSON, every record on both time axes (`docs/export.md`)."""
-    lines = await export([Origin(Level.N1, citizen_id)], runtime.deps, embeddings=embeddings)
+    """The whole personal memory as lines of JSON, every record on both time axes (`docs/export.md`).
+
+    `Substrate-Notes` says what was assumed.
+    """
+    known_at = None if asked.known_at is None else to_instant(asked.known_at)
+    origin = Origin(Level.N1, citizen_id)
+    lines = await export([origin], runtime.deps, embeddings=asked.embeddings, known_at=known_at)
     name = f'attachment; filename="{citizen_id}.jsonl"'
-    return StreamingResponse(lines, media_type="application/x-ndjson", headers={"Content-Disposition": name})
+    answer = StreamingResponse(lines, media_type="application/x-ndjson", headers={"Content-Disposition": name})
+    noted(answer, asked)
+    return answer
 
 
 @router.delete("/{citizen_id}")

@@ -39,6 +39,7 @@ class Identity:
     def __init__(self, name: object = None) -> None:
         self.name = name
         self._carried: Mapping[str, Any] | None = None
+        self._placed = False
         self._versions: set[int] = set()
         self._open: list[tuple[Period, Period]] = []
         self._begun = -(2**63)
@@ -53,8 +54,9 @@ class Identity:
         elif kind == "record":
             if self._carried is None:
                 raise LineFault(f"it is a record of {line['of']}, which does not stand before it")
-            if "shares_trace_of" in line and line["shares_trace_of"] not in self._versions:
+            if "shares_trace_of" in line and line["shares_trace_of"] not in self._past_versions():
                 raise LineFault("it shares the trace of a record that does not stand before it")
+            self._place_carried(properties)
             self._version(properties)
             self._add(properties)
         elif self.name == STATE:
@@ -73,11 +75,21 @@ class Identity:
         self._add(properties)
 
     def finish(self) -> None:
-        """The record that the memory carries comes last in time, and first in the file."""
-        if self._carried is not None:
+        """The record that the memory carries comes first in the file; in time it may be the last."""
+        if not self._placed and self._carried is not None:
             self._version(self._carried)
             self._add(self._carried)
-            self._carried = None
+        self._carried = None
+
+    def _past_versions(self) -> set[int]:
+        return self._versions - ({self._carried["version"]} if self._carried is not None else set())
+
+    def _place_carried(self, following: Mapping[str, Any]) -> None:
+        """Take the record that is carried in its turn: a change of an earlier stretch of time comes after it."""
+        if not self._placed and self._carried is not None and self._carried["version"] < following["version"]:
+            self._placed = True
+            self._version(self._carried)
+            self._add(self._carried)
 
     def _version(self, properties: Mapping[str, Any]) -> None:
         if properties["version"] in self._versions:
