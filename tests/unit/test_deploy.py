@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from pydantic import AliasChoices
+from pydantic import AliasChoices, SecretStr
 from pydantic_settings import BaseSettings
 
 from api.metrics import REGISTRY, engine_families
@@ -37,20 +37,39 @@ def exported() -> set[str]:
     return names
 
 
-def read_by_settings() -> set[str]:
-    """Every name of the environment that the settings read."""
+def names_of_fields() -> dict[str, frozenset[str]]:
+    """The names of the environment that set each field, by `Group.field`."""
     groups = [
         kind
         for kind in vars(settings).values()
         if isinstance(kind, type) and issubclass(kind, BaseSettings) and kind is not BaseSettings
     ]
-    found = set()
+    found = {}
     for kind in groups:
         for name, field in kind.model_fields.items():
             alias = field.validation_alias
             named = alias.choices if isinstance(alias, AliasChoices) else [f"SUBSTRATE_{name.upper()}"]
-            found |= {str(one) for one in named}
+            found[f"{kind.__name__}.{name}"] = frozenset(map(str, named))
     return found
+
+
+def read_by_settings() -> set[str]:
+    """Every name of the environment that the settings read."""
+    return set().union(*names_of_fields().values())
+
+
+DECIDED_THERE = {
+    "StoreSettings.data": "the engine is the server beside it",
+    "StoreSettings.url": "its host and port are given instead",
+    "StoreSettings.username": "the server has its default user alone",
+    "EmbeddingSettings.cache": "the image keeps it in the home of its user",
+    "ServerSettings.host": "the image listens on every address of its container",
+    "ServerSettings.port": "the image has the port that is published",
+    "AuthSettings.open": "only loopback may be open, and a container is reached from outside",
+    "ClientSettings.base_url": "of clients, not of the service",
+    "ClientSettings.api_key": "of clients, not of the service",
+}
+"""Settings that the compose file does not pass on, each with its reason."""
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
@@ -84,6 +103,24 @@ def test_compose_hands_the_service_only_what_its_settings_read() -> None:
     assert set(SERVICES["substrate"]["environment"]) <= read_by_settings()
     dockerfile = (DEPLOY / "Dockerfile").read_text()
     assert set(re.findall(r"\bSUBSTRATE_\w+", dockerfile)) <= read_by_settings()
+
+
+def test_compose_hands_the_service_every_setting_that_it_does_not_decide_itself() -> None:
+    handed = set(SERVICES["substrate"]["environment"])
+    missing = {field for field, names in names_of_fields().items() if not names & handed}
+    assert missing == DECIDED_THERE.keys()
+
+
+def test_what_nobody_sets_for_compose_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = SERVICES["substrate"]["environment"]
+    for name, value in given.items():
+        monkeypatch.setenv(name, re.sub(r"\$\{\w+:-(.*)\}", r"\1", value))
+    made = settings.Settings(auth=settings.AuthSettings(admin_key=SecretStr("k" * 20)))
+    for name in read_by_settings():
+        monkeypatch.delenv(name, raising=False)
+    unset = settings.Settings(auth=settings.AuthSettings(admin_key=SecretStr("k" * 20)))
+    assert (made.language_model, made.server, made.auth) == (unset.language_model, unset.server, unset.auth)
+    assert made.embedding == unset.embedding.model_copy(update={"embedding": "local"})
 
 
 def test_compose_refuses_to_start_without_its_secrets_and_the_example_names_them_empty() -> None:
