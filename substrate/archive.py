@@ -10,6 +10,7 @@ from schemas.errors import Fault
 from substrate.connection import Connection, GraphMissing, Row, parameters
 from substrate.cypher import moving as cypher
 from substrate.cypher.query import TRACE_LABELS, Query, role_of
+from substrate.halves import in_halves
 from substrate.indexing import NOTHING
 from substrate.upkeep import Part, parts
 
@@ -128,8 +129,12 @@ async def _share(connection: Connection, graph: str, query: Query, part: Part) -
 
 async def put(connection: Connection, graph: str, query: Query, rows: Sequence[Mapping[str, Any]]) -> int:
     """Write rows by one of the `PUT_` queries; returns how many were written."""
-    reply = await connection.write(graph, query, parameters({"rows": list(rows)}))
-    return int(reply[0][0])
+
+    async def send(part: Sequence[Mapping[str, Any]]) -> int:
+        reply = await connection.write(graph, query, parameters({"rows": list(part)}))
+        return int(reply[0][0])
+
+    return sum(await in_halves(rows, send))
 
 
 async def put_stamp(connection: Connection, graph: str, properties: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import Final
 
-from schemas.errors import Unavailable
+from schemas.errors import StoreTimeout, Unavailable
 from substrate import indexing
 from substrate.connection import Connection, ConnectionLost, Row
 from substrate.cypher.query import Query
@@ -24,20 +24,24 @@ class Once:
     """A statement that looks for the receipts of its commands first and applies none that has one.
 
     Therefore it can be sent again after a lost connection: what the first sending did is then read from its
-    receipts, in the same atomic step that would do it. `again` says that this happened.
+    receipts, in the same atomic step that would do it. `again` says that this happened, be it to the larger
+    statement of which this is a part.
     """
 
-    def __init__(self, connection: Connection, graph: str, statement: tuple[Query, str]) -> None:
-        self.again = False
+    def __init__(
+        self, connection: Connection, graph: str, statement: tuple[Query, str], *, again: bool = False
+    ) -> None:
+        self.again = again
         self._connection = connection
         self._graph = graph
         self._statement = statement
 
-    async def send(self, command_ids: Sequence[str]) -> list[Row]:
+    async def send(self, command_ids: Sequence[str], *, divisible: bool = False) -> list[Row]:
         """The rows of the statement, sent anew until the engine answers. `command_ids`: what to ask for later.
 
         Raises Unsure when a connection was lost and none was to be had for three seconds; else what
-        `Connection.write` raises.
+        `Connection.write` raises. A statement that is `divisible` is not sent anew when it takes too long:
+        StoreTimeout, also after a lost connection.
         """
         give_up = time.monotonic() + SOUGHT_FOR_S
         while True:
@@ -46,6 +50,8 @@ class Once:
                     await indexing.wait_operational(self._connection, self._graph)
                 return await self._connection.write(self._graph, *self._statement)
             except Unavailable as error:
+                if divisible and isinstance(error, StoreTimeout):
+                    raise
                 if not self.again and not isinstance(error, ConnectionLost):
                     raise
                 self.again = True

@@ -11,6 +11,7 @@ from substrate.connection import Connection, Row, parameters
 from substrate.cypher import write as cypher
 from substrate.cypher.columns import RECEIPT_COLUMNS
 from substrate.cypher.query import Query
+from substrate.halves import in_halves
 from substrate.once import Once
 from substrate.rows import Kept
 
@@ -71,18 +72,28 @@ class Batch(NamedTuple):
 
 
 async def _write(connection: Connection, graph: str, query: Query, batch: Batch) -> list[Mark]:
-    once = Once(connection, graph, (query, batch_parameters(batch, query.name)))
+    """The marks of the rows. A whole's receipt is kept with its first part, and stops none of its rows."""
+    again = False
+
+    async def send(rows: Sequence[Mapping[str, Any]]) -> list[Mark]:
+        nonlocal again
+        part = batch._replace(rows=rows)
+        once = Once(connection, graph, (query, batch_parameters(part, query.name)), again=again)
+        try:
+            marks = in_order(await _sent(once, part), part)
+        finally:
+            again = once.again
+        return [_as_sent(*one, batch.at) for one in zip(marks, rows, strict=True)] if again else marks
+
+    return [mark for part in await in_halves(batch.rows, send) for mark in part]
+
+
+async def _sent(once: Once, batch: Batch) -> list[Row]:
     try:
-        reply = await once.send(batch.command_ids)
+        return await once.send(batch.command_ids, divisible=len(batch.rows) > 1)
     except Conflict:
         # Another writer stored one of the ids between our look and our write; now the look finds it.
-        reply = await once.send(batch.command_ids)
-    marks = in_order(reply, batch)
-    return (
-        [_as_sent(mark, row, batch.at) for mark, row in zip(marks, batch.rows, strict=True)]
-        if once.again
-        else marks
-    )
+        return await once.send(batch.command_ids, divisible=len(batch.rows) > 1)
 
 
 def _as_sent(mark: Mark, row: Mapping[str, Any], at: Instant) -> Mark:

@@ -1,0 +1,27 @@
+"""Rows that are written together where the engine is quick enough, and in halves where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from schemas.errors import StoreTimeout
+
+
+async def in_halves[Row, Answer](
+    rows: Sequence[Row], send: Callable[[Sequence[Row]], Awaitable[Answer]]
+) -> list[Answer]:
+    """What `send` answers for the rows, in order: once, or for each part of them.
+
+    A statement that runs past its deadline changes nothing, so its rows are sent again in halves, down to a
+    single one. Raises StoreTimeout when even that takes too long; the parts before it are then written.
+    """
+    try:
+        return [await send(rows)]
+    except StoreTimeout as error:
+        if len(rows) < 2:
+            raise StoreTimeout(
+                f"the engine is too busy to write even a single row within its deadline: {error.detail}",
+                remedy="Send the same again when it is less busy: what is stored by then counts once.",
+            ) from error
+    middle = len(rows) // 2
+    return [*await in_halves(rows[:middle], send), *await in_halves(rows[middle:], send)]
