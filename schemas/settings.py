@@ -83,7 +83,7 @@ class EmbeddingSettings(_Group):
     embedding: str | None = Field(default=None, description="Unset: openai when a key is there, else local.")
     cache: Path = Field(
         default_factory=lambda: user_cache_path("substrate"),
-        description="Where the ONNX file of the local model is kept; unset: the platform's directory for caches.",
+        description="Where a clone keeps the local model's file; unset: the platform's directory for caches.",
     )
     openai_api_key: _OpenAIKey = None
     openai_base_url: _OpenAIAddress = None

@@ -19,8 +19,9 @@ from schemas.errors import NotFound
 from schemas.temporal import Instant, to_datetime
 
 CITIZEN: Final = "ada"
-HOME: Final = Path(__file__).resolve().parents[2] / "examples" / "ada"
-"""Beside the packages in a source tree; not part of an installed wheel."""
+_CARRIED: Final = Path(__file__).resolve().parent / "ada"
+HOME: Final = _CARRIED if _CARRIED.exists() else Path(__file__).resolve().parents[2] / "examples" / "ada"
+"""A wheel carries it here; in a source tree it lies beside the packages."""
 FILES: Final = (
     ("n1_personal.jsonl", "commands"),
     ("n2_collective.jsonl", "commands"),
@@ -65,7 +66,7 @@ class Story:
 def story(now: Instant, home: Path = HOME) -> Story:
     """The example life, moved by whole days so that it ended yesterday.
 
-    Raises NotFound when the examples are not there, as in an installed package.
+    Raises NotFound when the examples are not there.
     """
     try:
         expected = orjson.loads((home / "expect.json").read_bytes())
@@ -73,7 +74,7 @@ def story(now: Instant, home: Path = HOME) -> Story:
     except FileNotFoundError as error:
         raise NotFound(
             f"the example life is not here ({home})",
-            remedy="It is part of the source tree, not of an installed package: run the demo from a clone.",
+            remedy="It is part of every wheel and every clone: install Substrate again.",
         ) from error
     end = datetime.fromisoformat(expected["now"])
     shift = timedelta(days=(to_datetime(now).date() - end.date()).days)

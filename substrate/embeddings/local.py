@@ -13,12 +13,12 @@ from tokenizers import Tokenizer
 
 from schemas.errors import Fault
 from substrate.embeddings.embedder import Embedder, Source
-from substrate.embeddings.minilm_cache import onnx_file
-from substrate.embeddings.minilm_weights import TOKENIZER_SHA256, check, installed
+from substrate.minilm import weights
+from substrate.minilm.model_file import onnx_file
 
 if TYPE_CHECKING:
     from schemas.settings import EmbeddingSettings
-    from substrate.embeddings.minilm_onnx import Precision
+    from substrate.minilm.graph import Precision
 
 MODEL: Final = "all-MiniLM-L6-v2"
 DIMENSION: Final = 384
@@ -73,9 +73,7 @@ def opened(settings: EmbeddingSettings) -> Embedder:
 
 
 def _tokenizer() -> Tokenizer:
-    path = installed().tokenizer
-    check(path, TOKENIZER_SHA256)
-    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer = Tokenizer.from_file(str(weights.tokenizer()))
     tokenizer.no_padding()
     tokenizer.enable_truncation(MAX_TOKENS)
     return tokenizer

@@ -506,7 +506,7 @@ def test_without_the_examples_the_demo_says_so(
     monkeypatch.setattr(story.story, "__defaults__", (tmp_path,))
     said = command("demo")
     assert said.code == 4
-    assert "source tree" in said.err
+    assert "install Substrate again" in said.err
 
 
 def test_what_nobody_expected_is_called_a_defect(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:

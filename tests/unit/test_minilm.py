@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 
 from schemas.errors import Fault
 from schemas.settings import EmbeddingSettings
-from substrate.embeddings import Embedder, minilm_cache, minilm_weights, open_embedder
+from substrate.embeddings import Embedder, open_embedder
 from substrate.embeddings.local import LocalMiniLM
-from substrate.embeddings.minilm_cache import file_name, onnx_file
-from substrate.embeddings.minilm_onnx import quantised
-from substrate.embeddings.minilm_weights import Files, Weights, installed, weights
+from substrate.minilm import model_file
+from substrate.minilm import weights as official
+from substrate.minilm.graph import quantised
+from substrate.minilm.model_file import file_name, onnx_file
+from substrate.minilm.tensors import Weights, weights
+from substrate.minilm.weights import Files, installed
 
 TEXTS = [
     "Melanie painted a lake at sunrise.",
@@ -164,7 +167,7 @@ def test_the_model_is_made_once_and_then_read_without_the_weights(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = onnx_file(cache, "int8")
-    monkeypatch.setattr(minilm_cache, "weights", None)
+    monkeypatch.setattr(model_file, "installed", None)
     assert onnx_file(cache, "int8") == first
 
 
@@ -194,7 +197,7 @@ def test_a_file_of_another_recipe_is_not_taken_for_ours(
 ) -> None:
     ours = onnx_file(cache, "int8")
     (tmp_path / file_name("int8").replace("recipe", "recipe9")).write_bytes(ours)
-    monkeypatch.setattr(minilm_cache, "RECIPE", f"9{minilm_cache.RECIPE}")
+    monkeypatch.setattr(model_file, "RECIPE", f"9{model_file.RECIPE}")
     remade = onnx_file(tmp_path, "int8")
     assert remade != ours
     assert (tmp_path / file_name("int8")).read_bytes() == remade
@@ -204,7 +207,7 @@ def test_the_cached_file_is_an_onnx_file_that_names_its_origin(cache: Path) -> N
     onnx_file(cache, "int8")
     session = onnxruntime.InferenceSession(cache / file_name("int8"), providers=["CPUExecutionProvider"])
     told = session.get_modelmeta().custom_metadata_map
-    assert told["weights"] == minilm_weights.WEIGHTS_SHA256
+    assert told["weights"] == official.WEIGHTS_SHA256
     assert told["recipe"] == file_name("int8")
 
 
@@ -225,7 +228,7 @@ def test_altered_weights_are_refused_and_nothing_is_cached(
 ) -> None:
     altered = tmp_path / "model.safetensors"
     altered.write_bytes(b"not the weights")
-    monkeypatch.setattr(minilm_cache, "installed", lambda: Files(altered, altered))
+    monkeypatch.setattr(model_file, "installed", lambda: Files(altered, altered))
     with pytest.raises(Fault, match="not the official file"):
         onnx_file(tmp_path / "cache", "int8")
     assert not (tmp_path / "cache").exists()
@@ -234,7 +237,7 @@ def test_altered_weights_are_refused_and_nothing_is_cached(
 def test_an_altered_tokenizer_is_refused(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     altered = tmp_path / "tokenizer.json"
     altered.write_bytes(b"{}")
-    monkeypatch.setattr("substrate.embeddings.local.installed", lambda: Files(altered, altered))
+    monkeypatch.setattr(official, "installed", lambda: Files(altered, altered))
     with pytest.raises(Fault, match=r"tokenizer\.json .* not the official file"):
         LocalMiniLM(cache)
 
@@ -243,13 +246,13 @@ def test_a_missing_file_or_package_is_a_fault_with_a_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(Fault, match="cannot be read") as error:
-        minilm_weights.check(tmp_path / "nothing", "")
-    assert "Reinstall" in error.value.remedy
+        official.check(tmp_path / "nothing", "")
+    assert "Install" in error.value.remedy
 
     def missing(name: str) -> None:
         raise PackageNotFoundError(name)
 
-    monkeypatch.setattr(minilm_weights, "distribution", missing)
+    monkeypatch.setattr(official, "distribution", missing)
     with pytest.raises(Fault, match="not installed"):
         installed()
 
@@ -268,7 +271,7 @@ def test_a_write_that_fails_leaves_no_half_file(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(Fault, match="cannot be kept"):
-        minilm_cache._write(tmp_path / "model.onnx", b"model")
+        model_file._write(tmp_path / "model.onnx", b"model")
     gc.collect()
     assert list(tmp_path.iterdir()) == []
 

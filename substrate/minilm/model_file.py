@@ -1,4 +1,4 @@
-"""The ONNX file of the local model: made once, sealed, kept in the cache directory.
+"""The ONNX file of the local model: made once and sealed; carried by a wheel, or kept in the cache directory.
 
 The file ends with the SHA-256 (hex) of the recipe and of all bytes before it, as the last metadata entry, so
 that it is still an ONNX file. A file that is cut, altered or of another recipe does not match its seal and is
@@ -16,10 +16,10 @@ from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Final
 
 from schemas.errors import Fault
-from substrate.embeddings.minilm_weights import WEIGHTS_SHA256, installed, weights
+from substrate.minilm.weights import CARRIED, REMEDY, WEIGHTS_SHA256, installed
 
 if TYPE_CHECKING:
-    from substrate.embeddings.minilm_onnx import Precision
+    from substrate.minilm.graph import Precision
 
 # Raise it with every change of the graph, or files made by older code would be used for newer code.
 RECIPE: Final = 1
@@ -27,24 +27,39 @@ SEAL: Final = 64
 
 
 def onnx_file(cache: Path, precision: Precision) -> bytes:
-    """The serialised model, from the file in `cache` when that is whole, else built and put there.
+    """The serialised model: that which is carried, else the file in `cache` when it is whole, else made anew.
 
-    The SHA-256 of the weights is checked when the file is built and is part of its name and seal; afterwards
+    The SHA-256 of the weights is checked when the file is made and is part of its name and seal; afterwards
     the weights are not opened.
-    Errors: Fault when the weights are missing or not the official ones, or `cache` cannot be written.
+    Errors: Fault when what is carried is damaged, the weights are missing or not the official ones, or `cache`
+    cannot be written.
     """
-    path = cache / file_name(precision)
+    name = file_name(precision)
+    if (CARRIED / name).exists():
+        return _carried(CARRIED / name)
+    path = cache / name
     try:
         model = path.read_bytes()
     except FileNotFoundError:
         model = b""
     except OSError as exc:
         raise _unusable(cache) from exc
-    if model[-SEAL:] == _seal(model[:-SEAL], path.name):
+    if _is_whole(model, name):
         return model
-    model = _built(path.name, precision)
+    model = made(installed().weights, precision)
     _write(path, model)
     return model
+
+
+def _carried(path: Path) -> bytes:
+    model = path.read_bytes()
+    if not _is_whole(model, path.name):
+        raise Fault("The embedding model that this installation carries is damaged.", remedy=REMEDY)
+    return model
+
+
+def _is_whole(model: bytes, name: str) -> bool:
+    return model[-SEAL:] == _seal(model[:-SEAL], name)
 
 
 def file_name(precision: Precision) -> str:
@@ -52,11 +67,13 @@ def file_name(precision: Precision) -> str:
     return f"all-MiniLM-L6-v2-{precision}-recipe{RECIPE}-{WEIGHTS_SHA256[:12]}.onnx"
 
 
-def _built(recipe: str, precision: Precision) -> bytes:
-    # Imported only to build: the onnx package would stay in the memory of every serving process.
-    builder = import_module("substrate.embeddings.minilm_onnx")
-    with weights(installed().weights) as tensors:
-        model = builder.build(tensors, precision)
+def made(weights: Path, precision: Precision) -> bytes:
+    """The sealed model, made of the official weights at this path. Fault when they are not official."""
+    # Imported only here: what makes the file would stay in the memory of every serving process.
+    graph = import_module("substrate.minilm.graph")
+    recipe = file_name(precision)
+    with import_module("substrate.minilm.tensors").weights(weights) as tensors:
+        model = graph.build(tensors, precision)
     for key, value in (("weights", WEIGHTS_SHA256), ("recipe", recipe), ("seal", "0" * SEAL)):
         model.metadata_props.add(key=key, value=value)
     body: bytes = model.SerializeToString()[:-SEAL]

