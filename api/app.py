@@ -19,6 +19,7 @@ from api.bodies import BodyLimit
 from api.gate import Gate
 from api.metrics import query_in_flight
 from api.needs import closed_unless_declared
+from api.opening import Failed, Opening
 from api.rates import Rates
 from api.routes import (
     association,
@@ -37,7 +38,7 @@ from api.routes import (
     upkeep,
     validation,
 )
-from api.runtime import Runtime, running
+from api.runtime import Runtime, Waiting, running
 from api.tokens import reader_of
 from schemas.settings import ServerSettings, Settings
 
@@ -67,17 +68,23 @@ SMALLEST_TO_COMPRESS: Final = 1400
 """Bytes of one packet: what fits is sent as it is."""
 
 
-def create_app(settings: Settings, show: Show | None = None) -> FastAPI:
+def create_app(settings: Settings, show: Show | None = None, failed: Failed | None = None) -> FastAPI:
     """The application. It opens the store and the embedder at its start and closes them at its end.
 
-    `show` is given the administrator's key that is made for a store without keys; without it none is made.
+    `show` is given the administrator's key that is made for a store without keys; without it none is made. With
+    `failed` the application serves while the engine loads, and that is told when the store then cannot be opened.
     """
 
     @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with running(settings) as runtime, _keyring(runtime, show) as keyring:
-            app.state.runtime, app.state.keyring = runtime, keyring
+    async def opened(waiting: Waiting) -> AsyncIterator[tuple[Runtime, Keyring]]:
+        async with running(settings, waiting) as runtime, _keyring(runtime, show) as keyring:
             runtime.deps.connection.around = traces.query if traces else query_in_flight
+            yield runtime, keyring
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.opening = Opening(failed)
+        async with app.state.opening.held(opened):
             yield
         if traces:
             await asyncio.to_thread(traces.close)
@@ -93,6 +100,7 @@ def create_app(settings: Settings, show: Show | None = None) -> FastAPI:
     )
     traces = _traces(settings.server)
     app.state.open = settings.auth.open
+    app.state.opening = Opening(failed)
     app.add_middleware(BodyLimit)
     app.add_middleware(Gate, rates=Rates(settings.auth), opened=settings.auth.open)
     app.add_middleware(GZipMiddleware, minimum_size=SMALLEST_TO_COMPRESS, compresslevel=1)

@@ -6,14 +6,15 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from api.opening import Opening
 from api.runtime import Runtime
 from schemas.temporal import Instant
 
 
 async def open_runtime(request: Request) -> Runtime:
-    """The store and the embedder that the application opened at its start."""
-    runtime: Runtime = request.app.state.runtime
-    return runtime
+    """The store and the embedder that the application holds open. Raises Unavailable until they are."""
+    opening: Opening = request.app.state.opening
+    return opening.store()[0]
 
 
 async def read_clock(runtime: Annotated[Runtime, Depends(open_runtime)]) -> Instant:

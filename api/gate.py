@@ -19,10 +19,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api import metrics, observability
 from api.auth import OPEN, Keyring, challenge
 from api.needs import Caller
+from api.opening import Opening
 from api.problems import problem_of
 from api.rates import Rates
 from api.runtime import now
-from schemas.errors import Forbidden, SubstrateError, Unavailable
+from schemas.errors import Forbidden, SubstrateError
 
 PUBLIC: Final = frozenset(
     ("/", "/health/live", "/health/ready", "/docs", "/docs/oauth2-redirect", "/openapi.json")
@@ -108,6 +109,11 @@ class Gate:
             error = Forbidden("an open service answers on a loopback address alone", remedy="Call localhost.")
             return problem_of(error, scope["path"])
         scope["state"]["caller"] = Caller(OPEN)
+        try:
+            if not is_public(scope["path"]):
+                opening_of(scope).check()
+        except SubstrateError as error:
+            return problem_of(error, scope["path"])
         return None
 
 
@@ -144,10 +150,13 @@ def is_public(path: str) -> bool:
 
 def keyring_of(scope: Scope) -> Keyring:
     """The keyring of the open store. Raises Unavailable while it is not open."""
-    keyring: Keyring | None = getattr(scope["app"].state, "keyring", None)
-    if keyring is None:
-        raise Unavailable("the store is not open yet", remedy="Try again in a moment.")
-    return keyring
+    return opening_of(scope).store()[1]
+
+
+def opening_of(scope: Scope) -> Opening:
+    """What holds the store of the application open."""
+    opening: Opening = scope["app"].state.opening
+    return opening
 
 
 async def caller_if_any(request: Request) -> Caller | None:

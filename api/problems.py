@@ -53,6 +53,9 @@ class Problem(Frozen):
     instance: str = Field(description="The path that was asked for.")
     remedy: str = ""
     faults: tuple[str, ...] = ()
+    retry_after_s: int | None = Field(
+        default=None, description="Seconds after which to try again, as in `Retry-After`; an estimate."
+    )
     current_version: int | None = Field(
         default=None, description="In a conflict, the version of the record that it is about."
     )
@@ -80,6 +83,7 @@ def answer(problem: Problem, headers: Mapping[str, str] | None = None) -> JSONRe
 
 def problem_of(error: SubstrateError, path: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """The response for one of our errors."""
+    after = error.retry_after if isinstance(error, Unavailable | RateLimited) else None
     problem = Problem(
         type=f"/problems/{error.slug}",
         title=error.title,
@@ -88,9 +92,10 @@ def problem_of(error: SubstrateError, path: str, headers: Mapping[str, str] | No
         instance=quote(path)[:MAX_WORDS],
         remedy=error.remedy,
         faults=shortened(error.faults),
+        retry_after_s=after,
         current_version=error.current_version if isinstance(error, Conflict) else None,
     )
-    retry = {"Retry-After": str(error.retry_after)} if isinstance(error, Unavailable | RateLimited) else {}
+    retry = {} if after is None else {"Retry-After": str(after)}
     return answer(problem, {**retry, **(headers or {})})
 
 

@@ -6,7 +6,7 @@ import asyncio
 import gc
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import NamedTuple
 
@@ -17,11 +17,14 @@ from schemas.temporal import Instant
 from substrate.connection import Connection
 from substrate.embedded import EmbeddedEngine
 from substrate.embeddings import open_embedder
+from substrate.engine_loading import Loading
 from substrate.graph_schema import Graphs
 from substrate.language_models import open_language_model
 from substrate.rerankers import open_reranker
 
 logger = logging.getLogger(__name__)
+
+type Waiting = Callable[[Loading], None]
 
 YOUNG_OBJECTS = 50_000
 LEAST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0
@@ -49,9 +52,10 @@ def now() -> Instant:
 
 
 @asynccontextmanager
-async def running(settings: Settings) -> AsyncIterator[Runtime]:
+async def running(settings: Settings, waiting: Waiting | None = None) -> AsyncIterator[Runtime]:
     """Open the store and the embedder, and close both at the end.
 
+    `waiting` is told again and again how far an embedded engine is, as long as it loads.
     Raises EngineFault when the embedded engine cannot start, Unavailable when the server does not answer.
     """
     embedder = await asyncio.to_thread(open_embedder, settings.embedding)
@@ -62,7 +66,7 @@ async def running(settings: Settings) -> AsyncIterator[Runtime]:
         model = await asyncio.to_thread(open_language_model, settings.language_model)
         reranker = await asyncio.to_thread(open_reranker, settings.language_model.reranker)
         await embedder.ready()
-        engine = await _start_engine(settings.store)
+        engine = await _start_engine(settings.store, waiting)
         connection = _connect(settings.store, engine)
         graphs = Graphs(connection, model=embedder.model, dimension=embedder.dimension)
         await connection.ping()
@@ -88,9 +92,11 @@ async def running(settings: Settings) -> AsyncIterator[Runtime]:
 
 
 @asynccontextmanager
-async def opened_store(store: StoreSettings) -> AsyncIterator[tuple[Connection, EmbeddedEngine | None]]:
-    """The store alone, without an embedder, for as long as it is needed. Raises as `running` does."""
-    engine = await _start_engine(store)
+async def opened_store(
+    store: StoreSettings, waiting: Waiting | None = None
+) -> AsyncIterator[tuple[Connection, EmbeddedEngine | None]]:
+    """The store alone, without an embedder, for as long as it is needed. Raises and tells as `running` does."""
+    engine = await _start_engine(store, waiting)
     connection = _connect(store, engine)
     try:
         yield connection, engine
@@ -110,10 +116,12 @@ def _settle() -> None:
     gc.set_threshold(YOUNG_OBJECTS, 20, 20)
 
 
-async def _start_engine(store: StoreSettings) -> EmbeddedEngine | None:
+async def _start_engine(store: StoreSettings, waiting: Waiting | None) -> EmbeddedEngine | None:
     if store.server_url() is not None:
         return None
     engine = EmbeddedEngine(store.data)
+    if waiting is not None:
+        engine.waiting = waiting
     await engine.start()
     return engine
 

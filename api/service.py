@@ -12,12 +12,13 @@ from api import explorer
 from api.app import create_app, installed_version
 from api.auth import Show
 from api.mcp.door import Door
+from api.opening import Failed
 from schemas.settings import Settings
 
 
-def create_service(settings: Settings, show: Show | None = None) -> FastAPI:
+def create_service(settings: Settings, show: Show | None = None, failed: Failed | None = None) -> FastAPI:
     """The application of `create_app` with everything else that is served beside it."""
-    service = create_app(settings, show)
+    service = create_app(settings, show, failed)
     explorer.install(service)
     door = Door(service, installed_version())
     service.router.routes.append(Route(door.path, door, methods=["POST"]))

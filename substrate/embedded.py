@@ -6,7 +6,9 @@ Who holds what:
 - `engine.users` is locked, shared, by every process that uses the directory. Whoever leaves and can turn
   that into an exclusive lock was the last one, and stops the engine; otherwise it goes on for the others.
 - Whoever finds the lock free starts the engine, be it the first one or one of several whose engine died.
-- An engine whose starter was killed goes on serving; the next process to open the directory connects to it.
+- An engine whose starter was killed goes on serving; the next process to open the directory connects to it. When
+  nobody does, the engine's keeper (`substrate.engine_keeper`) ends it after `LEASE_S`.
+- An engine that loads is never stopped: whoever leaves it, leaves it to its keeper.
 - Only our own child, or the process that the kernel names as the listener on our socket, is ever signalled.
 """
 
@@ -18,29 +20,40 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from schemas.errors import EngineFault, SubstrateError, Unavailable
+from substrate import engine_loading
+from substrate.engine_loading import Loading
 from substrate.engine_process import Launch, file_fault, launch, start_fault
 from substrate.engine_socket import Pulse, listens, ping, remove_socket, signal_listener, socket_of
 
-LOAD_LIMIT_S: Final = 600.0
+LEASE_S: Final = 60.0
+"""How long an engine goes on without users, after its last one was killed or left while it loaded."""
+TOLD_AFTER_S: Final = 1.0
+LEAVE_GRACE_S: Final = 2.0
 STOP_GRACE_S: Final = 10.0
 KILL_GRACE_S: Final = 5.0
 POLL_S: Final = 0.005
+LOOKS: Final = 3
 
 
 class EmbeddedEngine:
     """The engine of one data directory, as one process uses it.
 
-    `patience_s` is how long an engine that another process runs may leave us without an answer; `restarts` counts
-    how often this process started it again after it had ended.
+    `patience_s` is how long an engine that is not loading may leave us without an answer; `lease_s`, how long one
+    that we start goes on without users. `restarts` counts how often this process started it again after it had
+    ended; `loading` says how far it is, while we wait for it, and `waiting` is told each time.
     """
 
-    def __init__(self, directory: Path, *, patience_s: float = 10.0) -> None:
+    def __init__(self, directory: Path, *, patience_s: float = 10.0, lease_s: float = LEASE_S) -> None:
         self.directory = directory.expanduser().absolute()
+        self.loading: Loading | None = None
+        self.waiting: Callable[[Loading], None] = lambda loading: None
         self._patience_s = patience_s
+        self._lease_s = lease_s
         self._users: int | None = None
         self._launch: Launch | None = None
         self._flight: asyncio.Task[bool] | None = None
@@ -78,8 +91,8 @@ class EmbeddedEngine:
     async def start(self) -> None:
         """Use the directory: connect to its engine, or start it. Returns when the engine answers queries.
 
-        Raises EngineFault when the directory cannot be used, the engine ends instead of starting, or an
-        engine holds the lock and does not answer; Unavailable when it still loads after ten minutes.
+        An engine that loads is waited for however long it takes. Raises EngineFault when the directory cannot be
+        used, the engine ends instead of starting, or an engine holds the lock and neither loads nor answers.
         """
         self._stopping = False
         try:
@@ -118,7 +131,8 @@ class EmbeddedEngine:
     async def stop(self) -> None:
         """Leave the directory; stops the engine if no other process uses it. Nothing acknowledged is lost.
 
-        Raises EngineFault when the engine survives even SIGKILL.
+        An engine that loads is left to its keeper: the next one to open the directory need not wait from the
+        beginning. Raises EngineFault when the engine survives even SIGKILL.
         """
         self._stopping = True
         if self._flight is not None:
@@ -126,7 +140,7 @@ class EmbeddedEngine:
         if self._users is None:
             return
         try:
-            if _is_last(self._users):
+            if await _is_last(self._users) and not await self._goes_on_loading():
                 if self.directory.exists():
                     await self._end_engine()
                 await asyncio.to_thread(self._drop_stray)
@@ -134,6 +148,18 @@ class EmbeddedEngine:
             raise file_fault(self.directory, error) from error
         finally:
             self._leave()
+
+    async def _goes_on_loading(self) -> bool:
+        """Whether the engine loads, and not only for a moment more."""
+        give_up = time.monotonic() + LEAVE_GRACE_S
+        while await self._loads():
+            if time.monotonic() > give_up:
+                return True
+            await asyncio.sleep(POLL_S)
+        return False
+
+    async def _loads(self) -> bool:
+        return await asyncio.to_thread(engine_loading.loads, self.directory, self.socket)
 
     def _leave(self) -> None:
         if self._users is not None:
@@ -147,32 +173,40 @@ class EmbeddedEngine:
             flight.exception()
 
     async def _reach(self) -> bool:
+        try:
+            return await self._reached()
+        finally:
+            self.loading = None
+
+    async def _reached(self) -> bool:
         started: Launch | None = None
+        tell_at = time.monotonic() + TOLD_AFTER_S
         quiet_until = time.monotonic() + self._patience_s
-        load_until = time.monotonic() + LOAD_LIMIT_S
         while not self._stopping:
             pulse = await ping(self.socket)
             if pulse is Pulse.READY:
+                if started is not None:
+                    await asyncio.to_thread(engine_loading.note, self.directory)
                 return started is not None and started.running
             if started is None:
                 started = await self._launch_if_free()
             elif not started.running:
                 raise await asyncio.to_thread(start_fault, started)
-            if started is not None or pulse is Pulse.LOADING:
+            if started is not None or pulse is Pulse.LOADING or await self._loads():
                 quiet_until = time.monotonic() + self._patience_s
-            self._check_patience(quiet_until, load_until)
+                tell_at = await self._tell_waiting(tell_at)
+            if time.monotonic() > quiet_until:
+                raise self._mute_fault()
             await asyncio.sleep(POLL_S)
         raise Unavailable("The embedded engine is being stopped.", remedy="Start the service again.")
 
-    def _check_patience(self, quiet_until: float, load_until: float) -> None:
-        now = time.monotonic()
-        if now > load_until:
-            raise Unavailable(
-                f"The embedded engine still loads {self.directory}.",
-                remedy=f"Wait and try again; {self.directory / 'engine.log'} tells how far it is.",
-            )
-        if now > quiet_until:
-            raise self._mute_fault()
+    async def _tell_waiting(self, tell_at: float) -> float:
+        """Tell how far the engine is, when it is time to; when it is time again."""
+        if time.monotonic() < tell_at:
+            return tell_at
+        self.loading = await engine_loading.progress(self.directory, self.socket)
+        self.waiting(self.loading)
+        return time.monotonic() + TOLD_AFTER_S
 
     def _mute_fault(self) -> EngineFault:
         return EngineFault(
@@ -197,7 +231,7 @@ class EmbeddedEngine:
             return None
         try:
             self._drop_stray()
-            return launch(self.directory, lock)
+            return launch(self.directory, lock, self._lease_s)
         finally:
             os.close(lock)
 
@@ -262,9 +296,13 @@ async def _lock_within(path: Path, mode: int, seconds: float) -> int | None:
         await asyncio.sleep(POLL_S)
 
 
-def _is_last(users: int) -> bool:
-    try:
-        fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+async def _is_last(users: int) -> bool:
+    # The keeper looks at the lock for a moment now and then: who finds it held looks again.
+    for _ in range(LOOKS):
+        try:
+            fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            await asyncio.sleep(POLL_S)
+        else:
+            return True
+    return False

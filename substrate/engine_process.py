@@ -9,6 +9,7 @@ import errno
 import os
 import shutil
 import subprocess
+import sys
 import threading
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -19,6 +20,7 @@ from typing import IO, Final
 from redis.asyncio import Redis
 
 from schemas.errors import EngineFault
+from substrate import engine_keeper
 from substrate.engine_socket import place_socket, write_private
 
 MODULE_ARGUMENTS: Final = (
@@ -143,9 +145,10 @@ class Launch:
         return self.process.poll() is None
 
 
-def launch(directory: Path, lock: int) -> Launch:
+def launch(directory: Path, lock: int, lease_s: float) -> Launch:
     """Start redis-server on `directory` and hand it the descriptor `lock`; does not wait until it answers.
 
+    Its keeper, which is started with it, ends it when it had no users for `lease_s` seconds.
     Raises EngineFault when the disk is full or the binaries are missing, OSError when a file cannot be made.
     """
     server, module = bundled_binaries()
@@ -154,8 +157,9 @@ def launch(directory: Path, lock: int) -> Launch:
     log, settings = directory / "engine.log", directory / "engine.conf"
     if log.exists() and log.stat().st_size > LOG_KEPT_BYTES:
         log.replace(directory / "engine.log.1")
+    socket = place_socket(directory)
     text = CONFIGURATION.format(
-        socket=_quoted(place_socket(directory)),
+        socket=_quoted(socket),
         directory=_quoted(directory),
         log=_quoted(log),
         module=_quoted(module),
@@ -165,7 +169,13 @@ def launch(directory: Path, lock: int) -> Launch:
     with log.open("ab") as out:
         os.fchmod(out.fileno(), 0o600)
         start = out.tell()
-        return Launch(_spawn([server, settings], directory, lock, out), log, start)
+        made = Launch(_spawn([server, settings], directory, lock, out), log, start)
+    try:
+        _spawn_keeper(directory, socket, (made.process.pid, lease_s))
+    except EngineFault:
+        made.process.kill()
+        raise
+    return made
 
 
 def _spawn(command: list[Path], directory: Path, lock: int, out: IO[bytes]) -> subprocess.Popen[bytes]:
@@ -187,6 +197,25 @@ def _spawn(command: list[Path], directory: Path, lock: int, out: IO[bytes]) -> s
         ) from error
     threading.Thread(target=process.wait, name="engine-reaper", daemon=True).start()
     return process
+
+
+def _spawn_keeper(directory: Path, socket: Path, of: tuple[int, float]) -> None:
+    """Start the keeper: with nothing but the standard library, in a session of its own as the engine is."""
+    words = [sys.executable, "-I", "-S", engine_keeper.__file__, str(directory), str(socket), *map(str, of)]
+    try:
+        keeper = subprocess.Popen(
+            words,
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise EngineFault(
+            f"The keeper of the engine cannot be run: {error.strerror}.", remedy="Reinstall Python, or Substrate."
+        ) from error
+    threading.Thread(target=keeper.wait, name="keeper-reaper", daemon=True).start()
 
 
 def start_fault(failed: Launch) -> EngineFault:

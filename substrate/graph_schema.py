@@ -163,7 +163,7 @@ class Graphs:
         await self.connection.write(name, cypher.WRITE_STAMP, parameters(stamp))
 
     async def wait_operational(self, name: str) -> None:
-        """Return when every index and constraint answers. Raises Unavailable after 20 seconds."""
+        """Return when every index and constraint answers. Raises what `indexing.wait_operational` does."""
         await indexing.wait_operational(self.connection, name)
 
     async def unready(self, name: str) -> list[str]:

@@ -81,15 +81,28 @@ async def create_unique(connection: Connection, graph: str, label: str, column: 
 
 async def unready(connection: Connection, graph: str) -> list[str]:
     """Labels whose index or constraint is not operational yet."""
+    return [label for label, _ in await _building(connection, graph)]
+
+
+async def _building(connection: Connection, graph: str) -> list[tuple[str, str]]:
+    """Of each index or constraint that is not operational its label, and how far the engine says it is."""
     indexes = await connection.read(graph, cypher.INDEX_STATUS, NOTHING)
     constraints = await connection.read(graph, cypher.CONSTRAINT_STATUS, NOTHING)
-    return [str(row[0]) for row in (*indexes, *constraints) if row[1] != "OPERATIONAL"]
+    return [(str(row[0]), str(row[1])) for row in (*indexes, *constraints) if row[1] != "OPERATIONAL"]
 
 
 async def wait_operational(connection: Connection, graph: str) -> None:
-    """Return when every index and constraint answers. Raises Unavailable after 20 seconds."""
-    for _ in range(_WAIT_STEPS):
-        if not await unready(connection, graph):
+    """Return when every index and constraint answers, however long the engine builds them.
+
+    Raises Unavailable when the engine has not come on with them for 20 seconds.
+    """
+    before: list[tuple[str, str]] = []
+    steps = 0
+    while steps < _WAIT_STEPS:
+        now = await _building(connection, graph)
+        if not now:
             return
+        steps = steps + 1 if now == before else 0
+        before = now
         await asyncio.sleep(_WAIT_STEP_SECONDS)
     raise Unavailable(f"the indexes of {graph} are still being built", remedy="Try again in a moment.")

@@ -32,7 +32,7 @@ def back_up_store(
 
 
 async def _backed_up(store: StoreSettings, target: Path) -> Manifest:
-    async with opened_store(store) as (connection, _):
+    async with opened_store(store, edge.tell_waiting()) as (connection, _):
         return await back_up(connection, store.data.expanduser().absolute(), target, await connection.now())
 
 

@@ -19,7 +19,7 @@ from rich.console import Console
 from api.cli import edge, telling
 from api.cli.progress import bar
 from api.cli.story import CITIZEN, Question, Story, story, tell
-from api.runtime import Runtime, now, running
+from api.runtime import Runtime, now
 from orchestration.learning import learning_moments
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking import retrieve_consciousness_context_from_state
@@ -84,7 +84,7 @@ def _command() -> str:
 async def _told(told: Story, settings: Settings, console: Console) -> None:
     telling.opening(console, told)
     begun = time.perf_counter()
-    async with running(settings) as runtime:
+    async with edge.opened(settings) as runtime:
         opened = time.perf_counter()
         with bar(edge.messages(), told.size) as advance:
             faults = await tell(told, runtime.deps, await runtime.moment(), advance)

@@ -119,7 +119,7 @@ async def _living(settings: Settings) -> list[Finding]:
     embedder, findings = await _embedder(settings)
     try:
         # Without the embedder: a fault of one must not hide the other's.
-        async with opened_store(settings.store) as (connection, engine):
+        async with opened_store(settings.store, edge.tell_waiting()) as (connection, engine):
             findings += await _engine(connection, engine)
             findings += await _graphs(connection, embedder)
     except SubstrateError as error:

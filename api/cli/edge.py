@@ -7,6 +7,7 @@ import re
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -17,8 +18,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_settings import BaseSettings, SettingsError
 from rapidfuzz import fuzz, process
 from rich.console import Console
+from rich.text import Text
 
-from api.runtime import Runtime, running
+from api.runtime import Runtime, Waiting, running
 from orchestration.deps import Deps
 from orchestration.formats.reading import moment
 from schemas.errors import InvalidRequest, NotFound
@@ -32,9 +34,11 @@ from schemas.settings import (
     StoreSettings,
 )
 from schemas.temporal import Instant, check_digits
+from substrate.engine_loading import Loading
 from substrate.graph_schema import CITIZEN_PREFIX, graph_name
 
 _NAMES_SHOWN = 5
+_TELL_EVERY_S = 5.0
 _ALIKE = 60.0
 """Percent of likeness from which a citizen is proposed for a name that is not known."""
 
@@ -93,6 +97,24 @@ async def _stoppable[T](work: Coroutine[Any, Any, T]) -> T:
         for sign in (signal.SIGTERM, signal.SIGHUP):
             asyncio.get_running_loop().add_signal_handler(sign, task.cancel)
     return await work
+
+
+def opened(settings: Settings) -> AbstractAsyncContextManager[Runtime]:
+    """The open store, as `api.runtime.running` gives it; whoever waits for the engine is told why."""
+    return running(settings, tell_waiting())
+
+
+def tell_waiting() -> Waiting:
+    """What says on stderr that and for what we wait: at first, and then every few seconds."""
+    told_at = -_TELL_EVERY_S
+
+    def tell(loading: Loading) -> None:
+        nonlocal told_at
+        if loading.seconds >= told_at + _TELL_EVERY_S:
+            told_at = loading.seconds
+            messages().print(Text(f"waiting: {loading.said()}", "bright_black"), soft_wrap=True)
+
+    return tell
 
 
 def given(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -181,13 +203,13 @@ def asked[Q: Question, A](
 ) -> A:
     """The answer to a question. Raises NotFound when it is about a citizen who is not known."""
 
-    async def opened(settings: Settings) -> A:
-        async with running(settings) as runtime:
+    async def answered(settings: Settings) -> A:
+        async with opened(settings) as runtime:
             if Level.N1 in question.query_levels:
                 await graph_of(runtime, Level.N1, question.citizen_id)
             return await answer(question, runtime.deps, await runtime.moment())
 
-    return run(opened(settings_of(ctx)))
+    return run(answered(settings_of(ctx)))
 
 
 async def graph_of(runtime: Runtime, level: Level, citizen: str | None) -> str:

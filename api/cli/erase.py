@@ -9,7 +9,6 @@ from rich.text import Text
 
 from api.cli import edge, options
 from api.erasing import erase
-from api.runtime import running
 from schemas.erasure import Erase, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport
 from schemas.errors import InvalidRequest
 from schemas.settings import Settings
@@ -56,7 +55,7 @@ def _named(command: Erase) -> str:
 
 
 async def _erased(settings: Settings, command: Erase) -> ErasureReport:
-    async with running(settings) as runtime:
+    async with edge.opened(settings) as runtime:
         return await erase(command, runtime, await runtime.moment())
 
 

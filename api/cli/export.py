@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from api.cli import edge, options
-from api.runtime import Runtime, running
+from api.runtime import Runtime
 from orchestration.moving.exporting import Wanted, export
 from orchestration.moving.lines import Origin
 from schemas.base import CitizenId, Request
@@ -64,7 +64,7 @@ def export_graphs(  # noqa: PLR0913  (each is an option of the command)
 
 
 async def _exported(settings: Settings, chosen: Chosen | None, target: Path | None, wanted: Wanted) -> None:
-    async with running(settings) as runtime:
+    async with edge.opened(settings) as runtime:
         origins = await _origins(runtime, chosen)
         lines = await export(origins, runtime.deps, **wanted._asdict())
         if target is None:

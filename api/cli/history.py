@@ -14,7 +14,6 @@ from rich.text import Text
 
 from api.cli import edge, options, words
 from api.cli.bars import Span, bars
-from api.runtime import running
 from orchestration.records import link_name
 from schemas.base import CitizenId, Request
 from schemas.errors import NotFound
@@ -75,7 +74,7 @@ def history(  # noqa: PLR0913  (a command's arguments are its options)
 
 
 async def _records(settings: Settings, place: Place, identity: str, *, of_link: bool) -> Sequence[_Record]:
-    async with running(settings) as runtime:
+    async with edge.opened(settings) as runtime:
         graph = await edge.graph_of(runtime, place.level, place.citizen_id)
         connection = runtime.deps.connection
         found: list[_Record]

@@ -10,7 +10,6 @@ from rich.table import Table
 from rich.text import Text
 
 from api.cli import edge, options, words
-from api.runtime import running
 from orchestration.identity import identity as who
 from schemas.citizen import Felt
 from schemas.identity import Identity, WhoIs
@@ -49,7 +48,7 @@ def identity(  # noqa: PLR0913  (a command's arguments are its options)
 
 
 async def _asked(settings: Settings, asked: WhoIs) -> Identity:
-    async with running(settings) as runtime:
+    async with edge.opened(settings) as runtime:
         await edge.graph_of(runtime, Level.N1, asked.citizen_id)
         return await who(asked, runtime.deps, await runtime.moment())
 

@@ -13,7 +13,6 @@ from rich.text import Text
 from api.cli import edge
 from api.cli.ingest import take_in
 from api.cli.progress import bar
-from api.runtime import running
 from orchestration.formats import parse
 from orchestration.formats.files import given
 from orchestration.moving.importing import ImportReport, import_lines
@@ -69,7 +68,7 @@ async def _imported(settings: Settings, path: Path, citizen_id: str | None) -> I
         with path.open("rb") as file:
             yield from file
 
-    async with running(settings) as runtime:
+    async with edge.opened(settings) as runtime:
         try:
             with bar(edge.messages(), 0) as advance:
                 return await import_lines(lines, citizen_id, (runtime.deps, await runtime.moment()), advance)

@@ -12,7 +12,6 @@ from rich.text import Text
 
 from api.cli import edge, words
 from api.cli.progress import bar
-from api.runtime import running
 from orchestration.facts import draw_facts, needed_model
 from orchestration.formats import FORMATS, parse
 from orchestration.formats.files import given
@@ -82,7 +81,7 @@ async def _ingested(
 ) -> tuple[IngestReport, FactsReport | None, float]:
     """The reports, and the seconds that storing took once the store was open."""
     total = sum(item.size for item in intake.items)
-    async with running(settings) as runtime:
+    async with edge.opened(settings) as runtime:
         if extract_facts:
             needed_model(runtime.deps)
         now, begun = await runtime.moment(), time.perf_counter()

@@ -99,7 +99,7 @@ def _cells(key: KeyInfo) -> tuple[str, ...]:
 
 def _with_store[T](ctx: typer.Context, work: Callable[[Connection], Awaitable[T]]) -> T:
     async def opened(store: StoreSettings) -> T:
-        async with opened_store(store) as (connection, _engine):
+        async with opened_store(store, edge.tell_waiting()) as (connection, _engine):
             return await work(connection)
 
     return edge.run(opened(edge.settings_of(ctx).store))

@@ -7,7 +7,6 @@ from rich.text import Text
 
 from api.cli import edge
 from api.cli.progress import bar
-from api.runtime import running
 from orchestration.upkeep.reembedding import reembed_store
 from schemas.settings import Settings
 from schemas.upkeep import ReembedReport
@@ -43,6 +42,6 @@ def reembed(ctx: typer.Context) -> None:
 
 
 async def _reembedded(settings: Settings) -> ReembedReport:
-    async with running(settings) as runtime:
+    async with edge.opened(settings) as runtime:
         with bar(edge.messages(), 0, "records") as advance:
             return await reembed_store(runtime.deps.connection, runtime.deps.embedder, advance)

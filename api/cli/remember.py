@@ -10,7 +10,6 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import edge, options, words
-from api.runtime import running
 from api.writing import error_of
 from orchestration import insertion
 from schemas.command import Command, WriteReceipt
@@ -90,7 +89,7 @@ def _named(text: str, description: str | None) -> dict[str, Any]:
 
 async def stored(settings: Settings, command: Command) -> WriteReceipt:
     """The receipt of a stored command. Raises the error of a refused one."""
-    async with running(settings) as runtime:
+    async with edge.opened(settings) as runtime:
         [receipt] = await insertion.apply([command], runtime.deps, await runtime.moment())
     if receipt.status == "refused":
         raise error_of(receipt)

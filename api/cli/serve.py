@@ -30,9 +30,16 @@ app = typer.Typer(add_completion=False)
 class FailureKept:
     """The application, with the error that kept it from starting kept for the command line to tell."""
 
+    server: uvicorn.Server
+
     def __init__(self, inner: ASGIApp) -> None:
         self.inner = inner
         self.failure: SubstrateError | None = None
+
+    def fail(self, error: SubstrateError) -> None:
+        """End the server, which serves already: the store cannot be opened."""
+        self.failure = error
+        self.server.should_exit = True
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass everything on; of a failed start the message without its traceback."""
@@ -72,7 +79,7 @@ def serve(
             remedy="Leave --open away, or listen on 127.0.0.1.",
         )
     observability.configure(_log_level(settings))
-    gate = FailureKept(create_service(settings, _show))
+    gate = FailureKept(create_service(settings, _show, lambda error: gate.fail(error)))
     config = uvicorn.Config(
         gate,
         loop="uvloop",
@@ -84,10 +91,11 @@ def serve(
         log_level=_log_level(settings),
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
+    gate.server = uvicorn.Server(config)
     with _listening(*address) as listener:
         _announce(settings, *address)
         try:
-            uvicorn.Server(config).run(sockets=[listener])
+            gate.server.run(sockets=[listener])
         except KeyboardInterrupt:
             return  # uvicorn has ended well, and raises the signal anew
         except SystemExit as end:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from api.cli import edge, options, words
 from api.cli.progress import bar
-from api.runtime import Runtime, running
+from api.runtime import Runtime
 from orchestration.upkeep.findings import SEVERITY
 from orchestration.upkeep.repair import run_repair
 from orchestration.upkeep.sweep import sweep
@@ -81,7 +81,7 @@ def _errors_left(answer: SweepAnswer, repaired: Sequence[Repaired]) -> int:
 async def _swept(
     settings: Settings, request: SweepRequest, fix: Sequence[str]
 ) -> tuple[SweepAnswer, list[Repaired]]:
-    async with running(settings) as runtime:
+    async with edge.opened(settings) as runtime:
         if Level.N1 in request.chosen():
             await edge.graph_of(runtime, Level.N1, request.citizen_id)
         with bar(edge.messages(), 0, "memories") as advance:

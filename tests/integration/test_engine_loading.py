@@ -1,0 +1,262 @@
+"""An engine that loads is waited for and never stopped; one that nobody uses any more ends by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from schemas.errors import EngineFault, Unavailable
+from substrate import embedded, engine_loading, engine_process
+from substrate.embedded import EmbeddedEngine
+from substrate.engine_keeper import Kept, keep
+from substrate.engine_loading import Loading
+from substrate.engine_socket import Pulse, ping
+from tests.integration.test_embedded import becomes, engines_in, gone, remember, remembered
+from tests.loading import MUTE, SLOW, filled, release
+
+KILLED = """
+import asyncio, sys
+from pathlib import Path
+from substrate.embedded import EmbeddedEngine
+
+async def main():
+    await EmbeddedEngine(Path(sys.argv[1]), lease_s=float(sys.argv[2])).start()
+    print("here", flush=True)
+    await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    place = Path(tempfile.mkdtemp(prefix="engine-test-"))
+    yield place
+    for pid in engines_in(place):
+        os.kill(pid, signal.SIGKILL)
+    shutil.rmtree(place, ignore_errors=True)
+
+
+@pytest.fixture
+async def data(home: Path) -> Path:
+    """A directory whose engine takes its time to load."""
+    await filled(home / "data")
+    return home / "data"
+
+
+@pytest.fixture
+async def opening(data: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[EmbeddedEngine]:
+    """Who has started the engine, which loads."""
+    async for engine in opened_with(data, SLOW, monkeypatch):
+        yield engine
+
+
+@pytest.fixture
+async def mute(data: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[EmbeddedEngine]:
+    """The same, while it loads without an answer to anybody."""
+    async for engine in opened_with(data, MUTE, monkeypatch):
+        yield engine
+
+
+async def opened_with(data: Path, settings: str, patch: pytest.MonkeyPatch) -> AsyncIterator[EmbeddedEngine]:
+    patch.setattr(engine_process, "CONFIGURATION", engine_process.CONFIGURATION + settings)
+    engine = EmbeddedEngine(data)
+    starting = asyncio.create_task(engine.start())
+    while not engine_loading.loads(data, engine.socket):
+        assert not starting.done()
+        await asyncio.sleep(0.01)
+    yield engine
+    starting.cancel()
+    with contextlib.suppress(asyncio.CancelledError, Unavailable):
+        await starting
+    await engine.stop()
+
+
+async def ready(engine: EmbeddedEngine) -> bool:
+    return await ping(engine.socket) is Pulse.READY
+
+
+async def test_a_second_opener_waits_for_an_engine_that_loads_and_answers_nobody(mute: EmbeddedEngine) -> None:
+    told: list[Loading] = []
+    guest = EmbeddedEngine(mute.directory, patience_s=4.0)
+    guest.waiting = told.append
+    await guest.start()
+    assert await ready(guest)
+    assert not guest.owner
+    assert guest.loading is None
+    assert told
+    assert "loading" in told[0].said()
+    await guest.stop()
+
+
+async def test_who_waits_is_told_how_far_the_engine_says_it_is(opening: EmbeddedEngine) -> None:
+    told: list[Loading] = []
+    guest = EmbeddedEngine(opening.directory)
+    guest.waiting = told.append
+    starting = asyncio.create_task(guest.start())
+    assert await becomes(lambda: any(loading.percent for loading in told))
+    assert guest.loading == told[-1]
+    assert told[-1].left_s is not None
+    assert " left" in told[-1].said()
+    await release(opening.directory)
+    await starting
+    await guest.stop()
+
+
+async def test_whoever_leaves_an_engine_that_loads_leaves_it_to_the_next_one(
+    opening: EmbeddedEngine, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "LEAVE_GRACE_S", 0.0)
+    [pid] = engines_in(home)
+    guest = EmbeddedEngine(opening.directory)
+    starting = asyncio.create_task(guest.start())
+    await asyncio.sleep(0)
+    await opening.stop()
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    assert engines_in(home) == [pid]
+    next_one = EmbeddedEngine(opening.directory)
+    await release(opening.directory)
+    await next_one.start()
+    assert engines_in(home) == [pid]
+    await next_one.stop()
+    assert await gone(home)
+
+
+async def test_an_engine_that_ends_while_it_loads_is_a_fault_and_not_waited_for(
+    opening: EmbeddedEngine, home: Path
+) -> None:
+    [pid] = engines_in(home)
+    os.kill(pid, signal.SIGKILL)
+    assert await gone(home)
+    assert not engine_loading.loads(opening.directory, opening.socket)
+
+
+@pytest.mark.parametrize(
+    "before", ["", "nonsense", "[]", '{"bytes": 1}', '{"bytes": 0, "seconds": 0}', '{"bytes": [], "seconds": 1}']
+)
+def test_a_ruined_note_of_the_last_load_is_no_obstacle(tmp_path: Path, before: str) -> None:
+    (tmp_path / "engine-aof").mkdir()
+    (tmp_path / "engine-aof" / "log").write_bytes(bytes(4 << 20))
+    (tmp_path / "engine.loaded").write_text(before)
+    said = engine_loading._left(tmp_path, 0.0)
+    assert said is not None
+    assert said > 0
+
+
+def test_what_is_left_is_reckoned_from_the_last_load_and_unknown_once_it_is_over(tmp_path: Path) -> None:
+    (tmp_path / "engine-aof").mkdir()
+    (tmp_path / "engine-aof" / "log").write_bytes(bytes(4 << 20))
+    assert engine_loading._left(tmp_path, 0.0) == 4
+    (tmp_path / "engine.loaded").write_text('{"bytes": 1048576, "seconds": 10}')
+    assert engine_loading._left(tmp_path, 0.0) == 40
+    assert engine_loading._left(tmp_path, 30.5) == 10
+    assert engine_loading._left(tmp_path, 40.0) is None
+    (tmp_path / "engine.conf").touch()
+    os.utime(tmp_path / "engine.conf", (time.time() - 8, time.time() - 8))
+    engine_loading.note(tmp_path)
+    assert engine_loading._left(tmp_path, 0.0) == pytest.approx(8, abs=2)
+
+
+def starter_of(directory: Path, lease_s: float) -> subprocess.Popen[str]:
+    """Another process that starts the engine."""
+    words = [sys.executable, "-c", KILLED, str(directory), str(lease_s)]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2])
+
+
+async def test_an_engine_whose_starter_was_killed_ends_by_itself_and_nothing_is_lost(home: Path) -> None:
+    starter = starter_of(home / "data", lease_s=0.2)
+    assert starter.stdout is not None
+    assert await asyncio.to_thread(starter.stdout.readline) == "here\n"
+    guest = EmbeddedEngine(home / "data")
+    await guest.start()
+    await remember(guest, 1)
+    guest._leave()  # as if this process were killed too
+    starter.kill()
+    starter.wait()
+    starter.stdout.close()
+    assert await gone(home)
+    again = EmbeddedEngine(home / "data")
+    await again.start()
+    assert await remembered(again) == {1}
+    await again.stop()
+
+
+class Enough(Exception):
+    """The keeper has looked often enough."""
+
+
+async def kept(engine: EmbeddedEngine, home: Path, times: int) -> None:
+    """What a keeper without any patience does in so many looks, without the pauses between them."""
+    [pid] = engines_in(home)
+    rounds = iter(range(times))
+
+    def sleep(_: float) -> None:
+        if next(rounds, None) is None:
+            raise Enough
+
+    with contextlib.suppress(Enough):
+        await asyncio.to_thread(keep, Kept(str(engine.directory), str(engine.socket), pid, 0.0), sleep)
+
+
+async def test_an_engine_that_somebody_uses_goes_on_whoever_started_it(home: Path) -> None:
+    starter, guest = EmbeddedEngine(home / "data"), EmbeddedEngine(home / "data")
+    await starter.start()
+    await guest.start()
+    starter._leave()
+    await kept(guest, home, 50)
+    assert await ready(guest)
+    guest._leave()
+    await kept(guest, home, 50)
+    assert await gone(home)
+
+
+async def test_an_engine_that_loads_goes_on_though_nobody_uses_it(
+    opening: EmbeddedEngine, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "LEAVE_GRACE_S", 0.0)
+    await opening.stop()
+    await kept(opening, home, 3)
+    assert len(engines_in(home)) == 1
+    await release(opening.directory)
+    await EmbeddedEngine(opening.directory)._reached()
+    await kept(opening, home, 3)
+    assert await gone(home)
+
+
+async def test_without_a_python_for_its_keeper_no_engine_is_left_behind(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with pytest.raises(EngineFault, match="keeper"):
+        await EmbeddedEngine(home / "data").start()
+    assert await gone(home)
+
+
+async def test_the_keeper_ends_with_its_engine(home: Path) -> None:
+    engine = EmbeddedEngine(home / "data")
+    await engine.start()
+    keepers = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if is_keeper(pid, home)]
+    assert len(keepers) == 1
+    await engine.stop()
+    assert await becomes(lambda: not is_keeper(keepers[0], home))
+
+
+def is_keeper(pid: int, home: Path) -> bool:
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+    return b"engine_keeper" in words and os.fsencode(home) in words

@@ -1,0 +1,66 @@
+"""An engine that loads for as long as a test likes: it waits at each of its keys until it is told not to."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+from substrate import engine_process
+from substrate.connection import Connection
+from substrate.embedded import EmbeddedEngine
+from substrate.engine_log import rewrite
+from substrate.engine_socket import socket_of
+
+KEYS: Final = 10_000
+SLOW: Final = "key-load-delay 5000\nloading-process-events-interval-bytes 1024\n"
+"""A minute for all keys, with an ear for commands between them."""
+MUTE: Final = "key-load-delay 600\nloading-process-events-interval-bytes 2147483647\n"
+"""Some seconds for all keys, and no answer to anything meanwhile."""
+PROGRAM: Final = """
+import sys
+from substrate import engine_process
+engine_process.CONFIGURATION += sys.argv[1]
+from api.cli.program import main
+main(sys.argv[2:])
+"""
+
+
+async def filled(directory: Path) -> None:
+    """A directory whose engine has keys to load, and does not run."""
+    engine = EmbeddedEngine(directory)
+    await engine.start()
+    connection = Connection(f"unix://{engine.socket}", timeout_ms=1000)
+    filler = [word for number in range(KEYS) for word in (f"filler:{number}", "x" * 100)]
+    await connection.command("MSET", *filler)
+    await rewrite(connection)
+    await connection.close()
+    await engine.stop()
+
+
+async def release(directory: Path) -> None:
+    """Let the engine load the rest at once; returns when it has heard."""
+    while True:
+        with contextlib.suppress(RedisError, OSError):
+            async with Redis(unix_socket_path=str(socket_of(directory)), retry=None, socket_timeout=5) as client:
+                await client.execute_command("CONFIG", "SET", "key-load-delay", 0)
+                return
+        await asyncio.sleep(0.01)
+
+
+def command(directory: Path, *words: str, settings: str = SLOW, **options: Any) -> subprocess.Popen[str]:
+    """The command line in a process of its own, whose engine has these settings more, if it starts one."""
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, settings, "--data", str(directory), *words],
+        cwd=Path(engine_process.__file__).parents[1],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
