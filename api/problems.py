@@ -15,7 +15,15 @@ from pydantic import Field
 from starlette.exceptions import HTTPException
 
 from schemas.base import Frozen
-from schemas.errors import Conflict, InvalidRequest, NotFound, RateLimited, SubstrateError, Unavailable
+from schemas.errors import (
+    Conflict,
+    InvalidRequest,
+    NotFound,
+    RateLimited,
+    SubstrateError,
+    Unavailable,
+    of_slug,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -36,10 +44,7 @@ _SAID_BY_STATUS: Final = {
 
 def slugs() -> dict[str, int]:
     """Every type of problem that an answer can have, with its status; 400 stands for any of HTTP's own."""
-    kinds: list[type[SubstrateError]] = [SubstrateError]
-    for kind in kinds:
-        kinds += kind.__subclasses__()
-    ours = {kind.slug: kind.status for kind in kinds if kind.slug}
+    ours = {slug: kind.status for slug, kind in of_slug().items()}
     return {"http": 400, **{slug: status for status, (slug, _) in _SAID_BY_STATUS.items()}, **ours}
 
 
@@ -61,8 +66,16 @@ class Problem(Frozen):
     )
 
 
+def _schema(statuses: str) -> dict[str, Any]:
+    """The schema of a problem whose status is one of `4XX` or `5XX`: `type` is one of those that have it."""
+    schema = Problem.model_json_schema()
+    types = [f"/problems/{slug}" for slug, status in slugs().items() if str(status)[0] == statuses[0]]
+    schema["properties"]["type"] |= {"enum": types, "examples": types[:1]}
+    return schema
+
+
 RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
-    status: {"description": said, "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}}
+    status: {"description": said, "content": {MEDIA_TYPE: {"schema": _schema(status)}}}
     for status, said in (
         ("4XX", "The request cannot be carried out; nothing was changed; `faults` lists why"),
         ("5XX", "The service cannot answer; after a 503, try again"),
@@ -126,6 +139,15 @@ def invalid(faults: Sequence[str]) -> InvalidRequest:
     """The error for a request with these faults."""
     said = faults[0] if len(faults) == 1 else f"{len(faults)} faults in the request"
     return InvalidRequest(said, faults=faults)
+
+
+def refused(problem: str | None, faults: Sequence[str], current_version: int | None = None) -> SubstrateError:
+    """The error for what was refused with this problem, be it a command or a repair."""
+    kind = of_slug()[str(problem)]
+    error = kind("; ".join(faults), faults=faults)
+    if isinstance(error, Conflict):
+        error.current_version = current_version
+    return error
 
 
 def install(app: FastAPI) -> None:

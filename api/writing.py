@@ -13,33 +13,15 @@ from api.dependencies import Now, Opened
 from api.etags import IfMatch, expecting
 from api.needs import Caller
 from api.parsing import MAX_MANY, kind_of, parse_many, parse_one, refused_receipt, with_key
-from api.problems import invalid
+from api.problems import invalid, refused
 from api.runtime import Runtime
 from orchestration import atomic, insertion
 from schemas.answers import Receipts
 from schemas.base import Frozen, Identifier
 from schemas.command import Command, WriteReceipt
-from schemas.errors import (
-    Conflict,
-    Fault,
-    Forbidden,
-    Incorrect,
-    InvalidRequest,
-    NotFound,
-    NotTrusted,
-    PreconditionFailed,
-)
+from schemas.errors import Fault, Forbidden, NotFound, PreconditionFailed, SubstrateError
 from schemas.temporal import Instant
 from substrate.transaction import COMMANDS_AT_MOST
-
-_ERRORS: Final[dict[str | None, type[Incorrect]]] = {
-    "invalid-request": InvalidRequest,
-    "not-found": NotFound,
-    "conflict": Conflict,
-    "forbidden": Forbidden,
-    "not-trusted": NotTrusted,
-}
-
 
 MANY: Final[dict[int | str, dict[str, Any]]] = {200: {"model": Receipts, "description": "The receipts of a list"}}
 """The answer to a list, for the OpenAPI document."""
@@ -125,12 +107,9 @@ async def write_one(raw: Any, kind: type[Command], writing: Writing) -> WriteRec
     return receipt
 
 
-def error_of(receipt: WriteReceipt) -> Incorrect:
+def error_of(receipt: WriteReceipt) -> SubstrateError:
     """The error for the receipt of a refused command."""
-    error = _ERRORS[receipt.problem]("; ".join(receipt.faults), faults=receipt.faults)
-    if isinstance(error, Conflict):
-        error.current_version = receipt.current_version
-    return error
+    return refused(receipt.problem, receipt.faults, receipt.current_version)
 
 
 async def _write_many(raw: list[Any], kind: type[Command] | None, writing: Writing) -> Receipts:

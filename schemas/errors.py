@@ -147,3 +147,13 @@ class EngineFault(Fault):
 
     slug = "engine-fault"
     title = "The embedded engine cannot run"
+
+
+def of_slug() -> dict[str, type[SubstrateError]]:
+    """The error that each type of problem stands for; a kind without a slug of its own has its parent's."""
+    kinds: list[type[SubstrateError]] = [SubstrateError]
+    found: dict[str, type[SubstrateError]] = {}
+    for kind in kinds:
+        found.setdefault(kind.slug, kind)
+        kinds += kind.__subclasses__()
+    return found

@@ -8,7 +8,7 @@ from typing import Any, Final
 import httpx
 import orjson
 
-from schemas.errors import Conflict, Fault, Incorrect, RateLimited, SubstrateError, Unavailable
+from schemas.errors import Conflict, Fault, Incorrect, RateLimited, SubstrateError, Unavailable, of_slug
 
 AWAY: Final = (502, 503, 504)
 """What a proxy says when the service behind it cannot be reached, and the service itself when it cannot serve."""
@@ -39,14 +39,13 @@ def _problem(answer: httpx.Response) -> Mapping[str, Any]:
 
 
 def _kind(status: int, slug: str) -> type[SubstrateError]:
-    kinds: list[type[SubstrateError]] = [SubstrateError]
-    for kind in kinds:
-        if (kind.slug, kind.status) == (slug, status):
-            return kind
-        kinds += kind.__subclasses__()
+    kinds = of_slug()
+    named = kinds.get(slug)
+    if named is not None and named.status == status:
+        return named
     if status in AWAY:
         return Unavailable
-    by_status = [kind for kind in kinds if kind.status == status and issubclass(kind, Incorrect)]
+    by_status = [kind for kind in kinds.values() if kind.status == status and issubclass(kind, Incorrect)]
     return next(iter(by_status), Incorrect if status < 500 else Fault)
 
 

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from fastapi import APIRouter, Response
 
 from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
 from api.needs import REPAIR, SWEEP, needs
+from api.problems import refused
 from orchestration.upkeep.repair import run_repair
 from orchestration.upkeep.sweep import sweep
-from schemas.errors import Conflict, Forbidden, Incorrect, InvalidRequest, NotFound
 from schemas.upkeep import RepairOutcome, RepairRequest, SweepAnswer, SweepRequest
 
 router = APIRouter(prefix="/v1/upkeep", tags=["upkeep"], route_class=StrictRoute)
-
-_ERRORS: Final[dict[str | None, type[Incorrect]]] = {
-    "invalid-request": InvalidRequest,
-    "not-found": NotFound,
-    "conflict": Conflict,
-    "forbidden": Forbidden,
-}
 
 
 @router.post("/sweep", response_model=SweepAnswer)
@@ -41,5 +32,6 @@ async def repair(request: RepairRequest, runtime: Opened, now: Now) -> RepairOut
     """Run the task of a finding. `gone`: it is no longer as it was seen, and nothing was changed."""
     outcome = await run_repair(request.task, runtime.deps, now)
     if outcome.status == "refused":
-        raise _ERRORS[outcome.problem](outcome.detail)
+        version = None if outcome.receipt is None else outcome.receipt.current_version
+        raise refused(outcome.problem, (outcome.detail,), version)
     return outcome

@@ -58,3 +58,14 @@ def test_in_a_list_only_the_untrusted_change_is_refused(service: Service, citize
     answer = service.http.post("/v1/links/N1/loop/retract", json={"citizen_id": citizen})
     assert answer.status_code == 403
     assert answer.json()["type"] == "/problems/not-trusted"
+
+
+def test_a_repair_by_a_source_that_weighs_less_is_refused_as_a_change_is(service: Service, citizen: str) -> None:
+    service.remember(citizen, id="pact", name="The pact", source="citizen")
+    command = {"command": "retract", "citizen_id": citizen, "id": "pact", "source": "ingestion"}
+    with service.unchanged():
+        answer = service.http.post("/v1/upkeep/repair", json={"task": {"action": "apply", "command": command}})
+    assert answer.status_code == 403, answer.text
+    assert answer.json()["type"] == "/problems/not-trusted"
+    [fault] = answer.json()["faults"]
+    assert "only by citizen, system" in fault

@@ -1,11 +1,19 @@
-"""docs/errors.md lists every type of problem that an answer can have, with its status, and no other."""
+"""Every type of problem is known wherever one is told: in docs/errors.md, in OpenAPI, for whatever is refused."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any, get_args
 
-from api.problems import slugs
+import pytest
+from pydantic import BaseModel
+
+from api.app import create_app
+from api.problems import MEDIA_TYPE, refused, slugs
+from schemas.command import WriteReceipt
+from schemas.settings import Settings
+from schemas.upkeep import RepairOutcome
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
 
@@ -15,3 +23,31 @@ def test_every_type_of_problem_is_listed_with_its_status() -> None:
     listed = {slug: 400 if status == "4xx" else int(status) for slug, status in rows}
     assert listed == slugs()
     assert len(rows) == len(listed)
+
+
+def problems_of(kind: type[BaseModel]) -> set[str]:
+    """What its field `problem` can say."""
+    return {said for part in get_args(kind.model_fields["problem"].annotation) for said in get_args(part)}
+
+
+@pytest.mark.parametrize("kind", [WriteReceipt, RepairOutcome])
+def test_whatever_is_refused_is_answered_with_its_own_type_of_problem(kind: type[BaseModel]) -> None:
+    said = problems_of(kind) - {"not-applied"}  # of lists alone, which answer with receipts
+    assert len(said) > 3
+    for slug in said:
+        error = refused(slug, ["why"], 3)
+        assert (error.slug, error.status, error.faults) == (slug, slugs()[slug], ("why",))
+
+
+ROUTES = [
+    (f"{method} {path}", route)
+    for path, methods in create_app(Settings()).openapi()["paths"].items()
+    for method, route in methods.items()
+]
+
+
+@pytest.mark.parametrize("route", [route for _, route in ROUTES], ids=[name for name, _ in ROUTES])
+def test_every_type_of_problem_is_in_the_openapi_of_every_route(route: dict[str, Any]) -> None:
+    for slug, status in slugs().items():
+        said = route["responses"][f"{status // 100}XX"]["content"][MEDIA_TYPE]["schema"]
+        assert f"/problems/{slug}" in said["properties"]["type"]["enum"]
