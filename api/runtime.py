@@ -6,8 +6,8 @@ import asyncio
 import gc
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, nullcontext, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from typing import NamedTuple
 
 from orchestration.deps import Deps
@@ -70,7 +70,6 @@ async def running(settings: Settings, waiting: Waiting | None = None) -> AsyncIt
         connection = _connect(settings.store, engine)
         graphs = Graphs(connection, model=embedder.model, dimension=embedder.dimension)
         await connection.ping()
-        _settle()
         deps = Deps(
             connection,
             graphs,
@@ -80,7 +79,8 @@ async def running(settings: Settings, waiting: Waiting | None = None) -> AsyncIt
             reranker=reranker,
         )
         async with nullcontext() if engine is None else _watched(engine, connection, graphs):
-            yield Runtime(settings, deps, engine)
+            with _settled():
+                yield Runtime(settings, deps, engine)
     finally:
         if connection is not None:
             await connection.close()
@@ -106,14 +106,21 @@ async def opened_store(
             await engine.stop()
 
 
-def _settle() -> None:
-    """What is loaded by now stays: the collector need not walk it again at each of its rounds.
+@contextmanager
+def _settled() -> Iterator[None]:
+    """As long as this is open, what is loaded by now stays: the collector need not walk it at each of its rounds.
 
     A stream is some thousand short-lived values without cycles; the usual threshold of 700 would stop the
-    service dozens of times for each.
+    service dozens of times for each. Afterwards all is as before: what a closed store leaves can be collected.
     """
+    before = gc.get_threshold()
     gc.freeze()
     gc.set_threshold(YOUNG_OBJECTS, 20, 20)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 async def _start_engine(store: StoreSettings, waiting: Waiting | None) -> EmbeddedEngine | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from weakref import WeakValueDictionary
 
 import numpy as np
 import onnxruntime
@@ -66,10 +67,19 @@ class LocalMiniLM(BaseEmbedding):
         return self._get_text_embedding(query)
 
 
+_open_models: Final[WeakValueDictionary[Path, LocalMiniLM]] = WeakValueDictionary()
+
+
 def opened(settings: EmbeddingSettings) -> Embedder:
-    """The embedder of the local model, its ONNX file kept in `settings.cache`. Errors as `LocalMiniLM`."""
+    """The embedder of the local model, its ONNX file kept in `settings.cache`. Errors as `LocalMiniLM`.
+
+    As long as one embedder of a process holds the model, the others share it: it takes some 80 MB.
+    """
     source = Source(provider="this package", model=MODEL, dimension=DIMENSION)
-    return Embedder(LocalMiniLM(settings.cache), source)
+    model = _open_models.get(settings.cache)
+    if model is None:
+        model = _open_models[settings.cache] = LocalMiniLM(settings.cache)
+    return Embedder(model, source)
 
 
 def _tokenizer() -> Tokenizer:

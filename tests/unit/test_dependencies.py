@@ -29,6 +29,7 @@ def bare(requirements: list[str]) -> list[str]:
 NAMES = bare([*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["langgraph"]])
 MODEL = bare(SETTINGS["dependency-groups"]["model"])
 OWNERS = packages_distributions()
+"""The packages of each module, read once: it opens the files of all that is installed."""
 
 
 def modules_of(name: str) -> set[str]:

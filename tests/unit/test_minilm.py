@@ -211,6 +211,15 @@ def test_the_cached_file_is_an_onnx_file_that_names_its_origin(cache: Path) -> N
     assert told["recipe"] == file_name("int8")
 
 
+async def test_embedders_of_one_process_share_the_model_as_long_as_one_holds_it(cache: Path, local: Embedder) -> None:
+    loaded = sum(isinstance(one, onnxruntime.InferenceSession) for one in gc.get_objects())
+    again = open_embedder(EmbeddingSettings(embedding="local", cache=cache))
+    assert sum(isinstance(one, onnxruntime.InferenceSession) for one in gc.get_objects()) == loaded
+    assert await again.embed_query("shared") == await local.embed_query("shared")
+    await again.aclose()
+    assert await local.embed_query("held by the other")
+
+
 def test_two_processes_may_make_the_file_at_once(tmp_path: Path) -> None:
     spawn = multiprocessing.get_context("spawn")
     processes = [spawn.Process(target=make, args=(str(tmp_path),)) for _ in range(2)]
