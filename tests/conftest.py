@@ -5,8 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
+from pydantic_settings import BaseSettings
 
 from tests.scripted_model import ScriptedModel, scripted_model
+
+# No test depends on speed: neither a slow example nor slow making of one is a failure.
+settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("suite")
+
+MEASURE = "COVERAGE_PROCESS_CONFIG"
+"""The variable that has a Python process measure what of the code it runs."""
+
+
+class Measuring(BaseSettings):
+    """How child processes are to be measured; None when nothing is."""
+
+    coverage_process_config: str | None = None
+
+
+@pytest.fixture(scope="session", autouse=True)
+def measuring() -> Iterator[str | None]:
+    """What a child that is to be measured gets as `MEASURE`: measuring doubles its work, so few are."""
+    how = Measuring().coverage_process_config
+    with pytest.MonkeyPatch.context() as environment:
+        environment.delenv(MEASURE, raising=False)
+        yield how
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.acceptance.conftest import Service
@@ -88,7 +88,7 @@ def storable(text: str) -> bool:
     return not any((c < " " and c not in "\n\r\t") or c == "\x7f" or "\ud800" <= c <= "\udfff" for c in text)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40)
 @given(name=anything, description=anything, goal=anything, tags=st.lists(anything, max_size=3))
 def test_arbitrary_text_comes_back_as_it_went_in_or_is_refused(
     service: Service, name: str, description: str, goal: str, tags: list[str]
@@ -108,7 +108,7 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40)
 @given(extra=st.dictionaries(anything, json_values, max_size=3))
 def test_unknown_fields_come_back_as_they_went_in_or_are_refused(service: Service, extra: dict[str, Any]) -> None:
     memory = written_and_read(service, {"name": "n", "extra": extra})

@@ -63,7 +63,6 @@ made: Final = Counter[str]()
 @SCHEMA.parametrize()
 @settings(
     max_examples=EXAMPLES,
-    deadline=None,
     derandomize=True,
     database=None,
     suppress_health_check=list(HealthCheck),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import replace
 from uuid import uuid4
 
@@ -10,7 +11,10 @@ import pytest
 
 from api.runtime import running
 from orchestration.deps import Deps
+from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
+from substrate.connection import GraphMissing
+from substrate.graph_schema import graph_name
 from substrate.language_models import open_language_model
 from tests.scripted_model import ScriptedModel
 
@@ -23,8 +27,12 @@ async def deps(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Deps]:
 
 
 @pytest.fixture
-def fresh_citizen() -> str:
-    return f"t{uuid4().hex}"
+async def fresh_citizen(deps: Deps) -> AsyncIterator[str]:
+    """A citizen whom nobody else has used, and whose graph the open store does not keep: each takes some 2 MB."""
+    name = f"t{uuid4().hex}"
+    yield name
+    with suppress(GraphMissing):
+        await deps.connection.command("GRAPH.DELETE", graph_name(Level.N1, name))
 
 
 @pytest.fixture

@@ -87,19 +87,19 @@ plain = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x0
 hostile = st.text(st.sampled_from("\"'`\\\n\r\t{}[]()$/*-:;,ab1\u2028é🫀"))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(plain | hostile)
 async def test_a_text_comes_back_as_it_went(deps: Deps, graph: str, text: str) -> None:
     assert await deps.connection.read(graph, ECHO, parameters({"value": text})) == [[text]]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(-(2**63), 2**63 - 1))
 async def test_a_number_comes_back_as_it_went(deps: Deps, graph: str, number: int) -> None:
     assert await deps.connection.read(graph, ECHO, parameters({"value": number})) == [[number]]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.floats(-1e300, 1e300), min_size=1))
 async def test_real_numbers_come_back_to_the_fifteen_digits_of_the_engine(
     deps: Deps, graph: str, numbers: list[float]

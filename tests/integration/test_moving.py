@@ -136,7 +136,7 @@ def _command(kind: str, of: dict[str, Any], when: datetime) -> Command:
             return relate(of["citizen_id"], of["id"], "m0")
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(STEPS)
 async def test_any_small_history_comes_back_as_it_was(deps: Deps, steps: list[tuple[str, int, int]]) -> None:
     citizen = f"t{uuid4().hex}"

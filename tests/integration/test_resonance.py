@@ -299,7 +299,7 @@ weights = st.fixed_dictionaries({name: st.sampled_from((0.0, 0.3, 1.0, 1e6)) for
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     weights=weights,
     nodes=st.lists(st.sampled_from(("Kai", "Egor", "v5", "nobody")), min_size=1, max_size=3, unique=True),

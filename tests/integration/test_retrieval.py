@@ -238,7 +238,7 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(steps, st.lists(st.tuples(st.integers(0, 13), st.integers(0, 5)), min_size=6, max_size=6, unique=True))
 async def test_any_question_about_the_past_gets_the_answer_of_a_model_that_kept_every_belief(
     deps: Deps, taken: list[tuple[str, int | None]], asked: list[tuple[int, int]]
@@ -563,7 +563,7 @@ questions = st.text(
 QUESTIONED = f"t{uuid4().hex}"
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(questions, st.sampled_from(["current", "full_history"]))
 async def test_whatever_is_asked_is_answered(deps: Deps, question: str, mode: str) -> None:
     await stored(deps, remember(QUESTIONED, "anchor", name="Caroline"))

@@ -335,7 +335,7 @@ def comes_back(read: Any, sent: dict[str, Any]) -> None:
             assert (list(back) if isinstance(value, list) else back) == value, field
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(memories, link_fields, identifiers)
 async def test_whatever_was_remembered_comes_back_as_it_was(
     deps: Deps, memory: dict[str, Any], link: dict[str, Any], identifier: str
@@ -355,7 +355,7 @@ async def test_whatever_was_remembered_comes_back_as_it_was(
     comes_back(link_back, {"source_id": "origin", "target_id": memory_id, **link})
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(memories, memories)
 async def test_whatever_was_corrected_comes_back_as_it_was_corrected(
     deps: Deps, before: dict[str, Any], change: dict[str, Any]

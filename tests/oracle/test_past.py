@@ -91,7 +91,7 @@ async def readings(life: Life, valid: int, known: int, links: list[str]) -> dict
     return answers
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=LONG)
+@settings(max_examples=6, suppress_health_check=LONG)
 @given(st.randoms(use_true_random=False))
 async def test_the_same_past_question_gets_the_same_answer_whatever_is_written_in_between(
     runtime: Runtime, chance: Random

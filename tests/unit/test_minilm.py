@@ -211,7 +211,9 @@ def test_the_cached_file_is_an_onnx_file_that_names_its_origin(cache: Path) -> N
     assert told["recipe"] == file_name("int8")
 
 
-async def test_embedders_of_one_process_share_the_model_as_long_as_one_holds_it(cache: Path, local: Embedder) -> None:
+async def test_embedders_of_one_process_share_the_model_as_long_as_one_holds_it(
+    cache: Path, local: Embedder
+) -> None:
     loaded = sum(isinstance(one, onnxruntime.InferenceSession) for one in gc.get_objects())
     again = open_embedder(EmbeddingSettings(embedding="local", cache=cache))
     assert sum(isinstance(one, onnxruntime.InferenceSession) for one in gc.get_objects()) == loaded
