@@ -65,6 +65,7 @@ async def one_round(scene: Scene, number: int, dice: random.Random) -> tuple[Acc
         writers = [Writer(citizen, place, account) for place in range(WRITERS)]
         writing = [asyncio.create_task(writer.write(http, ended)) for writer in writers]
         await asyncio.sleep(dice.uniform(*KILLED_WITHIN_S))
+        await _something_to_lose(account)
         await scene.harm()
         await asyncio.sleep(GOES_ON_S)
         await scene.mend()
@@ -80,6 +81,14 @@ async def one_round(scene: Scene, number: int, dice: random.Random) -> tuple[Acc
         return account, await judge(connection, graph_name(Level.N1, citizen), account, dice)
     finally:
         await connection.close()
+
+
+async def _something_to_lose(account: Account) -> None:
+    """Return when something was acknowledged, on a busy machine too."""
+    for _ in range(6000):
+        if account.acknowledged:
+            return
+        await asyncio.sleep(0.01)
 
 
 async def nothing() -> None:

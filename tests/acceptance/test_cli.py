@@ -70,9 +70,15 @@ def command(data: Path, capsys: pytest.CaptureFixture[str]) -> Command:
     return Command(data, capsys)
 
 
+@pytest.fixture
+def wordless_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands and services load no model: it is half of what their start takes."""
+    monkeypatch.setenv("SUBSTRATE_EMBEDDING", "none")
+
+
 def run(*words: str, **options: Any) -> Said:
     """The command in a process of its own."""
-    done = subprocess.run([*PROGRAM, *words], cwd=ROOT, capture_output=True, text=True, timeout=120, **options)
+    done = subprocess.run([*PROGRAM, *words], cwd=ROOT, capture_output=True, text=True, timeout=300, **options)
     return Said(done.returncode, done.stdout, done.stderr)
 
 
@@ -326,7 +332,7 @@ def test_an_interrupted_ingestion_goes_on_without_duplicates(tmp_path: Path) -> 
         [*PROGRAM, *words], cwd=ROOT, stderr=subprocess.PIPE, text=True, preexec_fn=as_in_a_terminal
     )
     interrupt_when_stored(process, home, 40)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "without duplicates" in err
     assert "Traceback" not in err
@@ -344,7 +350,7 @@ def as_in_a_terminal() -> None:
 
 def interrupt_when_stored(process: subprocess.Popen[str], home: Path, least: int) -> None:
     """Interrupt the process once the engine of `home` holds that many memories, counted while it stands still."""
-    give_up = time.monotonic() + 60
+    give_up = time.monotonic() + 300
     while time.monotonic() < give_up and process.poll() is None:
         process.send_signal(signal.SIGSTOP)
         enough = stored_in(home) >= least
@@ -415,7 +421,7 @@ def served(data: Path, *words: str, key: str | None = None) -> tuple[list[int], 
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     statuses = []
     with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers) as http:
-        give_up = time.monotonic() + 60
+        give_up = time.monotonic() + 300
         while time.monotonic() < give_up:
             try:
                 if http.get("/health/ready").status_code == 200:
@@ -425,11 +431,12 @@ def served(data: Path, *words: str, key: str | None = None) -> tuple[list[int], 
         for address in ("/v1/keys", f"/v1/keys?key={key}", f"/v1/memories/N1/{key}?citizen_id=ada", f"/{key}"):
             statuses.append(http.get(address).status_code)
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=300)
     assert process.returncode == 0
     return statuses, out
 
 
+@pytest.mark.usefixtures("wordless_commands")
 def test_an_empty_store_gets_one_key_that_is_shown_once_and_written_nowhere(tmp_path: Path) -> None:
     closed, first = served(tmp_path)
     assert closed == [401] * 4
@@ -444,6 +451,7 @@ def test_an_empty_store_gets_one_key_that_is_shown_once_and_written_nowhere(tmp_
     assert not any(key.removeprefix("sk-first-").encode() in content for content in files)
 
 
+@pytest.mark.usefixtures("wordless_commands")
 def test_an_open_service_is_for_this_machine_alone_and_says_so(tmp_path: Path) -> None:
     assert run("--data", str(tmp_path), "serve", "--open", "--host", "0.0.0.0").code == 2
     allowed, said = served(tmp_path, "--open")
@@ -452,6 +460,7 @@ def test_an_open_service_is_for_this_machine_alone_and_says_so(tmp_path: Path) -
     assert "sk-" not in said
 
 
+@pytest.mark.usefixtures("wordless_commands")
 def test_a_service_that_cannot_start_says_why(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     said = run("--data", str(tmp_path / "file" / "data"), "serve", "--port", str(free_port()))

@@ -57,7 +57,7 @@ class Reader:
             cwd=self.home,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
             check=False,
         )
         assert done.returncode == 0, done.stderr

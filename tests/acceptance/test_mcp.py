@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 async def over_http(service: Service, key: str = ADMIN_KEY) -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {key}"}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=30) as http,
+        httpx2.AsyncClient(headers=headers, timeout=120) as http,
         Client(streamable_http_client(f"{service.url}/mcp", http_client=http)) as client,
     ):
         yield client
@@ -153,7 +153,7 @@ async def test_a_client_behind_another_name_is_answered(service: Service) -> Non
     elsewhere = {"Host": "memory.example.org", "Origin": "https://chat.example.org"}
     headers = {"Authorization": f"Bearer {ADMIN_KEY}", **elsewhere}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=30) as http,
+        httpx2.AsyncClient(headers=headers, timeout=120) as http,
         Client(streamable_http_client(f"{service.url}/mcp", http_client=http)) as client,
     ):
         assert len((await client.list_tools()).tools) == 6

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
@@ -16,6 +16,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from tests.acceptance.conftest import ADMIN_KEY, Service
 
+GIVE_UP_S = 120.0
+
 type Asked = tuple[str, str, dict[str, Any] | list[Any]]
 """Method, path and body."""
 
@@ -24,18 +26,28 @@ def kept(service: Service, citizen: str) -> httpx.Response:
     return service.http.get("/v1/memories/N1/kept", params={"citizen_id": citizen})
 
 
+def told_of_a_kill(service: Service, ask: Callable[[], httpx.Response]) -> httpx.Response:
+    """The answer to a request that meets a killed engine; it is started again at once, and some come too late."""
+    give_up = time.monotonic() + GIVE_UP_S
+    while time.monotonic() < give_up:
+        with suppress(RedisConnectionError, BusyLoadingError):
+            os.kill(service.engine_pid(), signal.SIGKILL)
+        if (answer := ask()).status_code == 503:
+            return answer
+    raise AssertionError("no request met the killed engine")
+
+
 def test_a_killed_engine_is_told_started_again_and_has_lost_nothing(service: Service, citizen: str) -> None:
     service.remember(citizen, id="kept", name="acknowledged")
-    os.kill(service.engine_pid(), signal.SIGKILL)
-    first = kept(service, citizen)
+    first = told_of_a_kill(service, lambda: kept(service, citizen))
     assert (first.status_code, first.json()["type"]) == (503, "/problems/unavailable")
     assert first.headers["content-type"] == "application/problem+json"
     assert int(first.headers["Retry-After"]) >= 1
-    give_up = time.monotonic() + 5
+    give_up = time.monotonic() + GIVE_UP_S
     while (answer := kept(service, citizen)).status_code == 503 and time.monotonic() < give_up:
         time.sleep(0.05)
     assert (answer.status_code, answer.json()["name"]) == (200, "acknowledged")
-    while (ready := service.http.get("/health/ready")).status_code == 503 and time.monotonic() < give_up + 15:
+    while (ready := service.http.get("/health/ready")).status_code == 503 and time.monotonic() < give_up:
         time.sleep(0.05)
     assert ready.status_code == 200
     service.remember(citizen, name="and on it goes")
@@ -44,9 +56,8 @@ def test_a_killed_engine_is_told_started_again_and_has_lost_nothing(service: Ser
 def test_a_question_to_a_killed_engine_is_answered_soon_after(service: Service, citizen: str) -> None:
     service.remember(citizen, name="acknowledged")
     asked = {"citizen_id": citizen, "query_text": "acknowledged"}
-    os.kill(service.engine_pid(), signal.SIGKILL)
-    assert service.http.post("/v1/retrieve", json=asked).status_code == 503
-    give_up = time.monotonic() + 5
+    told_of_a_kill(service, lambda: service.http.post("/v1/retrieve", json=asked))
+    give_up = time.monotonic() + GIVE_UP_S
     while (answer := service.http.post("/v1/retrieve", json=asked)).status_code == 503:
         assert time.monotonic() < give_up
         time.sleep(0.05)
@@ -58,7 +69,7 @@ def test_a_killed_engine_is_started_again_without_being_asked_for(service: Servi
     service.remember(citizen, id="kept", name="acknowledged")
     killed = service.engine_pid()
     os.kill(killed, signal.SIGKILL)
-    give_up = time.monotonic() + 10
+    give_up = time.monotonic() + GIVE_UP_S
     while True:
         with suppress(RedisConnectionError, BusyLoadingError):
             if service.engine_pid() != killed:
@@ -96,7 +107,7 @@ def requests_of(citizen: str, name: str) -> Iterator[Asked]:
 def persisting(http: httpx.Client, request: Asked, told: list[str]) -> Iterator[str]:
     """What is wrong with the answers to a request that is sent until it is served; `told` to come back where."""
     method, path, body = request
-    give_up = time.monotonic() + 20
+    give_up = time.monotonic() + GIVE_UP_S
     while (answer := http.request(method, path, json=body)).status_code == 503 and time.monotonic() < give_up:
         told.append(path)
         if int(answer.headers["Retry-After"]) < 1:

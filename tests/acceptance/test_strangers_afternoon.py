@@ -51,13 +51,13 @@ class Afternoon(NamedTuple):
     def substrate(self, *words: str) -> str:
         """What the command says; it works on the same store while the service runs."""
         program = (*SUBSTRATE, "--data", str(self.data), *words)
-        done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     def http(self, key: str) -> httpx.Client:
         """REST with a key."""
-        return httpx.Client(base_url=self.url, headers={"Authorization": f"Bearer {key}"}, timeout=30)
+        return httpx.Client(base_url=self.url, headers={"Authorization": f"Bearer {key}"}, timeout=300)
 
 
 @contextmanager
@@ -75,13 +75,13 @@ def serving(data: Path) -> Iterator[Afternoon]:
         time.sleep(0.05)
     yield Afternoon(data, url, said.read_text())
     process.send_signal(signal.SIGINT)
-    assert process.wait(30) == 0
+    assert process.wait(120) == 0
 
 
 def answers(url: str) -> bool:
     """Whether every request can be served yet."""
     try:
-        return httpx.get(f"{url}/health/ready", timeout=60).status_code == 200
+        return httpx.get(f"{url}/health/ready", timeout=300).status_code == 200
     except httpx.TransportError:
         return False
 
@@ -125,7 +125,7 @@ async def ask_over_mcp(afternoon: Afternoon, key: str) -> str:
     """What an agent reads."""
     headers = {"Authorization": f"Bearer {key}"}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=30) as http,
+        httpx2.AsyncClient(headers=headers, timeout=300) as http,
         Client(streamable_http_client(f"{afternoon.url}/mcp", http_client=http)) as agent,
     ):
         answer = await agent.call_tool("recall", {"citizen_id": "ada", "query": QUESTION})

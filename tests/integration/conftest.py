@@ -18,6 +18,9 @@ from substrate.graph_schema import graph_name
 from substrate.language_models import open_language_model
 from tests.scripted_model import ScriptedModel
 
+PATIENT_S = 60.0
+"""What a model may take in a test that is not about a slow one."""
+
 
 @pytest.fixture(scope="session")
 async def deps(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Deps]:
@@ -40,5 +43,6 @@ async def asking(deps: Deps, scripted: ScriptedModel) -> AsyncIterator[Deps]:
     """The open store with a language model that says what a test has written for it."""
     model = open_language_model(scripted.settings())
     assert model is not None
+    model.question_seconds = PATIENT_S
     yield replace(deps, language_model=model)
     await model.aclose()

@@ -6,6 +6,7 @@ import time
 from zlib import crc32
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.bridge.pydantic import PrivateAttr
 
 
 class _Hashed(BaseEmbedding):
@@ -46,4 +47,16 @@ class Slow(_Hashed):
 
     def _get_text_embedding(self, text: str) -> list[float]:
         time.sleep(0.01)
+        return super()._get_text_embedding(text)
+
+
+class Stuck(Slow):
+    """The slow one in a process that is to be killed: it makes thirty vectors, and then none until the end."""
+
+    _made: int = PrivateAttr(default=0)
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        self._made += 1
+        if self._made > 30:
+            time.sleep(3600)
         return super()._get_text_embedding(text)

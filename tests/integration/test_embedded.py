@@ -173,8 +173,8 @@ async def remembered(engine: EmbeddedEngine) -> set[int]:
 
 
 async def becomes(condition: Callable[[], bool]) -> bool:
-    """Whether `condition` comes true within a minute."""
-    for _ in range(6000):
+    """Whether `condition` comes true within five minutes."""
+    for _ in range(30_000):
         if condition():
             return True
         await asyncio.sleep(0.01)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
+from threading import Event
 from typing import Any
 
 import orjson
@@ -16,6 +16,7 @@ from orchestration.deps import Deps
 from schemas.errors import Fault, InvalidRequest
 from schemas.stream import ConsciousnessStream
 from substrate.rerankers import Reranker, open_reranker
+from tests.integration.conftest import PATIENT_S
 from tests.integration.store import ask, ids, remember, send
 from tests.scripted_model import ScriptedModel, document
 
@@ -48,11 +49,14 @@ class Invents(Backwards):
         return [NodeWithScore(node=TextNode(text="I know better"))]
 
 
+awake = Event()
+
+
 class Sleeps(Backwards):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        time.sleep(0.2)
+        awake.wait()
         return nodes
 
 
@@ -69,13 +73,6 @@ async def birds(deps: Deps, fresh_citizen: str) -> str:
         *(remember(fresh_citizen, key, node_type="Turn", description=text) for key, text in said.items()),
     )
     return fresh_citizen
-
-
-@pytest.fixture
-async def asking(asking: Deps) -> Deps:
-    assert asking.language_model is not None
-    asking.language_model.question_seconds = 0.3
-    return asking
 
 
 def order(stream: ConsciousnessStream) -> list[str]:
@@ -132,6 +129,9 @@ async def test_when_the_model_fails_the_order_had_stays(
 ) -> None:
     had = order(await ask(deps, birds, QUESTION))
     misbehave(scripted)
+    if "within" in reason:
+        assert asking.language_model is not None
+        asking.language_model.question_seconds = 0.3
     stream = await ask(asking, birds, QUESTION, rerank="llm")
     assert order(stream) == had
     [failed] = [gap.reason for gap in stream.degraded if gap.query == "rerank"]
@@ -148,14 +148,20 @@ async def test_a_class_of_llamaindex_orders_by_its_import_path(deps: Deps, birds
 
 
 @pytest.mark.parametrize(
-    ("port", "reason"),
-    [(Fails(), "RuntimeError"), (Invents(), "ValueError"), (Sleeps(), "did not answer within 0.05 s")],
+    ("port", "seconds", "reason"),
+    [
+        (Fails(), PATIENT_S, "RuntimeError"),
+        (Invents(), PATIENT_S, "ValueError"),
+        (Sleeps(), 0.05, "did not answer within 0.05 s"),
+    ],
 )
 async def test_when_a_class_fails_the_order_had_stays(
-    port: BaseNodePostprocessor, reason: str, deps: Deps, birds: str
+    port: BaseNodePostprocessor, seconds: float, reason: str, deps: Deps, birds: str
 ) -> None:
-    own = replace(deps, reranker=Reranker("a.class:Of", port, seconds=0.05))
+    awake.clear()
+    own = replace(deps, reranker=Reranker("a.class:Of", port, seconds=seconds))
     stream = await ask(own, birds, QUESTION, rerank="custom")
+    awake.set()
     assert order(stream) == order(await ask(deps, birds, QUESTION))
     [missing] = stream.degraded
     assert reason in missing.reason

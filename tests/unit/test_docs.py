@@ -34,7 +34,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built strictly: a broken link, an unknown anchor or a page without a place is an error."""
     target = tmp_path_factory.mktemp("site")
     program = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(target)]
-    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr + done.stdout
     return target
 
