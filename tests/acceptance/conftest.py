@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -16,7 +16,6 @@ from uuid import uuid4
 import httpx
 import pytest
 from redis import Redis
-from redis.exceptions import RedisError
 
 from substrate.engine_socket import socket_of
 from tests.conftest import MEASURE
@@ -113,12 +112,6 @@ class Service:
         yield
         assert self.contents() == before
 
-    def forget(self, citizen: str) -> None:
-        """Free the memory that the graph of a citizen takes, some 2 MB even when it holds little."""
-        # What is not there, or whose engine is just started again, is left as it is.
-        with Redis(unix_socket_path=str(socket_of(self.data))) as engine, suppress(RedisError):
-            engine.execute_command("GRAPH.DELETE", f"citizen_{citizen}")
-
     def remember(self, citizen: str, **fields: Any) -> dict[str, Any]:
         """The receipt of a memory that must be stored."""
         answer = self.http.post("/v1/memories", json={"citizen_id": citizen, **fields})
@@ -161,9 +154,6 @@ def wordless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 @pytest.fixture
-def citizen(request: pytest.FixtureRequest) -> Iterator[str]:
-    """A citizen whom nobody else has used, and whose graph the service that all share does not keep."""
-    name = f"c{uuid4().hex[:12]}"
-    yield name
-    for shared in {"service", "wordless"} & set(request.fixturenames):
-        request.getfixturevalue(shared).forget(name)
+def citizen() -> str:
+    """A citizen whom nobody else has used."""
+    return f"c{uuid4().hex[:12]}"

@@ -1,9 +1,8 @@
-"""One open store for all integration tests; each test takes a citizen of its own."""
+"""One open store for the tests of a file, each of which takes a citizen of its own: a graph takes some 2 MB."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from dataclasses import replace
 from uuid import uuid4
 
@@ -11,10 +10,8 @@ import pytest
 
 from api.runtime import running
 from orchestration.deps import Deps
-from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from substrate.connection import GraphMissing
-from substrate.graph_schema import graph_name
+from substrate.embeddings import Embedder, open_embedder
 from substrate.language_models import open_language_model
 from tests.scripted_model import ScriptedModel
 
@@ -23,19 +20,24 @@ PATIENT_S = 60.0
 
 
 @pytest.fixture(scope="session")
-async def deps(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Deps]:
+async def local_model() -> AsyncIterator[Embedder]:
+    """The local model, held so that each store of this process shares it instead of loading its own."""
+    embedder = open_embedder(EmbeddingSettings(embedding="local"))
+    yield embedder
+    await embedder.aclose()
+
+
+@pytest.fixture(scope="module")
+async def deps(local_model: Embedder, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Deps]:
     store = StoreSettings(data=tmp_path_factory.mktemp("store"))
     async with running(Settings(store=store, embedding=EmbeddingSettings(embedding="local"))) as runtime:
         yield runtime.deps
 
 
 @pytest.fixture
-async def fresh_citizen(deps: Deps) -> AsyncIterator[str]:
-    """A citizen whom nobody else has used, and whose graph the open store does not keep: each takes some 2 MB."""
-    name = f"t{uuid4().hex}"
-    yield name
-    with suppress(GraphMissing):
-        await deps.connection.command("GRAPH.DELETE", graph_name(Level.N1, name))
+def fresh_citizen() -> str:
+    """A citizen whom nobody else has used."""
+    return f"t{uuid4().hex}"
 
 
 @pytest.fixture
