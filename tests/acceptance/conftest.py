@@ -39,8 +39,8 @@ START_LIMIT_S = 300.0
 class Service:
     """A running service, its client with an administrator's key, and a direct look at its engine.
 
-    With an empty `key` it is open. `before` is run in its process ahead of everything. With `measuring` it measures
-    what of the code it runs.
+    With an empty `key` it is open. `before` is run in its process ahead of everything. With `measuring` it
+    measures what of the code it runs.
     """
 
     before = ""
