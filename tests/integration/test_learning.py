@@ -53,7 +53,7 @@ async def due(deps: Deps, citizen: str, known_to: Instant) -> list[TemporalDisso
 
 
 @pytest.mark.usefixtures("few")
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(changes, st.integers(1, 4), st.integers(0, 15))
 async def test_pages_joined_are_what_all_records_say(
     deps: Deps, taken: list[tuple[str, str, int]], limit: int, known: int

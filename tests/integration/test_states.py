@@ -86,7 +86,7 @@ class Told:
         return sorted({moment + step for moment in named for step in (-1, 0, 1)})
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(st.lists(changes, min_size=1, max_size=7))
 async def test_each_moment_on_both_axes_answers_what_the_last_told_of_it_then_says(
     deps: Deps, steps: Sequence[tuple[dict[str, Any], int | None, int]]
