@@ -18,7 +18,7 @@ from substrate.learning import Closing, Place
 from substrate.rows import node
 
 LOOKED_AT: Final = 500
-"""Closed records that are looked at in one read: most were closed for a change of something else."""
+"""Closed records that are looked at in one read at most: many were closed for a change of something else."""
 
 
 class _View(NamedTuple):
@@ -38,8 +38,9 @@ async def learning_page(citizen_id: str, asked: OfLearning, deps: Deps, now: Ins
         return LearningMoments(citizen_id=citizen_id)
     start, view = await _begun(asked, graph, deps, now)
     found: list[TemporalDissonance] = []
-    connection = deps.connection
-    while closings := await learning.closings(connection, graph, start, (view.known_to, LOOKED_AT)):
+    connection, looked_at = deps.connection, min(LOOKED_AT, asked.limit + 1)
+    while closings := await learning.closings(connection, graph, start, (view.known_to, looked_at)):
+        looked_at = min(LOOKED_AT, 2 * looked_at)
         for place, changes in (await _changes(closings, view, deps)).items():
             if found and len(found) + len(changes) > asked.limit:
                 return _page(citizen_id, found, cursor_of(*start, view.known_to))
