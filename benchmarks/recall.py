@@ -2,12 +2,14 @@
 
     python -m benchmarks.recall --locomo FILE --beam DIRECTORY
     python -m benchmarks.recall --locomo FILE --beam DIRECTORY --channels
+    python -m benchmarks.recall --locomo FILE --beam DIRECTORY --starts
 
 Each conversation becomes a citizen, ingested once through the same door as any other. Ranked are the turns in the
 order of the activation tiers (people and sessions in a stream are no turns, and are passed over). The baselines
 rank every turn; RRF fuses their whole rankings. `--channels` asks every question again with one channel of
-`orchestration.activation.fusion` switched off at a time. Times are of whole questions, embedding included; tokens
-those of the compact form. With SUBSTRATE_EMBEDDING=none only what needs no vectors is compared.
+`orchestration.activation.fusion` switched off at a time, `--starts` with second links followed from more of the
+starts; `p50` is the median of their times over that of ours. Times are of whole questions, embedding included;
+tokens those of the compact form. With SUBSTRATE_EMBEDDING=none only what needs no vectors is compared.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -34,6 +36,7 @@ from orchestration.activation.fusion import FUSION, Fusion
 from orchestration.assembly.compact import compact
 from orchestration.associating import associate
 from orchestration.association import ordered
+from orchestration.deps import FAR
 from orchestration.episodes import Episode, Session, Turn
 from orchestration.formats import Intake
 from orchestration.ingest import ingest
@@ -44,8 +47,18 @@ from schemas.settings import Settings, StoreSettings
 from substrate import tokens
 
 OURS = "Substrate"
+
+
+class Way(NamedTuple):
+    """One way of asking: the weights of the channels, and from how many starts a second link is followed."""
+
+    fusion: Fusion = FUSION
+    far: int = FAR
+
+
 METHODS = ("BM25", "cosine", "RRF", "Tag-Walker", OURS)
 WITHOUT_VECTORS = ("BM25", "Tag-Walker", OURS)
+FARTHER: Mapping[str, Way] = {f"on from {far} starts": Way(far=far) for far in (6, 10, 16)}
 SWITCHED_OFF: Mapping[str, Fusion] = {
     "without likeness": replace(FUSION, likeness=0.0),
     "without words": replace(FUSION, likeness=1.0),
@@ -82,11 +95,12 @@ class Run:
 
 @dataclass
 class Compared:
-    """The reports of the methods, of the channels switched off, and what a question cost."""
+    """The reports of the methods and of other ways of asking; what a question cost, and what part of it there."""
 
     methods: dict[str, Report]
     channels: dict[str, Report]
     cost: dict[str, float]
+    ratios: dict[str, float]
 
     def as_dict(self) -> dict[str, Any]:
         """All figures, ready for JSON."""
@@ -94,6 +108,7 @@ class Compared:
             "methods": {name: report.as_dict() for name, report in self.methods.items()},
             "channels": {name: report.as_dict() for name, report in self.channels.items()},
             "cost": self.cost,
+            "p50": self.ratios,
         }
 
 
@@ -118,9 +133,9 @@ async def told(conversation: Conversation, citizen: str, rt: Runtime) -> None:
         raise RuntimeError(f"{conversation.id}: {report.refused} commands refused: {report.faults[:1]}")
 
 
-async def ask(conversation: Conversation, citizen: str, rt: Runtime, way: tuple[Fusion, int], run: Run) -> None:
-    """Add the stream of each question to `run`. `way`: the weights, and the results per query and level."""
-    deps, limit = replace(rt.deps, fusion=way[0]), way[1]
+async def ask(conversation: Conversation, citizen: str, rt: Runtime, way: tuple[Way, int], run: Run) -> None:
+    """Add the stream of each question to `run`. `way`: how, and the results per query and level."""
+    deps, limit = replace(rt.deps, **way[0]._asdict()), way[1]
     count = tokens.counter()
     for question in conversation.questions:
         intention = RetrievalIntention(query_text=question.text, citizen_id=citizen, max_results_per_level=limit)
@@ -162,10 +177,10 @@ async def baselines(conversation: Conversation, rt: Runtime) -> dict[str, list[l
     }
 
 
-async def compare(conversations: Sequence[Conversation], limit: int, *, channels: bool = False) -> Compared:
-    """All methods over all conversations, on a store of its own; with `channels` each switched off as well."""
+async def compare(conversations: Sequence[Conversation], limit: int, others: Mapping[str, Way]) -> Compared:
+    """All methods over all conversations, on a store of its own, and ours in `others` ways as well."""
     questions = [question for conversation in conversations for question in conversation.questions]
-    ways = {OURS: FUSION, **(SWITCHED_OFF if channels else {})}
+    ways = {OURS: Way(), **others}
     settings = Settings()
     methods = WITHOUT_VECTORS if settings.embedding.choice() == "none" else METHODS
     runs = {name: Run() for name in (*methods, *ways)}
@@ -174,16 +189,17 @@ async def compare(conversations: Sequence[Conversation], limit: int, *, channels
             for place, conversation in enumerate(conversations):
                 citizen = f"citizen-{place}"
                 await told(conversation, citizen, rt)
-                for name, fusion in ways.items():
-                    await ask(conversation, citizen, rt, (fusion, limit), runs[name])
+                for name, way in ways.items():
+                    await ask(conversation, citizen, rt, (way, limit), runs[name])
                 runs["Tag-Walker"].rankings += await tag_walker(conversation, citizen, rt)
                 for name, ranked in (await baselines(conversation, rt)).items():
                     runs[name].rankings += ranked
     reports = {name: score(questions, run.rankings) for name, run in runs.items()}
     return Compared(
         {name: reports[name] for name in methods},
-        {name: reports[name] for name in ways if name != OURS},
+        {name: reports[name] for name in others},
         runs[OURS].cost(),
+        {name: round(median(runs[name].milliseconds) / median(runs[OURS].milliseconds), 2) for name in others},
     )
 
 
@@ -192,8 +208,9 @@ def shown(name: str, found: Compared) -> str:
     parts = [table(name, found.methods)]
     if found.channels:
         overall = {OURS: found.methods[OURS], **found.channels}
-        parts.append(table(f"{name}, channels", {way: Report(r.overall, {}) for way, r in overall.items()}))
+        parts.append(table(f"{name}, other ways", {way: Report(r.overall, {}) for way, r in overall.items()}))
     parts.append("  ".join(f"{what} {value}" for what, value in found.cost.items()))
+    parts += [f"p50 {way}: {ratio} of ours" for way, ratio in found.ratios.items()]
     return "\n".join(parts)
 
 
@@ -204,6 +221,7 @@ def main() -> None:
     parser.add_argument("--beam", type=Path, help="a directory of BEAM chats")
     parser.add_argument("--limit", type=int, default=20, help="max_results_per_level")
     parser.add_argument("--channels", action="store_true", help="each channel switched off as well")
+    parser.add_argument("--starts", action="store_true", help="second links followed from more starts as well")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     sets = {
@@ -216,10 +234,9 @@ def main() -> None:
     }
     if not sets:
         parser.error("give --locomo FILE, --beam DIRECTORY, or both")
-    compared = {
-        name: asyncio.run(compare(found, arguments.limit, channels=arguments.channels))
-        for name, found in sets.items()
-    }
+    others = {name: Way(fusion) for name, fusion in SWITCHED_OFF.items()} if arguments.channels else {}
+    others |= FARTHER if arguments.starts else {}
+    compared = {name: asyncio.run(compare(found, arguments.limit, others)) for name, found in sets.items()}
     if arguments.json:
         plain = {name: found.as_dict() for name, found in compared.items()}
         sys.stdout.write(orjson.dumps(plain).decode() + "\n")

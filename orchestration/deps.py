@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from orchestration.activation.fusion import FUSION, Fusion
 from substrate.connection import Connection
@@ -11,11 +12,14 @@ from substrate.graph_schema import Graphs
 from substrate.language_models.model import LanguageModel
 from substrate.rerankers import Reranker
 
+FAR: Final = 3
+"""From so many starts of a query second links are followed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Deps:
-    """An open store and embedder, how a question's channels are weighed, a language model and a reranker if any,
-    and whether ingestion makes tags.
+    """An open store and embedder, how a question's channels are weighed, from how many starts it follows a second
+    link, a language model and a reranker if any, and whether ingestion makes tags.
     """
 
     connection: Connection
@@ -25,3 +29,4 @@ class Deps:
     language_model: LanguageModel | None = None
     auto_tags: bool = False
     reranker: Reranker | None = None
+    far: int = FAR

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from orchestration import plural_queries, six_queries
@@ -21,6 +22,7 @@ from orchestration.lexicon import Lexicon
 from orchestration.plurality import lifted
 from orchestration.question import Question, read, without_names
 from orchestration.rerank import reranked
+from orchestration.six_queries import Reach
 from orchestration.versions import with_versions
 from orchestration.view import View, look
 from schemas.errors import Unavailable
@@ -73,7 +75,8 @@ async def retrieve_consciousness_context(
     )
     lexicons = await with_suggested(lexicons, suggestion, view, deps)
     stages.end("embed_and_extract")
-    asked = six(intention, lexicons, embedding, view, question)
+    reach = reach_of(intention, question, embedding, deps)
+    asked = six(intention, lexicons, embedding, view, reach)
     answers = await six_queries.run(asked, deps.connection)
     stages.end("six_queries")
     if answers and all(answer.timing.failure for answer in answers):
@@ -164,20 +167,24 @@ def likened(question: Question, lexicons: Mapping[Level, Lexicon], fusion: Fusio
     return without_names(question.text, names if fusion.named_apart else ())
 
 
+def reach_of(intention: RetrievalIntention, question: Question, embedding: Sequence[float], deps: Deps) -> Reach:
+    """How far the queries of an intention look."""
+    pool = max(MIN_POOL, 2 * intention.max_results_per_level)
+    return replace(six_queries.reach(question, pool, by_words_alone=not embedding), far=deps.far)
+
+
 def six(
     intention: RetrievalIntention,
     lexicons: Mapping[Level, Lexicon],
     embedding: Sequence[float],
     view: View,
-    question: Question,
+    reach: Reach,
 ) -> list[six_queries.Asked]:
     """The queries of an intention: two for each graph that exists, one where there is no embedding.
 
     One more where plurality is asked for.
     """
     shared = six_queries.shared_values(intention, view.scope)
-    pool = max(MIN_POOL, 2 * intention.max_results_per_level)
-    reach = six_queries.reach(question, pool, by_words_alone=not embedding)
     asked = []
     for level, lexicon in lexicons.items():
         where = view.graphs[level]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Final
 
+from orchestration.deps import FAR
 from orchestration.lexicon import Lexicon
 from orchestration.question import ASKING, WISHES, Question
 from orchestration.view import Where
@@ -57,7 +58,7 @@ class Reach:
     expanded_hits: int = 16
     expanded_anchors: int = 10
     first_hop: int = 4
-    far: int = 3
+    far: int = FAR
     second_starts: int = 3
     second_hop: int = 3
     wishes: bool = field(default=False, kw_only=True)

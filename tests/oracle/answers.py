@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tests.oracle.likeness import distance, unit
 from tests.oracle.store import Held, Oracle, Window
 
-STARTS, FAR, FIRST_HOP, SECOND_STARTS, SECOND_HOP, NAMED, HITS = 10, 3, 4, 3, 3, 8, 16
+STARTS, FAR, FIRST_HOP, SECOND_STARTS, SECOND_HOP, NAMED, HITS = 10, 3, 4, 3, 3, 64, 16
 """How far a stream looks around (`six_queries.Reach`)."""
 UNBOUND = 10_000
 
