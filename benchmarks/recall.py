@@ -133,19 +133,31 @@ async def told(conversation: Conversation, citizen: str, rt: Runtime) -> None:
         raise RuntimeError(f"{conversation.id}: {report.refused} commands refused: {report.faults[:1]}")
 
 
-async def ask(conversation: Conversation, citizen: str, rt: Runtime, way: tuple[Way, int], run: Run) -> None:
-    """Add the stream of each question to `run`. `way`: how, and the results per query and level."""
-    deps, limit = replace(rt.deps, **way[0]._asdict()), way[1]
+async def ask(
+    conversation: Conversation,
+    citizen: str,
+    rt: Runtime,
+    how: tuple[Mapping[str, Way], int],
+    runs: Mapping[str, Run],
+) -> None:
+    """Add the stream of each question, asked in each way, to the runs of the ways.
+
+    `how`: the ways, and the results per query and level. Who is first asks for the embedding, so all are in turn.
+    """
+    ways, limit = list(how[0].items()), how[1]
     count = tokens.counter()
-    for question in conversation.questions:
+    for number, question in enumerate(conversation.questions):
         intention = RetrievalIntention(query_text=question.text, citizen_id=citizen, max_results_per_level=limit)
-        stream = await retrieve_consciousness_context(intention, deps, now())
-        if stream.degraded:
-            raise RuntimeError(f"degraded: {stream.degraded}")
-        shown = [node for node in stream.activation_tiers.ordered() if node.node_type == "Turn"]
-        run.rankings.append([node.node_id.removeprefix(f"{conversation.id}:") for node in shown])
-        run.milliseconds.append(stream.retrieval_latency_ms)
-        run.tokens.append(count(compact(stream, stream.temporal_dissonances)))
+        first = number % len(ways)
+        for name, way in (*ways[first:], *ways[:first]):
+            deps, run = replace(rt.deps, **way._asdict()), runs[name]
+            stream = await retrieve_consciousness_context(intention, deps, now())
+            if stream.degraded:
+                raise RuntimeError(f"degraded: {stream.degraded}")
+            shown = [node for node in stream.activation_tiers.ordered() if node.node_type == "Turn"]
+            run.rankings.append([node.node_id.removeprefix(f"{conversation.id}:") for node in shown])
+            run.milliseconds.append(stream.retrieval_latency_ms)
+            run.tokens.append(count(compact(stream, stream.temporal_dissonances)))
 
 
 async def tag_walker(conversation: Conversation, citizen: str, rt: Runtime) -> list[list[str]]:
@@ -189,8 +201,7 @@ async def compare(conversations: Sequence[Conversation], limit: int, others: Map
             for place, conversation in enumerate(conversations):
                 citizen = f"citizen-{place}"
                 await told(conversation, citizen, rt)
-                for name, way in ways.items():
-                    await ask(conversation, citizen, rt, (way, limit), runs[name])
+                await ask(conversation, citizen, rt, (ways, limit), runs)
                 runs["Tag-Walker"].rankings += await tag_walker(conversation, citizen, rt)
                 for name, ranked in (await baselines(conversation, rt)).items():
                     runs[name].rankings += ranked
