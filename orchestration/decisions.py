@@ -49,7 +49,9 @@ def wanted(command: Command, now: Instant) -> Wanted:
     if not isinstance(command, ChangeCommand):
         return Wanted(END_OF_TIME)
     moves = isinstance(command, CORRECTIONS) and records.corrects_period(command)
-    return Wanted(BEGINNING_OF_TIME if moves else addressed(command, now), isinstance(command, UNDOES))
+    leaves = isinstance(command, _RETRACTIONS)  # and what is left is carried, however far back it holds
+    since = BEGINNING_OF_TIME if moves or leaves else addressed(command, now)
+    return Wanted(since, isinstance(command, UNDOES))
 
 
 def decide(command: ChangeCommand, found: Sequence[Record], last_version: int, told: Told) -> Change:

@@ -96,6 +96,8 @@ class Life:
 
     def begin(self, row: Mapping[str, Any], command_id: str, at: Instant) -> Record:
         """A new memory or link, or one that holds again, by its row as it would be stored. Raises Refusal."""
+        if self.name is not None:
+            self._joins(Ends(row["source_id"], row["target_id"]))
         columns, read = (NODE_COLUMNS, rows.record) if self.name is None else (LINK_COLUMNS, rows.record_of_link)
         version = self.states[-1].last_version + 1
         record = read([row.get(column) for column in (*columns, *PROVENANCE)])
@@ -109,10 +111,14 @@ class Life:
         said = {column: row[column] for column in kept if row[column] is not None}
         self.sources[version] = Source(0, said, text)
         self.fingerprint = row["fingerprint"]
-        if self.name is not None:
-            self.ends = Ends(row["source_id"], row["target_id"])
         self._take(change, command_id, None)
         return record
+
+    def _joins(self, ends: Ends) -> None:
+        if self.ends not in (None, ends):
+            fault = f"link {self.id} joins {' and '.join(self.ends or ())}; give one between others another id"
+            raise Refusal("conflict", fault, current_version=self.states[-1].last_version)
+        self.ends = ends
 
     def change(self, command: ChangeCommand, command_id: str, told: Told) -> Record:
         """Carry out a change; the record that its receipt tells. Raises Refusal."""
