@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tests.oracle.held import Held, Window
 from tests.oracle.likeness import distance, unit
-from tests.oracle.store import Held, Oracle, Window
+from tests.oracle.store import Oracle
 
 STARTS, FAR, FIRST_HOP, SECOND_STARTS, SECOND_HOP, NAMED, HITS = 10, 3, 4, 3, 3, 64, 16
 """How far a stream looks around (`six_queries.Reach`)."""

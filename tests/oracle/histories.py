@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Literal
 
@@ -35,19 +35,44 @@ VERBS: tuple[Verb, ...] = (
 )  # fmt: skip
 
 
-Ask = Literal["reading", "history", "listing", "vector", "traversal", "retrieval"]
+Ask = Literal[
+    "reading", "history", "listing", "vector", "traversal", "retrieval",
+    "receipt", "export", "identity", "wake", "resonate", "associate",
+]  # fmt: skip
 ASKED: tuple[Ask, ...] = (
-    "reading", "history", "listing", "vector", "vector", "traversal", "retrieval", "retrieval",
+    "reading", "reading", "history", "history", "listing", "listing", "vector", "vector", "vector", "traversal",
+    "traversal", "retrieval", "retrieval", "retrieval", "receipt", "export", "identity", "identity", "wake",
+    "resonate", "associate",
 )  # fmt: skip
 Mode = Literal["current", "point_in_time", "evolution", "full_history"]
 MODES: tuple[Mode, ...] = (
     "current", "current", "point_in_time", "point_in_time", "point_in_time", "evolution", "full_history",
 )  # fmt: skip
 
+OF_ONE: tuple[Verb, ...] = (
+    "remember", "supersede", "supersede", "correct", "resolve", "retract", "undo", "undo", "relate", "undo_link",
+)  # fmt: skip
+"""In a list about one memory."""
+
+Naming = Literal["nothing", "effective", "from", "from_to", "effective_to", "to", "both", "period"]
+NAMINGS: tuple[Naming, ...] = (
+    "nothing", "nothing", "nothing", "effective", "effective", "effective", "from", "from_to", "from_to",
+    "from_to",     "effective_to", "to", "both", "period", "period",
+)  # fmt: skip
+"""By which of its fields a change says on which stretch of valid time it acts."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A boundary of what is known of the memory spoken of, or an instant beside it."""
+
+    place: int
+    beside: int
+
 
 @dataclass(frozen=True)
 class Step:
-    """A command in outline. `who` and `other` are places in `NAMES`."""
+    """A command in outline. `who` and `other` are places in `NAMES`. An edge, where given, stands for its day."""
 
     verb: Verb
     who: int
@@ -55,6 +80,8 @@ class Step:
     kind: int
     start: int | None
     end: int | None
+    naming: Naming
+    edges: tuple[Edge | None, Edge | None]
     words: tuple[int, ...]
     strength: int
     version: Literal["any", "seen", "stale"]
@@ -73,7 +100,16 @@ class Again:
 
 @dataclass(frozen=True)
 class Together:
-    """Commands that are carried out as a whole or not at all."""
+    """Commands that are carried out as a whole or not at all. `able`: those that would be refused are left out."""
+
+    steps: tuple[Step | Again, ...]
+    tick: int
+    able: bool
+
+
+@dataclass(frozen=True)
+class InOrder:
+    """Commands that are sent at once, each of which stands for itself."""
 
     steps: tuple[Step | Again, ...]
     tick: int
@@ -87,28 +123,15 @@ class Forget:
     tick: int
 
 
+type Act = Step | Again | Together | InOrder | Forget
+
+
 @dataclass(frozen=True)
 class Instant:
     """One of the instants at which something begins or ends, or a microsecond beside it."""
 
     place: int
     beside: int
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question in outline."""
-
-    ask: Ask
-    mode: Mode
-    valid: Instant
-    known: Instant | None
-    who: int
-    other: int | None
-    words: tuple[int, ...]
-    limit: int
-    min_energy: float
-    widely: bool
 
 
 def a_step(chance: Random) -> Step | Again:
@@ -123,39 +146,78 @@ def a_step(chance: Random) -> Step | Again:
         kind=chance.choice(range(len(KINDS) + 1)),
         start=chance.choice((None, *range(DAYS))) if chance.choice((True, False)) else None,
         end=chance.choice(range(DAYS)) if chance.choice(range(3)) == 0 else None,
+        naming=chance.choice(NAMINGS),
+        edges=(an_edge(chance), an_edge(chance)),
         words=a_few_words(chance),
         strength=chance.choice(range(11)),
-        version=chance.choice(("any", "any", "any", "seen", "stale")),
+        version=chance.choice(("any", "any", "any", "any", "any", "seen", "seen", "stale")),
         named=chance.choice((True, False)),
         tick=tick,
     )
 
 
-def an_act(chance: Random) -> Step | Again | Together | Forget:
-    """A command, now and then some as one, and now and then an erasure."""
-    kind = chance.choice(range(30))
+def an_act(chance: Random) -> Act:
+    """A command, now and then some at once or as one, and now and then an erasure."""
+    kind = chance.choice(range(60))
     if kind == 0:
         return Forget(chance.choice(SPOKEN_OF), chance.choice(TICKS))
-    if kind > 3:
+    if kind > 12:
         return a_step(chance)
-    return Together(tuple(a_step(chance) for _ in range(chance.choice((2, 3, 5)))), chance.choice(TICKS))
+    if kind > 7:
+        return InOrder(a_list(chance), chance.choice(TICKS))
+    return Together(a_list(chance), chance.choice(TICKS), chance.choice((True, True, False)))
+
+
+def a_list(chance: Random) -> tuple[Step | Again, ...]:
+    """Some commands, half of the lists about one memory."""
+    steps = [a_step(chance) for _ in range(chance.choice((2, 3, 5)))]
+    who = chance.choice((None, chance.choice(SPOKEN_OF)))
+    if who is None:
+        return tuple(steps)
+    return tuple(
+        step if isinstance(step, Again) else replace(step, who=who, other=who, verb=chance.choice(OF_ONE))
+        for step in steps
+    )
+
+
+def an_edge(chance: Random) -> Edge | None:
+    """Half of the times lie where something begins or ends."""
+    return chance.choice((None, Edge(chance.choice(range(100)), chance.choice((0, 0, 0, -1, 1)))))
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question in outline."""
+
+    ask: Ask
+    mode: Mode
+    valid: Instant
+    known: Instant | None
+    known_alone: bool
+    who: int
+    other: int | None
+    words: tuple[int, ...]
+    limit: int
+    min_energy: float
+    widely: bool
+    acts: tuple[Act, ...] = field(repr=False)
 
 
 def a_question(chance: Random) -> Question:
     """A question in outline."""
     return Question(
-        ask=chance.choice(
-            ("reading", "history", "listing", "vector", "vector", "traversal", "retrieval", "retrieval")
-        ),
+        ask=chance.choice(ASKED),
         mode=chance.choice(MODES),
         valid=an_instant(chance),
         known=chance.choice((None, an_instant(chance))),
+        known_alone=chance.choice(range(4)) == 0,
         who=chance.choice(SPOKEN_OF),
         other=chance.choice((None, chance.choice(SPOKEN_OF))),
         words=a_few_words(chance),
         limit=chance.choice(range(1, 7)),
         min_energy=chance.choice((0.0, 0.0, 0.0, 0.45)),
         widely=chance.choice((False, True)),
+        acts=tuple(an_act(chance) for _ in range(chance.choice((0, 0, 1, 3)))),
     )
 
 

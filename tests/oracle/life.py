@@ -4,41 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from random import Random
 from typing import Any
 
 from hypothesis import HealthCheck
 
-from api.addresses import Asked, LinkPlace, Place, link_seen, record_seen
-from api.listing import Listed, page_of
 from orchestration import six_queries
 from orchestration.activation.found import NODE_START, Found
 from orchestration.entity_extraction import look_up
 from orchestration.lexicon import Entity, Lexicon
 from orchestration.metadata_enrichment import relationships
-from orchestration.records import link_name
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.view import Where
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
-from schemas.temporal import to_datetime, to_instant
-from substrate import listing, reader, rows
+from substrate import reader, rows
 from tests.oracle import answers
 from tests.oracle.answers import EVERYWHERE, View
 from tests.oracle.answers import Found as Reached
+from tests.oracle.held import Held
 from tests.oracle.histories import (
-    NAMES,
     WORDS,
-    Instant,
     Question,
     a_question,
     an_act,
 )
 from tests.oracle.likeness import unit
-from tests.oracle.shown import Shown, of_bond, of_link, of_memory, of_node, seen_or_none
-from tests.oracle.store import Held, Window, ever, moment, present
-from tests.oracle.telling import Telling
+from tests.oracle.others import Others
+from tests.oracle.shown import Shown, of_bond, of_link, of_memory, of_node
 
 LONG = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
 """A life is long on purpose."""
@@ -49,7 +42,7 @@ NEARLY = 2e-6
 WIDE = six_queries.Reach(LONGEST, *[answers.UNBOUND] * 6)
 
 
-class Life(Telling):
+class Life(Others):
     """A citizen of its own, in an open store, who is told commands and asked questions."""
 
     async def whole(self, chance: Random, commands: int, asked: int) -> None:
@@ -71,69 +64,17 @@ class Life(Telling):
             "reading": self.reading,
             "history": self.history,
             "listing": self.listing,
+            "receipt": self.receipt,
+            "export": self.export,
+            "identity": self.identity,
+            "wake": self.wake,
+            "resonate": self.resonate,
+            "associate": self.associate,
             "vector": self.vector,
             "traversal": self.traversal,
             "retrieval": self.retrieval,
         }
         await methods[question.ask](question)
-
-    async def reading(self, question: Question) -> None:
-        """One memory, or one link, as it is or was."""
-        times = {name: at for name, at in self.times(question).items() if name in ("as_of_time", "known_at")}
-        asked = Asked.model_validate({"citizen_id": self.citizen, **times})
-        window = self.window(question) if times else present(self.now)
-        if question.widely:
-            link_id = self.link(question.who)
-            row = await seen_or_none(link_seen(LinkPlace(Level.N1, link_id), asked, self.runtime, self.now))
-            due = [of_link(record) for record in self.oracle.seen(window) if record.id == link_id]
-            found = (
-                [] if row is None else [of_bond(rows.link(row[2:], (row[0], row[1]), Level.N1, window.known_to))]
-            )
-        else:
-            who = NAMES[question.who]
-            row = await seen_or_none(record_seen(Place(Level.N1, who), asked, self.runtime, self.now))
-            due = [of_memory(record) for record in self.oracle.seen(window) if record.id == who]
-            found = [] if row is None else [of_node(rows.node(row, Level.N1, window.known_to))]
-        self.compare(self.words_of(question), found, due)
-
-    async def history(self, question: Question) -> None:
-        """All records of one memory or of one link."""
-        connection = self.runtime.deps.connection
-        if question.widely:
-            identity = self.link(question.who)
-            every = await reader.link_history(connection, self.graph, link_name(identity))
-            found = [of_bond(rows.link(row[2:], (row[0], row[1]), Level.N1)) for row in every]
-            due = [of_link(record) for record in self.oracle.records_of(identity)]
-        else:
-            identity = NAMES[question.who]
-            every = await reader.history(connection, self.graph, identity)
-            found = [of_node(rows.node(row, Level.N1)) for row in every]
-            due = [of_memory(record) for record in self.oracle.records_of(identity)]
-        self.compare(self.words_of(question), sorted(found, key=str), sorted(due, key=str))
-
-    async def listing(self, question: Question) -> None:
-        """All memories, or all links, page by page, each once."""
-        times = {name: at for name, at in self.times(question).items() if name in ("as_of_time", "known_at")}
-        window = self.window(question) if times else present(self.now)
-        seen = self.oracle.seen(window)
-        asked = Listed.model_validate({"citizen_id": self.citizen, "limit": question.limit, **times})
-        found: list[Shown] = []
-        while True:
-            read = listing.links if question.widely else listing.memories
-            page = await page_of(read, asked, None, (self.runtime, self.now))
-            known_to = page.known_to
-            found += [
-                of_bond(rows.link(row[2:], (row[0], row[1]), Level.N1, known_to))
-                if question.widely
-                else of_node(rows.node(row, Level.N1, known_to))
-                for row in page.rows
-            ]
-            if page.next is None:
-                break
-            asked = asked.model_copy(update={"cursor": page.next})
-        links = [of_link(record) for record in seen if record.ends is not None]
-        due = links if question.widely else [of_memory(record) for record in seen if record.ends is None]
-        self.compare(self.words_of(question), sorted(found, key=str), sorted(due, key=str))
 
     async def vector(self, question: Question) -> None:
         """The k nearest of the moment, by the scan or, asked widely, by the index."""
@@ -202,43 +143,6 @@ class Life(Telling):
         due = [{of_link(link) for link in found.relations(view)} for found in (least, most)]
         self.between(f"links of {self.words_of(question)}", links, due)
 
-    # --- what a question says ---------------------------------------------------------------------------
-
-    def names(self, question: Question) -> list[str]:
-        other = [] if question.other is None else [NAMES[question.other]]
-        return list(dict.fromkeys([NAMES[question.who], *other]))
-
-    def instant(self, instant: Instant) -> int:
-        known = self.oracle.instants()
-        return known[instant.place % len(known)] + instant.beside
-
-    def times(self, question: Question) -> dict[str, datetime]:
-        """The times that the question names."""
-        valid = self.instant(question.valid)
-        known = None if question.known is None else self.instant(question.known)
-        if question.mode == "point_in_time":
-            beside = {} if known is None else {"known_at": to_datetime(known)}
-            return {"as_of_time": to_datetime(valid), **beside}
-        if question.mode == "evolution":
-            start, end = (valid, known) if known is None or valid < known else (known, valid)
-            ranged = {"time_range_start": start, "time_range_end": None if end == start else end}
-            return {name: to_datetime(at) for name, at in ranged.items() if at is not None}
-        return {}
-
-    def window(self, question: Question) -> Window:
-        """The same as the oracle takes it."""
-        times = {name: to_instant(at) for name, at in self.times(question).items()}
-        if question.mode == "current":
-            return present(self.now)
-        if question.mode == "point_in_time":
-            return moment(times["as_of_time"], times.get("known_at", times["as_of_time"]))
-        return ever(times.get("time_range_start"), times.get("time_range_end"))
-
-    def values(self, question: Question) -> dict[str, Any]:
-        window = self.window(question)
-        felt = {"min_energy": question.min_energy, "min_confidence": 0.0, "required_emotions": []}
-        return {**window._asdict(), **felt}
-
     async def lexicon(self, question: Question, text: str) -> Lexicon:
         past = question.mode != "current"
         return await look_up(self.runtime.deps.connection, self.graph, text, text.split(), past=past)
@@ -251,11 +155,6 @@ class Life(Telling):
         [answered] = await six_queries.run([asked], self.runtime.deps.connection)
         assert answered.timing.failure is None, answered.timing.failure
         return answered.rows
-
-    def words_of(self, question: Question) -> str:
-        return f"{question} at {self.window(question)}"
-
-    # --- differences ------------------------------------------------------------------------------------
 
     def between(self, what: str, engine: set[Shown], due: Sequence[set[Shown]]) -> None:
         """All of the first and nothing beyond the second, as far as an answer may be long."""

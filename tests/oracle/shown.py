@@ -9,7 +9,7 @@ from schemas.command import WriteReceipt
 from schemas.errors import NotFound
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
 from schemas.temporal import END_OF_TIME, to_instant
-from tests.oracle.store import LINK, MEMORY, Held, Told
+from tests.oracle.held import LINK, MEMORY, Held, Told
 
 type Shown = tuple[Any, ...]
 
@@ -67,3 +67,14 @@ def of_link(record: Held) -> Shown:
 def _times(record: Held) -> tuple[Any, ...]:
     times = (record.valid_at, record.invalid_at, record.created_at, record.expired_at)
     return (*times, record.ended or record.closed, record.closed)
+
+
+def of_held(record: Held) -> Shown:
+    """A record of either kind."""
+    return of_memory(record) if record.ends is None else of_link(record)
+
+
+def without_version(shown: Shown) -> Shown:
+    """The same without its number: the first number but the ends of a link."""
+    place = next(place for place, one in enumerate(shown) if type(one) is int)
+    return (*shown[:place], *shown[place + 1 :])

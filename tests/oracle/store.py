@@ -5,89 +5,38 @@ Each command is one method, each question one comprehension. Instants are micros
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from schemas.command import ChangeCommand
-from schemas.commands import Command, Correct, Remember, Resolve, Retract, Supersede, Undo
+from schemas.commands import Command, Remember, Undo
 from schemas.link_commands import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate
-from schemas.temporal import END_OF_TIME, to_instant
+from schemas.temporal import END_OF_TIME
+from tests.oracle.held import LINK, MEMORY, NEVER_BEGUN, Held, Refused, Told, Window, as_known, told
+from tests.oracle.stretches import (
+    CORRECTS,
+    RESOLVES,
+    RETRACTS,
+    Content,
+    Fate,
+    Piece,
+    Stretch,
+    acted_on,
+    addressed,
+    corrected,
+    pieces,
+    said_at,
+    spoken_of,
+    touched,
+)
 
-NEVER_BEGUN = -END_OF_TIME
-MEMORY = ("name", "description", "energy", "confidence", "goal", "resolution_state")
-LINK = ("relation_type", "goal", "mindstate", "energy", "confidence", "resolution_state")
-"""The fields of a memory and of a link that are held against the engine."""
+OF_LINKS = (SupersedeLink, CorrectLink, ResolveLink, Unrelate, UndoLink)
 
-
-@dataclass
-class Held:
-    """One record. `ends` are the two memories of a link, None for a memory.
-
-    `ended` says why its valid time ends, `closed` why it is believed no longer.
-    """
-
-    id: str
-    version: int
-    content: Mapping[str, Any]
-    valid_at: int
-    invalid_at: int
-    created_at: int
-    expired_at: int = END_OF_TIME
-    ended: str | None = None
-    closed: str | None = None
-    ends: tuple[str, str] | None = None
-
-
-class Told(NamedTuple):
-    """What a receipt says."""
-
-    status: str
-    problem: str | None = None
-    version: int | None = None
-    valid_at: int | None = None
-    invalid_at: int | None = None
-    created_at: int | None = None
-    duplicate: bool = False
-
-
-class Window(NamedTuple):
-    """What a question may see: `[from, to)` on each axis."""
-
-    valid_from: int
-    valid_to: int
-    known_from: int
-    known_to: int
-
-
-def moment(valid_at: int, known_at: int) -> Window:
-    """What was true at one instant, as known at another."""
-    return Window(valid_at, valid_at + 1, known_at, known_at + 1)
-
-
-def present(now: int) -> Window:
-    """What is true now, as it is known."""
-    return Window(now, now + 1, END_OF_TIME - 1, END_OF_TIME)
-
-
-def ever(known_from: int | None, known_to: int | None) -> Window:
-    """Every record that was held some time from one instant to another, and what was changed at the first."""
-    start = NEVER_BEGUN if known_from is None else known_from - 1
-    end = END_OF_TIME + 1 if known_to is None else known_to
-    return Window(NEVER_BEGUN, END_OF_TIME + 1, start, end)
-
-
-@dataclass
-class Change:
-    """What one command closed and opened."""
-
-    command_id: str | None
-    closed: list[Held] = field(default_factory=list)
-    opened: list[Held] = field(default_factory=list)
-
-
-class Refused(Exception):
-    """A command that changes nothing."""
+EITHER = "conflict, or the same again"
+"""Of an identity that began more than once the words do not say which of its beginnings is the first."""
+AT_ONCE = 10
+"""More commands are not sent at once."""
 
 
 def said(command: Command) -> dict[str, Any]:
@@ -101,130 +50,143 @@ class Oracle:
 
     records: list[Held] = field(default_factory=list)
     done: dict[str, tuple[dict[str, Any], Told]] = field(default_factory=dict)
-    firsts: dict[str, tuple[Remember | Relate, Told]] = field(default_factory=dict)
-    changes: dict[str, list[Change]] = field(default_factory=dict)
+    begun: dict[str, list[tuple[dict[str, Any], Told]]] = field(default_factory=dict)
+    names: dict[tuple[str, int], str | None] = field(default_factory=dict)
     clock: int = NEVER_BEGUN
 
     # --- commands ---------------------------------------------------------------------------------------
 
-    def apply(self, command: Command, now: int) -> Told:
-        """Carry out one command once, at a moment after all before."""
+    def moment(self, now: int, receipt: Told) -> int:
+        """From when on a command is known that is told `now`: after all before.
+
+        Where the clock of the graph is ahead, by how little is the store's own affair.
+        """
+        least, told = self.clock + 1, receipt.created_at or 0
+        later = now < least and not receipt.duplicate and least < told < least + AT_ONCE
+        return told if later else max(now, least)
+
+    def at(self, command: Command, now: int, at: int) -> Told:
+        """Carry out one command once: what is not said of valid time begins `now`, it is known from `at` on."""
         known = self.done.get(command.command_id or "")
         if known is not None:
             return known[1]._replace(duplicate=True) if known[0] == said(command) else Told("refused", "conflict")
-        at = max(now, self.clock + 1)
         try:
-            told = self.carry_out(command, now, at)
+            receipt = self.carry_out(command, now, at)
         except Refused as refusal:
             return Told("refused", str(refusal))
-        if not told.duplicate:
+        if not receipt.duplicate:
             self.clock = at
         if command.command_id is not None:
-            self.done[command.command_id] = (said(command), told._replace(duplicate=False))
-        return told
+            self.done[command.command_id] = (said(command), receipt._replace(duplicate=False))
+        return receipt
 
     def carry_out(self, command: Command, now: int, at: int) -> Told:
-        """What is not said of valid time begins `now`; it is known from `at` on."""
+        """One command that was not carried out before. Raises Refused."""
         if isinstance(command, (Remember, Relate)):
             return self.begin(command, now, at)
         assert isinstance(command, ChangeCommand)
-        changes: dict[type[Command], Callable[[Any, Change, int, int], Told]] = {
-            Supersede: self.supersede,
-            SupersedeLink: self.supersede,
-            Correct: self.correct,
-            CorrectLink: self.correct,
-            Resolve: self.resolve,
-            ResolveLink: self.resolve,
-            Retract: self.retract,
-            Unrelate: self.retract,
-            Undo: self.undo,
-            UndoLink: self.undo,
-        }
-        change = Change(command.command_id)
-        told = changes[type(command)](command, change, now, at)
-        self.changes.setdefault(command.id, []).append(change)
-        return told._replace(created_at=at)
+        self.expected(command, now)
+        if isinstance(command, (Undo, UndoLink)):
+            receipt = self.undo(command, at)
+        elif not self.believed(command.id):
+            raise Refused("conflict")
+        else:
+            receipt = self.change(command, now, at)
+        self.names[command.id, at] = command.command_id
+        return receipt._replace(created_at=at)
 
     def begin(self, command: Remember | Relate, now: int, at: int) -> Told:
+        """A new identity, or one that holds again where nothing of it holds."""
         record = first_record(command, now, at)
-        if not all(self.is_open(end) for end in record.ends or ()):
+        if not all(self.believed(end) for end in record.ends or ()):
             raise Refused("not-found")
-        if record.id not in self.firsts:
-            self.firsts[record.id] = command, told(record)
-            self.records.append(record)
-            return told(record)
-        first, receipt = self.firsts[record.id]
-        if said(first) == said(command) and self.is_open(record.id):
-            return receipt._replace(duplicate=True)
-        raise Refused("conflict")
-
-    def supersede(self, command: Supersede | SupersedeLink, change: Change, now: int, at: int) -> Told:
-        old = self.revisable(command)
-        effective = now if command.effective_at is None else to_instant(command.effective_at)
-        if not old.valid_at < effective < old.invalid_at:
-            raise Refused("invalid-request")
-        self.close(change, old, at, "reality_changed")
-        self.open(change, old, at, invalid_at=effective, ended="reality_changed")
-        return self.open(change, old, at, valid_at=effective, content=changed(old, command))
-
-    def correct(self, command: Correct | CorrectLink, change: Change, now: int, at: int) -> Told:
-        old = self.revisable(command)
-        self.close(change, old, at, "discovered_false")
-        return self.open(change, old, at, content=changed(old, command))
-
-    def resolve(self, command: Resolve | ResolveLink, change: Change, now: int, at: int) -> Told:
-        old = self.revisable(command)
-        self.close(change, old, at, "reality_changed")
-        return self.open(change, old, at, content={**old.content, "resolution_state": command.resolution_state})
-
-    def retract(self, command: Retract | Unrelate, change: Change, now: int, at: int) -> Told:
-        old = self.revisable(command)
-        until = None if command.effective_at is None else to_instant(command.effective_at)
-        if until is not None and until >= old.invalid_at:
-            raise Refused("invalid-request")
-        self.close(change, old, at, command.reason)
-        if until is None or until <= old.valid_at:
-            return told(old)
-        return self.open(change, old, at, invalid_at=until, ended=command.reason)
-
-    def undo(self, command: Undo | UndoLink, change: Change, now: int, at: int) -> Told:
-        self.expected(command)
-        before = self.changes.get(command.id, [])
-        if not before or command.undoes not in (None, before[-1].command_id):
+        clash = [
+            one
+            for one in self.believed(record.id)
+            if max(one.valid_at, record.valid_at) < min(one.invalid_at, record.invalid_at)
+        ]
+        if clash:
+            (content, first), *others = self.begun[record.id]
+            if others:
+                raise Refused(EITHER)
+            if content != said(command):
+                raise Refused("conflict")
+            return first._replace(duplicate=True)
+        if any(one.ends != record.ends for one in self.records_of(record.id)):
             raise Refused("conflict")
-        last = before[-1]
-        for record in last.opened:
-            self.close(change, record, at, "discovered_false")
-        back = [self.open(change, record, at) for record in sorted(last.closed, key=lambda one: one.valid_at)]
-        return back[-1] if back else told(last.opened[0])
+        if self.records_of(record.id):
+            record.version = self.highest(record.id) + 1
+        self.records.append(record)
+        self.begun.setdefault(record.id, []).append((said(command), told(record)))
+        self.names[record.id, at] = command.command_id
+        return told(record)
 
-    def expected(self, command: ChangeCommand) -> Held:
-        """The record that was opened last, if that is the one which the command expects."""
-        of_link = isinstance(command, (SupersedeLink, CorrectLink, ResolveLink, Unrelate, UndoLink))
-        if not any((record.ends is not None) is of_link for record in self.records_of(command.id)):
+    def change(self, command: ChangeCommand, now: int, at: int) -> Told:
+        """Supersede, correct, retract or resolve."""
+        held = self.believed(command.id)
+        fate, reason = fate_of(command), reason_of(command)
+        period = corrected(command, held, now)
+        if period is not None:
+            whole, stretch = period
+            content = fate(whole.content)
+            assert content is not None
+            ended = whole.ended if stretch.end == whole.invalid_at else None
+            return self.replaced([whole], [Piece(stretch, content, whole, ended)], at, reason)[0]
+        stretch = acted_on(command, held, now)
+        changing = touched(held, stretch, fate)
+        if not changing:
+            raise Refused("conflict")
+        opened = self.replaced(changing, pieces(changing, stretch, fate, reason), at, reason)
+        within = [one for one in opened if one.valid_at is not None and one.valid_at >= stretch.start]
+        if isinstance(command, RETRACTS):
+            return opened[-1] if opened else told(addressed(changing, stretch.start))
+        return within[0]
+
+    def undo(self, command: Undo | UndoLink, at: int) -> Told:
+        """What the last moment of an identity opened is closed, what it closed holds again."""
+        records = self.records_of(command.id)
+        moments = {one.created_at for one in records} | {one.expired_at for one in records}
+        last = max(moments - {END_OF_TIME})
+        first = min(one.created_at for one in records)
+        if last == first or command.undoes not in (None, self.names.get((command.id, last))):
+            raise Refused("conflict")
+        opened = [one for one in records if one.created_at == last]
+        closed = sorted((one for one in records if one.expired_at == last), key=lambda one: one.valid_at)
+        again = [Piece(Stretch(one.valid_at, one.invalid_at), one.content, one, one.ended) for one in closed]
+        back = self.replaced(opened, again, at, "discovered_false")
+        return back[-1] if back else told(opened[0])
+
+    def expected(self, command: ChangeCommand, now: int) -> None:
+        """Raises Refused for what is unknown, or not as the sender saw it."""
+        records = self.records_of(command.id)
+        if not any((one.ends is not None) is isinstance(command, OF_LINKS) for one in records):
             raise Refused("not-found")
-        latest = self.latest(command.id)
-        if command.expected_version not in (None, latest.version):
+        held = self.believed(command.id)
+        seen = addressed(held, spoken_of(command, now)).version if held else self.highest(command.id)
+        if command.expected_version not in (None, seen):
             raise Refused("conflict")
-        return latest
 
-    def revisable(self, command: ChangeCommand) -> Held:
-        """The record that a command changes."""
-        latest = self.expected(command)
-        if not self.is_open(command.id):
-            raise Refused("conflict")
-        return latest
+    def replaced(self, old: Sequence[Held], new: Sequence[Piece], at: int, reason: str) -> list[Told]:
+        """Close records, and open others in their place."""
+        for record in old:
+            record.expired_at, record.closed = at, reason
+        return [self.opened(piece, at) for piece in new]
 
-    def close(self, change: Change, record: Held, at: int, reason: str) -> None:
-        record.expired_at, record.closed = at, reason
-        change.closed.append(record)
-
-    def open(self, change: Change, old: Held, at: int, **differing: Any) -> Told:
-        version = self.latest(old.id).version + 1
-        new = replace(old, version=version, created_at=at, expired_at=END_OF_TIME, closed=None, **differing)
-        self.records.append(new)
-        change.opened.append(new)
-        return told(new)
+    def opened(self, piece: Piece, at: int) -> Told:
+        """A new record of what holds on a stretch."""
+        record = replace(
+            piece.before,
+            version=self.highest(piece.before.id) + 1,
+            content=piece.content,
+            valid_at=piece.stretch.start,
+            invalid_at=piece.stretch.end,
+            created_at=at,
+            expired_at=END_OF_TIME,
+            ended=piece.ended,
+            closed=None,
+        )
+        self.records.append(record)
+        return told(record)
 
     # --- questions --------------------------------------------------------------------------------------
 
@@ -232,13 +194,14 @@ class Oracle:
         """All records of one memory or link."""
         return [record for record in self.records if record.id == identity]
 
-    def latest(self, identity: str) -> Held:
-        """The record opened last."""
-        return max(self.records_of(identity), key=lambda record: record.version)
+    def highest(self, identity: str) -> int:
+        """The version of the record opened last."""
+        return max(record.version for record in self.records_of(identity))
 
-    def is_open(self, identity: str) -> bool:
-        """Whether it is there and was not taken back."""
-        return bool(self.records_of(identity)) and self.latest(identity).expired_at == END_OF_TIME
+    def believed(self, identity: str) -> list[Held]:
+        """What is believed of it now, over all valid time."""
+        held = [record for record in self.records_of(identity) if record.expired_at == END_OF_TIME]
+        return sorted(held, key=lambda one: one.valid_at)
 
     def seen(self, window: Window) -> list[Held]:
         """Every record that a question may see, without what became of it later."""
@@ -274,14 +237,12 @@ class Oracle:
         return sorted(times - {END_OF_TIME})
 
 
-def as_known(record: Held, known_to: int) -> Held:
-    """The record as it was told before an instant."""
-    return record if record.expired_at < known_to else replace(record, expired_at=END_OF_TIME, closed=None)
-
-
 def first_record(command: Remember | Relate, now: int, at: int) -> Held:
-    """The record that a new memory or link begins with."""
-    valid = period(command, now)
+    """The record that a new memory or link begins with. Raises Refused for what would end before it begins."""
+    start, end = said_at(command, "valid_at"), said_at(command, "invalid_at")
+    valid = (now if start is None else start, END_OF_TIME if end is None else end)
+    if valid[1] <= valid[0]:
+        raise Refused("invalid-request")
     if isinstance(command, Remember):
         assert command.id is not None
         return Held(command.id, 1, {name: getattr(command, name) for name in MEMORY}, *valid, at)
@@ -290,21 +251,23 @@ def first_record(command: Remember | Relate, now: int, at: int) -> Held:
     return Held(identity, 1, {name: getattr(command, name) for name in LINK}, *valid, at, ends=ends)
 
 
-def period(command: Remember | Relate, now: int) -> tuple[int, int]:
-    """The valid time that a command gives; what would end before it begins is refused."""
-    start = now if command.valid_at is None else to_instant(command.valid_at)
-    end = END_OF_TIME if command.invalid_at is None else to_instant(command.invalid_at)
-    if end <= start:
-        raise Refused("invalid-request")
-    return start, end
+def reason_of(command: ChangeCommand) -> str:
+    """Why what was believed before is believed no longer."""
+    if isinstance(command, RETRACTS):
+        return command.reason
+    return "discovered_false" if isinstance(command, CORRECTS) else "reality_changed"
 
 
-def changed(old: Held, command: Command) -> dict[str, Any]:
-    """The content after a command: what it sets replaces what was there."""
-    return {name: getattr(command, name) if name in command.model_fields_set else value
-            for name, value in old.content.items()}  # fmt: skip
+def fate_of(command: ChangeCommand) -> Fate:
+    """What a command makes of a content: what it sets replaces what was there."""
 
+    def becomes(content: Content) -> Content | None:
+        if isinstance(command, RETRACTS):
+            return None
+        if isinstance(command, RESOLVES):
+            stands = content["resolution_state"] == command.resolution_state
+            return content if stands else {**content, "resolution_state": command.resolution_state}
+        given = command.model_fields_set
+        return {name: getattr(command, name) if name in given else value for name, value in content.items()}
 
-def told(record: Held) -> Told:
-    """What the receipt of a record says."""
-    return Told("stored", None, record.version, record.valid_at, record.invalid_at, record.created_at)
+    return becomes

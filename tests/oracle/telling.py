@@ -9,18 +9,25 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
+from pydantic import ValidationError
+
 from api.runtime import Runtime
 from orchestration import atomic, erasing, insertion
-from schemas.command import Command
+from orchestration.records import link_name
+from schemas.command import Command, WriteReceipt
 from schemas.commands import ANY_COMMAND
 from schemas.erasure import EraseMemory
 from schemas.memory import Level, ResolutionState
-from schemas.temporal import to_datetime, to_instant
+from schemas.temporal import END_OF_TIME, to_datetime, to_instant
+from substrate import reader, rows
 from substrate.graph_schema import graph_name
 from tests.oracle import wholes
-from tests.oracle.histories import KINDS, NAMES, WORDS, Again, Forget, Step, Together
-from tests.oracle.shown import as_told, seen_or_none
-from tests.oracle.store import Oracle, Refused
+from tests.oracle.held import Refused, Told
+from tests.oracle.histories import KINDS, NAMES, WORDS, Act, Again, Edge, Forget, InOrder, Naming, Step, Together
+from tests.oracle.shown import Shown, as_told, of_bond, of_held, of_node, seen_or_none, without_version
+from tests.oracle.store import EITHER, Oracle, said
+from tests.oracle.stretches import sayable
+from tests.oracle.wholes import identity_of
 
 DAY = 86_400_000_000
 BEGINNING = to_instant(datetime.fromisoformat("2026-01-01T00:00:00Z"))
@@ -68,15 +75,33 @@ class Telling:
         """Leave nothing behind."""
         await self.runtime.deps.connection.command("GRAPH.DELETE", self.graph)
 
-    async def live(self, act: Step | Again | Together | Forget) -> None:
-        """One command, some as a whole, or an erasure, on both sides."""
+    async def live(self, act: Act) -> None:
+        """One command, some as a whole or in order, or an erasure, on both sides."""
         self.now += act.tick
         if isinstance(act, Forget):
             await self.forget(NAMES[act.who])
         elif isinstance(act, Together):
-            await self.send_together([command for step in act.steps if (command := self.one(step)) is not None])
+            commands = wholes.clear(self.oracle, self.all(act.steps), self.now, able=act.able)
+            if commands:
+                await self.send_together(commands)
+        elif isinstance(act, InOrder):
+            await self.send_in_order(self.all(act.steps))
         elif (command := self.one(act)) is not None:
             await self.send(command)
+
+    def all(self, steps: Sequence[Step | Again]) -> list[Command]:
+        """The commands of a list. What one expects of what another leaves, its sender cannot know."""
+        named: set[str] = set()
+        commands = [command for step in steps if (command := self.one(step)) is not None]
+        for place, command in enumerate(commands):
+            if (
+                identity_of(command) in named
+                and getattr(command, "expected_version", None)
+                and command not in self.sent
+            ):
+                commands[place] = command.model_copy(update={"expected_version": None})
+            named.add(identity_of(command))
+        return commands
 
     def one(self, step: Step | Again) -> Command | None:
         """The command of an outline; None for what no command can say."""
@@ -96,21 +121,76 @@ class Telling:
 
     async def send_together(self, commands: Sequence[Command]) -> None:
         """Some commands as a whole, at a moment after all before."""
-        self.now = max(self.now, self.oracle.clock + 1)
         self.sent += commands
-        expected = wholes.together(self.oracle, commands, self.now)
         receipts = await atomic.apply(commands, self.runtime.deps, self.now)
+        first = next((told for told in map(as_told, receipts) if not told.duplicate), as_told(receipts[0]))
+        expected = wholes.together(self.oracle, commands, self.now, self.oracle.moment(self.now, first))
         refused = any(one.status == "refused" for one in expected)
         self.tally.commands[f"atomic list{' refused' if refused else ''}"] += 1
-        self.compare(f"receipts of {commands!r}", [as_told(receipt) for receipt in receipts], expected)
+        due = [told if told.duplicate else told._replace(version=None) for told in expected]
+        found = [told if told.duplicate else told._replace(version=None) for told in map(as_told, receipts)]
+        self.compare(f"receipts of {outlined(*commands)} at {self.now}", found, due)
+        if not refused:
+            await self.versions_of(commands, receipts)
+
+    async def versions_of(self, commands: Sequence[Command], receipts: Sequence[WriteReceipt]) -> None:
+        """Versions within an atomic list may skip numbers, as long as their order is the same."""
+        for identity in {identity_of(command) for command in commands}:
+            due = sorted(self.oracle.records_of(identity), key=lambda one: one.version)
+            found = sorted(await self.records(identity), key=lambda one: one[0])
+            self.compare(
+                f"records of {identity} after {outlined(*commands)}",
+                [one[1] for one in found],
+                [without_version(of_held(one)) for one in due],
+            )
+            for one, (version, _) in zip(due, found, strict=False):
+                one.version = version
+        for command, receipt in zip(commands, receipts, strict=True):
+            kept = self.oracle.done.get(command.command_id or "")
+            if kept is not None and receipt.version is not None:
+                self.oracle.done[command.command_id or ""] = (kept[0], kept[1]._replace(version=receipt.version))
+
+    async def records(self, identity: str) -> list[tuple[int, Shown]]:
+        """All records of a memory or link that the engine keeps, each with its version."""
+        connection = self.runtime.deps.connection
+        if "|" in identity or identity.startswith("own_"):
+            every = await reader.link_history(connection, self.graph, link_name(identity))
+            links = [rows.link(row[2:], (row[0], row[1]), Level.N1) for row in every]
+            return [(link.version, without_version(of_bond(link))) for link in links]
+        nodes = [rows.node(row, Level.N1) for row in await reader.history(connection, self.graph, identity)]
+        return [(node.version, without_version(of_node(node))) for node in nodes]
+
+    async def send_in_order(self, commands: Sequence[Command]) -> None:
+        """Some commands at once, each a microsecond after the one before."""
+        self.sent += commands
+        receipts = [as_told(one) for one in await insertion.apply(commands, self.runtime.deps, self.now)]
+        expected = [
+            self.expected(command, self.now + place, receipt)
+            for place, (command, receipt) in enumerate(zip(commands, receipts, strict=True))
+        ]
+        self.tally.commands["plain list"] += 1
+        self.compare(f"receipts of {outlined(*commands)} at {self.now}", receipts, expected)
+        self.now += len(commands)
 
     async def send(self, command: Command) -> None:
         self.sent.append(command)
-        expected = self.oracle.apply(command, self.now)
+        before = [of_held(one) for one in self.oracle.records_of(identity_of(command))]
         [receipt] = await insertion.apply([command], self.runtime.deps, self.now)
+        found = as_told(receipt)
+        expected = self.expected(command, self.now, found)
         kind = receipt.command
         self.tally.commands[kind if receipt.status == "stored" else f"{kind} refused"] += 1
-        self.compare(f"receipt of {command!r}", as_told(receipt), expected)
+        what = f"receipt of {outlined(command)} at {self.now}\n  which was {before}"
+        self.compare(what, found, expected)
+
+    def expected(self, command: Command, now: int, found: Told) -> Told:
+        """What the oracle tells of a command, one that the words leave open as the engine tells it."""
+        told = self.oracle.at(command, now, self.oracle.moment(now, found))
+        if told.problem != EITHER or (found.problem != "conflict" and not found.duplicate):
+            return told
+        if command.command_id is not None and found.duplicate:
+            self.oracle.done[command.command_id] = (said(command), found._replace(duplicate=False))
+        return found
 
     def command(self, verb: str, **fields: Any) -> Command:
         known = {name: value for name, value in fields.items() if value is not None}
@@ -134,25 +214,72 @@ class Telling:
             held = {"valid_at": start, "invalid_at": end, **named}
             return self.remembered(step, held) if step.verb == "remember" else self.related(step, held)
         who = self.link(step.who) if step.verb in ABOUT_LINKS else NAMES[step.who]
-        seen = self.oracle.latest(who).version if self.oracle.records_of(who) else 1
+        seen = self.version_seen(who, step)
         versions = {"any": None, "seen": seen, "stale": seen + 1}
         revised = {"id": who, "expected_version": versions[step.version], **named}
-        return self.command(step.verb, **revised, **self.change(step))
+        revised = {name: value for name, value in revised.items() if value is not None}
+        timed = {} if step.verb in ("undo", "undo_link") else self.moments(step, who)
+        return self.said({"command": step.verb, **revised, **timed, **self.change(step, who)})
 
-    def change(self, step: Step) -> dict[str, Any]:
+    def last_named(self, who: str) -> str | None:
+        """The id under which the last change of a memory or link was sent."""
+        moments = [at for identity, at in self.oracle.names if identity == who]
+        return self.oracle.names[who, max(moments)] if moments else None
+
+    def version_seen(self, who: str, step: Step) -> int:
+        """The version of one of the records that are believed, or the one before it."""
+        held = self.oracle.believed(who)
+        if held:
+            return held[step.strength % len(held)].version
+        return self.oracle.highest(who) if self.oracle.records_of(who) else 1
+
+    def said(self, fields: dict[str, Any]) -> Command | None:
+        """The command that says this; None where it may not be said, on both sides."""
+        try:
+            command = ANY_COMMAND.validate_python({"citizen_id": self.citizen, **fields})
+        except ValidationError:
+            command = None
+        self.tally.commands["unsayable"] += command is None
+        self.compare(f"whether this may be said: {fields}", command is not None, sayable(fields))
+        return command
+
+    def change(self, step: Step, who: str) -> dict[str, Any]:
         """What a change of a memory or a link says of it."""
         if step.verb in ("undo", "undo_link"):
-            return {"undoes": self.sent[-step.kind].command_id if step.kind else None}
+            undoes = (None, self.last_named(who), self.sent[-1].command_id)[step.kind % 3]
+            return {} if undoes is None else {"undoes": undoes}
         if step.verb in ("resolve", "resolve_link"):
             return {"resolution_state": STATES[step.kind]}
         content: dict[str, Any] = {}
-        if step.verb not in ("correct", "correct_link"):
-            content["effective_at"] = on(step.start)
         if step.verb not in ("retract", "unrelate"):
             content["energy"] = energy(step)
         if step.verb in ("supersede", "correct"):
             content["description"] = self.text(step.words)
         return content
+
+    def moments(self, step: Step, who: str) -> dict[str, datetime | None]:
+        """The times that a change names, those too that no command may name together."""
+        days = zip((step.start, step.end), step.edges, strict=True)
+        start, end = (self.instant_of(day, edge, who) for day, edge in days)
+        named: Mapping[Naming, Mapping[str, datetime | None]] = {
+            "effective": {"effective_at": start},
+            "from": {"valid_from": start},
+            "from_to": {"valid_from": start, "valid_to": end},
+            "effective_to": {"effective_at": start, "valid_to": end},
+            "to": {"valid_to": end},
+            "both": {"effective_at": start, "valid_from": end},
+            "period": {"valid_at": start, "invalid_at": end},
+        }
+        times = named.get(step.naming, {})
+        return {name: at for name, at in times.items() if at is not None or (name == "invalid_at" and step.kind)}
+
+    def instant_of(self, day: int | None, edge: Edge | None, who: str) -> datetime | None:
+        """A day, or where something begins or ends in the life of the memory or link."""
+        records = self.oracle.records_of(who)
+        ends = sorted({at for one in records for at in (one.valid_at, one.invalid_at)} - {END_OF_TIME})
+        if edge is None or not ends:
+            return on(day)
+        return to_datetime(ends[edge.place % len(ends)] + edge.beside)
 
     def link(self, place: int) -> str:
         """The id of a link that was made, or of none."""
@@ -182,3 +309,8 @@ class Telling:
 
 def energy(step: Step) -> float:
     return round(0.3 + 0.05 * step.strength, 2)
+
+
+def outlined(*commands: Command) -> str:
+    """What the commands say, for a reader."""
+    return str([one.model_dump(exclude_unset=True, exclude={"citizen_id"}, mode="json") for one in commands])

@@ -4,26 +4,93 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from dataclasses import dataclass, field
 from typing import Any
 
-from schemas.commands import Command
-from tests.oracle.store import Oracle, Refused, Told
+from schemas.commands import Command, Undo
+from schemas.link_commands import UndoLink
+from tests.oracle.held import Held, Refused, Told, told
+from tests.oracle.store import EITHER, Oracle, said
 
 
-def together(oracle: Oracle, commands: Sequence[Command], now: int) -> list[Told]:
-    """Carry out all of the commands, each a microsecond after the one before, or none.
+def together(oracle: Oracle, commands: Sequence[Command], now: int, at: int) -> list[Told]:
+    """Carry out all of the commands, told `now` and known from `at` on, or none.
 
     When one is refused, the others are told that they were not applied, but for those that were before.
     """
-    before = deepcopy(oracle)
-    told = [oracle.apply(command, now + place) for place, command in enumerate(commands)]
-    if not any(one.status == "refused" for one in told):
-        return told
-    vars(oracle).update(vars(before))
+    thought = Thought(deepcopy(oracle), now, at)
+    receipts = [thought.next(command) for command in commands]
+    if not any(one.status == "refused" for one in receipts):
+        vars(oracle).update(vars(thought.oracle))
+        return receipts
     return [
-        one if one.status == "refused" or command.command_id in before.done else Told("refused", "not-applied")
-        for command, one in zip(commands, told, strict=True)
+        one if one.status == "refused" or command.command_id in oracle.done else Told("refused", "not-applied")
+        for command, one in zip(commands, receipts, strict=True)
     ]
+
+
+def clear(oracle: Oracle, commands: Sequence[Command], now: int, *, able: bool) -> list[Command]:
+    """The commands of a list but those of which the words do not say what becomes; `able`: nor what is refused."""
+    thought = Thought(deepcopy(oracle), now, max(now, oracle.clock + 1))
+    receipts = [thought.next(command) for command in commands]
+    return [
+        command
+        for command, one in zip(commands, receipts, strict=True)
+        if one.problem != EITHER and not (able and one.status == "refused")
+    ]
+
+
+@dataclass
+class Thought:
+    """An oracle in which the commands of one list are tried, and what each identity was before each of them."""
+
+    oracle: Oracle
+    now: int
+    at: int
+    before: dict[str, list[list[Held]]] = field(default_factory=dict)
+    names: dict[str, str | None] = field(default_factory=dict)
+
+    def next(self, command: Command) -> Told:
+        """The next command of the list."""
+        identity = identity_of(command)
+        was = deepcopy(self.oracle.records_of(identity))
+        if isinstance(command, (Undo, UndoLink)) and self.before.get(identity):
+            receipt = self.taken_back(command)
+        else:
+            receipt = self.oracle.at(command, self.now, self.at)
+        if receipt.status == "stored" and not receipt.duplicate:
+            self.never_known(identity)
+            self.before.setdefault(identity, []).append(was)
+            self.names[identity] = command.command_id
+        return receipt
+
+    def taken_back(self, command: Undo | UndoLink) -> Told:
+        """The last command of the list on this identity is as if it had not been."""
+        known = self.oracle.done.get(command.command_id or "")
+        if known is not None:
+            return self.oracle.at(command, self.now, self.at)
+        try:
+            self.oracle.expected(command, self.now)
+        except Refused as refusal:
+            return Told("refused", str(refusal))
+        was = self.before[command.id][-1]
+        if not was or command.undoes not in (None, self.names[command.id]):
+            return Told("refused", "conflict")
+        self.oracle.records = [one for one in self.oracle.records if one.id != command.id] + deepcopy(was)
+        held = self.oracle.believed(command.id)
+        receipt = told(held[-1] if held else was[-1])._replace(created_at=self.at)
+        self.oracle.clock = self.at
+        if command.command_id is not None:
+            self.oracle.done[command.command_id] = (said(command), receipt)
+        return receipt
+
+    def never_known(self, identity: str) -> None:
+        """What one command of the list opened and a later one closed was never known."""
+        self.oracle.records = [
+            one
+            for one in self.oracle.records
+            if one.id != identity or not (one.created_at == self.at == one.expired_at)
+        ]
 
 
 def erase(oracle: Oracle, memory_id: str) -> None:
@@ -32,8 +99,8 @@ def erase(oracle: Oracle, memory_id: str) -> None:
         raise Refused("not-found")
     gone = {record.id for record in oracle.records if record.id == memory_id or memory_id in (record.ends or ())}
     oracle.records = [record for record in oracle.records if record.id not in gone]
-    oracle.firsts = {identity: first for identity, first in oracle.firsts.items() if identity not in gone}
-    oracle.changes = {identity: changes for identity, changes in oracle.changes.items() if identity not in gone}
+    oracle.begun = {identity: first for identity, first in oracle.begun.items() if identity not in gone}
+    oracle.names = {place: name for place, name in oracle.names.items() if place[0] not in gone}
     oracle.done = {name: kept for name, kept in oracle.done.items() if of(kept[0]) not in gone}
 
 
@@ -41,3 +108,8 @@ def of(said: Mapping[str, Any]) -> str:
     """The memory or link that a command, as the oracle keeps it, is about."""
     own = said.get("id")
     return own or f"{said['source_id']}|{said['relation_type']}|{said['target_id']}"
+
+
+def identity_of(command: Command) -> str:
+    """The memory or link that a command is about."""
+    return of(command.model_dump())

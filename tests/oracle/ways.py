@@ -1,0 +1,180 @@
+"""Questions to the doors that tell records as they are: one, all of one, all that a moment sees, or all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from api.addresses import Asked, LinkPlace, Place, link_seen, record_seen
+from api.histories import OfHistory, link_history, memory_history
+from api.listing import Listed, Listing, page_of
+from orchestration.identity import identity
+from orchestration.moving.exporting import export
+from orchestration.moving.lines import Origin
+from orchestration.receipts import of_kept
+from schemas.identity import IdentityEntity, WhoIs
+from schemas.memory import Level
+from schemas.temporal import END_OF_TIME, to_datetime
+from substrate import listing, reader, rows
+from tests.oracle.asking import Asking
+from tests.oracle.held import LINK, MEMORY, Held, Window, ever, present
+from tests.oracle.histories import NAMES, Act, Question
+from tests.oracle.shown import Shown, as_told, of_bond, of_held, of_link, of_memory, of_node, seen_or_none
+
+
+class Ways(Asking):
+    """What is read, listed, exported and told again."""
+
+    def at_moment(self, question: Question) -> dict[str, datetime]:
+        """The moment of the question, for the doors that know no range."""
+        return {name: at for name, at in self.times(question).items() if name in ("as_of_time", "known_at")}
+
+    def seen_by(self, question: Question) -> Window:
+        """The same as the oracle takes it."""
+        return self.window(question) if self.at_moment(question) else present(self.now)
+
+    async def reading(self, question: Question) -> None:
+        """One memory, or one link, as it is or was."""
+        asked = Asked.model_validate({"citizen_id": self.citizen, **self.at_moment(question)})
+        window = self.seen_by(question)
+        if question.widely:
+            link_id = self.link(question.who)
+            row = await seen_or_none(link_seen(LinkPlace(Level.N1, link_id), asked, self.runtime, self.now))
+            due = [of_link(record) for record in self.oracle.seen(window) if record.id == link_id]
+            found = [] if row is None else self.shown([row], window.known_to, links=True)
+        else:
+            who = NAMES[question.who]
+            row = await seen_or_none(record_seen(Place(Level.N1, who), asked, self.runtime, self.now))
+            due = [of_memory(record) for record in self.oracle.seen(window) if record.id == who]
+            found = [] if row is None else self.shown([row], window.known_to, links=False)
+        self.compare(self.words_of(question), found, due)
+
+    async def history(self, question: Question) -> None:
+        """All records of one memory or of one link, as known now or at a moment, page by page under writes."""
+        known_at = None if question.known is None else self.instant(question.known)
+        times = {} if known_at is None else {"known_at": to_datetime(known_at)}
+        asked = OfHistory.model_validate({"citizen_id": self.citizen, "limit": question.limit, **times})
+        who = self.link(question.who) if question.widely else NAMES[question.who]
+        window = ever(None, None if known_at is None else known_at + 1)
+        due = [of_held(record) for record in self.oracle.seen(window) if record.id == who]
+        found: list[Shown] = []
+        acts = iter(self.acts_of(question))
+        while True:
+            if question.widely:
+                links = await seen_or_none(link_history(LinkPlace(Level.N1, who), asked, self.runtime, self.now))
+                found += [] if links is None else [of_bond(one) for one in links.records]
+                after = None if links is None else links.next
+            else:
+                told = await seen_or_none(memory_history(Place(Level.N1, who), asked, self.runtime, self.now))
+                found += [] if told is None else [of_node(one) for one in told.records]
+                after = None if told is None else told.next
+            if after is None:
+                break
+            asked = asked.model_copy(update={"cursor": after})
+            await self.written(next(acts, None))
+        self.compare(self.words_of(question), sorted(found, key=str), sorted(due, key=str))
+
+    async def listing(self, question: Question) -> None:
+        """All memories, or all links, of the moment of the first page, whatever is written meanwhile."""
+        seen = self.oracle.seen(self.seen_by(question))
+        asked = Listed.model_validate(
+            {"citizen_id": self.citizen, "limit": question.limit, **self.at_moment(question)}
+        )
+        found: list[Shown] = []
+        acts = iter(self.acts_of(question))
+        while True:
+            page = await self.page(asked, links=question.widely)
+            found += self.shown(page.rows, page.known_to, links=question.widely)
+            if page.next is None:
+                break
+            asked = asked.model_copy(update={"cursor": page.next})
+            await self.written(next(acts, None))
+        links = [of_link(record) for record in seen if record.ends is not None]
+        due = links if question.widely else [of_memory(record) for record in seen if record.ends is None]
+        self.compare(self.words_of(question), sorted(found, key=str), sorted(due, key=str))
+
+    def acts_of(self, question: Question) -> tuple[Act, ...]:
+        """What is written between the pages: nothing while a moment is asked about that is still to come."""
+        return () if self.clock() < self.seen_by(question).known_from < END_OF_TIME - 1 else question.acts
+
+    def clock(self) -> int:
+        """The last moment that is known."""
+        return max(self.now, self.oracle.clock)
+
+    async def page(self, asked: Listed, *, links: bool) -> Listing:
+        """One page of a listing."""
+        return await page_of(listing.links if links else listing.memories, asked, None, (self.runtime, self.now))
+
+    def shown(self, found: Sequence[Sequence[Any]], known_to: int, *, links: bool) -> list[Shown]:
+        """Rows as they are shown to those who ask."""
+        if links:
+            return [of_bond(rows.link(row[2:], (row[0], row[1]), Level.N1, known_to)) for row in found]
+        return [of_node(rows.node(row, Level.N1, known_to)) for row in found]
+
+    async def receipt(self, question: Question) -> None:
+        """The receipt of a command that was sent some time, of a refused or a forgotten one none."""
+        named = [command.command_id for command in self.sent if command.command_id is not None]
+        if not named:
+            return
+        name = named[question.valid.place % len(named)]
+        kept = await reader.receipts(self.runtime.deps.connection, self.graph, [name])
+        found = [as_told(of_kept(one, Level.N1)) for one in kept.values()]
+        due = [self.oracle.done[name][1]] if name in self.oracle.done else []
+        self.compare(f"receipt of {name}", found, due)
+
+    async def export(self, question: Question) -> None:
+        """Every record of everything."""
+        lines = await export([Origin(Level.N1, self.citizen)], self.runtime.deps, embeddings=False)
+        said = [orjson.loads(line) for line in lines]
+        found = [exported(line) for line in said if line["kind"] in ("memory", "record", "link")]
+        due = [raw(record) for record in self.oracle.records]
+        self.compare("export", sorted(found, key=str), sorted(due, key=str))
+
+    async def identity(self, question: Question) -> None:
+        """The memories to which others point, those with most of them first, page by page under writes."""
+        asked = WhoIs.model_validate(
+            {"citizen_id": self.citizen, "limit": question.limit, **self.at_moment(question)}
+        )
+        due = self.pointed_to(self.seen_by(question))
+        told: list[IdentityEntity] = []
+        acts = iter(self.acts_of(question))
+        while True:
+            page = await identity(asked, self.runtime.deps, self.now)
+            told += page.entities
+            if page.next is None:
+                break
+            asked = asked.model_copy(update={"cursor": page.next})
+            await self.written(next(acts, None))
+        self.compare(self.words_of(question), [(one.node_id, one.name, one.appearances) for one in told], due)
+
+    def pointed_to(self, window: Window) -> list[tuple[str, str, int]]:
+        """How many other memories point to each, where the link and both memories are seen."""
+        seen = {one.id: one for one in self.oracle.seen(window) if one.ends is None}
+        ends = {one.ends for one in self.oracle.seen(window) if one.ends is not None}
+        counted = [
+            (len({source for source, target in ends if target == name and source != name and source in seen}), one)
+            for name, one in seen.items()
+        ]
+        most = sorted((-count, one.content["name"], one.id) for count, one in counted if count)
+        return [(name_id, name, -count) for count, name, name_id in most]
+
+
+def exported(line: dict[str, Any]) -> Shown:
+    """A record as a line of an export says it."""
+    kept = line["properties"]
+    of_links = line["kind"] == "link"
+    content = [kept.get(name) for name in (LINK if of_links else MEMORY)]
+    times = [kept[name] for name in ("valid_at", "invalid_at", "created_at", "expired_at")]
+    ends = (line["source_id"], line["target_id"]) if of_links else None
+    reasons = (kept.get("invalidation_reason"), kept.get("closed_reason"))
+    return (kept.get("id", line.get("of")), ends, kept.get("version") or 1, *content, *times, *reasons)
+
+
+def raw(record: Held) -> Shown:
+    """The same of the oracle's."""
+    content = [record.content[name] for name in (MEMORY if record.ends is None else LINK)]
+    times = (record.valid_at, record.invalid_at, record.created_at, record.expired_at)
+    return (record.id, record.ends, record.version, *content, *times, record.ended, record.closed)
