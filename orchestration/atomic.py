@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from dataclasses import dataclass, field
+from typing import Final
 from uuid import uuid4
 
 from orchestration import additions, decisions, lives, receipts, recognising, records
@@ -25,6 +26,7 @@ from schemas.memory import Level
 from schemas.temporal import END_OF_TIME, Instant, to_instant
 from substrate import reader, transaction
 from substrate.graph_schema import graph_name
+from substrate.rows import Kept
 from substrate.transaction import COMMANDS_AT_MOST, Wanted, Writes
 
 TRIES: Final = 20
@@ -63,8 +65,9 @@ async def apply_one(command: Command, deps: Deps, now: Instant) -> WriteReceipt:
 async def _tried(commands: Sequence[Command], deps: Deps, now: Instant) -> list[WriteReceipt] | None:
     """Receipts of all; None when others kept changing the same."""
     ids = [command.command_id or uuid4().hex for command in commands]
-    memory = _Memory({}, set())
+    memory = _Memory()
     for attempt in range(TRIES):
+        memory.tried = attempt > 0
         done = await _attempt(list(zip(commands, ids, strict=True)), memory, deps, now)
         if done is not None:
             return [_as_sent(receipt, memory, now) for receipt in done]
@@ -72,11 +75,13 @@ async def _tried(commands: Sequence[Command], deps: Deps, now: Instant) -> list[
     return None
 
 
-class _Memory(NamedTuple):
-    """What one attempt leaves to the next: vectors by their texts, and commands whose answer was lost."""
+@dataclass(slots=True)
+class _Memory:
+    """What one attempt leaves to the next: vectors by their texts, commands whose answer was lost, that it was."""
 
-    vectors: dict[str, list[float] | None]
-    unheard: set[str]
+    vectors: dict[str, list[float] | None] = field(default_factory=dict)
+    unheard: set[str] = field(default_factory=set)
+    tried: bool = False
 
 
 def _as_sent(receipt: WriteReceipt, memory: _Memory, now: Instant) -> WriteReceipt:
@@ -112,7 +117,7 @@ async def _attempt(
     """Receipts of all; None when what was seen has changed meanwhile."""
     first = named[0][0]
     graph = graph_name(first.level, first.citizen_id)
-    stage = await begun(graph, named, deps, now)
+    stage = await begun(graph, named, deps, now, again_sent=memory.tried)
     base = max(now, stage.latest + 1)
     outcomes = stage.play_all(named, Told(now, base))
     if any(isinstance(outcome, WriteReceipt) and outcome.status == "refused" for outcome in outcomes):
@@ -155,7 +160,8 @@ async def _write(
     missing = [text for text in lives.texts(stage.lives) if text not in vectors]
     vectors.update(zip(missing, (v or None for v in await deps.embedder.embed_texts(missing)), strict=True))
     lives.write(stage.lives, vectors, writes)
-    await deps.graphs.for_writing(graph, now)
+    if writes.new:
+        await deps.graphs.for_writing(graph, now)
     try:
         return await transaction.write(deps.connection, graph, lives.seen(stage.lives), writes)
     except Conflict:
@@ -163,6 +169,11 @@ async def _write(
     finally:
         if writes.sent_again:
             memory.unheard.update(receipt["command_id"] for receipt in writes.receipts)
+
+
+async def _kept(graph: str, named: Sequence[tuple[Command, str]], deps: Deps, *, again: bool) -> dict[str, Kept]:
+    ids = [command_id for command, command_id in named if again or command.command_id is not None]
+    return await reader.receipts(deps.connection, graph, ids) if ids else {}
 
 
 BARE: Final = Wanted(END_OF_TIME)
@@ -173,8 +184,13 @@ def _more(one: Wanted, other: Wanted) -> Wanted:
     return Wanted(min(one.since, other.since), one.every or other.every)
 
 
-async def begun(graph: str, named: Sequence[tuple[Command, str]], deps: Deps, now: Instant) -> Rehearsal:
-    """What the commands name, as it is stored; nothing of a graph that does not exist."""
+async def begun(
+    graph: str, named: Sequence[tuple[Command, str]], deps: Deps, now: Instant, *, again_sent: bool = True
+) -> Rehearsal:
+    """What the commands name, as it is stored; nothing of a graph that does not exist.
+
+    Unless they are `again_sent` an id that was made for a command just now is that of none before.
+    """
     if not await deps.graphs.for_reading(graph):
         return Rehearsal({}, {}, {}, {})
     memories: dict[str, Wanted] = {}
@@ -196,6 +212,6 @@ async def begun(graph: str, named: Sequence[tuple[Command, str]], deps: Deps, no
     return Rehearsal(
         await transaction.memories(connection, graph, memories),
         await transaction.links(connection, graph, [records.link_name(one) for one in sorted(links)]),
-        await reader.receipts(connection, graph, [command_id for _, command_id in named]),
+        await _kept(graph, named, deps, again=again_sent),
         said,
     )

@@ -147,7 +147,8 @@ async def write(connection: Connection, graph: str, seen: Seen, writes: Writes) 
         "receipts": [dict(receipt) for receipt in writes.receipts],
         "pending_until": writes.pending_until,
     }
-    once = Once(connection, graph, (cypher.TRANSACTION, parameters(values)))
+    lists = frozenset(name for name, value in values.items() if isinstance(value, list) and value)
+    once = Once(connection, graph, (cypher.transaction(lists), parameters(values)))
     try:
         reply = await once.send([receipt["command_id"] for receipt in writes.receipts])
     finally:

@@ -6,6 +6,8 @@ writer's query, whose compare-and-set then does not hold (measured: every second
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
 from typing import Final
 
 from substrate.cypher.columns import (
@@ -87,6 +89,11 @@ _AS_SEEN: Final = (
     "WITH m, at, later, applied, collect(n) AS found "
     f"WITH m, at, later, applied, [n IN found | [n.id, n.version, {TOUCHED.format('n')}]] AS found "
     "WITH m, at, later WHERE applied = 0 AND size(found) = size($seen) AND all(one IN $seen WHERE one IN found) "
+)
+"""No memory that was seen has changed, and no command was applied. `later`: how much later than foreseen it is, in
+microseconds."""
+
+_LINKS_AS_SEEN: Final = (
     "CALL { UNWIND $held AS l MATCH (a:ConsciousnessNode {id: l.source_id}) "
     "MATCH (b:ConsciousnessNode {id: l.target_id}) WITH l, a, b "
     "OPTIONAL MATCH (a)-[e:LINK]->(b) WHERE e.id = l.id WITH l, a, b, collect(e) AS carried "
@@ -94,10 +101,14 @@ _AS_SEEN: Final = (
     "WITH l, size(past) AS held, size([h IN past WHERE h.expired_at = $open]) AS still, "
     "[e IN carried | coalesce(e.version, 1)] AS versions "
     "WHERE versions = l.carried AND held = l.past AND still = l.still RETURN count(l) AS same } "
-    "CALL { UNWIND $handles AS handle MATCH ()-[e:LINK|PAST_LINK {handle: handle}]->() RETURN count(e) AS taken } "
-    "WITH m, at, later WHERE same = size($held) AND taken = 0 "
+    "WITH m, at, later WHERE same = size($held) "
 )
-"""Nothing of what was seen has changed. `later`: how much later than foreseen, in microseconds, it is."""
+
+_FREE: Final = (
+    "CALL { UNWIND $handles AS handle MATCH ()-[e:LINK|PAST_LINK {handle: handle}]->() RETURN count(e) AS taken } "
+    "WITH m, at, later WHERE taken = 0 "
+)
+"""No link has one of the handles."""
 
 _NEW: Final = (
     "FOREACH (r IN $new | CREATE (n:ConsciousnessNode)-[:HAS_TRACE]->(t:Trace) "
@@ -160,13 +171,16 @@ _TOUCHED: Final = (
     "SET n.touched = at, n.versions = r.versions RETURN count(n) AS touched } "
 )
 
-_SIDES: Final = (
+_WITHDRAWN: Final = (
     "WITH m, at, later CALL { UNWIND $withdrawn AS id MATCH (n:ConsciousnessNode {id: id}) "
     "WITH n MATCH (n)-[:HAS_TRACE]->(t:Trace) REMOVE t:Trace SET t:PastTrace RETURN count(n) AS withdrawn } "
+)
+"""The trace of a memory that carries a closed record lies on the past side."""
+
+_RESTORED: Final = (
     "WITH m, at, later CALL { UNWIND $restored AS id MATCH (n:ConsciousnessNode {id: id}) "
     "WITH n MATCH (n)-[:HAS_TRACE]->(t:PastTrace) REMOVE t:PastTrace SET t:Trace RETURN count(n) AS restored } "
 )
-"""The trace of a memory that carries a closed record lies on the past side."""
 
 _TAGS: Final = (
     "WITH m, at, later CALL { UNWIND $tagged AS r MATCH (n:ConsciousnessNode {id: r.id}) "
@@ -206,9 +220,28 @@ _RECEIPTS: Final = (
     "THEN $pending_until ELSE m.pending_until END RETURN later"
 )
 
-TRANSACTION: Final = Query(
-    "transaction",
-    f"{_AS_SEEN} {_NEW} {_PAST} {_CLOSED} {_CARRIED} {_MOVED} {_TOUCHED} {_SIDES} {_TAGS} {_LINKS} {_RECEIPTS}",
-)
-"""Everything that the commands close and open. No row comes back, and nothing is changed, when what was seen is
-no more."""
+_PARTS: Final[Mapping[str, str]] = {
+    "held": _LINKS_AS_SEEN,
+    "handles": _FREE,
+    "new": _NEW,
+    "past": _PAST,
+    "closing": _CLOSED,
+    "carried": _CARRIED,
+    "moved": _MOVED,
+    "touched": _TOUCHED,
+    "withdrawn": _WITHDRAWN,
+    "restored": _RESTORED,
+    "tagged": _TAGS,
+    "links": _LINKS,
+}
+"""What a transaction may do, by the list of which it does so, in its order."""
+
+
+@cache
+def transaction(lists: frozenset[str]) -> Query:
+    """Everything that the commands close and open, where these lists are not empty: each part takes its time.
+
+    No row comes back, and nothing is changed, when what was seen is no more.
+    """
+    parts = (part for name, part in _PARTS.items() if name in lists)
+    return Query("transaction", " ".join((_AS_SEEN, *parts, _RECEIPTS)))
