@@ -42,16 +42,16 @@ def test_a_link_is_changed_seen_as_it_was_and_changed_back(service: Service, cit
     known = receipt["created_at"]
     then = get(service, citizen, link, as_of_time="2025-04-01T00:00:00Z", known_at=known).json()
     assert (then["energy"], then["version"]) == (0.7, 2)
-    assert post(service, citizen, f"{link}/resolve").json()["version"] == 4
+    assert post(service, citizen, f"{link}/resolve").json()["version"] == 5
     assert get(service, citizen, link).json()["resolution_state"] == "resolved"
     assert post(service, citizen, f"{link}/undo", undoes="s1").status_code == 409
     assert post(service, citizen, f"{link}/undo").status_code == 200
     assert post(service, citizen, f"{link}/retract").status_code == 200
     assert get(service, citizen, link).status_code == 404
     records = get(service, citizen, f"{link}/history").json()["records"]
-    assert [record["version"] for record in records] == [1, 2, 3, 4, 5]
+    assert [record["version"] for record in records] == [1, 2, 3, 4, 5, 6]
     assert (records[0]["closed_by"], records[1]["command_id"]) == ("s1", "s1")
-    assert [record["closed_source"] for record in records] == ["citizen", None, "citizen", "citizen", "citizen"]
+    assert [record["closed_source"] for record in records] == ["citizen", None, *["citizen"] * 4]
 
 
 @pytest.mark.parametrize("address", ["memories/N1/a", "links/N1/a%7CNEXT%7Cb"])
