@@ -14,6 +14,7 @@ from orchestration.deps import Deps
 from schemas.errors import SubstrateError
 from schemas.settings import Settings, StoreSettings
 from schemas.temporal import Instant
+from substrate import engine_log
 from substrate.connection import Connection
 from substrate.embedded import EmbeddedEngine
 from substrate.embeddings import open_embedder
@@ -70,6 +71,7 @@ async def running(settings: Settings, waiting: Waiting | None = None) -> AsyncIt
         connection = _connect(settings.store, engine)
         graphs = Graphs(connection, model=embedder.model, dimension=embedder.dimension)
         await connection.ping()
+        await _keep_openable(connection)
         deps = Deps(
             connection,
             graphs,
@@ -99,11 +101,20 @@ async def opened_store(
     engine = await _start_engine(store, waiting)
     connection = _connect(store, engine)
     try:
+        await _keep_openable(connection)
         yield connection, engine
     finally:
         await connection.close()
         if engine is not None:
             await engine.stop()
+
+
+async def _keep_openable(connection: Connection) -> None:
+    """Finish what a removal of graphs left to do: without it the store could not be opened next time."""
+    try:
+        await engine_log.rewrite_after_deletions(connection)
+    except SubstrateError as error:
+        logger.error("the log of the engine could not be rewritten: %s %s", error.detail, error.remedy)
 
 
 @contextmanager

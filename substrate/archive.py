@@ -10,6 +10,7 @@ from schemas.errors import Fault
 from substrate.connection import Connection, GraphMissing, Row, parameters
 from substrate.cypher import moving as cypher
 from substrate.cypher.query import TRACE_LABELS, Query, role_of
+from substrate.engine_log import delete_graph
 from substrate.halves import in_halves
 from substrate.indexing import NOTHING
 from substrate.upkeep import Part, parts
@@ -157,15 +158,7 @@ async def drop_left_drafts(connection: Connection, graph: str) -> None:
     """Remove drafts of a graph that nobody has written to for a while."""
     for name in await drafts(connection, graph):
         if await connection.command("OBJECT", "IDLETIME", name) > DRAFT_IDLE_SECONDS:
-            await drop(connection, name)
-
-
-async def drop(connection: Connection, graph: str) -> None:
-    """Remove a whole graph, if it is there."""
-    try:
-        await connection.command("GRAPH.DELETE", graph)
-    except GraphMissing:
-        return
+            await delete_graph(connection, name)
 
 
 async def holds_nothing(connection: Connection, graph: str) -> bool:
@@ -181,5 +174,5 @@ async def settle(connection: Connection, draft: str, graph: str) -> bool:
     """Give the draft its name; an empty graph of that name makes way. False when the name is taken."""
     if not await holds_nothing(connection, graph):
         return False
-    await drop(connection, graph)
+    await delete_graph(connection, graph)
     return bool(await connection.command("RENAMENX", draft, graph))

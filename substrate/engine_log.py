@@ -6,18 +6,38 @@ import asyncio
 import os
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
 from schemas.errors import Unavailable
-from substrate.connection import Connection
+from substrate.connection import Connection, GraphMissing
 from substrate.embedded import try_lock
 
 LIMIT_S: Final = 600.0
 STEP_S: Final = 0.01
+DELETIONS: Final = "substrate:deletions"
+"""How many graphs were removed since the log was rewritten last; gone when none was."""
 LEFT_SNAPSHOT: Final = "dump.rdb"
 """What a backup that was killed leaves in the data directory."""
+
+
+async def delete_graph(connection: Connection, graph: str) -> None:
+    """Remove a whole graph, if it is there. The log must be rewritten before the store is opened twice again.
+
+    While the engine loads such a log, the constraints of the graph are checked once more behind its removal, and
+    that is written to the end of the log; from then on the engine ends when it loads it (measured, 4.22.1). So the
+    removal is noted first, and whoever opens the store rewrites what is noted.
+    """
+    await connection.command("INCR", DELETIONS)
+    with suppress(GraphMissing):
+        await connection.command("GRAPH.DELETE", graph)
+
+
+async def rewrite_after_deletions(connection: Connection) -> None:
+    """Rewrite the log if a graph was removed since it was last. Raises what `rewrite` raises."""
+    if await connection.command("EXISTS", DELETIONS):
+        await rewrite(connection)
 
 
 async def rewrite(connection: Connection) -> bool:
@@ -25,6 +45,14 @@ async def rewrite(connection: Connection) -> bool:
 
     Raises Unavailable when the engine cannot write it, or takes longer than ten minutes.
     """
+    deletions = await connection.command("GET", DELETIONS)
+    rewritten = await _rewritten(connection)
+    if deletions is not None and await connection.command("GET", DELETIONS) == deletions:
+        await connection.command("DEL", DELETIONS)
+    return rewritten
+
+
+async def _rewritten(connection: Connection) -> bool:
     before = await state(connection)
     if not before["aof_enabled"]:
         return False

@@ -10,11 +10,12 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from substrate.archive import drafts, drop, held
+from substrate.archive import drafts, held
 from substrate.connection import Connection, GraphMissing, Row, parameters
 from substrate.cypher import erasing as cypher
 from substrate.cypher.moving import STATE_LABELS
 from substrate.cypher.query import TRACE_LABELS, Query
+from substrate.engine_log import delete_graph
 from substrate.indexing import NOTHING
 
 MEMORIES_A_SHARE: Final = 20
@@ -140,12 +141,12 @@ async def rest_of_episode(
 async def whole_graph(connection: Connection, graph: str) -> Counter[str]:
     """Remove a graph and its unfinished imports; how much of each kind it held."""
     for draft in await drafts(connection, graph):
-        await drop(connection, draft)
+        await delete_graph(connection, draft)
     try:
         labels, types = await held(connection, graph)
     except GraphMissing:
         return Counter()
-    await drop(connection, graph)
+    await delete_graph(connection, graph)
     return Counter(
         memories=labels.get("ConsciousnessNode", 0),
         records=labels.get("PastVersion", 0),

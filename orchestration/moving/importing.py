@@ -21,9 +21,10 @@ from schemas.base import Frozen
 from schemas.errors import Conflict, InvalidRequest
 from schemas.memory import Level
 from schemas.temporal import Instant
-from substrate import archive
+from substrate import archive, engine_log
 from substrate.cypher import moving as cypher
 from substrate.cypher.query import Query
+from substrate.engine_log import delete_graph
 from substrate.writer import LINKS_PER_STATEMENT, NODES_PER_STATEMENT
 
 _ORDER: Final = (
@@ -81,6 +82,8 @@ async def import_lines(
     except BaseException:
         await asyncio.shield(target.drop())
         raise
+    finally:
+        await asyncio.shield(engine_log.rewrite_after_deletions(deps.connection))
     return ImportReport(graphs=tuple(names), counts=dict(target.counts))
 
 
@@ -164,14 +167,14 @@ class _Target:
                 self._deps.graphs.forget(name)
         except BaseException:
             for name in settled:
-                await archive.drop(self._deps.connection, name)
+                await delete_graph(self._deps.connection, name)
             raise
 
     async def drop(self) -> None:
         """Remove the drafts."""
         for draft in self._drafts.values():
             self._deps.graphs.forget(draft)
-            await archive.drop(self._deps.connection, draft)
+            await delete_graph(self._deps.connection, draft)
 
     async def _flush(self) -> None:
         """Write all that waits, what others stand on first."""

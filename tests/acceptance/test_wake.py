@@ -230,9 +230,8 @@ def test_states_are_no_memories(service: Service, citizen: str) -> None:
     assert swept.status_code == 200, swept.text
     [report] = swept.json()["reports"]
     assert (report["findings"], set(report["counts"].values())) == ([], {0})
-    asked = {"citizen_id": citizen, "query_text": "the far shore", "temporal_mode": "full_history"}
-    asked["query_levels"] = ["N1"]
-    stream = service.http.post("/v1/retrieve", json=asked).json()
+    asked = {"query_text": "the far shore", "temporal_mode": "full_history", "query_levels": ["N1"]}
+    stream = service.http.post("/v1/retrieve", json={"citizen_id": citizen, **asked}).json()
     assert [order(stream), stream["temporal_dissonances"]] == [[], []]
     assert order(woken(service, citizen, current_energy=0.3, current_emotions={"joy": 0.5})) == []
 
