@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from orchestration.deps import Deps
+from schemas.errors import Fault, StoreTimeout
 from schemas.memory import Level
-from schemas.temporal import Instant, Scope
+from schemas.temporal import END_OF_TIME, Instant, Scope
 from substrate import reader
 from substrate.graph_schema import graph_name
 
@@ -50,11 +51,18 @@ async def look(of: tuple[str, Sequence[Level]], scope: Scope, deps: Deps, now: I
     names = await _existing(*of, deps)
 
     async def seen(level: Level, graph: str) -> Where:
-        past = not scope.is_present or now < await reader.pending_until(deps.connection, graph)
-        return Where(level, graph, past)
+        return Where(level, graph, past=not scope.is_present or now < await _pending_until(graph, deps))
 
     found = await asyncio.gather(*(seen(level, graph) for level, graph in names.items()))
     return View(scope, {where.level: where for where in found}, now)
+
+
+async def _pending_until(graph: str, deps: Deps) -> Instant:
+    """For ever where that was not to be had: the past side is only slower."""
+    try:
+        return await reader.pending_until(deps.connection, graph)
+    except (StoreTimeout, Fault):
+        return END_OF_TIME
 
 
 async def _existing(citizen_id: str, levels: Sequence[Level], deps: Deps) -> dict[Level, str]:

@@ -620,7 +620,7 @@ class Mute(Hurt):
 async def test_a_query_that_is_never_answered_is_not_waited_for(deps: Deps, fresh_citizen: str) -> None:
     await stored(deps, remember(fresh_citizen, "walk"))
     mute = Mute(deps.connection, (graph_name(Level.N1, fresh_citizen), "scan_now"), "")
-    mute.timeout_ms = 3000
+    mute.timeout_ms = 1500
     stream = await ask(replace(deps, connection=mute), fresh_citizen, "walk")
     assert [missing.query for missing in stream.degraded] == ["N1_vector"]
     assert "no answer within" in stream.degraded[0].reason
