@@ -229,6 +229,8 @@ def undo(records: Sequence[Record], undoes: str | None, at: Instant) -> Change:
     of it, and when another change came after that.
     """
     happened, undone = _last_change(records)
+    if undoes is not None and undoes in _by(records, happened):
+        undone = undoes
     if undoes is not None and undoes != undone:
         if not any(undoes in (record.command_id, record.closed_by) for record in records):
             raise ValueError(f"the command {undoes} changed nothing of it")
@@ -250,6 +252,12 @@ def undo(records: Sequence[Record], undoes: str | None, at: Instant) -> Change:
 
 def _valid_start(record: Record) -> Instant:
     return record.valid.start
+
+
+def _by(records: Sequence[Record], moment: Instant) -> set[str | None]:
+    """The commands that changed an identity at a moment: of an atomic list there may be several."""
+    opened = {record.command_id for record in records if record.known.start == moment}
+    return opened | {record.closed_by for record in records if record.known.end == moment}
 
 
 def _last_change(records: Sequence[Record]) -> tuple[Instant, str | None]:

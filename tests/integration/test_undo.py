@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from orchestration import atomic
 from orchestration.deps import Deps
 from orchestration.waking import retrieve_consciousness_context_from_state
 from schemas.commands import ANY_COMMAND
@@ -200,3 +201,19 @@ async def test_what_is_written_after_the_clock_went_back_is_known_later_all_the_
     assert moments == sorted(set(moments))
     spans = [(one.created_at, one.expired_at) for one in await history(deps, fresh_citizen, "walk")]
     assert all(earlier[1] == later[0] for earlier, later in pairwise(spans))
+
+
+@pytest.mark.parametrize("undoes", ["first", "second"])
+async def test_any_command_of_an_atomic_list_names_the_change_that_they_made_together(
+    deps: Deps, fresh_citizen: str, undoes: str
+) -> None:
+    await walk(deps, fresh_citizen)
+    before = await known(deps, fresh_citizen)
+    changes = [
+        command(fresh_citizen, "supersede", command_id="first", effective_at=moment(5), description="up the hill"),
+        command(fresh_citizen, "correct", command_id="second", energy=0.1),
+    ]
+    assert [one.status for one in await atomic.apply(changes, deps, NOW)] == ["stored", "stored"]
+    await stored(deps, command(fresh_citizen, "undo", undoes=undoes))
+    records = await history(deps, fresh_citizen, "walk")
+    assert [content(one) for one in records if one.expired_at is None] == before
