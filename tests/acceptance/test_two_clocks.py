@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from random import Random
 from typing import Any
 
 import pytest
 
 from tests.acceptance.conftest import Service
-
-AHEAD = """
-import time
-_time, _time_ns = time.time, time.time_ns
-time.time = lambda: _time() + {seconds}
-time.time_ns = lambda: _time_ns() + {seconds} * 1_000_000_000
-"""
-
-
-class Skewed(Service):
-    """A service whose own clock is wrong by so many seconds."""
-
-    def __init__(self, of: Service, seconds: int) -> None:
-        self.before = AHEAD.format(seconds=seconds)
-        super().__init__(of.data, of.embedding, of.key_given)
+from tests.oracle.outlines import Tally
+from tests.oracle.services import Pair, Wrong
 
 
 @pytest.fixture(scope="module", params=[60, -60])
 def other(service: Service, request: pytest.FixtureRequest) -> Iterator[Service]:
-    running = Skewed(service, request.param)
+    running = Wrong(service, request.param)
     yield running
     running.stop()
 
@@ -54,3 +42,9 @@ def test_what_one_service_was_told_the_other_knows_lists_finds_and_changes(
         assert who["id"] in [memory["node_id"] for memory in asked["levels"]["n1_personal"]["vector_results"]]
         told(two, command="supersede", description="It sails at noon.", **who)
         assert one.http.get(f"/v1/memories/N1/{who['id']}", params=of).json()["description"] == "It sails at noon."
+
+
+def test_both_tell_of_a_random_life_what_the_oracle_tells(service: Service, other: Service) -> None:
+    tally = Tally()
+    Pair(doors=(service.http, other.http), chance=Random(1), tally=tally).whole(30, 60)
+    assert tally.differences == []

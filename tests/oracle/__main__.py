@@ -1,7 +1,8 @@
-"""The long comparison: python -m tests.oracle --questions 10000 --seed 1
+"""The long comparison: python -m tests.oracle --questions 20000 --seed 1
 
-Random histories are told to the real engine and to the oracle, and random questions are asked of both; prints
-how many commands and questions there were, and every difference. Ends with 1 when there is one.
+Random histories are told to the real engine and to the oracle, and random questions are asked of both; one in
+twenty of two services whose clocks differ, over HTTP. Prints how many commands and questions there were, and every
+difference. Ends with 1 when there is one.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ from random import Random
 
 from api.runtime import running
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
+from tests.oracle import services
 from tests.oracle.life import Life
-from tests.oracle.telling import Tally
+from tests.oracle.outlines import Tally
 
 COMMANDS, ASKED = 120, 200
 """Of one life."""
+OF_TWO_SERVICES = 20
+"""One question in so many."""
 
 
 async def compare(questions: int, seed: int, tally: Tally) -> None:
@@ -29,16 +33,19 @@ async def compare(questions: int, seed: int, tally: Tally) -> None:
         embedding = EmbeddingSettings(embedding="tests.oracle.likeness:Tiny")
         async with running(Settings(store=store, embedding=embedding)) as runtime:
             while tally.questions.total() < questions:
-                await Life(runtime, tally).whole(chance, COMMANDS, ASKED)
+                await Life(runtime, tally=tally).whole(chance, COMMANDS, ASKED)
 
 
 def main() -> int:
     """Print the counts; 0 when the two agree in all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--questions", type=int, default=10_000)
+    parser.add_argument("--questions", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     tally = Tally()
+    of_two = asked.questions // OF_TWO_SERVICES
+    with tempfile.TemporaryDirectory() as directory:
+        services.compare(Path(directory), of_two, asked.seed, tally)
     asyncio.run(compare(asked.questions, asked.seed, tally))
     for difference in tally.differences:
         print(difference)

@@ -18,7 +18,8 @@ LINK = ("relation_type", "goal", "mindstate", "energy", "confidence", "resolutio
 class Held:
     """One record. `ends` are the two memories of a link, None for a memory.
 
-    `ended` says why its valid time ends, `closed` why it is believed no longer.
+    `ended` says why its valid time ends, `closed` why it is believed no longer. `opened_by` and `closed_by` are
+    the ids of the commands that did so.
     """
 
     id: str
@@ -31,6 +32,8 @@ class Held:
     ended: str | None = None
     closed: str | None = None
     ends: tuple[str, str] | None = None
+    opened_by: str | None = None
+    closed_by: str | None = None
 
 
 class Told(NamedTuple):

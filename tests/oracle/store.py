@@ -33,6 +33,7 @@ from tests.oracle.stretches import (
 
 OF_LINKS = (SupersedeLink, CorrectLink, ResolveLink, Unrelate, UndoLink)
 
+UNNAMED = "unnamed "
 EITHER = "conflict, or the same again"
 """Of an identity that began more than once the words do not say which of its beginnings is the first."""
 AT_ONCE = 10
@@ -44,6 +45,11 @@ def said(command: Command) -> dict[str, Any]:
     return {"kind": type(command), **command.model_dump(exclude_unset=True, exclude={"command_id"})}
 
 
+def named(command: Command) -> str:
+    """The id of a command, or a name that nobody can know."""
+    return command.command_id or f"{UNNAMED}{id(command)}"
+
+
 @dataclass
 class Oracle:
     """One graph: all records that there ever were, and what every command was told."""
@@ -51,7 +57,6 @@ class Oracle:
     records: list[Held] = field(default_factory=list)
     done: dict[str, tuple[dict[str, Any], Told]] = field(default_factory=dict)
     begun: dict[str, list[tuple[dict[str, Any], Told]]] = field(default_factory=dict)
-    names: dict[tuple[str, int], str | None] = field(default_factory=dict)
     clock: int = NEVER_BEGUN
 
     # --- commands ---------------------------------------------------------------------------------------
@@ -92,7 +97,11 @@ class Oracle:
             raise Refused("conflict")
         else:
             receipt = self.change(command, now, at)
-        self.names[command.id, at] = command.command_id
+        for record in self.records_of(command.id):
+            if record.created_at == at and record.opened_by is None:
+                record.opened_by = named(command)
+            if record.expired_at == at and record.closed_by is None:
+                record.closed_by = named(command)
         return receipt._replace(created_at=at)
 
     def begin(self, command: Remember | Relate, now: int, at: int) -> Told:
@@ -118,7 +127,6 @@ class Oracle:
             record.version = self.highest(record.id) + 1
         self.records.append(record)
         self.begun.setdefault(record.id, []).append((said(command), told(record)))
-        self.names[record.id, at] = command.command_id
         return told(record)
 
     def change(self, command: ChangeCommand, now: int, at: int) -> Told:
@@ -145,10 +153,9 @@ class Oracle:
     def undo(self, command: Undo | UndoLink, at: int) -> Told:
         """What the last moment of an identity opened is closed, what it closed holds again."""
         records = self.records_of(command.id)
-        moments = {one.created_at for one in records} | {one.expired_at for one in records}
-        last = max(moments - {END_OF_TIME})
+        last, by = self.last_change(command.id)
         first = min(one.created_at for one in records)
-        if last == first or command.undoes not in (None, self.names.get((command.id, last))):
+        if last == first or (command.undoes is not None and command.undoes not in by):
             raise Refused("conflict")
         opened = [one for one in records if one.created_at == last]
         closed = sorted((one for one in records if one.expired_at == last), key=lambda one: one.valid_at)
@@ -156,15 +163,26 @@ class Oracle:
         back = self.replaced(opened, again, at, "discovered_false")
         return back[-1] if back else told(opened[0])
 
+    def last_change(self, identity: str) -> tuple[int, set[str | None]]:
+        """When an identity was changed last, and by which commands."""
+        records = self.records_of(identity)
+        moments = {one.created_at for one in records} | {one.expired_at for one in records}
+        last = max(moments - {END_OF_TIME})
+        opened = {one.opened_by for one in records if one.created_at == last}
+        return last, opened | {one.closed_by for one in records if one.expired_at == last}
+
     def expected(self, command: ChangeCommand, now: int) -> None:
         """Raises Refused for what is unknown, or not as the sender saw it."""
         records = self.records_of(command.id)
         if not any((one.ends is not None) is isinstance(command, OF_LINKS) for one in records):
             raise Refused("not-found")
-        held = self.believed(command.id)
-        seen = addressed(held, spoken_of(command, now)).version if held else self.highest(command.id)
-        if command.expected_version not in (None, seen):
+        if command.expected_version not in (None, self.version_at(command, now)):
             raise Refused("conflict")
+
+    def version_at(self, command: ChangeCommand, now: int) -> int:
+        """The version of what holds at the moment of which a command speaks, else of what was opened last."""
+        held = self.believed(command.id)
+        return addressed(held, spoken_of(command, now)).version if held else self.highest(command.id)
 
     def replaced(self, old: Sequence[Held], new: Sequence[Piece], at: int, reason: str) -> list[Told]:
         """Close records, and open others in their place."""
@@ -184,6 +202,8 @@ class Oracle:
             expired_at=END_OF_TIME,
             ended=piece.ended,
             closed=None,
+            opened_by=None,
+            closed_by=None,
         )
         self.records.append(record)
         return told(record)
@@ -245,10 +265,25 @@ def first_record(command: Remember | Relate, now: int, at: int) -> Held:
         raise Refused("invalid-request")
     if isinstance(command, Remember):
         assert command.id is not None
-        return Held(command.id, 1, {name: getattr(command, name) for name in MEMORY}, *valid, at)
+        return Held(
+            command.id,
+            1,
+            {name: getattr(command, name) for name in MEMORY},
+            *valid,
+            at,
+            opened_by=named(command),
+        )
     ends = (command.source_id, command.target_id)
     identity = command.id or f"{ends[0]}|{command.relation_type}|{ends[1]}"
-    return Held(identity, 1, {name: getattr(command, name) for name in LINK}, *valid, at, ends=ends)
+    return Held(
+        identity,
+        1,
+        {name: getattr(command, name) for name in LINK},
+        *valid,
+        at,
+        ends=ends,
+        opened_by=named(command),
+    )
 
 
 def reason_of(command: ChangeCommand) -> str:

@@ -2,74 +2,41 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any
-from uuid import uuid4
-
-from pydantic import ValidationError
 
 from api.runtime import Runtime
 from orchestration import atomic, erasing, insertion
 from orchestration.records import link_name
-from schemas.command import Command, WriteReceipt
-from schemas.commands import ANY_COMMAND
+from schemas.command import ChangeCommand, Command, WriteReceipt
 from schemas.erasure import EraseMemory
-from schemas.memory import Level, ResolutionState
-from schemas.temporal import END_OF_TIME, to_datetime, to_instant
+from schemas.memory import Level
 from substrate import reader, rows
 from substrate.graph_schema import graph_name
 from tests.oracle import wholes
 from tests.oracle.held import Refused, Told
-from tests.oracle.histories import KINDS, NAMES, WORDS, Act, Again, Edge, Forget, InOrder, Naming, Step, Together
+from tests.oracle.histories import NAMES, Act, Forget, InOrder, Together
+from tests.oracle.outlines import Outlines, outlined
 from tests.oracle.shown import Shown, as_told, of_bond, of_held, of_node, seen_or_none, without_version
-from tests.oracle.store import EITHER, Oracle, said
-from tests.oracle.stretches import sayable
 from tests.oracle.wholes import identity_of
 
-DAY = 86_400_000_000
-BEGINNING = to_instant(datetime.fromisoformat("2026-01-01T00:00:00Z"))
-FIRST_COMMAND = BEGINNING + 20 * DAY
-KNOWN_FROM_THE_START = 12
-ABOUT_LINKS = ("supersede_link", "correct_link", "resolve_link", "unrelate", "undo_link")
-STATES = tuple(ResolutionState)
-
-
-def on(day: int | None) -> datetime | None:
-    return None if day is None else to_datetime(BEGINNING + day * DAY)
-
 
 @dataclass
-class Tally:
-    """What was done, and every difference that was found."""
-
-    commands: Counter[str] = field(default_factory=Counter)
-    questions: Counter[str] = field(default_factory=Counter)
-    differences: list[str] = field(default_factory=list)
-
-
-@dataclass
-class Telling:
+class Telling(Outlines):
     """A citizen of its own, in an open store, to whom commands are told."""
 
     runtime: Runtime
-    tally: Tally = field(default_factory=Tally)
-    citizen: str = field(default_factory=lambda: f"o{uuid4().hex}")
-    oracle: Oracle = field(default_factory=Oracle)
-    now: int = FIRST_COMMAND
-    sent: list[Command] = field(default_factory=list)
+    skipping: set[str] = field(default_factory=set)
+    """What was changed by an atomic list some time."""
 
     @property
     def graph(self) -> str:
         return graph_name(Level.N1, self.citizen)
 
     async def begin(self) -> None:
-        """The first memories, which most commands then speak of."""
-        for who in range(KNOWN_FROM_THE_START):
-            start = on(3 * who)
-            await self.send(self.command("remember", id=NAMES[who], name=NAMES[who], valid_at=start))
+        """Tell the first memories."""
+        for command in self.first():
+            await self.send(command)
 
     async def end(self) -> None:
         """Leave nothing behind."""
@@ -88,24 +55,6 @@ class Telling:
             await self.send_in_order(self.all(act.steps))
         elif (command := self.one(act)) is not None:
             await self.send(command)
-
-    def all(self, steps: Sequence[Step | Again]) -> list[Command]:
-        """The commands of a list. What one expects of what another leaves, its sender cannot know."""
-        named: set[str] = set()
-        commands = [command for step in steps if (command := self.one(step)) is not None]
-        for place, command in enumerate(commands):
-            if (
-                identity_of(command) in named
-                and getattr(command, "expected_version", None)
-                and command not in self.sent
-            ):
-                commands[place] = command.model_copy(update={"expected_version": None})
-            named.add(identity_of(command))
-        return commands
-
-    def one(self, step: Step | Again) -> Command | None:
-        """The command of an outline; None for what no command can say."""
-        return self.again(step) if isinstance(step, Again) else self.told(step)
 
     async def forget(self, memory_id: str) -> None:
         """Erase a memory on both sides."""
@@ -127,28 +76,42 @@ class Telling:
         expected = wholes.together(self.oracle, commands, self.now, self.oracle.moment(self.now, first))
         refused = any(one.status == "refused" for one in expected)
         self.tally.commands[f"atomic list{' refused' if refused else ''}"] += 1
-        due = [told if told.duplicate else told._replace(version=None) for told in expected]
-        found = [told if told.duplicate else told._replace(version=None) for told in map(as_told, receipts)]
-        self.compare(f"receipts of {outlined(*commands)} at {self.now}", found, due)
         if not refused:
-            await self.versions_of(commands, receipts)
+            self.skipping |= {identity_of(command) for command in commands}
+        await self.agree(commands, receipts, expected)
 
-    async def versions_of(self, commands: Sequence[Command], receipts: Sequence[WriteReceipt]) -> None:
-        """Versions within an atomic list may skip numbers, as long as their order is the same."""
-        for identity in {identity_of(command) for command in commands}:
-            due = sorted(self.oracle.records_of(identity), key=lambda one: one.version)
-            found = sorted(await self.records(identity), key=lambda one: one[0])
-            self.compare(
-                f"records of {identity} after {outlined(*commands)}",
-                [one[1] for one in found],
-                [without_version(of_held(one)) for one in due],
-            )
-            for one, (version, _) in zip(due, found, strict=False):
-                one.version = version
-        for command, receipt in zip(commands, receipts, strict=True):
-            kept = self.oracle.done.get(command.command_id or "")
-            if kept is not None and receipt.version is not None:
-                self.oracle.done[command.command_id or ""] = (kept[0], kept[1]._replace(version=receipt.version))
+    async def agree(
+        self, commands: Sequence[Command], receipts: Sequence[WriteReceipt], expected: Sequence[Told]
+    ) -> None:
+        """Compare receipts. Versions within an atomic list may skip numbers, and so may the next after it."""
+        loose = [identity_of(command) in self.skipping for command in commands]
+        found, due = (
+            [
+                one._replace(version=None) if free and not one.duplicate else one
+                for one, free in zip(told, loose, strict=True)
+            ]
+            for told in ([as_told(receipt) for receipt in receipts], expected)
+        )
+        self.compare(f"receipts of {outlined(*commands)} at {self.now}", found, due)
+        for command, receipt, free in zip(commands, receipts, loose, strict=True):
+            if free and receipt.status == "stored":
+                await self.versions_of(command, receipt)
+
+    async def versions_of(self, command: Command, receipt: WriteReceipt) -> None:
+        """Take over the versions of an identity, whose order is the same."""
+        identity = identity_of(command)
+        due = sorted(self.oracle.records_of(identity), key=lambda one: one.version)
+        found = sorted(await self.records(identity), key=lambda one: one[0])
+        self.compare(
+            f"records of {identity} after {outlined(command)}",
+            [one[1] for one in found],
+            [without_version(of_held(one)) for one in due],
+        )
+        for one, (version, _) in zip(due, found, strict=False):
+            one.version = version
+        kept = self.oracle.done.get(command.command_id or "")
+        if kept is not None and receipt.version is not None:
+            self.oracle.done[command.command_id or ""] = (kept[0], kept[1]._replace(version=receipt.version))
 
     async def records(self, identity: str) -> list[tuple[int, Shown]]:
         """All records of a memory or link that the engine keeps, each with its version."""
@@ -163,154 +126,30 @@ class Telling:
     async def send_in_order(self, commands: Sequence[Command]) -> None:
         """Some commands at once, each a microsecond after the one before."""
         self.sent += commands
-        receipts = [as_told(one) for one in await insertion.apply(commands, self.runtime.deps, self.now)]
+        receipts = await insertion.apply(commands, self.runtime.deps, self.now)
         expected = [
-            self.expected(command, self.now + place, receipt)
+            self.expected(command, self.now + place, as_told(receipt))
             for place, (command, receipt) in enumerate(zip(commands, receipts, strict=True))
         ]
         self.tally.commands["plain list"] += 1
-        self.compare(f"receipts of {outlined(*commands)} at {self.now}", receipts, expected)
+        await self.agree(commands, receipts, expected)
         self.now += len(commands)
 
     async def send(self, command: Command) -> None:
         self.sent.append(command)
-        before = [of_held(one) for one in self.oracle.records_of(identity_of(command))]
+        seen = self.stale(command)
         [receipt] = await insertion.apply([command], self.runtime.deps, self.now)
-        found = as_told(receipt)
-        expected = self.expected(command, self.now, found)
         kind = receipt.command
         self.tally.commands[kind if receipt.status == "stored" else f"{kind} refused"] += 1
-        what = f"receipt of {outlined(command)} at {self.now}\n  which was {before}"
-        self.compare(what, found, expected)
+        await self.agree([command], [receipt], [self.expected(command, self.now, as_told(receipt))])
+        if seen is not None and receipt.problem == "conflict":
+            self.compare(f"version in the conflict of {outlined(command)}", receipt.current_version, seen)
 
-    def expected(self, command: Command, now: int, found: Told) -> Told:
-        """What the oracle tells of a command, one that the words leave open as the engine tells it."""
-        told = self.oracle.at(command, now, self.oracle.moment(now, found))
-        if told.problem != EITHER or (found.problem != "conflict" and not found.duplicate):
-            return told
-        if command.command_id is not None and found.duplicate:
-            self.oracle.done[command.command_id] = (said(command), found._replace(duplicate=False))
-        return found
-
-    def command(self, verb: str, **fields: Any) -> Command:
-        known = {name: value for name, value in fields.items() if value is not None}
-        return ANY_COMMAND.validate_python({"command": verb, "citizen_id": self.citizen, **known})
-
-    def again(self, step: Again) -> Command:
-        """An earlier command once more, or another one under its id."""
-        command = self.sent[step.place % len(self.sent)]
-        if not step.altered:
-            return command
-        other = {"energy": 0.123} if "energy" in type(command).model_fields else {"id": NAMES[step.place % 7]}
-        return command.model_copy(update=other)
-
-    def told(self, step: Step) -> Command | None:
-        """The command of an outline; None for what no command can say."""
-        named = {"command_id": uuid4().hex if step.named else None}
-        if step.verb in ("remember", "relate"):
-            start, end = on(step.start), on(step.end)
-            if start is not None and end is not None and end <= start:
-                return None
-            held = {"valid_at": start, "invalid_at": end, **named}
-            return self.remembered(step, held) if step.verb == "remember" else self.related(step, held)
-        who = self.link(step.who) if step.verb in ABOUT_LINKS else NAMES[step.who]
-        seen = self.version_seen(who, step)
-        versions = {"any": None, "seen": seen, "stale": seen + 1}
-        revised = {"id": who, "expected_version": versions[step.version], **named}
-        revised = {name: value for name, value in revised.items() if value is not None}
-        timed = {} if step.verb in ("undo", "undo_link") else self.moments(step, who)
-        return self.said({"command": step.verb, **revised, **timed, **self.change(step, who)})
-
-    def last_named(self, who: str) -> str | None:
-        """The id under which the last change of a memory or link was sent."""
-        moments = [at for identity, at in self.oracle.names if identity == who]
-        return self.oracle.names[who, max(moments)] if moments else None
-
-    def version_seen(self, who: str, step: Step) -> int:
-        """The version of one of the records that are believed, or the one before it."""
-        held = self.oracle.believed(who)
-        if held:
-            return held[step.strength % len(held)].version
-        return self.oracle.highest(who) if self.oracle.records_of(who) else 1
-
-    def said(self, fields: dict[str, Any]) -> Command | None:
-        """The command that says this; None where it may not be said, on both sides."""
-        try:
-            command = ANY_COMMAND.validate_python({"citizen_id": self.citizen, **fields})
-        except ValidationError:
-            command = None
-        self.tally.commands["unsayable"] += command is None
-        self.compare(f"whether this may be said: {fields}", command is not None, sayable(fields))
-        return command
-
-    def change(self, step: Step, who: str) -> dict[str, Any]:
-        """What a change of a memory or a link says of it."""
-        if step.verb in ("undo", "undo_link"):
-            undoes = (None, self.last_named(who), self.sent[-1].command_id)[step.kind % 3]
-            return {} if undoes is None else {"undoes": undoes}
-        if step.verb in ("resolve", "resolve_link"):
-            return {"resolution_state": STATES[step.kind]}
-        content: dict[str, Any] = {}
-        if step.verb not in ("retract", "unrelate"):
-            content["energy"] = energy(step)
-        if step.verb in ("supersede", "correct"):
-            content["description"] = self.text(step.words)
-        return content
-
-    def moments(self, step: Step, who: str) -> dict[str, datetime | None]:
-        """The times that a change names, those too that no command may name together."""
-        days = zip((step.start, step.end), step.edges, strict=True)
-        start, end = (self.instant_of(day, edge, who) for day, edge in days)
-        named: Mapping[Naming, Mapping[str, datetime | None]] = {
-            "effective": {"effective_at": start},
-            "from": {"valid_from": start},
-            "from_to": {"valid_from": start, "valid_to": end},
-            "effective_to": {"effective_at": start, "valid_to": end},
-            "to": {"valid_to": end},
-            "both": {"effective_at": start, "valid_from": end},
-            "period": {"valid_at": start, "invalid_at": end},
-        }
-        times = named.get(step.naming, {})
-        return {name: at for name, at in times.items() if at is not None or (name == "invalid_at" and step.kind)}
-
-    def instant_of(self, day: int | None, edge: Edge | None, who: str) -> datetime | None:
-        """A day, or where something begins or ends in the life of the memory or link."""
-        records = self.oracle.records_of(who)
-        ends = sorted({at for one in records for at in (one.valid_at, one.invalid_at)} - {END_OF_TIME})
-        if edge is None or not ends:
-            return on(day)
-        return to_datetime(ends[edge.place % len(ends)] + edge.beside)
-
-    def link(self, place: int) -> str:
-        """The id of a link that was made, or of none."""
-        made = sorted({record.id for record in self.oracle.records if record.ends is not None})
-        return made[place % len(made)] if made else "brix|NEAR|brix"
-
-    def remembered(self, step: Step, held: Mapping[str, Any]) -> Command:
-        who = NAMES[step.who]
-        content = {"name": who, "description": self.text(step.words), "energy": energy(step)}
-        return self.command("remember", id=who, **content, **held)
-
-    def related(self, step: Step, held: Mapping[str, Any]) -> Command:
-        ends = {"source_id": NAMES[step.who], "target_id": NAMES[step.other]}
-        felt = {"energy": energy(step), "confidence": 0.9, "emotion_vector": {}, "goal": "g", "mindstate": "m"}
-        if step.kind == len(KINDS):
-            own = {"id": f"own_{step.words[0]}", "relation_type": "OWN"}
-            return self.command("relate", **own, **ends, **felt, **held)
-        return self.command("relate", relation_type=KINDS[step.kind], **ends, **felt, **held)
-
-    def text(self, words: Iterable[int]) -> str:
-        return " ".join(sorted(WORDS[word] for word in words))
-
-    def compare(self, what: str, engine: Any, oracle: Any) -> None:
-        if engine != oracle:
-            self.tally.differences.append(f"{what}\n  engine: {engine}\n  oracle: {oracle}")
-
-
-def energy(step: Step) -> float:
-    return round(0.3 + 0.05 * step.strength, 2)
-
-
-def outlined(*commands: Command) -> str:
-    """What the commands say, for a reader."""
-    return str([one.model_dump(exclude_unset=True, exclude={"citizen_id"}, mode="json") for one in commands])
+    def stale(self, command: Command) -> int | None:
+        """The version that a conflict names, where a command expects another."""
+        if not isinstance(command, ChangeCommand) or command.command_id in self.oracle.done:
+            return None
+        if not self.oracle.records_of(command.id):
+            return None
+        seen = self.oracle.version_at(command, self.now)
+        return None if command.expected_version in (None, seen) else seen

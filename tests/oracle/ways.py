@@ -20,8 +20,9 @@ from schemas.memory import Level
 from schemas.temporal import END_OF_TIME, to_datetime
 from substrate import listing, reader, rows
 from tests.oracle.asking import Asking
-from tests.oracle.held import LINK, MEMORY, Held, Window, ever, present
+from tests.oracle.held import Window, ever, present
 from tests.oracle.histories import NAMES, Act, Question
+from tests.oracle.raw import exported, pointed_to, raw
 from tests.oracle.shown import Shown, as_told, of_bond, of_held, of_link, of_memory, of_node, seen_or_none
 
 
@@ -126,19 +127,22 @@ class Ways(Asking):
         self.compare(f"receipt of {name}", found, due)
 
     async def export(self, question: Question) -> None:
-        """Every record of everything."""
-        lines = await export([Origin(Level.N1, self.citizen)], self.runtime.deps, embeddings=False)
+        """Every record of everything, as known now or at a moment."""
+        known_at = None if question.known is None else self.instant(question.known)
+        origin = Origin(Level.N1, self.citizen)
+        lines = await export([origin], self.runtime.deps, embeddings=False, known_at=known_at)
         said = [orjson.loads(line) for line in lines]
         found = [exported(line) for line in said if line["kind"] in ("memory", "record", "link")]
-        due = [raw(record) for record in self.oracle.records]
-        self.compare("export", sorted(found, key=str), sorted(due, key=str))
+        seen = self.oracle.seen(ever(None, None if known_at is None else known_at + 1))
+        due = [raw(record) for record in seen]
+        self.compare(f"export as known at {known_at}", sorted(found, key=str), sorted(due, key=str))
 
     async def identity(self, question: Question) -> None:
         """The memories to which others point, those with most of them first, page by page under writes."""
         asked = WhoIs.model_validate(
             {"citizen_id": self.citizen, "limit": question.limit, **self.at_moment(question)}
         )
-        due = self.pointed_to(self.seen_by(question))
+        due = pointed_to(self.oracle.seen(self.seen_by(question)))
         told: list[IdentityEntity] = []
         acts = iter(self.acts_of(question))
         while True:
@@ -149,32 +153,3 @@ class Ways(Asking):
             asked = asked.model_copy(update={"cursor": page.next})
             await self.written(next(acts, None))
         self.compare(self.words_of(question), [(one.node_id, one.name, one.appearances) for one in told], due)
-
-    def pointed_to(self, window: Window) -> list[tuple[str, str, int]]:
-        """How many other memories point to each, where the link and both memories are seen."""
-        seen = {one.id: one for one in self.oracle.seen(window) if one.ends is None}
-        ends = {one.ends for one in self.oracle.seen(window) if one.ends is not None}
-        counted = [
-            (len({source for source, target in ends if target == name and source != name and source in seen}), one)
-            for name, one in seen.items()
-        ]
-        most = sorted((-count, one.content["name"], one.id) for count, one in counted if count)
-        return [(name_id, name, -count) for count, name, name_id in most]
-
-
-def exported(line: dict[str, Any]) -> Shown:
-    """A record as a line of an export says it."""
-    kept = line["properties"]
-    of_links = line["kind"] == "link"
-    content = [kept.get(name) for name in (LINK if of_links else MEMORY)]
-    times = [kept[name] for name in ("valid_at", "invalid_at", "created_at", "expired_at")]
-    ends = (line["source_id"], line["target_id"]) if of_links else None
-    reasons = (kept.get("invalidation_reason"), kept.get("closed_reason"))
-    return (kept.get("id", line.get("of")), ends, kept.get("version") or 1, *content, *times, *reasons)
-
-
-def raw(record: Held) -> Shown:
-    """The same of the oracle's."""
-    content = [record.content[name] for name in (MEMORY if record.ends is None else LINK)]
-    times = (record.valid_at, record.invalid_at, record.created_at, record.expired_at)
-    return (record.id, record.ends, record.version, *content, *times, record.ended, record.closed)

@@ -100,7 +100,6 @@ def erase(oracle: Oracle, memory_id: str) -> None:
     gone = {record.id for record in oracle.records if record.id == memory_id or memory_id in (record.ends or ())}
     oracle.records = [record for record in oracle.records if record.id not in gone]
     oracle.begun = {identity: first for identity, first in oracle.begun.items() if identity not in gone}
-    oracle.names = {place: name for place, name in oracle.names.items() if place[0] not in gone}
     oracle.done = {name: kept for name, kept in oracle.done.items() if of(kept[0]) not in gone}
 
 
