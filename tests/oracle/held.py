@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from schemas.temporal import END_OF_TIME
 
 NEVER_BEGUN = -END_OF_TIME
-MEMORY = ("name", "description", "energy", "confidence", "goal", "resolution_state")
+MEMORY = ("name", "description", "energy", "confidence", "goal", "resolution_state", "tags")
 LINK = ("relation_type", "goal", "mindstate", "energy", "confidence", "resolution_state")
 """The fields of a memory and of a link that are held against the engine."""
 

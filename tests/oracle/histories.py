@@ -12,6 +12,7 @@ NAMES = (
 )  # fmt: skip
 """Each memory's name, for good. Under five letters: no other spelling is taken for it."""
 WORDS = ("amberlock", "bristlecone", "cindervale", "driftmoor", "embergate", "fallowmere", "gloamhurst")
+TAGS = ("harbour", "quarry")
 KINDS = ("NEAR", "CAUSES")
 DAYS = 150
 """Effective times lie on these days, some of them past and some to come."""

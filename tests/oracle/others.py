@@ -12,7 +12,7 @@ from schemas.association import TagWalk
 from schemas.intention import StateBasedRetrieval
 from schemas.memory import ConsciousnessNode
 from schemas.signal import Resonate
-from tests.oracle.histories import Question
+from tests.oracle.histories import TAGS, Question
 from tests.oracle.shown import of_memory, of_node
 from tests.oracle.ways import Ways
 
@@ -40,8 +40,8 @@ class Others(Ways):
 
     async def associate(self, question: Question) -> None:
         """By words, without likeness."""
-        names = self.names(question)
-        asked = TagWalk.model_validate({**self.whose(question), "query_text": " ".join(names)})
+        names, tags = self.names(question), TAGS[: question.limit % 3]
+        asked = TagWalk.model_validate({**self.whose(question), "query_text": " ".join([*names, *tags])})
         walked = await associate(asked, self.runtime.deps, self.now)
         found = [one.memory for one in (*walked.anchors, *walked.neighbours)]
         self.seen_then(question, found, names)

@@ -16,7 +16,7 @@ from schemas.commands import ANY_COMMAND
 from schemas.memory import ResolutionState
 from schemas.temporal import END_OF_TIME, to_datetime, to_instant
 from tests.oracle.held import Told
-from tests.oracle.histories import KINDS, NAMES, WORDS, Again, Edge, Naming, Step
+from tests.oracle.histories import KINDS, NAMES, TAGS, WORDS, Again, Edge, Naming, Step
 from tests.oracle.store import EITHER, UNNAMED, Oracle, said
 from tests.oracle.stretches import sayable
 from tests.oracle.wholes import identity_of
@@ -149,7 +149,7 @@ class Outlines:
         if step.verb not in ("retract", "unrelate"):
             content["energy"] = energy(step)
         if step.verb in ("supersede", "correct"):
-            content["description"] = self.text(step.words)
+            content |= {"description": self.text(step.words), **self.tagged(step)}
         return content
 
     def moments(self, step: Step, who: str) -> dict[str, datetime | None]:
@@ -183,7 +183,7 @@ class Outlines:
 
     def remembered(self, step: Step, held: Mapping[str, Any]) -> Command:
         who = NAMES[step.who]
-        content = {"name": who, "description": self.text(step.words), "energy": energy(step)}
+        content = {"name": who, "description": self.text(step.words), "energy": energy(step), **self.tagged(step)}
         return self.command("remember", id=who, **content, **held)
 
     def related(self, step: Step, held: Mapping[str, Any]) -> Command:
@@ -193,6 +193,10 @@ class Outlines:
             own = {"id": f"own_{step.words[0]}", "relation_type": "OWN"}
             return self.command("relate", **own, **ends, **felt, **held)
         return self.command("relate", relation_type=KINDS[step.kind], **ends, **felt, **held)
+
+    def tagged(self, step: Step) -> dict[str, Any]:
+        """The tags that a command sets, if it does: one, another, or none."""
+        return {} if step.kind == len(KINDS) else {"tags": TAGS[: step.strength % (len(TAGS) + 1)]}
 
     def text(self, words: Iterable[int]) -> str:
         return " ".join(sorted(WORDS[word] for word in words))

@@ -8,12 +8,15 @@ from typing import Any
 from tests.oracle.held import LINK, MEMORY, Held
 from tests.oracle.shown import Shown
 
+KEPT = tuple(name for name in MEMORY if name != "tags")
+"""Tags lie beside a record."""
+
 
 def exported(line: dict[str, Any]) -> Shown:
     """A record as a line of an export says it."""
     kept = line["properties"]
     of_links = line["kind"] == "link"
-    content = [kept.get(name) for name in (LINK if of_links else MEMORY)]
+    content = [kept.get(name) for name in (LINK if of_links else KEPT)]
     times = [kept[name] for name in ("valid_at", "invalid_at", "created_at", "expired_at")]
     ends = (line["source_id"], line["target_id"]) if of_links else None
     reasons = (kept.get("invalidation_reason"), kept.get("closed_reason"))
@@ -22,7 +25,7 @@ def exported(line: dict[str, Any]) -> Shown:
 
 def raw(record: Held) -> Shown:
     """The same of the oracle's."""
-    content = [record.content[name] for name in (MEMORY if record.ends is None else LINK)]
+    content = [record.content[name] for name in (KEPT if record.ends is None else LINK)]
     times = (record.valid_at, record.invalid_at, record.created_at, record.expired_at)
     return (record.id, record.ends, record.version, *content, *times, record.ended, record.closed)
 
