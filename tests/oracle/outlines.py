@@ -145,11 +145,12 @@ class Outlines:
             return {} if undoes is None else {"undoes": undoes}
         if step.verb in ("resolve", "resolve_link"):
             return {"resolution_state": STATES[step.kind]}
-        content: dict[str, Any] = {}
-        if step.verb not in ("retract", "unrelate"):
-            content["energy"] = energy(step)
+        if step.verb in ("retract", "unrelate"):
+            return {"reason": "reality_changed"} if step.strength % 3 == 0 else {}
+        content: dict[str, Any] = {"energy": energy(step)}
         if step.verb in ("supersede", "correct"):
             content |= {"description": self.text(step.words), **self.tagged(step)}
+            content |= ({}, {}, {"goal": None}, {"goal": WORDS[step.words[0]]})[step.strength % 4]
         return content
 
     def moments(self, step: Step, who: str) -> dict[str, datetime | None]:
