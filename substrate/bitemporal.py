@@ -237,7 +237,7 @@ def undo(records: Sequence[Record], undoes: str | None, at: Instant) -> Change:
         raise ValueError(f"the command {undone} came after {undoes}; undo that first")
     opened = sorted((record for record in records if record.known.start == happened), key=_valid_start)
     reverted = sorted((record for record in records if record.known.end == happened), key=_valid_start)
-    if not reverted and len(records) == 1:
+    if len(opened) == len(records):
         raise ValueError("nothing was changed since it was written")
     if undone is not None and undone.startswith(REPAIR_PREFIX):
         raise ValueError("its last change was a repair, which is not undone")

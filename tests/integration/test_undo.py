@@ -217,3 +217,15 @@ async def test_any_command_of_an_atomic_list_names_the_change_that_they_made_tog
     await stored(deps, command(fresh_citizen, "undo", undoes=undoes))
     records = await history(deps, fresh_citizen, "walk")
     assert [content(one) for one in records if one.expired_at is None] == before
+
+
+async def test_what_an_atomic_list_wrote_and_changed_at_one_moment_was_not_changed_since(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    written = [
+        remember(fresh_citizen, "walk", valid_at=moment(1)),
+        command(fresh_citizen, "supersede", effective_at=moment(5), description="up the hill"),
+    ]
+    assert [one.status for one in await atomic.apply(written, deps, NOW)] == ["stored", "stored"]
+    (receipt,) = await send(deps, command(fresh_citizen, "undo"))
+    assert receipt.problem == "conflict"
