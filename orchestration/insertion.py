@@ -184,9 +184,12 @@ def _rows(run: Sequence[Due]) -> list[dict[str, Any]]:
 
 
 async def _said(graph: str, due: Due, row: Row, mark: writer.Mark, given: _With) -> WriteReceipt:
-    """What became of a row. One whose identity is there, but may hold nothing over its time, is retold alone."""
+    """What became of a row. One whose identity is there, and was changed or may hold nothing over its time, is
+    retold alone.
+    """
     deps, whole = given
-    if whole is None and holds_again(row, mark):
+    changed = not mark.new and mark.kept is None and mark.version > 1 and mark.has_source and mark.has_target
+    if whole is None and (changed or holds_again(row, mark)):
         return await atomic.apply_one(due.command, deps, due.now)
     return receipt(
         due.command, row, await _as_first(graph, (row, mark), deps, link=isinstance(due.command, Relate))

@@ -57,14 +57,17 @@ class State:
 
 @dataclass(slots=True)
 class Life:
-    """One identity. `name` is how a link is found, None of a memory. `states` begin with what is stored."""
+    """One identity. `name` is how a link is found, None of a memory. `states` begin with what is stored.
+
+    `begun` has by version the fingerprint of the command with which each record began, some changes ago.
+    """
 
     id: str
     name: LinkName | None
     stored: Stored | None
     states: list[State]
     sources: dict[int, Source]
-    fingerprint: int | None = None
+    begun: dict[int, int | None] = field(default_factory=dict)
     ends: Ends | None = None
 
     @classmethod
@@ -75,7 +78,7 @@ class Life:
         found = {record.version: record for record in stored.records}
         sources = {version: Source(version) for version in found}
         state = State(found, stored.carried, stored.last_version)
-        return cls(identity, name, stored, [state], sources, stored.fingerprint, stored.ends)
+        return cls(identity, name, stored, [state], sources, dict(stored.begun), stored.ends)
 
     @property
     def records(self) -> Mapping[int, Record]:
@@ -94,6 +97,13 @@ class Life:
         """The open records, by valid time."""
         return bitemporal.open_records(self.records.values())
 
+    def first_of(self, fingerprint: int, valid: Period) -> Record | None:
+        """The record with which this command began what is held over this valid time; None where another did."""
+        held = [one for one in self.open_records() if one.valid.overlaps(valid)]
+        if not any(self.begun.get(one.version) == fingerprint for one in held):
+            return None
+        return min((one for v, one in self.records.items() if self.begun.get(v) == fingerprint), key=_version)
+
     def begin(self, row: Mapping[str, Any], command_id: str, at: Instant) -> Record:
         """A new memory or link, or one that holds again, by its row as it would be stored. Raises Refusal."""
         if self.name is not None:
@@ -110,7 +120,7 @@ class Life:
         kept = set(row) - _MADE_BY_RECORD - {"emotion", "tag_names", "source_id", "target_id"}
         said = {column: row[column] for column in kept if row[column] is not None}
         self.sources[version] = Source(0, said, text)
-        self.fingerprint = row["fingerprint"]
+        self.begun[version] = row["fingerprint"]
         self._take(change, command_id, None)
         return record
 
@@ -128,6 +138,7 @@ class Life:
         change = decisions.decide(command, found, self.states[-1].last_version, told)
         for opened in change.opened:
             self.sources[opened.record.version] = self._source(opened, command)
+            self.begun[opened.record.version] = self.begun.get(opened.of)
         self._take(change, command_id, command)
         return change.told
 
@@ -185,6 +196,10 @@ class Life:
     def touched(self) -> bool:
         """Whether anything of it changes."""
         return self.records != self.states[0].records
+
+
+def _version(record: Record) -> int:
+    return record.version
 
 
 type Vectors = Mapping[str, list[float] | None]

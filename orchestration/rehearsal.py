@@ -120,8 +120,8 @@ class Rehearsal:
             self._trusted_again(command, life)
             return self._plan(sent, life.begin(row, sent.command_id, sent.told.at))
         receipt = additions.receipt(command, row, mark)
-        if receipt.status == "stored" and command.command_id is not None and life.carried is not None:
-            first = min(life.records.values(), key=lambda one: one.version)
+        first = life.first_of(row["fingerprint"], Period(row["valid_at"], row["invalid_at"]))
+        if receipt.status == "stored" and command.command_id is not None and first is not None:
             kept = receipts.to_keep(command, sent.command_id, first)
             return Planned({**kept, "created_at": first.known.start}, duplicate=True)
         return receipt
@@ -144,10 +144,11 @@ class Rehearsal:
         if not any(record.valid.overlaps(valid) for record in life.open_records()):
             mark = Mark(life.id, all(here), 0, None, 1, None, None, None, END_OF_TIME)
         else:
-            first = min(life.records.values(), key=lambda one: one.version)
-            told = first if life.fingerprint == records.fingerprint(command) else life.carried or first
+            fingerprint = records.fingerprint(command)
+            first = life.first_of(fingerprint, valid)
+            told = first or life.carried or life.open_records()[-1]
             times = (*told.valid, told.known.start, END_OF_TIME)
-            mark = Mark(life.id, False, 0, life.fingerprint, told.version, *times)
+            mark = Mark(life.id, False, 0, fingerprint if first else None, told.version, *times)
         return mark._replace(has_source=here[0], has_target=here[1]) if here else mark
 
     def _unchanged(self, record: Record) -> bool:

@@ -26,7 +26,8 @@ class Ends(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """Records of one identity; `fingerprint` is of the command that made it. Of a link also its ends.
+    """Records of one identity; `begun` has by version the fingerprint of the command with which each began. Of a
+    link also its ends.
 
     `carried` is the version of the record that it carries: the open one that holds last, or the one that it
     carried when none was left open; None for a link of which none is open. `last_version` is the highest that one
@@ -34,7 +35,7 @@ class Stored(NamedTuple):
     """
 
     records: tuple[Record, ...]
-    fingerprint: int | None
+    begun: Mapping[int, int | None]
     carried: int | None
     last_version: int
     touched: Instant = 0
@@ -94,8 +95,9 @@ async def memories(connection: Connection, graph: str, wanted: Mapping[str, Want
         graph, cypher.MEMORIES_OF, parameters({"wanted": asked, "open": END_OF_TIME})
     ):
         record = rows.record(row[4:])
-        before = found.get(record.id, Stored((), *row[:4]))
-        found[record.id] = before._replace(records=(*before.records, record))
+        before = found.get(record.id, Stored((), {}, *row[1:4]))
+        begun = {**before.begun, record.version: row[0]}
+        found[record.id] = before._replace(records=(*before.records, record), begun=begun)
     return found
 
 
@@ -111,9 +113,10 @@ async def links(connection: Connection, graph: str, names: Sequence[LinkName]) -
     stored: dict[str, Stored] = {}
     for row in found:
         record = rows.record_of_link(row[4:])
-        before = stored.get(record.id, Stored((), row[0], None, 0, ends=Ends(row[2], row[3])))
+        before = stored.get(record.id, Stored((), {}, None, 0, ends=Ends(row[2], row[3])))
         stored[record.id] = before._replace(
             records=(*before.records, record),
+            begun={**before.begun, record.version: row[0]},
             carried=record.version if row[1] in (True, "true") else before.carried,
             last_version=max(before.last_version, record.version),
         )

@@ -1,0 +1,49 @@
+"""An id that holds at several times, each time begun by a command of its own: each of them can be sent again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from orchestration import atomic
+from orchestration.deps import Deps
+from schemas.commands import Command, WriteReceipt
+from tests.integration.store import NOW, day, moment, relate, remember, send, stored
+
+
+def beginnings(citizen: str, of_link: bool) -> list[Command]:
+    """Two commands that begin the same identity, at two times."""
+    times: list[dict[str, Any]] = [
+        {"valid_at": moment(1), "invalid_at": moment(5), "energy": 0.1},
+        {"valid_at": moment(10), "energy": 0.2},
+    ]
+    if of_link:
+        return [relate(citizen, "a", "b", **one) for one in times]
+    return [remember(citizen, "a", **one) for one in times]
+
+
+async def again(deps: Deps, command: Command, *, together: bool) -> WriteReceipt:
+    (receipt,) = await atomic.apply([command], deps, NOW) if together else await send(deps, command)
+    return receipt
+
+
+@pytest.mark.parametrize("of_link", [False, True])
+@pytest.mark.parametrize("together", [False, True])
+async def test_each_beginning_sent_again_is_told_its_own_receipt(
+    deps: Deps, fresh_citizen: str, together: bool, of_link: bool
+) -> None:
+    if of_link:
+        await stored(deps, *[remember(fresh_citizen, name, valid_at=moment(1)) for name in "ab"], now=day(1))
+    first, second = beginnings(fresh_citizen, of_link)
+    told = [*await stored(deps, first, now=day(2)), *await stored(deps, second, now=day(3))]
+    for command, receipt in zip((first, second), told, strict=True):
+        same = await again(deps, command, together=together)
+        assert (same.status, same.duplicate, same.faults) == ("stored", True, ())
+        assert (same.version, same.valid_at, same.created_at) == (
+            receipt.version,
+            receipt.valid_at,
+            receipt.created_at,
+        )
+    other = second.model_copy(update={"energy": 0.9})
+    assert (await again(deps, other, together=together)).problem == "conflict"
