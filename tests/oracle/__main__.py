@@ -33,7 +33,7 @@ async def compare(questions: int, seed: int, tally: Tally) -> None:
         embedding = EmbeddingSettings(embedding="tests.oracle.likeness:Tiny")
         async with running(Settings(store=store, embedding=embedding)) as runtime:
             while tally.questions.total() < questions:
-                await Life(runtime, tally=tally).whole(chance, COMMANDS, ASKED)
+                await Life(runtime, tally=tally).through(chance, COMMANDS, ASKED)
 
 
 def main() -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from schemas.temporal import END_OF_TIME
@@ -34,6 +34,8 @@ class Held:
     ends: tuple[str, str] | None = None
     opened_by: str | None = None
     closed_by: str | None = None
+    origin: Mapping[str, Any] = field(default_factory=dict)
+    """What the command said with which it began, some changes ago."""
 
 
 class Told(NamedTuple):

@@ -45,7 +45,7 @@ WIDE = six_queries.Reach(LONGEST, *[answers.UNBOUND] * 6)
 class Life(Others):
     """A citizen of its own, in an open store, who is told commands and asked questions."""
 
-    async def whole(self, chance: Random, commands: int, asked: int) -> None:
+    async def through(self, chance: Random, commands: int, asked: int) -> None:
         """A life of so many commands, and so many questions: some in between, most when all is said."""
         await self.begin()
         for _ in range(commands):

@@ -15,9 +15,10 @@ from schemas.command import Command
 from schemas.commands import ANY_COMMAND
 from schemas.memory import ResolutionState
 from schemas.temporal import END_OF_TIME, to_datetime, to_instant
+from tests.oracle import wholes
 from tests.oracle.held import Told
-from tests.oracle.histories import KINDS, NAMES, TAGS, WORDS, Again, Edge, Naming, Step
-from tests.oracle.store import EITHER, UNNAMED, Oracle, said
+from tests.oracle.histories import KINDS, NAMES, TAGS, WORDS, Again, Edge, Naming, Step, Together
+from tests.oracle.store import UNNAMED, Oracle
 from tests.oracle.stretches import sayable
 from tests.oracle.wholes import identity_of
 
@@ -58,6 +59,11 @@ class Outlines:
         """A day."""
         return None if day is None else to_datetime(self.beginning + day * DAY)
 
+    def whole(self, act: Together) -> list[Command]:
+        """The commands of an atomic list."""
+        commands = self.all(act.steps)
+        return wholes.able(self.oracle, commands, self.now) if act.able else commands
+
     def all(self, steps: Sequence[Step | Again]) -> list[Command]:
         """The commands of a list. What one expects of what another leaves, its sender cannot know."""
         named: set[str] = set()
@@ -76,14 +82,13 @@ class Outlines:
         """The command of an outline; None for what no command can say."""
         return self.again(step) if isinstance(step, Again) else self.told(step)
 
-    def expected(self, command: Command, now: int, found: Told) -> Told:
-        """What the oracle tells of a command, one that the words leave open as the engine tells it."""
-        told = self.oracle.at(command, now, self.oracle.moment(now, found))
-        if told.problem != EITHER or (found.problem != "conflict" and not found.duplicate):
-            return told
-        if command.command_id is not None and found.duplicate:
-            self.oracle.done[command.command_id] = (said(command), found._replace(duplicate=False))
-        return found
+    def expected(self, commands: Sequence[Command], found: Sequence[Told]) -> list[Told]:
+        """What the oracle tells of commands that are sent at once, each a microsecond after the one before."""
+        ahead, due = self.now <= self.oracle.clock, []
+        for place, (command, receipt) in enumerate(zip(commands, found, strict=True)):
+            now = self.now + place
+            due.append(self.oracle.at(command, now, self.oracle.moment(now, receipt, ahead=ahead)))
+        return due
 
     def command(self, verb: str, **fields: Any) -> Command:
         known = {name: value for name, value in fields.items() if value is not None}

@@ -61,7 +61,7 @@ class Pair(Outlines):
     doors: tuple[httpx.Client, httpx.Client]
     chance: Random
 
-    def whole(self, commands: int, asked: int) -> None:
+    def through(self, commands: int, asked: int) -> None:
         """A life of so many commands, and so many questions in between."""
         self.beginning = host_clock() - 75 * DAY
         for command in self.first():
@@ -78,7 +78,7 @@ class Pair(Outlines):
         if isinstance(act, Forget):
             self.forget(NAMES[act.who])
         elif isinstance(act, Together):
-            if commands := wholes.clear(self.oracle, self.all(act.steps), host_clock(), able=act.able):
+            if commands := self.whole(act):
                 self.tell(commands, atomic=True)
         elif isinstance(act, InOrder):
             if commands := self.all(act.steps):
@@ -104,7 +104,7 @@ class Pair(Outlines):
         if atomic:
             due = wholes.together(self.oracle, commands, self.now, self.now)
         else:
-            due = [self.expected(one, self.now + place, receipts[place]) for place, one in enumerate(commands)]
+            due = self.expected(commands, receipts)
         self.tally.commands["two services"] += len(commands)
         what = outlined(*commands)
         self.compare(
@@ -316,7 +316,7 @@ def compare(data: Path, questions: int, seed: int, tally: Tally) -> None:
     try:
         due = tally.questions.total() + questions
         while tally.questions.total() < due:
-            Pair(doors=(service.http, other.http), chance=chance, tally=tally).whole(COMMANDS, COMMANDS)
+            Pair(doors=(service.http, other.http), chance=chance, tally=tally).through(COMMANDS, COMMANDS)
     finally:
         other.stop()
         service.stop()

@@ -34,8 +34,6 @@ from tests.oracle.stretches import (
 OF_LINKS = (SupersedeLink, CorrectLink, ResolveLink, Unrelate, UndoLink)
 
 UNNAMED = "unnamed "
-EITHER = "conflict, or the same again"
-"""Of an identity that began more than once the words do not say which of its beginnings is the first."""
 AT_ONCE = 10
 """More commands are not sent at once."""
 
@@ -56,19 +54,17 @@ class Oracle:
 
     records: list[Held] = field(default_factory=list)
     done: dict[str, tuple[dict[str, Any], Told]] = field(default_factory=dict)
-    begun: dict[str, list[tuple[dict[str, Any], Told]]] = field(default_factory=dict)
     clock: int = NEVER_BEGUN
 
     # --- commands ---------------------------------------------------------------------------------------
 
-    def moment(self, now: int, receipt: Told) -> int:
+    def moment(self, now: int, receipt: Told, *, ahead: bool) -> int:
         """From when on a command is known that is told `now`: after all before.
 
-        Where the clock of the graph is ahead, by how little is the store's own affair.
+        Where the clock of the graph was ahead of those sent at once, by how little is the store's own affair.
         """
-        least, told = self.clock + 1, receipt.created_at or 0
-        later = now < least and not receipt.duplicate and least < told < least + AT_ONCE
-        return told if later else max(now, least)
+        least, told = max(now, self.clock + 1), receipt.created_at or 0
+        return told if ahead and not receipt.duplicate and least < told < least + AT_ONCE else least
 
     def at(self, command: Command, now: int, at: int) -> Told:
         """Carry out one command once: what is not said of valid time begins `now`, it is known from `at` on."""
@@ -115,18 +111,15 @@ class Oracle:
             if max(one.valid_at, record.valid_at) < min(one.invalid_at, record.invalid_at)
         ]
         if clash:
-            (content, first), *others = self.begun[record.id]
-            if others:
-                raise Refused(EITHER)
-            if content != said(command):
+            if not any(one.origin == record.origin for one in clash):
                 raise Refused("conflict")
-            return first._replace(duplicate=True)
+            begun = [one for one in self.records_of(record.id) if one.origin == record.origin]
+            return told(min(begun, key=lambda one: one.version))._replace(duplicate=True)
         if any(one.ends != record.ends for one in self.records_of(record.id)):
             raise Refused("conflict")
         if self.records_of(record.id):
             record.version = self.highest(record.id) + 1
         self.records.append(record)
-        self.begun.setdefault(record.id, []).append((said(command), told(record)))
         return told(record)
 
     def change(self, command: ChangeCommand, now: int, at: int) -> Told:
@@ -263,27 +256,13 @@ def first_record(command: Remember | Relate, now: int, at: int) -> Held:
     valid = (now if start is None else start, END_OF_TIME if end is None else end)
     if valid[1] <= valid[0]:
         raise Refused("invalid-request")
+    by: dict[str, Any] = {"opened_by": named(command), "origin": said(command)}
     if isinstance(command, Remember):
         assert command.id is not None
-        return Held(
-            command.id,
-            1,
-            {name: getattr(command, name) for name in MEMORY},
-            *valid,
-            at,
-            opened_by=named(command),
-        )
+        return Held(command.id, 1, {name: getattr(command, name) for name in MEMORY}, *valid, at, **by)
     ends = (command.source_id, command.target_id)
     identity = command.id or f"{ends[0]}|{command.relation_type}|{ends[1]}"
-    return Held(
-        identity,
-        1,
-        {name: getattr(command, name) for name in LINK},
-        *valid,
-        at,
-        ends=ends,
-        opened_by=named(command),
-    )
+    return Held(identity, 1, {name: getattr(command, name) for name in LINK}, *valid, at, ends=ends, **by)
 
 
 def reason_of(command: ChangeCommand) -> str:

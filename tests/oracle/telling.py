@@ -48,8 +48,7 @@ class Telling(Outlines):
         if isinstance(act, Forget):
             await self.forget(NAMES[act.who])
         elif isinstance(act, Together):
-            commands = wholes.clear(self.oracle, self.all(act.steps), self.now, able=act.able)
-            if commands:
+            if commands := self.whole(act):
                 await self.send_together(commands)
         elif isinstance(act, InOrder):
             await self.send_in_order(self.all(act.steps))
@@ -73,7 +72,8 @@ class Telling(Outlines):
         self.sent += commands
         receipts = await atomic.apply(commands, self.runtime.deps, self.now)
         first = next((told for told in map(as_told, receipts) if not told.duplicate), as_told(receipts[0]))
-        expected = wholes.together(self.oracle, commands, self.now, self.oracle.moment(self.now, first))
+        at = self.oracle.moment(self.now, first, ahead=self.now <= self.oracle.clock)
+        expected = wholes.together(self.oracle, commands, self.now, at)
         refused = any(one.status == "refused" for one in expected)
         self.tally.commands[f"atomic list{' refused' if refused else ''}"] += 1
         if not refused:
@@ -127,10 +127,7 @@ class Telling(Outlines):
         """Some commands at once, each a microsecond after the one before."""
         self.sent += commands
         receipts = await insertion.apply(commands, self.runtime.deps, self.now)
-        expected = [
-            self.expected(command, self.now + place, as_told(receipt))
-            for place, (command, receipt) in enumerate(zip(commands, receipts, strict=True))
-        ]
+        expected = self.expected(commands, [as_told(one) for one in receipts])
         self.tally.commands["plain list"] += 1
         await self.agree(commands, receipts, expected)
         self.now += len(commands)
@@ -141,7 +138,7 @@ class Telling(Outlines):
         [receipt] = await insertion.apply([command], self.runtime.deps, self.now)
         kind = receipt.command
         self.tally.commands[kind if receipt.status == "stored" else f"{kind} refused"] += 1
-        await self.agree([command], [receipt], [self.expected(command, self.now, as_told(receipt))])
+        await self.agree([command], [receipt], self.expected([command], [as_told(receipt)]))
         if seen is not None and receipt.problem == "conflict":
             self.compare(f"version in the conflict of {outlined(command)}", receipt.current_version, seen)
 

@@ -15,5 +15,5 @@ from tests.oracle.life import LONG, Life
 @given(st.randoms(use_true_random=False))
 async def test_the_engine_tells_what_the_oracle_tells(runtime: Runtime, chance: Random) -> None:
     life = Life(runtime)
-    await life.whole(chance, commands=50, asked=40)
+    await life.through(chance, commands=50, asked=40)
     assert life.tally.differences == []

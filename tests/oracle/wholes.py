@@ -10,7 +10,7 @@ from typing import Any
 from schemas.commands import Command, Undo
 from schemas.link_commands import UndoLink
 from tests.oracle.held import Held, Refused, Told, told
-from tests.oracle.store import EITHER, Oracle, said
+from tests.oracle.store import Oracle, said
 
 
 def together(oracle: Oracle, commands: Sequence[Command], now: int, at: int) -> list[Told]:
@@ -29,15 +29,10 @@ def together(oracle: Oracle, commands: Sequence[Command], now: int, at: int) -> 
     ]
 
 
-def clear(oracle: Oracle, commands: Sequence[Command], now: int, *, able: bool) -> list[Command]:
-    """The commands of a list but those of which the words do not say what becomes; `able`: nor what is refused."""
+def able(oracle: Oracle, commands: Sequence[Command], now: int) -> list[Command]:
+    """The commands of a list but those that would be refused, so that it is carried out."""
     thought = Thought(deepcopy(oracle), now, max(now, oracle.clock + 1))
-    receipts = [thought.next(command) for command in commands]
-    return [
-        command
-        for command, one in zip(commands, receipts, strict=True)
-        if one.problem != EITHER and not (able and one.status == "refused")
-    ]
+    return [command for command in commands if thought.next(command).status == "stored"]
 
 
 @dataclass
@@ -99,7 +94,6 @@ def erase(oracle: Oracle, memory_id: str) -> None:
         raise Refused("not-found")
     gone = {record.id for record in oracle.records if record.id == memory_id or memory_id in (record.ends or ())}
     oracle.records = [record for record in oracle.records if record.id not in gone]
-    oracle.begun = {identity: first for identity, first in oracle.begun.items() if identity not in gone}
     oracle.done = {name: kept for name, kept in oracle.done.items() if of(kept[0]) not in gone}
 
 
