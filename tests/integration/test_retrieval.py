@@ -264,7 +264,7 @@ async def test_any_question_about_the_past_gets_the_answer_of_a_model_that_kept_
     citizen, memory_id = f"t{uuid4().hex}", uuid4().hex
     # What was believed of each day, and in which record, from the transaction time of each step on; step n is
     # known at day 20 + n. The last day stands for all that come.
-    believed: list[Belief] = [{one: ("said 0", ()) for one in range(2, 14)}]
+    believed: list[Belief] = [dict.fromkeys(range(2, 14), ("said 0", ()))]
     await stored(deps, remember(citizen, memory_id, description="said 0", valid_at=moment(2)), now=day(20))
     for number, (kind, effective) in enumerate(taken, start=1):
         receipt = await a_step(deps, (citizen, memory_id), (kind, effective, number))
