@@ -38,12 +38,12 @@ VERBS: tuple[Verb, ...] = (
 
 Ask = Literal[
     "reading", "history", "listing", "vector", "traversal", "retrieval",
-    "receipt", "export", "identity", "wake", "resonate", "associate",
+    "receipt", "export", "identity", "learnt", "wake", "resonate", "associate",
 ]  # fmt: skip
 ASKED: tuple[Ask, ...] = (
     "reading", "reading", "history", "history", "listing", "listing", "vector", "vector", "vector", "traversal",
-    "traversal", "retrieval", "retrieval", "retrieval", "receipt", "export", "identity", "identity", "wake",
-    "resonate", "associate",
+    "traversal", "retrieval", "retrieval", "retrieval", "receipt", "export", "identity", "identity", "learnt",
+    "wake", "resonate", "associate",
 )  # fmt: skip
 Mode = Literal["current", "point_in_time", "evolution", "full_history"]
 MODES: tuple[Mode, ...] = (

@@ -67,6 +67,7 @@ class Life(Others):
             "receipt": self.receipt,
             "export": self.export,
             "identity": self.identity,
+            "learnt": self.learnt,
             "wake": self.wake,
             "resonate": self.resonate,
             "associate": self.associate,

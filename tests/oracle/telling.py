@@ -28,6 +28,7 @@ class Telling(Outlines):
     runtime: Runtime
     skipping: set[str] = field(default_factory=set)
     """What was changed by an atomic list some time."""
+    erasures: int = 0
 
     @property
     def graph(self) -> str:
@@ -59,7 +60,7 @@ class Telling(Outlines):
         """Erase a memory on both sides."""
         try:
             wholes.erase(self.oracle, memory_id)
-            expected = True
+            self.erasures, expected = self.erasures + 1, True
         except Refused:
             expected = False
         command = EraseMemory(citizen_id=self.citizen, id=memory_id)

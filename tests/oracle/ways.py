@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -12,12 +13,16 @@ from api.addresses import Asked, LinkPlace, Place, link_seen, record_seen
 from api.histories import OfHistory, link_history, memory_history
 from api.listing import Listed, Listing, page_of
 from orchestration.identity import identity
+from orchestration.learning import learning_page
 from orchestration.moving.exporting import export
 from orchestration.moving.lines import Origin
 from orchestration.receipts import of_kept
+from schemas.citizen import OfLearning
 from schemas.identity import IdentityEntity, WhoIs
 from schemas.memory import Level
+from schemas.paging import MOST
 from schemas.temporal import END_OF_TIME, to_datetime
+from schemas.thought import TemporalDissonance
 from substrate import listing, reader, rows
 from tests.oracle.asking import Asking
 from tests.oracle.held import Window, ever, present
@@ -26,8 +31,12 @@ from tests.oracle.raw import exported, pointed_to, raw
 from tests.oracle.shown import Shown, as_told, of_bond, of_held, of_link, of_memory, of_node, seen_or_none
 
 
+@dataclass
 class Ways(Asking):
     """What is read, listed, exported and told again."""
+
+    told_of: dict[tuple[int, int], list[TemporalDissonance]] = field(default_factory=dict)
+    """What had been learnt at a moment, and how often was forgotten before it was asked."""
 
     def at_moment(self, question: Question) -> dict[str, datetime]:
         """The moment of the question, for the doors that know no range."""
@@ -153,3 +162,26 @@ class Ways(Asking):
             asked = asked.model_copy(update={"cursor": page.next})
             await self.written(next(acts, None))
         self.compare(self.words_of(question), [(one.node_id, one.name, one.appearances) for one in told], due)
+
+    async def learnt(self, question: Question) -> None:
+        """The beliefs that changed: page by page under writes the same as at once, and as of a moment for good."""
+        known_at = None if question.known is None else self.instant(question.known)
+        times = {} if known_at is None else {"known_at": to_datetime(known_at)}
+        at_once = await self.changes(OfLearning(limit=MOST, **times), ())
+        acts = () if known_at is not None and known_at > self.clock() else question.acts
+        paged = await self.changes(OfLearning(limit=question.limit, **times), acts)
+        self.compare(f"learnt as known at {known_at}", paged, at_once)
+        if known_at is not None and known_at <= self.oracle.clock:
+            before = self.told_of.setdefault((known_at, self.erasures), at_once)
+            self.compare(f"learnt as known at {known_at}, asked again", at_once, before)
+
+    async def changes(self, asked: OfLearning, acts: Sequence[Act]) -> list[TemporalDissonance]:
+        """All pages, with commands in between."""
+        written, found = iter(acts), list[TemporalDissonance]()
+        while True:
+            page = await learning_page(self.citizen, asked, self.runtime.deps, self.now)
+            found += page.dissonances
+            if page.next is None:
+                return found
+            asked = asked.model_copy(update={"cursor": page.next})
+            await self.written(next(written, None))
