@@ -46,5 +46,5 @@ def test_what_one_service_was_told_the_other_knows_lists_finds_and_changes(
 
 def test_both_tell_of_a_random_life_what_the_oracle_tells(service: Service, other: Service) -> None:
     tally = Tally()
-    Pair(doors=(service.http, other.http), chance=Random(1), tally=tally).through(30, 60)
+    Pair(doors=(service.http, other.http), chance=Random(1), tally=tally).through(15, 30)
     assert tally.differences == []
