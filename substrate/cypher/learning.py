@@ -22,8 +22,8 @@ AROUND: Final = Query(
     "UNWIND $spans AS s MATCH (i:ConsciousnessNode {id: s.id}) WITH s, i "
     "OPTIONAL MATCH (i)-[:HAD]->(q:PastVersion) WHERE q.created_at >= s.until "
     "WITH s, i, min(q.created_at) AS next "
-    "WITH s, i, CASE WHEN next IS NULL OR (i.created_at >= s.until AND i.created_at < next) "
-    "THEN i.created_at ELSE next END AS until "
+    "WITH s, i, CASE WHEN i.created_at >= s.until AND (next IS NULL OR i.created_at < next) "
+    "THEN i.created_at ELSE coalesce(next, s.until) END AS until "
     f"OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion) WHERE {_WITHIN.format('p')} "
     "WITH s, i, until, collect(p) AS past "
     f"UNWIND (past + CASE WHEN {_WITHIN.format('i')} THEN [i] ELSE [] END) AS n RETURN {node_columns('n')}",

@@ -8,6 +8,8 @@ import pytest
 
 from orchestration import atomic
 from orchestration.deps import Deps
+from orchestration.learning import learning_page
+from schemas.citizen import OfLearning
 from schemas.commands import ANY_COMMAND, Command
 from tests.integration.store import NOW, day, moment, relate, remember, send, stored
 
@@ -59,3 +61,17 @@ async def test_a_link_of_an_id_of_its_own_keeps_its_ends_when_it_holds_again(
     other = relate(fresh_citizen, "b", "a", id="own", valid_at=moment(20))
     (receipt,) = await atomic.apply([other], deps, NOW) if together else await send(deps, other)
     assert receipt.problem == "conflict"
+
+
+async def test_a_belief_that_was_corrected_and_then_retracted_was_learnt_though_one_to_come_is_older(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    await stored(deps, remember(fresh_citizen, "a", valid_at=moment(1), description="one"), now=day(2))
+    await stored(
+        deps, change(fresh_citizen, "supersede", "a", effective_at=moment(200), description="x"), now=day(3)
+    )
+    await stored(deps, change(fresh_citizen, "correct", "a", description="two"), now=day(4))
+    await stored(deps, change(fresh_citizen, "retract", "a"), now=day(5))
+    told = await learning_page(fresh_citizen, OfLearning(), deps, day(6))
+    beliefs = [(one.original_belief, one.corrected_belief) for one in told.dissonances]
+    assert ("one", "two") in beliefs
