@@ -15,7 +15,7 @@ from fastapi import Header, Response
 
 from api.problems import invalid
 from schemas.errors import PreconditionFailed
-from schemas.memory import ConsciousnessNode
+from schemas.memory import ConsciousnessNode, Level
 
 IfNoneMatch = Annotated[str | None, Header(description="Tags that are had already: then 304, without a body.")]
 IfMatch = Annotated[str | None, Header(description="The tag that was read: then 412 when it has changed since.")]
@@ -46,12 +46,15 @@ def expecting(raw: Any, if_match: str | None) -> Any:
     if raw.get("expected_version") is not None:
         raise invalid(["expected_version: is said by If-Match; leave one of them out"])
     tag = _TAG.fullmatch(if_match.strip())
-    if tag is None or tag[2] != _owner(raw.get("level"), raw.get("citizen_id"), raw.get("id")):
+    level = raw.get("level", Level.N1)
+    if tag is None or tag[2] != _owner(level, raw.get("citizen_id"), raw.get("id")):
         raise PreconditionFailed("If-Match names no tag of this memory", remedy=REREAD)
     return {**raw, "expected_version": int(tag[1])}
 
 
-def _owner(*names: object) -> str:
+def _owner(level: object, citizen_id: object, memory_id: object) -> str:
+    """What is shared is nobody's: who reads it makes no other tag."""
+    names = (level, citizen_id if level == Level.N1 else None, memory_id)
     return blake2b("\x00".join(str(name) for name in names).encode(), digest_size=4).hexdigest()
 
 

@@ -63,6 +63,29 @@ def test_a_revision_under_if_match_undoes_no_change_unseen(service: Service, cit
     problem_in(send(tag), 412)
 
 
+def test_a_tag_just_read_is_met_by_a_command_that_leaves_its_level_out(service: Service, citizen: str) -> None:
+    service.remember(citizen, id="m", name="n")
+    condition = {"If-Match": seen(service, citizen, "m").headers["ETag"]}
+    command = {"command": "correct", "citizen_id": citizen, "id": "m", "name": "new"}
+    answer = service.http.post("/v1/commands", json=command, headers=condition)
+    assert answer.status_code == 201, answer.text
+    assert service.http.post("/v1/commands", json=command, headers=condition).status_code == 412
+
+
+@pytest.mark.parametrize("reader_is_named", [True, False])
+def test_a_tag_of_a_shared_memory_is_the_same_for_everybody(
+    service: Service, citizen: str, reader_is_named: bool
+) -> None:
+    shared = f"shared_{citizen}_{reader_is_named}"
+    told = service.http.post("/v1/memories", json={"level": "N3", "id": shared, "name": "n"})
+    assert told.status_code == 201, told.text
+    reader, writer = ({"citizen_id": citizen}, {}) if reader_is_named else ({}, {"citizen_id": citizen})
+    address = f"/v1/memories/N3/{shared}"
+    condition = {"If-Match": service.http.get(address, params=reader).headers["ETag"]}
+    answer = service.http.post(f"{address}/correct", json={"name": "new", **writer}, headers=condition)
+    assert answer.status_code == 200, answer.text
+
+
 def test_a_version_is_said_once(service: Service, citizen: str) -> None:
     service.remember(citizen, id="m", name="n")
     tag = seen(service, citizen, "m").headers["ETag"]
