@@ -141,7 +141,10 @@ class Rehearsal:
         """What a new memory or link finds in its place over its valid time."""
         ends = (command.source_id, command.target_id) if isinstance(command, Relate) else ()
         here = [self._stands(end) for end in ends]
-        if not any(record.valid.overlaps(valid) for record in life.open_records()):
+        held = [record for record in life.open_records() if record.valid.overlaps(valid)]
+        if command.valid_at is None and all(record.valid.start > valid.start for record in held):
+            held = []  # what is still to come is no earlier sending of what is to hold from now on
+        if not held:
             mark = Mark(life.id, all(here), 0, None, 1, None, None, None, END_OF_TIME)
         else:
             fingerprint = records.fingerprint(command)

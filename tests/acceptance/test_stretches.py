@@ -65,6 +65,26 @@ def test_a_correction_is_of_today_and_the_tag_just_read_is_met(service: Service,
     assert service.http.post(path, json=of, headers={"If-Match": tag}).status_code == 412
 
 
+@pytest.mark.parametrize("atomic", ["false", "true"])
+def test_what_was_retracted_until_a_change_to_come_is_not_told_as_stored_when_it_is_said_again(
+    service: Service, citizen: str, atomic: str
+) -> None:
+    told(service, citizen, "remember", name="A", description="today")
+    told(service, citizen, "supersede", description="to come", effective_at=SOON)
+    told(service, citizen, "retract")
+    again = {"citizen_id": citizen, "command": "remember", "id": "a", "name": "A", "description": "today"}
+
+    def send_again(**fields: str) -> dict[str, Any]:
+        answer = service.http.post("/v1/commands", json=[{**again, **fields}], params={"atomic": atomic})
+        return dict(answer.json()["receipts"][0])
+
+    refused = send_again()
+    assert (refused["status"], refused["problem"]) == ("refused", "conflict")
+    assert "another record of it holds from 2040" in refused["faults"][0]
+    assert send_again(invalid_at=SOON)["status"] == "stored"
+    assert got(service, citizen).json()["description"] == "today"
+
+
 def test_a_condition_is_of_the_version_at_the_moment_of_which_the_change_speaks(
     service: Service, citizen: str
 ) -> None:
