@@ -115,6 +115,8 @@ def error_of(receipt: WriteReceipt) -> SubstrateError:
 async def _write_many(raw: list[Any], kind: type[Command] | None, writing: Writing) -> Receipts:
     if not 1 <= len(raw) <= MAX_MANY:
         raise invalid([f"a list has 1 to {MAX_MANY} elements, this one has {len(raw)}"])
+    if writing.if_match is not None and writing.if_match.strip() != "*":
+        raise invalid(["If-Match is the tag of one memory: in a list, name expected_version in each command"])
     key = writing.key
     keyed = raw if key is None else [with_key(each, f"{key}:{place}") for place, each in enumerate(raw)]
     parsed = [_if_allowed(each, writing) for each in parse_many(keyed, kind)]

@@ -86,6 +86,15 @@ def test_a_tag_of_a_shared_memory_is_the_same_for_everybody(
     assert answer.status_code == 200, answer.text
 
 
+def test_a_tag_guards_one_memory_and_no_list(service: Service, citizen: str) -> None:
+    service.remember(citizen, id="m", name="n")
+    tag = seen(service, citizen, "m").headers["ETag"]
+    commands = [{"command": "correct", "citizen_id": citizen, "id": "m", "name": "new"}]
+    answer = service.http.post("/v1/commands", json=commands, headers={"If-Match": tag})
+    assert "expected_version" in problem_in(answer, 422)["detail"]
+    assert seen(service, citizen, "m").json()["name"] == "n"
+
+
 def test_a_version_is_said_once(service: Service, citizen: str) -> None:
     service.remember(citizen, id="m", name="n")
     tag = seen(service, citizen, "m").headers["ETag"]

@@ -44,8 +44,9 @@ BEYOND: Final = re.compile(
     r"level N1 is personal|needs? temporal_mode|needs as_of_time|must lie after|looks for likeness of emotion"
     r"|has an id, a text, or both|after goes on with a sweep|among the levels of this sweep|cannot be null: every"
     r"|the signal is empty|command: is one of|is not the `next` of a page|has no direction|^and \d+ more$"
-    r"|times must lie between|lies in the past|is said by If-Match|using discriminator|be a valid integer"
-    r"|is configured|the stretch begins: name one|valid_to needs valid_from|leave valid_from and valid_to out"
+    r"|times must lie between|lies in the past|is said by If-Match|tag of one memory|using discriminator"
+    r"|be a valid integer|is configured|the stretch begins: name one|valid_to needs valid_from"
+    r"|leave valid_from and valid_to out"
 )
 """What JSON Schema does not say: rules of several fields, the years there are, a mark with a default, no 1.0."""
 
