@@ -49,8 +49,7 @@ async def state(
     citizen_id: CitizenId, asked: Annotated[StateAsOf, Query()], runtime: Opened, now: Now, response: Response
 ) -> CitizenState:
     """What the citizen feels and wants, or felt and wanted then. `Substrate-Notes` says what was assumed."""
-    if asked.notes:
-        response.headers["Substrate-Notes"] = "; ".join(asked.notes)
+    noted(response, asked)
     scope = Scope.at_times(asked.as_of_time, asked.known_at, now)
     return await citizen.read_state(citizen_id, runtime.deps, scope)
 
@@ -64,8 +63,14 @@ async def state_history(citizen_id: CitizenId, asked: Annotated[Paged, Query()],
 
 @router.put("/{citizen_id}/state")
 @needs(citizen_may("write"))
-async def set_state(citizen_id: CitizenId, change: StateChange, runtime: Opened, now: Now) -> CitizenState:
-    """Set what is given, from `valid_at` on or from now; what is left out stays. The past keeps what it was."""
+async def set_state(
+    citizen_id: CitizenId, change: StateChange, runtime: Opened, now: Now, response: Response
+) -> CitizenState:
+    """Set what is given, from `valid_at` on or from now; what is left out stays. The past keeps what it was.
+
+    `Substrate-Notes` says what was assumed.
+    """
+    noted(response, change)
     return await citizen.change_state(citizen_id, change, runtime.deps, now)
 
 

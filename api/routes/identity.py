@@ -21,4 +21,6 @@ router = APIRouter(prefix="/v1/citizens", tags=["citizens"], route_class=StrictR
 async def who(citizen_id: CitizenId, asked: Annotated[AsOf, Query()], runtime: Opened, now: Now) -> Identity:
     """The most connected entities of what was lived, how it felt, and the rules attached (000)."""
     whose = WhoIs(citizen_id=citizen_id, **asked.model_dump())
+    for note in asked.notes:  # the dump has zones, and would need none
+        whose = whose.noting(note)
     return await identity(whose, runtime.deps, now)
