@@ -7,6 +7,7 @@ order; runs of new memories or new links for one graph go to the engine in one s
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
@@ -81,7 +82,8 @@ async def _apply(all_due: Sequence[Due], given: _With) -> list[WriteReceipt]:
         graph = graph_name(first.level, first.citizen_id)
         if isinstance(first, Remember):
             await deps.graphs.for_writing(graph, now)
-            said += await _remember(graph, run, given)
+            for part in await _parts(graph, run, given):
+                said += await _remember(graph, part, given)
         elif not await deps.graphs.for_reading(graph):
             said += [nowhere(one.command) for one in run]
         elif isinstance(first, Relate):
@@ -118,6 +120,20 @@ def _runs(all_due: Sequence[Due], *, parts: bool) -> Iterator[Sequence[Due]]:
         seen |= ids
     if run:
         yield run
+
+
+async def _parts(graph: str, run: Sequence[Due], given: _With) -> list[Sequence[Due]]:
+    """The run, cut around each memory that is there and says something else: it is retold alone, in its turn."""
+    deps, whole = given
+    named = [due.command.id for due in run if due.command.id is not None]
+    if whole is not None or len(run) == 1 or not named:
+        return [run]
+    there = await reader.existing(deps.connection, graph, named)
+    cuts = [0, len(run)]
+    for place, (command, _) in enumerate(run):
+        if command.id in there and there[command.id] != records.fingerprint(command):
+            cuts += [place, place + 1]
+    return [run[begun:ended] for begun, ended in pairwise(sorted(cuts)) if ended > begun]
 
 
 def _identity(command: Command) -> str:

@@ -9,6 +9,7 @@ import pytest
 from orchestration import atomic
 from orchestration.deps import Deps
 from schemas.commands import Command, WriteReceipt
+from schemas.temporal import to_datetime
 from tests.integration.store import NOW, day, moment, relate, remember, send, stored
 
 
@@ -47,3 +48,10 @@ async def test_each_beginning_sent_again_is_told_its_own_receipt(
         )
     other = second.model_copy(update={"energy": 0.9})
     assert (await again(deps, other, together=together)).problem == "conflict"
+
+
+async def test_what_holds_again_has_its_turn_in_a_list(deps: Deps, fresh_citizen: str) -> None:
+    await stored(deps, remember(fresh_citizen, "a", valid_at=moment(1), invalid_at=moment(5)))
+    told = [remember(fresh_citizen, name, valid_at=moment(10), energy=0.3) for name in ("b", "a", "c")]
+    receipts = await stored(deps, *told, now=NOW + 100)
+    assert [receipt.created_at for receipt in receipts] == [to_datetime(NOW + 100 + place) for place in range(3)]
