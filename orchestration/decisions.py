@@ -103,7 +103,7 @@ def trust_in(command: ChangeCommand, touched: Sequence[Record]) -> None:
 
 def _change(command: ChangeCommand, found: Sequence[Record], last_version: int, told: Told) -> Change:
     if isinstance(command, (Undo, UndoLink)):
-        return bitemporal.undo(found, command.undoes, told.at)
+        return bitemporal.undo(found, command.undoes, told.at, last_version)
     open_ones = bitemporal.open_records(found)
     how = Rewriting(told.at, last_version, _reason(command))
     if isinstance(command, CORRECTIONS) and records.corrects_period(command):

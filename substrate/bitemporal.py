@@ -221,12 +221,12 @@ def close(record: Record, at: Instant, reason: InvalidationReason) -> Record:
 _NOT_CLOSED: Final[Mapping[str, Any]] = {"closed_reason": None, "closed_by": None, "closed_source": None}
 
 
-def undo(records: Sequence[Record], undoes: str | None, at: Instant) -> Change:
+def undo(records: Sequence[Record], undoes: str | None, at: Instant, last_version: int) -> Change:
     """Revert the last change of an identity, which `undoes` may name: what it opened is closed, what it closed
     holds again over the valid time that it had.
 
-    `records` are all of the identity. Raises ValueError when nothing was changed, when `undoes` changed nothing
-    of it, and when another change came after that.
+    `records` are all of the identity, `last_version` is the highest that one ever had. Raises ValueError when
+    nothing was changed, when `undoes` changed nothing of it, and when another change came after that.
     """
     happened, undone = _last_change(records)
     if undoes is not None and undoes in _by(records, happened):
@@ -241,10 +241,9 @@ def undo(records: Sequence[Record], undoes: str | None, at: Instant) -> Change:
         raise ValueError("nothing was changed since it was written")
     if undone is not None and undone.startswith(REPAIR_PREFIX):
         raise ValueError("its last change was a repair, which is not undone")
-    last = max(record.version for record in records)
     back = tuple(
         Opened(replace(one, version=version, known=Period(at), command_id=None, **_NOT_CLOSED), one.version)
-        for version, one in enumerate(reverted, start=last + 1)
+        for version, one in enumerate(reverted, start=last_version + 1)
     )
     closed = tuple(close(record, at, "discovered_false") for record in opened)
     return Change(at, closed, back, undone)

@@ -85,6 +85,15 @@ def test_what_was_retracted_until_a_change_to_come_is_not_told_as_stored_when_it
     assert got(service, citizen).json()["description"] == "today"
 
 
+def test_an_undo_gives_no_record_a_version_that_a_receipt_named_before(service: Service, citizen: str) -> None:
+    told(service, citizen, "remember", name="A", description="first")
+    of_a = {"citizen_id": citizen, "id": "a"}
+    commands = [{**of_a, "command": "supersede", "description": "never known"}, {**of_a, "command": "retract"}]
+    answer = service.http.post("/v1/commands", json=commands, params={"atomic": "true"})
+    named = [receipt["version"] for receipt in answer.json()["receipts"]]
+    assert told(service, citizen, "undo")["version"] > max(named)
+
+
 def test_a_condition_is_of_the_version_at_the_moment_of_which_the_change_speaks(
     service: Service, citizen: str
 ) -> None:

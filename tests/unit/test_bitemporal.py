@@ -86,7 +86,7 @@ class Ledger:
         last = max(record.version for record in self.all)
         end = END_OF_TIME if step.end is None else step.end
         if step.kind == "undo":
-            return bitemporal.undo(self.all, None, at)
+            return bitemporal.undo(self.all, None, at, last)
         if step.kind == "begin":
             if end <= step.start:
                 raise ValueError("empty")
@@ -193,12 +193,12 @@ def test_an_undo_can_be_undone(first: Record, taken: list[Step], times: int) -> 
     ledger, beliefs = lived(first, [step for step in taken if step.kind != "undo"])
     if len(beliefs) == 1:
         with pytest.raises(ValueError, match="nothing was changed"):
-            bitemporal.undo(ledger.all, None, LATER)
+            bitemporal.undo(ledger.all, None, LATER, len(ledger.all))
         return
     states = [belief for _, belief in beliefs]
     for turn in range(times):
         at = LATER + turn
-        ledger.take(bitemporal.undo(ledger.all, None, at))
+        ledger.take(bitemporal.undo(ledger.all, None, at, len(ledger.all)))
         assert ledger.belief(at) == states[-1 if turn % 2 else -2]
 
 
