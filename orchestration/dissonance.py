@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -64,22 +64,27 @@ def _by_identity(nodes: Iterable[ConsciousnessNode]) -> list[list[ConsciousnessN
 
 def _changes(records: Sequence[ConsciousnessNode]) -> Iterable[tuple[ConsciousnessNode, TemporalDissonance]]:
     """The dissonances of one identity, its records in the order in which they were opened."""
+    ended: defaultdict[datetime | None, list[ConsciousnessNode]] = defaultdict(list)
+    for record in records:
+        ended[record.expired_at].append(record)
     for place, closed in enumerate(records):
         if closed.expired_at is not None:
             successor = _successor(closed, closed.expired_at, records[place + 1 :])
             if successor is not None:
-                yield (
-                    closed,
-                    _dissonance((closed, _held_from(closed, records[:place])), closed.expired_at, successor),
-                )
+                yield closed, _dissonance((closed, _held_from(closed, ended)), closed.expired_at, successor)
 
 
-def _held_from(closed: ConsciousnessNode, earlier: Sequence[ConsciousnessNode]) -> datetime:
-    """Since when the belief of a record was held: a change of anything else continues it."""
+def _held_from(
+    closed: ConsciousnessNode, ended: Mapping[datetime | None, Sequence[ConsciousnessNode]]
+) -> datetime:
+    """Since when the belief of a record was held: a change of anything else continues it.
+
+    Of several records that say the same, each over a stretch of its own, the belief is as old as the oldest.
+    `ended` has all records of the identity by their end.
+    """
     begun = closed.created_at
-    for record in reversed(earlier):
-        if record.expired_at == begun and _same_belief(record, closed):
-            begun = record.created_at
+    while before := [one for one in ended.get(begun, ()) if one.created_at < begun and _same_belief(one, closed)]:
+        begun = min(one.created_at for one in before)
     return begun
 
 

@@ -252,6 +252,21 @@ def test_what_was_kept_of_a_belief_continues_it() -> None:
     assert [one.belief_held_from for one in found] == [to_datetime(HOUR)]
 
 
+def test_a_belief_of_several_stretches_is_as_old_as_its_oldest_record() -> None:
+    def record(version: int, valid: Period, known: Period, said: str) -> Record:
+        return Record("m", version, valid, known, {"name": "m", "description": said}, None, "discovered_false")
+
+    early, late = Period(1, 2), Period(2, 3)
+    records = [
+        record(1, early, Period(HOUR, 5 * HOUR), "A"),
+        record(2, late, Period(3 * HOUR, 5 * HOUR), "A"),
+        record(3, Period(1, 3), Period(5 * HOUR, 6 * HOUR), "A"),
+        record(4, Period(1, 3), Period(6 * HOUR), "B"),
+    ]
+    [one] = detect_temporal_dissonances(map(shown, records), HISTORY)
+    assert one.belief_held_from == to_datetime(HOUR)
+
+
 @pytest.mark.parametrize(("energy", "told"), [(None, 0.5), (0.0, 0.0), (1.0, 1.0)])
 def test_a_discovery_that_says_nothing_moved_by_half_and_has_no_trigger(energy: float | None, told: float) -> None:
     (one,) = detect_temporal_dissonances(
