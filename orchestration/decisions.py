@@ -59,37 +59,34 @@ def decide(command: ChangeCommand, found: Sequence[Record], last_version: int, t
 
     `found` are its records, as far as they are `wanted`. Raises Refusal.
     """
-    seen = expect(command, found, told.now)
+    seen = expect(command, found, last_version, told.now)
     try:
         change = _change(command, found, last_version, told)
     except ValueError as error:
         problem: Any = "conflict" if isinstance(command, UNDOES) else "invalid-request"
-        raise Refusal(problem, str(error), current_version=seen.version) from error
+        raise Refusal(problem, str(error), current_version=seen) from error
     if not change.closed and not change.opened:
         state = getattr(command, "resolution_state", None)
-        raise Refusal(
-            "conflict", f"{command.id} is {state} already; nothing changes", current_version=seen.version
-        )
+        raise Refusal("conflict", f"{command.id} is {state} already; nothing changes", current_version=seen)
     trust_in(command, change.closed or [one.record for one in change.opened])
     return change
 
 
-def expect(command: ChangeCommand, found: Sequence[Record], now: Instant) -> Record:
-    """The record at the moment addressed, in the version that the command expects. Raises Refusal."""
+def expect(command: ChangeCommand, found: Sequence[Record], last_version: int, now: Instant) -> int:
+    """The version of the record at the moment addressed, or the last one where none is left, which is that which
+    the command expects. Raises Refusal.
+    """
     if not found:
         what = "memory" if isinstance(command, OF_MEMORIES) else "link"
         raise Refusal("not-found", f"there is no {what} {command.id} in {command.level}")
     open_ones = bitemporal.open_records(found)
-    if open_ones:
-        seen = bitemporal.held_at(open_ones, addressed(command, now))
-    else:
-        seen = max(found, key=lambda one: one.version)
-    if command.expected_version is not None and command.expected_version != seen.version:
-        fault = f"{command.id} has version {seen.version}, not {command.expected_version}"
-        raise Refusal("conflict", fault, current_version=seen.version)
+    seen = bitemporal.held_at(open_ones, addressed(command, now)).version if open_ones else last_version
+    if command.expected_version is not None and command.expected_version != seen:
+        fault = f"{command.id} has version {seen}, not {command.expected_version}"
+        raise Refusal("conflict", fault, current_version=seen)
     if not open_ones and not isinstance(command, UNDOES):
         fault = f"{command.id} was retracted; undo that, or remember it again"
-        raise Refusal("conflict", fault, current_version=seen.version)
+        raise Refusal("conflict", fault, current_version=seen)
     return seen
 
 

@@ -144,7 +144,7 @@ class Life:
 
     def _undo_of_these(self, command: Undo | UndoLink, command_id: str, now: Instant) -> Record:
         """Revert the last change of this very transaction: nobody ever knew of it."""
-        decisions.expect(command, tuple(self.records.values()), now)
+        decisions.expect(command, tuple(self.records.values()), self.states[-1].last_version, now)
         last, before = self.states[-1], self.states[-2]
         decisions.trust_in(command, [one for one in last.records.values() if one not in before.records.values()])
         problem = None
