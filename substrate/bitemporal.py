@@ -106,7 +106,7 @@ def named_portion(open_ones: Open, portion: Period) -> Period:
         raise ValueError("the portion of valid time is empty: valid_to must lie after valid_from")
     within = [record for record in open_ones if record.valid.overlaps(portion)]
     if not within or within[0].valid.start > portion.start:
-        raise ValueError(f"nothing of it is known at {_told(portion.start)}: it holds {_stretches(open_ones)}")
+        raise ValueError(_unknown(portion.start, open_ones))
     if portion.end == END_OF_TIME:
         return portion
     covered = portion.start
@@ -115,7 +115,7 @@ def named_portion(open_ones: Open, portion: Period) -> Period:
             break
         covered = record.valid.end
     if covered < portion.end:
-        raise ValueError(f"nothing of it is known at {_told(covered)}: it holds {_stretches(open_ones)}")
+        raise ValueError(_unknown(covered, open_ones))
     return portion
 
 
@@ -123,12 +123,14 @@ def _told(moment: Instant) -> str:
     return to_datetime(moment).isoformat().replace("+00:00", "Z")
 
 
-def _stretches(open_ones: Open) -> str:
-    periods = [record.valid for record in open_ones]
-    told = [
-        f"from {_told(one.start)}" + ("" if one.end == END_OF_TIME else f" to {_told(one.end)}") for one in periods
-    ]
-    return ", ".join(told)
+def _unknown(moment: Instant, open_ones: Open) -> str:
+    nearest = _stretch(held_at(open_ones, moment))
+    return f"nothing of it is known at {_told(moment)}: the nearest record holds {nearest}"
+
+
+def _stretch(record: Record) -> str:
+    end = "" if record.valid.end == END_OF_TIME else f" to {_told(record.valid.end)}"
+    return f"from {_told(record.valid.start)}{end}"
 
 
 type Revise = Callable[[Record], Mapping[str, Any] | None]
@@ -210,7 +212,7 @@ def begin(open_ones: Open, record: Record) -> Change:
 def _alone(valid: Period, others: Iterable[Record]) -> None:
     over = [record for record in others if record.valid.overlaps(valid)]
     if over:
-        raise ValueError(f"another record of it holds {_stretches(over)}")
+        raise ValueError(f"another record of it holds {_stretch(over[0])}")
 
 
 def close(record: Record, at: Instant, reason: InvalidationReason) -> Record:
