@@ -138,7 +138,7 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def service(tmp_path_factory: pytest.TempPathFactory, measuring: str | None) -> Iterator[Service]:
     running = Service(tmp_path_factory.mktemp("store"), measuring=measuring)
     yield running
