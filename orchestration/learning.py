@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from orchestration.deps import Deps
@@ -90,7 +91,12 @@ async def _changes(closings: Sequence[Closing], view: _View, deps: Deps) -> dict
             found[place].append((closed, change))
     edges = [one for some in found.values() for one in some if _at_edge(one[1], spans)]
     begun = await _begun_earlier(edges, view, deps)
-    return {place: [_held_from(one, begun) for one in some] for place, some in found.items()}
+    return {place: sorted((_held_from(one, begun) for one in some), key=_order) for place, some in found.items()}
+
+
+def _order(change: TemporalDissonance) -> tuple[datetime, str, str]:
+    """The order of what one command changed of one memory, whatever of it was read."""
+    return change.belief_held_from, change.original_belief, change.corrected_belief
 
 
 def _spans(closings: Sequence[Closing]) -> _Spans:
