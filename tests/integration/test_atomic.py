@@ -164,7 +164,7 @@ async def alike(deps: Deps, chance: Random) -> bool:
     return True
 
 
-@settings(max_examples=10, suppress_health_check=list(HealthCheck))
+@settings(derandomize=True, max_examples=10, suppress_health_check=list(HealthCheck))
 @given(st.randoms(use_true_random=False))
 async def test_a_list_does_what_its_commands_do_one_by_one_or_nothing(deps: Deps, chance: Random) -> None:
     await alike(deps, chance)
