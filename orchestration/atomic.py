@@ -122,6 +122,10 @@ async def _attempt(
     outcomes = stage.play_all(named, Told(now, base))
     if any(isinstance(outcome, WriteReceipt) and outcome.status == "refused" for outcome in outcomes):
         return [_of_refused(one, said, stage) for one, said in zip(named, outcomes, strict=True)]
+    loose = lives.without_end(stage.lives)
+    if loose is not None:
+        fault = f"link {loose} joins a memory that this list begins and withdraws as a whole: leave both out"
+        return [receipts.refused(one, (of, loose), Refusal("conflict", fault)) for one, of in named]
     later = await _write(graph, stage, (base, now, outcomes), memory, deps)
     if later is None:
         return None

@@ -235,6 +235,13 @@ def _seen_link(life: Life) -> dict[str, Any]:
     return {"id": life.id, **ends, "carried": held, "past": len(past), "still": sum(map(is_open, past))}
 
 
+def without_end(lives: Sequence[Life]) -> str | None:
+    """A link that would join a memory of which nobody was ever to know; None when there is none."""
+    never = {life.id for life in lives if life.name is None and life.stored is None and not life.records}
+    joined = (life for life in lives if life.name is not None and life.touched and life.ends is not None)
+    return next((life.id for life in joined if never.intersection(life.ends or ())), None)
+
+
 def write(lives: Iterable[Life], vectors: Vectors, writes: Writes) -> None:
     """Add what is to be written of the lives that change."""
     for life in lives:

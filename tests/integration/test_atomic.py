@@ -272,3 +272,15 @@ async def test_what_has_changed_since_it_was_seen_lets_the_statement_change_noth
     before = await whole(deps, fresh_citizen)
     assert await transaction.write(deps.connection, graph, lives.seen(stage.lives), writes) is None
     assert await whole(deps, fresh_citizen) == before
+
+
+async def test_a_link_of_a_memory_that_its_own_list_withdraws_is_refused(deps: Deps, fresh_citizen: str) -> None:
+    commands = [
+        remember(fresh_citizen, "a"),
+        relate(fresh_citizen, "a", "a"),
+        said(fresh_citizen, command="retract", id="a"),
+    ]
+    receipts = await atomic.apply(commands, deps, NOW)
+    assert {receipt.problem for receipt in receipts} == {"conflict"}
+    assert "begins and withdraws" in receipts[0].faults[0]
+    assert await whole(deps, fresh_citizen) == []
