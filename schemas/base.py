@@ -11,6 +11,8 @@ from typing import Annotated, Any, Self
 import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
+from schemas.bounds import DEEPEST, AtMost, few_fields, is_deeper
+
 MAX_TEXT = 100_000
 """Characters of one text field; a memory is a thought, not a file."""
 
@@ -38,7 +40,10 @@ def _visible(text: str) -> str:
     return text
 
 
-def _storable_json(values: dict[str, Any]) -> dict[str, Any]:
+def storable_json(values: dict[str, Any]) -> dict[str, Any]:
+    """The map, which can be kept as it came. Raises ValueError for one too deep, too long, or no JSON."""
+    if is_deeper(values, DEEPEST):
+        raise ValueError(f"is nested deeper than {DEEPEST} lists and maps; send what lies deeper as a text")
     try:
         text = orjson.dumps(values)
     except TypeError as error:
@@ -50,7 +55,7 @@ def _storable_json(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-JsonMap = Annotated[dict[str, Any], AfterValidator(_storable_json)]
+JsonMap = Annotated[dict[str, Any], AfterValidator(storable_json)]
 """Fields that are kept as they came."""
 
 _CONTROL = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f"
@@ -84,9 +89,7 @@ Whole = Annotated[int, Field(strict=True)]
 Flag = Annotated[bool, Field(strict=True)]
 CitizenId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 Unit = Annotated[float, Field(strict=True, ge=0.0, le=1.0, allow_inf_nan=False)]
-Emotions = Annotated[
-    dict[ShortText, Unit], Field(max_length=64, json_schema_extra={"additionalProperties": False})
-]
+Emotions = Annotated[dict[ShortText, Unit], AtMost(64), Field(json_schema_extra={"additionalProperties": False})]
 
 
 class Frozen(BaseModel):
@@ -185,6 +188,11 @@ class Request(Frozen):
         noted = self.model_copy()
         noted._notes = (*self._notes, note)
         return noted
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few_fields(cls, raw: Any) -> Any:
+        return few_fields(raw)
 
     @model_validator(mode="after")
     def _assume_utc(self) -> Self:

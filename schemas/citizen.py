@@ -8,8 +8,9 @@ from typing import Annotated
 from pydantic import Field
 
 from schemas.base import CitizenId, Emotions, Frozen, Name, Request, ShortText, Unit
+from schemas.bounds import AtMost
 from schemas.paging import Paged
-from schemas.signal import Channel
+from schemas.signal import CHANNELS, Channel
 from schemas.temporal import Moment
 from schemas.thought import RecurringCorrection, TemporalDissonance
 
@@ -24,11 +25,11 @@ class Drive(Request):
     """
 
     satisfaction: Unit = 1.0
-    nodes: Annotated[tuple[Name, ...], Field(max_length=32)] = ()
-    bias: dict[Channel, Factor] = Field(default_factory=dict)
+    nodes: Annotated[tuple[Name, ...], AtMost(32)] = ()
+    bias: Annotated[dict[Channel, Factor], AtMost(len(CHANNELS))] = Field(default_factory=dict)
 
 
-Drives = Annotated[dict[Name, Drive], Field(max_length=64, json_schema_extra={"additionalProperties": False})]
+Drives = Annotated[dict[Name, Drive], AtMost(64), Field(json_schema_extra={"additionalProperties": False})]
 
 
 class Felt(Frozen):

@@ -8,10 +8,11 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from schemas.base import CitizenId, Frozen, Identifier, Request, ShortText, Whole
+from schemas.bounds import AtMost
 from schemas.memory import Level, Source
 from schemas.temporal import Moment
 
-Tags = Annotated[tuple[ShortText, ...], Field(max_length=64)]
+Tags = Annotated[tuple[ShortText, ...], AtMost(64)]
 ExpectedVersion = Annotated[Whole, Field(ge=1)]
 
 

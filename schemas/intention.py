@@ -10,6 +10,7 @@ from uuid import uuid4
 from pydantic import AfterValidator, Field, model_validator
 
 from schemas.base import SAYING, CitizenId, Emotions, Flag, Identifier, ShortText, Text, Unit, Whole
+from schemas.bounds import AtMost
 from schemas.memory import Level
 from schemas.plurality import Plural
 from schemas.temporal import Moment, TemporalMode
@@ -29,7 +30,7 @@ def _distinct(levels: tuple[Level, ...]) -> tuple[Level, ...]:
     return tuple(dict.fromkeys(levels))
 
 
-Levels = Annotated[tuple[Level, ...], Field(min_length=1), AfterValidator(_distinct)]
+Levels = Annotated[tuple[Level, ...], Field(min_length=1), AtMost(16), AfterValidator(_distinct)]
 """The levels that are asked, without repeats, in their order."""
 
 
@@ -74,7 +75,7 @@ class RetrievalIntention(Asking):
     max_results_per_level: Annotated[Whole, Field(ge=1, le=100)] = 20
     min_energy: Unit | None = None
     min_confidence: Unit | None = None
-    required_emotions: Annotated[tuple[ShortText, ...], Field(max_length=16)] | None = None
+    required_emotions: Annotated[tuple[ShortText, ...], AtMost(16)] | None = None
     current_goal: ShortText | None = None
     current_emotions: Emotions | None = None
     current_energy: Unit | None = None

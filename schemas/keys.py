@@ -10,6 +10,7 @@ from typing import Annotated, Final, Literal, NamedTuple
 from pydantic import AfterValidator, Field
 
 from schemas.base import Frozen, Name, Request
+from schemas.bounds import AtMost
 from schemas.memory import Level
 from schemas.temporal import Moment
 
@@ -29,6 +30,7 @@ def _scope(text: str) -> str:
 
 Scope = Annotated[
     str,
+    Field(max_length=100),
     AfterValidator(_scope),
     Field(
         json_schema_extra={"pattern": _SCOPE},
@@ -63,6 +65,11 @@ class Grants(NamedTuple):
         """The actions allowed on a shared level."""
         return frozenset(_ACTIONS) if self.admin else self.shared.get(level, frozenset())
 
+    def anywhere(self, action: Action, *, shared: bool = True) -> bool:
+        """Whether the action is allowed on any citizen, or with `shared` on any shared level."""
+        allowed = (*self.citizens.values(), *(self.shared.values() if shared else ()))
+        return self.admin or any(action in actions for actions in allowed)
+
 
 def grants(scopes: Iterable[str]) -> Grants:
     """What the scopes allow together; each must fit the pattern of `Scope`."""
@@ -90,7 +97,7 @@ class KeyRequest(Request):
     """A key to be made: for whom, what it may do, until when; without `expires_at` until it is revoked."""
 
     name: Annotated[Name, Field(max_length=100)]
-    scopes: Annotated[tuple[Scope, ...], Field(min_length=1, max_length=100)]
+    scopes: Annotated[tuple[Scope, ...], Field(min_length=1), AtMost(100)]
     expires_at: Moment | None = None
 
 

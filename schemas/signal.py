@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
 from schemas.base import CitizenId, Frozen, Identifier, Name, Request, ShortText, Text, Unit, Whole
+from schemas.bounds import AtMost
 from schemas.intention import ALL_LEVELS
 from schemas.link_commands import RelationType
 from schemas.memory import Abstraction, ConsciousnessNode, Level
@@ -21,19 +22,23 @@ WORKING_MEMORY = 7
 """How many contexts reach the agents (002, retrieval pipeline)."""
 MAX_WINDOW = 256
 MAX_WINDOW_TEXT = 100_000
+LONGEST_TYPE = 1000
+"""Characters of a relation's type as it is written; what is longer is none."""
 
 Weight = Annotated[float, Field(strict=True, ge=0.0, le=1e6, allow_inf_nan=False)]
 
 
 def relation_type(text: Any) -> Any:
     """The type of a relation as it is stored: `was criticized` becomes `WAS_CRITICIZED`."""
-    return re.sub(r"[^A-Z0-9]+", "_", text.strip().upper()).strip("_") if isinstance(text, str) else text
+    if not isinstance(text, str) or len(text) > LONGEST_TYPE:
+        return text
+    return re.sub(r"[^A-Z0-9]+", "_", text.strip().upper()).strip("_")
 
 
 def _one_link(raw: Any) -> Any:
     if not isinstance(raw, str):
         return raw
-    parts = [part.strip() or None for part in raw.split("|")]
+    parts = [part.strip() or None for part in raw.split("|", 3)]
     if len(parts) == 1:
         return {"relation_type": parts[0] or ""}
     if len(parts) != 3:
@@ -106,23 +111,26 @@ class WaveSignal(Request):
     `window` or a `focus` what is not said is read from those texts and from the citizen's state.
     """
 
-    nodes: Annotated[tuple[Name, ...], Field(max_length=64)] = ()
-    relations: Annotated[tuple[Annotated[Relation, BeforeValidator(_one_link)], ...], Field(max_length=32)] = ()
+    nodes: Annotated[tuple[Name, ...], AtMost(64)] = ()
+    relations: Annotated[
+        tuple[Annotated[Relation, BeforeValidator(_one_link)], ...], Field(fail_fast=True), AtMost(32)
+    ] = ()
     emotion: Name | None = None
     intensity: Unit | None = None
     result: Name | None = None
     max_level: Annotated[Abstraction, BeforeValidator(_abstraction)] = "L3"
-    drive_bias: Annotated[dict[ShortText, Unit], Field(max_length=64)] = Field(default_factory=dict)
+    drive_bias: Annotated[dict[ShortText, Unit], AtMost(64)] = Field(default_factory=dict)
     query_text: Annotated[Text, Field(max_length=20_000)] | None = None
     query_embedding: (
         Annotated[
-            tuple[Annotated[float, Field(allow_inf_nan=False)], ...],
-            Field(min_length=1, max_length=4096),
+            tuple[Annotated[float, Field(strict=True, allow_inf_nan=False)], ...],
+            Field(min_length=1, fail_fast=True),
+            AtMost(4096),
             AfterValidator(_direction),
         ]
         | None
     ) = None
-    window: Annotated[tuple[WindowItem, ...], Field(max_length=MAX_WINDOW)] = ()
+    window: Annotated[tuple[WindowItem, ...], Field(fail_fast=True), AtMost(MAX_WINDOW)] = ()
     focus: Annotated[Text, Field(max_length=20_000)] | None = None
     weights: Weights = Field(default_factory=Weights)
 
@@ -161,7 +169,7 @@ class Resonate(WaveSignal, Plural):
     overlap: Literal["signal", "memory"] = "signal"
     as_of_time: Moment | None = None
     known_at: Moment | None = None
-    query_levels: Annotated[tuple[Level, ...], Field(min_length=1)] = ALL_LEVELS
+    query_levels: Annotated[tuple[Level, ...], Field(min_length=1), AtMost(16)] = ALL_LEVELS
     max_results_per_level: Annotated[Whole, Field(ge=1, le=100)] = WORKING_MEMORY
 
 

@@ -14,6 +14,8 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator
 
+from schemas.bounds import LONGEST_TIME
+
 type Instant = int
 
 END_OF_TIME: Instant = 2**53 - 1
@@ -138,6 +140,12 @@ _NUMBER = re.compile(r"[-+]?\d*\.?\d*")
 _BEYOND_A_MICROSECOND = re.compile(r":\d\d[.,]\d{6}\d*[1-9]")
 
 
+def check_length(text: str) -> None:
+    """Raises ValueError for what is longer than any written time: a long text is not looked into."""
+    if len(text) > LONGEST_TIME:
+        raise ValueError(f"a time has at most {LONGEST_TIME} characters, this text has {len(text):,}")
+
+
 def check_digits(text: str) -> None:
     """Raises ValueError for a time that says more than a microsecond."""
     if _BEYOND_A_MICROSECOND.search(text):
@@ -145,6 +153,8 @@ def check_digits(text: str) -> None:
 
 
 def _readable(moment: object) -> object:
+    if isinstance(moment, str):
+        check_length(moment)
     if isinstance(moment, int | float) or (isinstance(moment, str) and _NUMBER.fullmatch(moment.strip())):
         raise ValueError("a time is a text like 2025-07-20T14:30:00Z; a number could be seconds or anything else")
     if isinstance(moment, str):

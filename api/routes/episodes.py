@@ -21,6 +21,7 @@ from orchestration.formats import File, Given, Intake, parse
 from orchestration.ingest import ingest
 from schemas.answers import EpisodeReport
 from schemas.base import SAYING, CitizenId, Flag, Identifier, Request
+from schemas.bounds import AtMost
 from schemas.erasure import EraseEpisode, ErasureReport
 
 router = APIRouter(prefix="/v1/episodes", tags=["episodes"], route_class=StrictRoute)
@@ -55,7 +56,7 @@ class Conversation(Request):
     citizen_id: CitizenId
     episode_id: Identifier | None = None
     extract_facts: Flag = False
-    messages: Annotated[list[Message], Field(min_length=1, max_length=10_000)]
+    messages: Annotated[list[Message], Field(min_length=1, fail_fast=True), AtMost(10_000)]
 
 
 @router.post("")
