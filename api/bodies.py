@@ -19,22 +19,26 @@ from fastapi.routing import APIRoute
 from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api.aside import aside
 from api.needs import declared, described
-from api.problems import http_problem
+from api.problems import http_problem, invalid, problem_of
+from schemas.bounds import DEEPEST
+from substrate.json_shape import at_most, shape_of
 
 MAX_BODY_BYTES: Final = 8 << 20
 _DRAINED_BYTES: Final = 8 * MAX_BODY_BYTES
+MAX_VALUES: Final = 500_000
+"""Texts, numbers, lists and maps of a body: a list of 1000 commands with every field and emotion has 300,000."""
+MAX_DEPTH: Final = DEEPEST + 8
+"""Lists and maps within one another: what is kept as it came, in a command, in a list, in a call over MCP."""
+_DIGITS: Final = 20
 MAX_SECONDS: Final = 30.0
 DRAIN_SECONDS: Final = 2.0
 _MANY_DIGITS: Final = re.compile(rb"\d{19}")
 
 
 class BodyLimit:
-    """Middleware that holds a request's body: 413 when it is larger than `MAX_BODY_BYTES`, 408 when it is late.
-
-    A body that says it is too large is answered unread. What comes of it all the same is thrown away, up to a
-    bound, so that a client that sends before it looks gets to see the answer.
-    """
+    """What an application that reads its bodies itself is wrapped in: it gets them whole, as `held` lets them."""
 
     def __init__(self, app: ASGIApp, seconds: float = MAX_SECONDS) -> None:
         self.app = app
@@ -42,52 +46,82 @@ class BodyLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on with its whole body, or refuse it."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        try:
-            async with asyncio.timeout(self.seconds):
-                if _announced(scope) > MAX_BODY_BYTES:
-                    await _too_large(scope, receive, send)
-                    return
-                body = await _whole_body(receive)
-        except TimeoutError:
-            await _refused(408, f"a body has {self.seconds:.0f} s to arrive; send it in parts", scope)(
-                scope, receive, send
-            )
-            return
-        if body is None:
-            await _too_large(scope, receive, send)
-            return
-        messages = iter([body])
+        body = await held(scope, receive, self.seconds)
+        await (body(scope, receive, send) if isinstance(body, Response) else self.app(scope, body, send))
 
-        async def again() -> Message:
-            held = next(messages, None)
-            return await receive() if held is None else held
 
-        await self.app(scope, again, send)
+async def held(scope: Scope, receive: Receive, seconds: float = MAX_SECONDS) -> Receive | Response:
+    """The body, once it is there as a whole, or the answer to one that is not read.
+
+    413 when it is larger than `MAX_BODY_BYTES` or holds more than `MAX_VALUES`, 422 when it is nested deeper than
+    `MAX_DEPTH`, 408 when it is late. One that says it is too large is answered unread.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            body = None if _announced(scope) > MAX_BODY_BYTES else await _whole_body(receive)
+    except TimeoutError:
+        return _closing(408, f"a body has {seconds:.0f} s to arrive; send it in parts", scope)
+    if body is None:
+        return _TooLarge(_closing(413, f"a body may have {MAX_BODY_BYTES >> 20} MiB; send it in parts", scope))
+    content = body.get("body", b"")
+    scope.setdefault("state", {})["body_bytes"] = len(content)
+    refusal = await aside(len(content), _misshapen, content, str(scope["path"]))
+    return refusal or _again(body, receive)
+
+
+def _again(body: Message, receive: Receive) -> Receive:
+    """What gives the body once more, and then what comes behind it."""
+    messages = iter([body])
+
+    async def again() -> Message:
+        held_back = next(messages, None)
+        return await receive() if held_back is None else held_back
+
+    return again
 
 
 def _announced(scope: Scope) -> int:
     length = dict(scope["headers"]).get(b"content-length", b"0")
-    return int(length) if length.isdigit() else 0
+    return int(length[:_DIGITS]) if length.isdigit() else 0
 
 
-def _refused(status: int, detail: str, scope: Scope) -> Response:
+def _misshapen(body: bytes, path: str) -> Response | None:
+    """The answer to a body of more values, or of more lists within one another, than any request has."""
+    shape = at_most(body)
+    if shape.values > MAX_VALUES or shape.depth > MAX_DEPTH:
+        shape = shape_of(body)
+    if shape.values > MAX_VALUES:
+        return http_problem(413, path, f"a body may hold {MAX_VALUES:,} values; send it in parts")
+    if shape.depth > MAX_DEPTH:
+        fault = f"body: is nested too deeply: at most {MAX_DEPTH} lists and maps lie within one another"
+        return problem_of(invalid([fault]), path)
+    return None
+
+
+def _closing(status: int, detail: str, scope: Scope) -> Response:
     refusal = http_problem(status, str(scope["path"]), detail)
     refusal.headers["connection"] = "close"
     return refusal
 
 
-async def _too_large(scope: Scope, receive: Receive, send: Send) -> None:
-    """The whole answer first, its end when the client has been heard out or has left."""
-    refusal = _refused(413, f"a body may have {MAX_BODY_BYTES >> 20} MiB; send it in parts", scope)
-    await send({"type": "http.response.start", "status": 413, "headers": refusal.raw_headers})
-    await send({"type": "http.response.body", "body": refusal.body, "more_body": True})
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(DRAIN_SECONDS):
-            await _drain(receive)
-    await send({"type": "http.response.body", "body": b""})
+class _TooLarge(Response):
+    """The whole answer first, its end when the client has been heard out or has left.
+
+    What comes all the same is thrown away, up to a bound, so that a client that sends before it looks gets to see
+    the answer.
+    """
+
+    def __init__(self, refusal: Response) -> None:
+        super().__init__(refusal.body, refusal.status_code)
+        self.raw_headers = refusal.raw_headers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        await send({"type": "http.response.body", "body": self.body, "more_body": True})
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(DRAIN_SECONDS):
+                await _drain(receive)
+        await send({"type": "http.response.body", "body": b""})
 
 
 async def _drain(receive: Receive) -> None:
@@ -135,11 +169,15 @@ class StrictRoute(APIRoute):
         return super().matches(scope)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The handler, given a request that reads strictly."""
+        """The handler, given a request that reads strictly; whom no body could let through is refused unread."""
         handler = super().get_route_handler()
+        need = declared(self.endpoint)
 
         async def strictly(request: Request) -> Response:
-            return await handler(_StrictRequest(request.scope, request.receive))
+            if need is not None:
+                need.beforehand(request.state.caller, request.path_params)
+            body = await held(request.scope, request.receive)
+            return body if isinstance(body, Response) else await handler(_StrictRequest(request.scope, body))
 
         return strictly
 
@@ -155,7 +193,8 @@ class _StrictRequest(Request):
 
     async def json(self) -> Any:
         """The value of the body. JSONDecodeError says what is wrong and where."""
-        return strict_json(await self.body())
+        body = await self.body()
+        return await aside(len(body), strict_json, body)
 
 
 def strict_json(body: bytes) -> Any:

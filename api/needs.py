@@ -10,7 +10,7 @@ key knows of: another action on a citizen within its reach, a shared level, upke
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import wraps
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -57,6 +57,11 @@ class Caller:
         if not self.grants.of_citizen(citizen_id):
             raise NotFound(f"nothing was remembered for {citizen_id} yet")
 
+    def need_anywhere(self, action: Action, *, shared: bool = True) -> None:
+        """Raises Forbidden when no scope allows the action on any citizen, nor with `shared` on a shared level."""
+        scope = f"citizen:ID:{action}" + (f" or LEVEL:{action}" if shared else "")
+        _demand(self.grants.anywhere(action, shared=shared), scope)
+
     def need_upkeep(self) -> None:
         """Raises Forbidden unless the caller may look after graphs."""
         _demand(self.grants.upkeep or self.grants.admin, "upkeep")
@@ -88,11 +93,23 @@ async def caller_of(request: Request, _documented: Annotated[object, Depends(KEY
 CallerOf = Annotated[Caller, Depends(caller_of)]
 
 
+type Path = Mapping[str, Any]
+type Beforehand = Callable[[Caller, Path], None]
+
+
+def _anybody(_caller: Caller, _path: Path) -> None:
+    pass
+
+
 class Need(NamedTuple):
-    """What a route needs: in words, and as the check of its parsed arguments, which may narrow them."""
+    """What a route needs: in words, and as the check of its parsed arguments, which may narrow them.
+
+    `beforehand` asks what the path alone tells, before a body is read: it refuses whom no body could let through.
+    """
 
     said: str
     check: Callable[[Caller, Given], Given]
+    beforehand: Beforehand = _anybody
 
 
 def needs(need: Need) -> Callable[[Endpoint], Endpoint]:
@@ -134,6 +151,15 @@ async def closed_unless_declared(request: Request) -> None:
         (await caller_of(request)).need_admin()
 
 
+def _anywhere(action: Action, *, shared: bool = True) -> Beforehand:
+    """For routes whose body says on what they act."""
+
+    def ask(caller: Caller, _path: Path) -> None:
+        caller.need_anywhere(action, shared=shared)
+
+    return ask
+
+
 def _nothing(_caller: Caller, given: Given) -> Given:
     return given
 
@@ -148,7 +174,7 @@ def _admin(caller: Caller, given: Given) -> Given:
     return given
 
 
-ADMIN: Final = Need("admin", _admin)
+ADMIN: Final = Need("admin", _admin, lambda caller, _path: caller.need_admin())
 
 
 def citizen_may(action: Action) -> Need:
@@ -161,7 +187,13 @@ def citizen_may(action: Action) -> Need:
         caller.need(Level.N1, said, action)
         return given
 
-    return Need(f"citizen:ID:{action}", check)
+    def ask(caller: Caller, path: Path) -> None:
+        if "citizen_id" in path:
+            caller.need(Level.N1, path["citizen_id"], action)
+        else:
+            caller.need_anywhere(action, shared=False)
+
+    return Need(f"citizen:ID:{action}", check, ask)
 
 
 def memory_may(action: Action) -> Need:
@@ -179,10 +211,10 @@ def _commands(caller: Caller, given: Given) -> Given:
     return {**given, "writing": given["writing"]._replace(caller=caller)}
 
 
-COMMANDS: Final = Need("citizen:ID:write or LEVEL:write, for each command", _commands)
+COMMANDS: Final = Need("citizen:ID:write or LEVEL:write, for each command", _commands, _anywhere("write"))
 """For routes that write what `api.writing` parses: it asks the caller for each command."""
 
-ERASURES: Final = Need("citizen:ID:erase or LEVEL:erase", _commands)
+ERASURES: Final = Need("citizen:ID:erase or LEVEL:erase", _commands, _anywhere("erase"))
 """For routes that remove for good what `api.erasing` parses. No scope but `admin` erases from N2 and N3."""
 
 
@@ -226,7 +258,11 @@ def _asking(caller: Caller, given: Given) -> Given:
     return {**given, name: narrowed.noting(f"{left} was left out: the key may not read it")}
 
 
-ASKING: Final = Need("citizen:ID:read; also :write with apply_feedback; LEVEL:read for N2 and N3", _asking)
+ASKING: Final = Need(
+    "citizen:ID:read; also :write with apply_feedback; LEVEL:read for N2 and N3",
+    _asking,
+    _anywhere("read", shared=False),
+)
 
 
 def _upkeep(caller: Caller, given: Given) -> Given:
@@ -234,7 +270,11 @@ def _upkeep(caller: Caller, given: Given) -> Given:
     return given
 
 
-UPKEEP: Final = Need("upkeep", _upkeep)
+def _may_keep_up(caller: Caller, _path: Path) -> None:
+    caller.need_upkeep()
+
+
+UPKEEP: Final = Need("upkeep", _upkeep, _may_keep_up)
 
 
 def _sweep(caller: Caller, given: Given) -> Given:
@@ -246,7 +286,7 @@ def _sweep(caller: Caller, given: Given) -> Given:
     return {**given, "request": request.model_copy(update={"levels": levels})}
 
 
-SWEEP: Final = Need("upkeep, and citizen:ID:read or LEVEL:read", _sweep)
+SWEEP: Final = Need("upkeep, and citizen:ID:read or LEVEL:read", _sweep, _may_keep_up)
 
 
 def _repair(caller: Caller, given: Given) -> Given:
@@ -257,4 +297,4 @@ def _repair(caller: Caller, given: Given) -> Given:
     return given
 
 
-REPAIR: Final = Need("upkeep, and citizen:ID:write or LEVEL:write", _repair)
+REPAIR: Final = Need("upkeep, and citizen:ID:write or LEVEL:write", _repair, _may_keep_up)

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
-from api.problems import fault_line, invalid, shortened
+from api.problems import MAX_FAULTS, fault_line, invalid, shortened
 from schemas.base import Identifier
 from schemas.commands import KINDS, Command, Relate, WriteReceipt
 from schemas.errors import Forbidden, NotFound
@@ -27,8 +27,17 @@ def parse_one[C: Command](raw: Any, kind: type[C]) -> C:
 
 
 def parse_many(raw: Sequence[Any], kind: type[Command] | None) -> list[Command | WriteReceipt]:
-    """One command for each element, of any kind without `kind`, or the receipt of its refusal, in order."""
-    return [_parsed(element, kind_of(element) if kind is None else kind) for element in raw]
+    """One command for each element, of any kind without `kind`, or the receipt of its refusal, in order.
+
+    Each receipt tells its first fault; all together tell no more than `MAX_FAULTS` beside that.
+    """
+    found: list[Command | WriteReceipt] = []
+    told = 0
+    for element in raw:
+        most = max(2, MAX_FAULTS - told)
+        found.append(one := _parsed(element, kind_of(element) if kind is None else kind, most))
+        told += len(one.faults) if isinstance(one, WriteReceipt) else 0
+    return found
 
 
 def kind_of(raw: Any) -> type[Command]:
@@ -85,7 +94,7 @@ def faults_of(error: ValidationError, kind: type[Command]) -> Iterator[str]:
         yield fault_line(place, said)
 
 
-def _parsed(raw: Any, kind: type[Command]) -> Command | WriteReceipt:
+def _parsed(raw: Any, kind: type[Command], most: int) -> Command | WriteReceipt:
     try:
         return kind.model_validate(raw)
     except ValidationError as error:
@@ -96,7 +105,7 @@ def _parsed(raw: Any, kind: type[Command]) -> Command | WriteReceipt:
             status="refused",
             id=_identifier(said, "id"),
             problem="invalid-request",
-            faults=shortened(list(faults_of(error, kind))),
+            faults=shortened(list(faults_of(error, kind)), most),
         )
 
 

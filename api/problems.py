@@ -128,11 +128,11 @@ def fault_line(location: Iterable[str | int], message: str) -> str:
     return f"{_cut(field)}: {said}" if field else said
 
 
-def shortened(faults: Sequence[str]) -> tuple[str, ...]:
-    """The faults, at most `MAX_FAULTS` of them; the last line counts those left out."""
-    if len(faults) <= MAX_FAULTS:
+def shortened(faults: Sequence[str], most: int = MAX_FAULTS) -> tuple[str, ...]:
+    """The faults in at most `most` lines, of which the last counts those left out."""
+    if len(faults) <= most:
         return tuple(faults)
-    return (*faults[:MAX_FAULTS], f"and {len(faults) - MAX_FAULTS} more")
+    return (*faults[: most - 1], f"and {len(faults) - most + 1} more")
 
 
 def invalid(faults: Sequence[str]) -> InvalidRequest:

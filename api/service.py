@@ -11,6 +11,7 @@ from starlette.routing import Route
 from api import explorer
 from api.app import create_app, installed_version
 from api.auth import Show
+from api.bodies import BodyLimit
 from api.mcp.door import Door
 from api.opening import Failed
 from schemas.settings import Settings
@@ -21,7 +22,7 @@ def create_service(settings: Settings, show: Show | None = None, failed: Failed 
     service = create_app(settings, show, failed)
     explorer.install(service)
     door = Door(service, installed_version())
-    service.router.routes.append(Route(door.path, door, methods=["POST"]))
+    service.router.routes.append(Route(door.path, BodyLimit(door), methods=["POST"]))
     rest = service.router.lifespan_context
 
     @asynccontextmanager

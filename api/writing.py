@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, NamedTuple
 
-from fastapi import Depends, Header, Query, Response
+from fastapi import Depends, Header, Query, Request, Response
 from pydantic import Field, PlainValidator
 
 from api import metrics
+from api.aside import aside
 from api.dependencies import Now, Opened
 from api.etags import IfMatch, expecting
 from api.needs import Caller
@@ -28,7 +29,7 @@ MANY: Final[dict[int | str, dict[str, Any]]] = {200: {"model": Receipts, "descri
 
 
 class Writing(NamedTuple):
-    """What a write needs beside its body."""
+    """What a write needs beside its body, of which it knows the size in bytes."""
 
     runtime: Runtime
     now: Instant
@@ -36,9 +37,11 @@ class Writing(NamedTuple):
     if_match: str | None = None
     caller: Caller | None = None
     atomic: bool = False
+    size: int = 0
 
 
 async def _writing(
+    request: Request,
     runtime: Opened,
     now: Now,
     idempotency_key: Annotated[
@@ -47,7 +50,7 @@ async def _writing(
     ] = None,
     if_match: IfMatch = None,
 ) -> Writing:
-    return Writing(runtime, now, idempotency_key, if_match)
+    return Writing(runtime, now, idempotency_key, if_match, size=request.state.body_bytes)
 
 
 Write = Annotated[Writing, Depends(_writing)]
@@ -98,7 +101,7 @@ async def write_one(raw: Any, kind: type[Command], writing: Writing) -> WriteRec
     guarded = writing.if_match is not None and "expected_version" in kind.model_fields
     if guarded:
         raw = expecting(raw, writing.if_match)
-    command = parse_one(with_key(raw, writing.key), kind)
+    command = await aside(writing.size, parse_one, with_key(raw, writing.key), kind)
     _allow(command, writing)
     [receipt] = await _carry_out([command], writing)
     if receipt.status == "refused":
@@ -119,7 +122,8 @@ async def _write_many(raw: list[Any], kind: type[Command] | None, writing: Writi
         raise invalid(["If-Match is the tag of one memory: in a list, name expected_version in each command"])
     key = writing.key
     keyed = raw if key is None else [with_key(each, f"{key}:{place}") for place, each in enumerate(raw)]
-    parsed = [_if_allowed(each, writing) for each in parse_many(keyed, kind)]
+    said = await aside(writing.size, parse_many, keyed, kind)
+    parsed = [_if_allowed(each, writing) for each in said]
     receipts = await _carry_out(parsed, writing)
     stored = sum(receipt.status == "stored" for receipt in receipts)
     return Receipts(receipts=tuple(receipts), stored=stored, refused=len(receipts) - stored)

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from api.client import AsyncSubstrate
 from api.mcp.tools import TOOLS, Said, Tool, Wake, wake
-from api.problems import fault_line, invalid
+from api.problems import fault_line, invalid, shortened
 from schemas.errors import SubstrateError
 
 type Context = ServerRequestContext[Any]
@@ -99,7 +99,7 @@ def _checked(kind: Any, given: dict[str, Any]) -> Any:
         return kind.model_validate(given)
     except ValidationError as error:
         faults = [fault_line(fault["loc"], fault["msg"]) for fault in error.errors(include_url=False)]
-        raise invalid(faults) from error
+        raise invalid(shortened(faults)) from error
 
 
 def _result(said: Said) -> types.CallToolResult:
