@@ -22,7 +22,7 @@ IfMatch = Annotated[str | None, Header(description="The tag that was read: then 
 
 NOT_MODIFIED: Final[dict[int | str, dict[str, Any]]] = {304: {"description": "It is as `If-None-Match` says"}}
 REREAD: Final = "Read it again and decide anew."
-_TAG: Final = re.compile(r'"(\d+)-([0-9a-f]{8})-[0-9a-f]{16}"')
+_TAG: Final = re.compile(r'"(\d{1,15})-([0-9a-f]{8})-[0-9a-f]{16}"')
 
 
 def tagged(memory: ConsciousnessNode, citizen_id: str | None, if_none_match: str | None) -> Response:

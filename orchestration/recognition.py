@@ -49,7 +49,7 @@ def readings(command: Remember) -> dict[int, Reading]:
 
 def _readings(text: str) -> Iterator[Reading]:
     yield Reading(" ".join(words(text)), None)
-    shown = _SHOWN.fullmatch(text)
+    shown = _SHOWN.fullmatch(text) if text.endswith(")") else None  # else it would be tried at each bracket
     told = shown["told"] if shown else text
     if shown:
         yield Reading(" ".join(words(told)), None)

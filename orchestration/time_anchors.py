@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Final
 
 from dateutil import parser
@@ -16,6 +17,8 @@ GRACE: Final = timedelta(days=7)
 """What happened is told within days: a period counts this much longer than it lasted."""
 YEARS_BACK: Final = 25
 """A month without a year is that month of each of the last years: a question on an old talk means its year."""
+MOST_DATES: Final = 16
+"""Of each form that a question names: a list of all days is no question of a day, and each is read 26 times."""
 
 _MONTHS: Final = (
     "january|february|march|april|may|june|july|august|september|october|november|december"
@@ -45,7 +48,8 @@ _LENGTHS: Final = {
 def windows(text: str, now: datetime) -> tuple[Period, ...]:
     """The periods that a text names, seen from `now`, each closed-open and `GRACE` longer than it was.
 
-    In UTC. What does not exist (31 June) or lies outside the storable years is passed over.
+    Of each form the first `MOST_DATES` count. In UTC. What does not exist (31 June) or lies outside the storable
+    years is passed over.
     """
     said = text.lower()
     day = now.replace(hour=0, minute=0, second=0, microsecond=0)
@@ -70,16 +74,18 @@ type _Span = tuple[datetime, datetime]
 
 
 def _dates(said: str, day: datetime) -> Iterator[_Span]:
-    for match in _DATE.finditer(said):
-        if not _is_date(match):
-            continue
-        number = match["before"] or match["after"]
-        years = [int(match["year"])] if match["year"] else range(day.year - YEARS_BACK, day.year + 1)
-        for year in years:
-            yield from _span(f"{number or 1} {match['month']} {year}", "day" if number else "month", day)
-    for year, month, number in _ISO.findall(said):
-        yield from _span(f"{year}-{month}-{number}", "day", day)
-    for year in _YEAR.findall(said):
+    named = dict.fromkeys(
+        (match["before"] or match["after"], match["month"], match["year"])
+        for match in _DATE.finditer(said)
+        if _is_date(match)
+    )
+    for number, month, year in islice(named, MOST_DATES):
+        years = [year] if year else range(day.year - YEARS_BACK, day.year + 1)
+        for one in years:
+            yield from _span(f"{number or 1} {month} {one}", "day" if number else "month", day)
+    for date in islice(dict.fromkeys(match[0] for match in _ISO.finditer(said)), MOST_DATES):
+        yield from _span(date, "day", day)
+    for year in islice(dict.fromkeys(_YEAR.findall(said)), MOST_DATES):
         yield from _span(f"{year}-01-01", "year", day)
 
 

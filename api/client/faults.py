@@ -51,4 +51,4 @@ def _kind(status: int, slug: str) -> type[SubstrateError]:
 
 def _retry_after(answer: httpx.Response) -> int | None:
     said = answer.headers.get("Retry-After", "")
-    return int(said) if said.isdigit() else None
+    return int(said[:9]) if said.isdigit() else None

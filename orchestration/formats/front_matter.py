@@ -9,7 +9,7 @@ import re
 
 _ENTRY = re.compile(r"([A-Za-z_][\w -]*):(?:\s+(.*))?\Z")
 _ITEM = re.compile(r"\s*-\s+(.+)\Z")
-_COMMENT = re.compile(r"\s+#\s.*\Z")
+_COMMENT = re.compile(r"(?<!\s)\s+#\s.*\Z")
 
 
 def front_matter(text: str) -> tuple[dict[str, list[str]], str, int]:

@@ -24,11 +24,11 @@ from orchestration.formats.reading import Format, Reader, fault, moment
 FORM: Final = Format("markdown", "a folder of notes, UTF-8 texts whose names end in .md")
 MAX_TAGS: Final = 64
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*\Z")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)\Z")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _CODE = re.compile(r"`[^`\n]*`")
 _TAG = re.compile(r"(?:^|(?<=\s))#([^\W\d][\w/-]*|\d+[^\W\d][\w/-]*)")
-_WIKILINK = re.compile(r"\[\[([^\[\]|#\n]+)[^\[\]\n]*\]\]")
+_WIKILINK = re.compile(r"\[\[([^\[\]|#\n]+)(?:[|#][^\[\]\n]*)?\]\]")
 _LINK = re.compile(r"\]\(<?([^()<>\s#?]+\.md)(?:#[^()\s]*)?>?(?:\s+\"[^\"\n]*\")?\)", re.IGNORECASE)
 
 type _Block = tuple[int, str, list[str]]
@@ -110,8 +110,9 @@ def _blocks(body: str, first_line: int) -> list[_Block]:
     for number, line in enumerate(body.split("\n"), start=first_line):
         fence, inside = _fenced(line, fence)
         heading = None if inside else _HEADING.match(line)
-        if heading and heading[2]:
-            blocks.append((number, f"{heading[1]} {heading[2]}", []))
+        said = heading[2].rstrip(" \t").rstrip("#").rstrip(" \t") if heading else ""
+        if heading and said:
+            blocks.append((number, f"{heading[1]} {said}", []))
         else:
             blocks[-1][2].append(line)
     return blocks

@@ -43,15 +43,16 @@ def _episode(file: File, name: str, citizen_id: str | None) -> tuple[Episode, tu
         raise fault(FORM, file.name, "", "does not say whose conversation it is: name a citizen")
     reader = Reader(FORM, file.name)
     titles: dict[str, list[Turn]] = {}
+    numbers: dict[str, int] = {}
     for place, entry in entries(FORM, file, "messages"):
-        title = _session_title(reader, entry, place, list(titles))
+        title = _session_title(reader, entry, place, next(reversed(titles), "session 1"))
         turns = titles.setdefault(title, [])
+        number = numbers.setdefault(title, len(titles))
         text = _text(reader, entry, place)
         if text is None:
             reader.counts["messages without text were left out"] += 1
             continue
-        session = list(titles).index(title) + 1
-        turns.append(_turn(reader, entry, text, (f"D{session}:{len(turns) + 1}", place)))
+        turns.append(_turn(reader, entry, text, (f"D{number}:{len(turns) + 1}", place)))
     sessions = tuple(
         Session(f"session_{number}", title, turns[0].time, tuple(turns))
         for number, (title, turns) in enumerate(titles.items(), start=1)
@@ -62,11 +63,11 @@ def _episode(file: File, name: str, citizen_id: str | None) -> tuple[Episode, tu
     return Episode(name, citizen_id, sessions), reader.notes()
 
 
-def _session_title(reader: Reader, entry: Mapping[str, Any], place: str, known: list[str]) -> str:
+def _session_title(reader: Reader, entry: Mapping[str, Any], place: str, last: str) -> str:
     """The session of a message: its own, else that of the message before."""
     value = entry.get("session")
     if value is None:
-        return known[-1] if known else "session 1"
+        return last
     if isinstance(value, int) and not isinstance(value, bool):
         return f"session {value}"
     return reader.name(value, f"{place}, field session")[:200]

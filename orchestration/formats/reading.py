@@ -10,14 +10,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Final, NoReturn
 
-import orjson
 from dateutil import parser, tz
 from pydantic import TypeAdapter, ValidationError
 
 from orchestration.formats.intake import File
-from schemas.base import MAX_TEXT, CitizenId
+from schemas.base import MAX_TEXT, CitizenId, storable_json
 from schemas.errors import InvalidRequest
-from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, to_instant
+from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, check_length, to_instant
 
 MAX_NAME: Final = 1000
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
@@ -75,7 +74,7 @@ class Reader:
         try:
             found, zoned = moment(value)
         except (ValueError, OverflowError) as error:
-            raise fault(self.form, self.file, place, f"{value!r} is no time ({error})"[:200]) from error
+            raise fault(self.form, self.file, place, f"{repr(value)[:60]} is no time ({error})"[:200]) from error
         if not zoned:
             self.counts["times without a zone were taken as UTC"] += 1
         return found
@@ -83,10 +82,9 @@ class Reader:
     def extra(self, fields: Mapping[str, Any], place: str) -> dict[str, Any]:
         """Fields that the format does not know, kept as they came."""
         try:
-            orjson.dumps(fields)
-        except TypeError as error:
-            raise fault(self.form, self.file, place, f"cannot be kept ({error})") from error
-        return dict(fields)
+            return storable_json(dict(fields))
+        except ValueError as error:
+            raise fault(self.form, self.file, place, f"its other fields cannot be kept ({error})") from error
 
     def notes(self) -> tuple[str, ...]:
         """What was assumed or left out."""
@@ -187,6 +185,8 @@ def moment(value: Any) -> tuple[datetime, bool]:
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"it is {kind(value)}")
+    if isinstance(value, str):
+        check_length(value)  # dateutil takes quadratic time
     written = _from_number(value) if isinstance(value, (int, float)) else _from_text(value.strip())
     aware = written if written.tzinfo is not None else written.replace(tzinfo=UTC)
     if not BEGINNING_OF_TIME < to_instant(aware) < END_OF_TIME:
