@@ -13,8 +13,9 @@ from orchestration.records import link_name
 from schemas.base import CitizenId, Identifier, Request
 from schemas.errors import NotFound
 from schemas.link_commands import LinkId
-from schemas.memory import Level
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.temporal import Instant, Moment, Scope, to_instant
+from schemas.unreadable import REMEDY
 from substrate import records
 from substrate.graph_schema import graph_name
 
@@ -76,10 +77,15 @@ AtLink = Annotated[LinkPlace, Depends(_link_place)]
 AskedOf = Annotated[Asked, Query()]
 
 
-def noted(response: Response, asked: Request) -> None:
-    """Say in the answer what was assumed while reading the request."""
-    if asked.notes:
-        response.headers["Substrate-Notes"] = "; ".join(asked.notes)
+def noted(
+    response: Response, asked: Request, shown: ConsciousnessNode | ConsciousnessRelationship | None = None
+) -> None:
+    """Say in the answer what was assumed while reading the request, and what of the one shown was left out."""
+    notes = asked.notes
+    if shown is not None and shown.unreadable:
+        notes = (*notes, f"{', '.join(shown.unreadable)} cannot be shown and was left out; {REMEDY}")
+    if notes:
+        response.headers["Substrate-Notes"] = "; ".join(notes)
 
 
 async def graph_of(level: Level, whose: Whose, runtime: Runtime) -> str:

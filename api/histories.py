@@ -13,6 +13,7 @@ from orchestration.records import link_name
 from schemas.answers import LinkHistory, MemoryHistory
 from schemas.paging import Paged, cursor_of, parts_of
 from schemas.temporal import Instant, Moment, Scope, to_instant
+from schemas.unreadable import left_out
 from substrate import reader, records
 from substrate.records import Wanted
 from substrate.rows import LINK_PLACE, NODE_PLACE, link_record, memory_record
@@ -43,7 +44,7 @@ async def memory_history(place: Place, asked: OfHistory, runtime: Runtime, now: 
         exists = await reader.memory(connection, graph, place.memory_id) is not None
         raise nowhere("memory", place, exists=exists)
     told = tuple(memory_record(row, place.level, wanted.known_to) for row in rows)
-    return MemoryHistory(id=place.memory_id, records=told, next=after)
+    return MemoryHistory(id=place.memory_id, records=told, next=after, degraded=left_out(told))
 
 
 async def link_history(place: LinkPlace, asked: OfHistory, runtime: Runtime, now: Instant) -> LinkHistory:
@@ -60,7 +61,7 @@ async def link_history(place: LinkPlace, asked: OfHistory, runtime: Runtime, now
         seen = await records.link_seen(connection, graph, name, Scope.current(now))
         raise nowhere("link", place, exists=seen.exists)
     told = tuple(link_record(row, place.level, wanted.known_to) for row in rows)
-    return LinkHistory(id=place.link_id, records=told, next=after)
+    return LinkHistory(id=place.link_id, records=told, next=after, degraded=left_out(told))
 
 
 async def _wanted(asked: OfHistory, graph: str, runtime: Runtime, now: Instant) -> Wanted:

@@ -24,6 +24,7 @@ from schemas.errors import Unavailable
 from schemas.memory import Level
 from schemas.plurality import Plurality
 from schemas.temporal import Instant, Scope, to_instant
+from schemas.unreadable import left_out
 from substrate.connection import parameters
 from substrate.cypher import association as cypher
 from substrate.text import query_words, stem
@@ -184,7 +185,10 @@ def _told(
         neighbour_chars=second.chars,
         omitted=first.omitted + second.omitted,
         notes=_notes(of, (first, second), harvested),
-        degraded=tuple(one.asked.name for one in (*answers, *walked, *drawn) if one.timing.failure),
+        degraded=(
+            *(one.asked.name for one in (*answers, *walked, *drawn) if one.timing.failure),
+            *left_out(one.memory for one in (*first.shown, *second.shown)),
+        ),
     )
 
 

@@ -16,7 +16,7 @@ from schemas.commands import Correct, Remember, Resolve, Retract, Revision, Supe
 from schemas.link_commands import CorrectLink, LinkRevision, ResolveLink, SupersedeLink, UndoLink, Unrelate
 from schemas.memory import InvalidationReason, Source
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period
-from substrate import bitemporal
+from substrate import bitemporal, kept
 from substrate.bitemporal import Change, Open, Record, Rewriting
 from substrate.transaction import Wanted
 
@@ -138,11 +138,14 @@ def _revised_or_none(command: ChangeCommand, record: Record) -> Mapping[str, Any
 
 
 def _revised(command: ChangeCommand, record: Record) -> Mapping[str, Any]:
-    """The content of a record as the command leaves it; the very same where a resolution finds it done."""
+    """The content of a record as the command leaves it; the very same where a resolution finds it done.
+
+    What is opened can be shown: a map that was stored before the doors asked how deep it is, is mended.
+    """
     changed = changed_fields(command, record.content)
     if isinstance(command, _RESOLUTIONS) and changed.items() <= record.content.items():
         return record.content
-    return {**record.content, **changed}
+    return kept.all_mended({**record.content, **changed})
 
 
 def changed_fields(command: ChangeCommand, content: Mapping[str, Any]) -> dict[str, Any]:

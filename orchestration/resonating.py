@@ -19,6 +19,7 @@ from schemas.memory import Level
 from schemas.signal import CHANNELS, Channel, Resonances, Resonate
 from schemas.stream import LEVEL_NAMES
 from schemas.temporal import Instant, Scope, to_instant
+from schemas.unreadable import left_out
 from substrate.cypher.resonance import RESONATE_NOW, RESONATE_THEN
 from substrate.emotions import emotion_vector, kindred
 
@@ -196,5 +197,8 @@ def _told(
         weights=weights,
         levels=levels,
         notes=tuple(dict.fromkeys(notes)),
-        degraded=tuple(answer.asked.name for answer in (*answers, *drawn) if answer.timing.failure),
+        degraded=(
+            *(answer.asked.name for answer in (*answers, *drawn) if answer.timing.failure),
+            *left_out(one.memory for found in levels.values() for one in found),
+        ),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -11,6 +11,10 @@ from schemas.command import WriteReceipt
 from schemas.language_model import FactsReport
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, LinkRecord, MemoryRecord
 
+Degraded = Annotated[
+    tuple[str, ...], Field(description="Memories or links of which a field cannot be shown: it was left out.")
+]
+
 
 class MemoryHistory(Frozen):
     """Records of one memory, in the order in which they became known; `next` is the cursor of the page behind."""
@@ -18,6 +22,7 @@ class MemoryHistory(Frozen):
     id: str
     records: tuple[MemoryRecord, ...]
     next: str | None = None
+    degraded: Degraded = ()
 
 
 class MemoryPage(Frozen):
@@ -25,6 +30,7 @@ class MemoryPage(Frozen):
 
     memories: tuple[ConsciousnessNode, ...]
     next: str | None = None
+    degraded: Degraded = ()
 
 
 class LinkHistory(Frozen):
@@ -33,6 +39,7 @@ class LinkHistory(Frozen):
     id: str
     records: tuple[LinkRecord, ...]
     next: str | None = None
+    degraded: Degraded = ()
 
 
 class LinkPage(Frozen):
@@ -40,6 +47,7 @@ class LinkPage(Frozen):
 
     links: tuple[ConsciousnessRelationship, ...]
     next: str | None = None
+    degraded: Degraded = ()
 
 
 class Receipts(Frozen):

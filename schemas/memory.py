@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -45,6 +45,12 @@ InvalidationReason = Literal["reality_changed", "discovered_false"]
 Abstraction = Literal["L0", "L1", "L2", "L3"]
 STORED_DEFAULTS = {"energy": 0.5, "confidence": 0.5}
 """003, task 4: a memory without energy or confidence is taken to have one half."""
+
+
+Unreadable = Annotated[
+    tuple[str, ...],
+    Field(description="Fields that are stored in a form that cannot be shown, and are left out of the answer."),
+]
 
 
 class ConsciousnessNode(Frozen):
@@ -95,6 +101,7 @@ class ConsciousnessNode(Frozen):
     unset: tuple[str, ...] = Field(
         default=(), description="Fields that nobody gave: felt ones have defaults, `tags` were made at ingestion."
     )
+    unreadable: Unreadable = ()
 
     level: Level
     retrieval_source: str = ""
@@ -138,6 +145,7 @@ class ConsciousnessRelationship(Frozen):
     source: Source = Source.CITIZEN
     episode_id: str | None = None
     extra: dict[str, Any] = Field(default_factory=dict)
+    unreadable: Unreadable = ()
     level: Level
 
 

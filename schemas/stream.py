@@ -93,7 +93,8 @@ class ConsciousnessStream(Frozen):
     `energy_shares` gives each link's part with `explain`; `energy_feedback` what it did to the citizen's own
     energy, when that was asked for. `text` is the compact form.
 
-    `degraded` names queries that failed or were late: the stream comes without their results. `notes` says
+    `degraded` names queries that failed or were late: the stream comes without their results; and what of a
+    memory or link cannot be shown, as `fields`. `notes` says
     what was assumed or left out. `omitted` counts memories that did not fit `max_tokens`; all that is calculated
     is calculated with them: energy, dissonances, metadata report, summary, paths, hubs, themes and density.
     `model_calls` says what was asked of a language model, and what it took.

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, field_serializer, model_validator
 
-from schemas.base import CitizenId, Emotions, Frozen, Identifier, Request, ShortText, Text, Unit, Whole
+from schemas.base import CitizenId, Emotions, Frozen, Identifier, JsonMap, Request, ShortText, Text, Unit, Whole
+from schemas.bounds import AtMost
 from schemas.commands import Correct, Retract, WriteReceipt
 from schemas.intention import ALL_LEVELS
 from schemas.memory import Level, ResolutionState
@@ -23,6 +24,7 @@ Kind = Literal[
     "duplicate",
     "junk",
     "essay_emotion",
+    "unreadable",
     "unset_default",
 ]
 Severity = Literal["error", "warning", "info"]
@@ -88,6 +90,8 @@ class ReviseLink(LinkTask):
     emotion_description: Text | None = None
     energy_transfer_coefficient: Unit | None = None
     resolution_state: ResolutionState | None = None
+    extra: JsonMap | None = None
+    sensory_details: JsonMap | None = None
 
 
 class CloseRecord(Task):
@@ -157,7 +161,7 @@ class SweepRequest(Request):
     """
 
     citizen_id: CitizenId | None = None
-    levels: Annotated[tuple[Level, ...], Field(min_length=1)] | None = None
+    levels: Annotated[tuple[Level, ...], Field(min_length=1), AtMost(16)] | None = None
     findings_per_kind: Annotated[Whole, Field(ge=0, le=1000)] = 100
     limit: Annotated[Whole, Field(ge=1, le=10_000)] | None = None
     after: Annotated[str, Field(pattern=r"^N[123]:\d{1,15}$")] | None = None

@@ -24,6 +24,7 @@ from schemas.memory import (
     Source,
 )
 from schemas.temporal import AFTER_ALL, END_OF_TIME, Instant, Period, open_end, to_datetime
+from substrate import kept
 from substrate.bitemporal import Record
 from substrate.cypher.columns import LINK_COLUMNS, NODE_COLUMNS, PROVENANCE
 
@@ -63,7 +64,7 @@ _NUMBERS = frozenset(
     ("energy", "confidence", "discovery_energy", "importance", "intensity", "energy_transfer_coefficient")
 )
 _LISTS = frozenset(("tags", "buckets", "aliases"))
-_JSON = _LISTS | frozenset(("emotion_vector", "extra", "sensory_details"))
+_JSON = _LISTS | frozenset(("emotion_vector", *kept.COLUMNS))
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -78,6 +79,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(_NUMBERS, float),
     **dict.fromkeys(_JSON, orjson.loads),
     **dict.fromkeys(_LISTS, _list),
+    **dict.fromkeys(kept.COLUMNS, kept.read),
     "unset": _names,
     **dict.fromkeys(("source", "closed_source"), {source.value: source for source in Source}.__getitem__),
     "resolution_state": {state.value: state for state in ResolutionState}.__getitem__,
@@ -105,12 +107,24 @@ def _fields(row: Sequence[Any], names: Sequence[str], readers: _Readers, known_t
     if fields.get("expired_at", END_OF_TIME) >= known_to:
         fields = {name: value for name, value in fields.items() if name not in _CLOSING}
         fields["expired_at"] = END_OF_TIME
-    for name, read in readers:
-        if name in fields:
-            fields[name] = read(fields[name])
+    unreadable = [name for name, read in readers if name in fields and not _read_into(fields, name, read)]
+    if unreadable:
+        fields["unreadable"] = tuple(unreadable)
     if "closed_reason" in fields:
         fields.setdefault("invalidation_reason", fields["closed_reason"])
     return fields
+
+
+def _read_into(fields: dict[str, Any], name: str, read: Callable[[Any], Any]) -> bool:
+    """Put the value in the place of what is stored; of JSON that cannot be shown nothing, and False."""
+    try:
+        fields[name] = read(fields[name])
+    except (ValueError, TypeError):
+        if name not in _JSON:
+            raise
+        del fields[name]
+        return False
+    return True
 
 
 def node(row: Sequence[Any], level: Level, known_to: Instant = AFTER_ALL, **retrieval: Any) -> ConsciousnessNode:
@@ -149,18 +163,37 @@ def _columns(
 ) -> dict[str, Iterable[Any]]:
     """The columns of the rows, read; one without any value is left out, where one lacks it has the default."""
     columns: dict[str, Iterable[Any]] = {}
+    unreadable: dict[int, tuple[str, ...]] = {}
     for name, column in _as_known(dict(zip(names, zip(*rows, strict=True), strict=False)), known_to).items():
         lacking, read = column.count(None), _READERS.get(name)
         if lacking == len(rows):
             continue
-        known = column if read is None else [value if value is None else read(value) for value in column]
+        known = column if read is None else _values(name, column, read, unreadable)
         default = defaults[name]
-        fill = lacking and default is not None
+        fill = default is not None and (lacking or unreadable)
         columns[name] = [default if value is None else value for value in known] if fill else known
+    if unreadable:
+        columns["unreadable"] = [unreadable.get(place, ()) for place in range(len(rows))]
     if "closed_reason" in columns:
         given, closed = columns.get("invalidation_reason", repeat(None)), columns["closed_reason"]
         columns["invalidation_reason"] = [one or other for one, other in zip(given, closed, strict=False)]
     return columns
+
+
+def _values(
+    name: str, column: Sequence[Any], read: Callable[[Any], Any], unreadable: dict[int, tuple[str, ...]]
+) -> list[Any]:
+    """The values of a column; None, and a name in `unreadable`, for JSON that cannot be shown."""
+    try:
+        return [value if value is None else read(value) for value in column]
+    except (ValueError, TypeError):
+        if name not in _JSON:
+            raise
+    fields = [{} if value is None else {name: value} for value in column]
+    for place, one in enumerate(fields):
+        if one and not _read_into(one, name, read):
+            unreadable[place] = (*unreadable.get(place, ()), name)
+    return [one.get(name) for one in fields]
 
 
 def _as_known(columns: dict[str, tuple[Any, ...]], known_to: Instant) -> dict[str, tuple[Any, ...]]:

@@ -6,10 +6,12 @@ Each page is a short read of its own: between two of them the engine and this pr
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from schemas.memory import Source
 from schemas.temporal import END_OF_TIME, Instant, Period
+from substrate import kept
 from substrate.connection import Connection, GraphMissing, Row, parameters
 from substrate.cypher import upkeep as cypher
 from substrate.cypher.query import Query
@@ -31,7 +33,10 @@ class Written(NamedTuple):
 
 
 class MemoryRow(NamedTuple):
-    """A memory as a page shows it; all values as the engine gave them, times and version unchecked."""
+    """A memory as a page shows it; all values as the engine gave them, times and version unchecked.
+
+    `deep` has the maps that may be nested too deeply, as they are stored.
+    """
 
     place: int
     felt_as_numbers: bool
@@ -41,6 +46,7 @@ class MemoryRow(NamedTuple):
     past_links_out: int
     past_versions: int
     fields: Mapping[str, Any]
+    deep: Mapping[str, str] = MappingProxyType({})
 
 
 class End(NamedTuple):
@@ -54,12 +60,13 @@ class End(NamedTuple):
 
 
 class LinkRow(NamedTuple):
-    """A link as a page shows it; all values as the engine gave them."""
+    """A link as a page shows it; all values as the engine gave them. `deep` as of a memory."""
 
     source: End
     target: End
     felt_as_numbers: bool
     fields: Mapping[str, Any]
+    deep: Mapping[str, str] = MappingProxyType({})
 
 
 class RecordRow(NamedTuple):
@@ -102,8 +109,8 @@ async def memories(connection: Connection, graph: str, after: int, most: int = M
     for row in rows:
         if page and row[0] == page[-1].place:
             continue  # a second trace of the same memory
-        fields = dict(zip((*cypher.MEMORY_FIELDS, *cypher.LONG_FIELDS), row[7:], strict=True))
-        page.append(MemoryRow._make((row[0], row[1] == "true", *row[2:7], fields)))
+        fields = dict(zip((*cypher.MEMORY_FIELDS, *cypher.LONG_FIELDS), row[8:], strict=True))
+        page.append(MemoryRow._make((row[0], row[1] == "true", *row[2:7], fields, _deep(row[7:8]))))
     return page
 
 
@@ -132,10 +139,16 @@ async def links(connection: Connection, graph: str, part: Part) -> list[LinkRow]
             End(*row[:5]),
             End(*row[5:10]),
             row[10] == "true",
-            dict(zip(cypher.LINK_FIELDS, row[11:], strict=True)),
+            dict(zip(cypher.LINK_FIELDS, row[13:], strict=True)),
+            _deep(row[11:13]),
         )
         for row in rows
     ]
+
+
+def _deep(texts: Row) -> dict[str, str]:
+    """By column those that are there; of a memory there is one."""
+    return {name: text for name, text in zip(kept.COLUMNS, texts, strict=False) if isinstance(text, str)}
 
 
 async def past_links(connection: Connection, graph: str, part: Part) -> list[RecordRow]:

@@ -69,7 +69,7 @@ def show(found: Associations, console: Console) -> None:
         console.print("nothing found")
     if found.omitted:
         console.print(Text(f"left out to fit --max-chars: {found.omitted}", "yellow"))
-    for note in (*found.notes, *(f"{query} was not answered" for query in found.degraded)):
+    for note in (*found.notes, *words.missing(found.degraded)):
         console.print(Text(f"note: {words.one_line(note)}", style="dim"))
 
 

@@ -61,6 +61,9 @@ def import_file(
     report = edge.run(_imported(edge.settings_of(ctx), path, citizen_id))
     held = ", ".join(f"{count:,} {kind}s" for kind, count in sorted(report.counts.items()))
     edge.output().print(Text(f"{', '.join(report.graphs) or 'no graph'}: {held or 'nothing'}"), soft_wrap=True)
+    if report.mended:
+        told = f"{report.mended:,} held maps nested too deeply; what lies deeper is kept as a text"
+        edge.messages().print(Text(told, "yellow"), soft_wrap=True)
 
 
 async def _imported(settings: Settings, path: Path, citizen_id: str | None) -> ImportReport:

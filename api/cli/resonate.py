@@ -109,7 +109,7 @@ def show(found: Resonances, console: Console) -> None:
         console.print(table)
     if not any(found.levels.values()):
         console.print("nothing resonates")
-    for note in (*found.notes, *(f"{query} was not answered" for query in found.degraded)):
+    for note in (*found.notes, *words.missing(found.degraded)):
         console.print(Text(f"note: {words.one_line(note)}", style="dim"))
 
 

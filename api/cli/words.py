@@ -36,6 +36,11 @@ def one_line(text: str) -> str:
     return " ".join(plain(text).split())
 
 
+def missing(degraded: Sequence[str]) -> list[str]:
+    """What is missing of an answer, as a reader is told: queries by their names, all else in its own words."""
+    return [said if " " in said else f"{said} was not answered" for said in degraded]
+
+
 def shortened(text: str, width: int) -> str:
     """At most `width` characters, cut between words, with an ellipsis where something is missing."""
     line = one_line(text)

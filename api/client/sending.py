@@ -66,11 +66,14 @@ class Sender:
             return await self._answer(kind, call)
         page = await self._answer(kind, call._replace(params={**call.params, "limit": MOST}))
         found = list(getattr(page, field))
+        degraded = list(getattr(page, "degraded", ()))
         while after := getattr(page, "next", None):
             params = {**call.params, "limit": MOST, "cursor": after}
             page = await self._answer(kind, call._replace(params=params))
             found += getattr(page, field)
-        return page.model_copy(update={field: tuple(found)})
+            degraded += getattr(page, "degraded", ())
+        told = {"degraded": tuple(degraded)} if degraded else {}
+        return page.model_copy(update={field: tuple(found), **told})
 
     async def _revise(self, route: str, said: dict[str, Any]) -> WriteReceipt:
         """The receipt of a change, `memories/correct` for one, of what the fields name."""

@@ -18,6 +18,7 @@ from schemas.answers import LinkHistory, LinkPage
 from schemas.command import WriteReceipt
 from schemas.link_commands import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate
 from schemas.memory import ConsciousnessRelationship
+from schemas.unreadable import left_out
 from substrate.cypher.columns import LINK_COLUMNS
 from substrate.listing import links
 from substrate.rows import link
@@ -44,7 +45,7 @@ async def listed(asked: LinksAsked, runtime: Opened, now: Now, response: Respons
     noted(response, asked)
     page = await page_of(links, asked, asked.relation_type, (runtime, now))
     found = tuple(link(row[2:], (row[0], row[1]), asked.level, page.known_to) for row in page.rows)
-    return LinkPage(links=found, next=page.next)
+    return LinkPage(links=found, next=page.next, degraded=left_out(found))
 
 
 @router.get("/{level}/{link_id:path}/history")
@@ -67,9 +68,10 @@ async def read(
 ) -> ConsciousnessRelationship:
     """A link as it is now, or as it was at a moment. `Substrate-Notes` says what was assumed."""
     row = await link_seen(place, asked, runtime, now)
-    noted(response, asked)
     known_to = asked.scope(now).known.end
-    return link(row[2 : 2 + len(LINK_COLUMNS)], (row[0], row[1]), place.level, known_to)
+    found = link(row[2 : 2 + len(LINK_COLUMNS)], (row[0], row[1]), place.level, known_to)
+    noted(response, asked, found)
+    return found
 
 
 @router.post("/{level}/{link_id:path}/supersede")

@@ -20,6 +20,7 @@ from schemas.answers import MemoryHistory, MemoryPage
 from schemas.commands import Correct, Remember, Resolve, Retract, Supersede, Undo, WriteReceipt
 from schemas.erasure import EraseMemory, ErasureReport
 from schemas.memory import ConsciousnessNode
+from schemas.unreadable import left_out
 from substrate.listing import memories
 from substrate.rows import node
 
@@ -41,7 +42,8 @@ async def listed(asked: MemoriesAsked, runtime: Opened, now: Now, response: Resp
     """What a graph holds, now or at a moment, a page at a time. `Substrate-Notes` says what was assumed."""
     noted(response, asked)
     page = await page_of(memories, asked, asked.node_type, (runtime, now))
-    return MemoryPage(memories=tuple(node(row, asked.level, page.known_to) for row in page.rows), next=page.next)
+    found = tuple(node(row, asked.level, page.known_to) for row in page.rows)
+    return MemoryPage(memories=found, next=page.next, degraded=left_out(found))
 
 
 @router.get("/{level}/{memory_id:path}/history")
@@ -62,8 +64,9 @@ async def read(
 ) -> Response:
     """A memory as it is now, or as it was at a moment. `Substrate-Notes` says what was assumed."""
     row = await record_seen(place, asked, runtime, now)
-    answer = tagged(node(row, place.level, asked.scope(now).known.end), asked.citizen_id, if_none_match)
-    noted(answer, asked)
+    memory = node(row, place.level, asked.scope(now).known.end)
+    answer = tagged(memory, asked.citizen_id, if_none_match)
+    noted(answer, asked, memory)
     return answer
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -31,6 +31,7 @@ from schemas.stream import (
     QueryTiming,
 )
 from schemas.thought import ResolutionPattern, TraversalGraph
+from schemas.unreadable import left_out
 
 type Identity = tuple[Level, str]
 
@@ -107,7 +108,7 @@ def assemble(framing: Framing, found: Found, activation: Activation, account: Ac
         retrieval_latency_ms=0.0,
         query_count=2 * len(framing.levels),
         timings=tuple(account.timings),
-        degraded=_degraded(account),
+        degraded=(*_degraded(account), *_incomplete(nodes, links)),
         notes=(*account.notes, *_notes(len(selected.order) - len(whole.order))),
         entities=tuple(account.entities),
         omitted=len(whole.order) - len(shown.order),
@@ -197,6 +198,12 @@ def _levels(levels: Sequence[Level], selection: Selection, shown: Part) -> dict[
 
 def _notes(invalid: int) -> list[str]:
     return [f"left out because their metadata is not fully valid: {invalid}"] if invalid else []
+
+
+def _incomplete(
+    nodes: Sequence[ConsciousnessNode], links: Sequence[ConsciousnessRelationship]
+) -> Iterator[Degradation]:
+    return (Degradation(query="fields", reason=line) for line in left_out((*nodes, *links)))
 
 
 def _degraded(account: Account) -> tuple[Degradation, ...]:

@@ -15,12 +15,12 @@ from pydantic import TypeAdapter, ValidationError
 from orchestration.citizen import state_fields, state_record
 from orchestration.moving.identity import Identity, Line, LineFault, name_of
 from orchestration.moving.lines import DATA_KINDS, FORMAT, STAMPED, VERSION, Origin, key
-from schemas.base import CitizenId, Identifier
+from schemas.base import MAX_TEXT, CitizenId, Identifier
 from schemas.citizen import StateChange
 from schemas.errors import InvalidRequest, StoreMisfit
-from schemas.memory import Level
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.temporal import END_OF_TIME
-from substrate import rows, states
+from substrate import kept, rows, states
 from substrate.cypher.columns import LINK_COLUMNS, NODE_COLUMNS
 from substrate.cypher.moving import LONE_LABELS, PAST_STATE, STATE_LABELS, VECTORS
 from substrate.cypher.schema import SCHEMA_VERSION, UNIQUE
@@ -30,6 +30,7 @@ _PROPERTY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _IDENTIFIER: Final[TypeAdapter[str]] = TypeAdapter(Identifier)
 _CITIZEN: Final[TypeAdapter[str]] = TypeAdapter(CitizenId)
 _LONGEST_UNIQUE: Final = 4096
+_LONGEST_KEPT: Final = 2 * MAX_TEXT
 _UNIQUE: Final = dict(UNIQUE)
 
 
@@ -93,6 +94,8 @@ class _Check:
         except orjson.JSONDecodeError as error:
             raise LineFault("it is not JSON; the file is damaged or cut") from error
         kind = line["kind"]
+        if kind in ("memory", "record", "link"):
+            line = _mended(line)
         if kind == "node" and line["label"] == STATE_LABELS[0]:
             line = {**line, "properties": states.as_record(line["properties"])}
         if kind == "end":
@@ -144,6 +147,7 @@ class _Check:
             raise LineFault(f"its kind {str(kind)[:40]!r} is not known")
         self._counts[kind] += 1
         _check_properties(line["properties"])
+        _check_kept(line["properties"])
         _KINDS[kind](line, self._level)
         if "trace" in line:
             _check_trace(line["trace"], self._fits if self._embeddings else None)
@@ -180,6 +184,26 @@ def _check_properties(properties: Mapping[str, Any]) -> None:
             raise LineFault(f"property {name} holds a NUL character")
         if any(isinstance(each, int) and not -(2**63) <= each < 2**63 for each in plain):
             raise LineFault(f"property {name} holds a number beyond 64 bits")
+
+
+def _check_kept(properties: Mapping[str, Any]) -> None:
+    """Maps that are kept as they came are JSON, and no larger than a door takes, or a repair makes, them."""
+    for name in kept.COLUMNS:
+        if isinstance(properties.get(name), str) and len(properties[name].encode()) > _LONGEST_KEPT:
+            raise LineFault(f"{name} has more than {_LONGEST_KEPT} bytes")
+
+
+def _mended(line: Line) -> Line:
+    """The line, marked and with its maps mended where they are nested too deeply: an older store took such maps.
+
+    Raises ValueError for a map that is no JSON.
+    """
+    properties = line["properties"]
+    for name in kept.COLUMNS:
+        if isinstance(properties.get(name), str):
+            orjson.loads(properties[name])
+    shown = kept.all_mended(properties)
+    return line if shown is properties else {**line, "properties": shown, "mended": True}
 
 
 def _check_unique(label: str, properties: Mapping[str, Any]) -> None:
@@ -231,7 +255,7 @@ def _check_record(line: Line, level: Level) -> None:
     _possible("id", lambda: _IDENTIFIER.validate_python(properties["id"]))
     if line["kind"] == "record" and properties["id"] != line["of"]:
         raise LineFault("it is a record of another memory")
-    _possible("memory", lambda: rows.node([properties.get(column) for column in NODE_COLUMNS], level))
+    _possible("memory", lambda: _whole(rows.node([properties.get(column) for column in NODE_COLUMNS], level)))
 
 
 def _check_link(line: Line, level: Level) -> None:
@@ -239,7 +263,12 @@ def _check_link(line: Line, level: Level) -> None:
     for end in ("source_id", "target_id"):
         _possible(end, partial(_IDENTIFIER.validate_python, line[end]))
     ends = (line["source_id"], line["target_id"])
-    _possible("link", lambda: rows.link([properties.get(column) for column in LINK_COLUMNS], ends, level))
+    _possible("link", lambda: _whole(rows.link([properties.get(column) for column in LINK_COLUMNS], ends, level)))
+
+
+def _whole(shown: ConsciousnessNode | ConsciousnessRelationship) -> None:
+    if shown.unreadable:
+        raise LineFault(f"{', '.join(shown.unreadable)} cannot be read")
 
 
 def _possible(what: str, read: Callable[[], object]) -> None:

@@ -39,10 +39,14 @@ type Source = Callable[[], Iterable[bytes]]
 
 
 class ImportReport(Frozen):
-    """What was imported: the graphs, and how many lines of each kind."""
+    """What was imported: the graphs, and how many lines of each kind.
+
+    `mended`: so many held maps that were nested too deeply, and have what lies deeper as a text now.
+    """
 
     graphs: tuple[str, ...]
     counts: dict[str, int]
+    mended: int = 0
 
 
 class _Put:
@@ -84,7 +88,7 @@ async def import_lines(
         raise
     finally:
         await asyncio.shield(engine_log.rewrite_after_deletions(deps.connection))
-    return ImportReport(graphs=tuple(names), counts=dict(target.counts))
+    return ImportReport(graphs=tuple(names), counts=dict(target.counts), mended=target.mended)
 
 
 async def _looked_through(lines: Iterable[GraphLine | Line]) -> tuple[list[Origin], int]:
@@ -128,6 +132,7 @@ class _Target:
 
     def __init__(self, deps: Deps, now: Instant, progress: tuple[int, Advance]) -> None:
         self.counts: Counter[str] = Counter()
+        self.mended = 0
         self._deps = deps
         self._now = now
         self._total, self._advance = progress
@@ -146,6 +151,7 @@ class _Target:
     async def take(self, line: Line) -> None:
         """Keep one line until there are enough for a statement."""
         self.counts[line["kind"]] += 1
+        self.mended += "mended" in line
         put, row = _put_of(line)
         known = next((each for each in self._waiting if each.query is put.query), None)
         if known is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -11,13 +11,15 @@ from pydantic import ValidationError
 from orchestration.upkeep import wording
 from orchestration.validation import validate_field_type, validate_node
 from schemas.base import MAX_TEXT
+from schemas.bounds import DEEPEST
 from schemas.commands import Correct, Retract
 from schemas.memory import STORED_DEFAULTS, ConsciousnessNode, Level
 from schemas.temporal import END_OF_TIME, Instant
 from schemas.upkeep import ApplyCommand, Finding, Kind, ReEmbed, Severity
 from schemas.validation import ValidationResult
+from substrate import kept
 from substrate.cypher.upkeep import TEXT_READ
-from substrate.upkeep import MemoryRow
+from substrate.upkeep import LinkRow, MemoryRow
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "info")
 SEVERITY: Final[Mapping[Kind, Severity]] = {
@@ -30,6 +32,7 @@ SEVERITY: Final[Mapping[Kind, Severity]] = {
     "duplicate": "warning",
     "junk": "warning",
     "essay_emotion": "warning",
+    "unreadable": "error",
     "unset_default": "info",
 }
 TIMES: Final = ("valid_at", "invalid_at", "created_at", "expired_at")
@@ -90,6 +93,7 @@ def of_memory(row: MemoryRow, place: Place) -> Iterator[Finding]:
     rubbish = _junk(row, place)
     if rubbish is not None:
         yield rubbish
+    yield from _unreadable(row, place)
     if place.embedded and row.embedding != "Vectorf32":
         task = attempt(ReEmbed, **of_graph(place), id=identity, version=row.fields["version"])
         yield finding("embedding_missing", place, identity, "it has no embedding: likeness never finds it", task)
@@ -122,6 +126,26 @@ def revision(place: Place, row: Mapping[str, Any], why: str) -> dict[str, Any]:
     """What a repairing command says of its memory: its graph, what was seen, and an id of its own."""
     seen = {"id": row["id"], "expected_version": row["version"]}
     return {**of_graph(place), **seen, "command_id": wording.command_id(why, row["id"], row["version"])}
+
+
+def deep_maps(row: MemoryRow | LinkRow) -> dict[str, dict[str, Any]]:
+    """The maps of a row that no answer can show, as they can be shown."""
+    mended = {name: (text, kept.mended(text)) for name, text in row.deep.items()}
+    return {name: orjson.loads(new) for name, (old, new) in mended.items() if new != old}
+
+
+def unreadable(place: Place, identity: str, names: Iterable[str], repair: Any) -> Finding:
+    """The finding of maps that are nested too deeply."""
+    said = f"{', '.join(names)}: nested deeper than {DEEPEST}, so that it is left out of every answer"
+    return finding("unreadable", place, identity, said, repair)
+
+
+def _unreadable(row: MemoryRow, place: Place) -> Iterator[Finding]:
+    """A correction that changes nothing else: what a command opens can be shown."""
+    found = deep_maps(row)
+    if found:
+        identity = row.fields["id"]
+        yield unreadable(place, identity, found, applying(Correct, **revision(place, row.fields, "unreadable")))
 
 
 def _memory_faults(row: MemoryRow) -> Iterator[str]:

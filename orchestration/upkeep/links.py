@@ -6,7 +6,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from orchestration.upkeep import wording
-from orchestration.upkeep.findings import TIMES, Place, attempt, finding, number, of_graph, unpacked
+from orchestration.upkeep.findings import (
+    TIMES,
+    Place,
+    attempt,
+    deep_maps,
+    finding,
+    number,
+    of_graph,
+    unpacked,
+    unreadable,
+)
 from orchestration.validation import validate_consciousness_link
 from schemas.base import MAX_TEXT
 from schemas.memory import ResolutionState
@@ -57,6 +67,10 @@ def of_link(row: LinkRow, place: Place) -> tuple[ValidationResult, list[Finding]
         )
     else:
         found += _essays_of_link(row, read["emotion_vector"], place)
+    deep = deep_maps(row)
+    if deep:
+        task = link_task(row, place)
+        found.append(unreadable(place, _name(row), deep, attempt(ReviseLink, **task, **deep) if task else None))
     closed = _closed_end(row, place)
     if closed is not None:
         found.append(closed)

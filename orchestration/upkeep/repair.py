@@ -27,7 +27,10 @@ from substrate.bitemporal import REPAIR_PREFIX, is_open
 from substrate.graph_schema import graph_name
 
 GONE: Final = "it is no longer as the sweep saw it; nothing was changed"
-_CHANGES: Final = ("emotion_vector", "emotion_description", "energy_transfer_coefficient", "resolution_state")
+_CHANGES: Final = (
+    "emotion_vector", "emotion_description", "energy_transfer_coefficient", "resolution_state",
+    "extra", "sensory_details",
+)  # fmt: skip
 
 
 async def run_repair(task: RepairTask, deps: Deps, now: Instant) -> RepairOutcome:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from schemas.bounds import DEEPEST
 from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
 from substrate.cypher.query import Query
 from substrate.cypher.write import CLOCK
+from substrate.kept import COLUMNS
 
 TEXT_READ: Final = 2000
 """Characters of a long text that a page carries."""
@@ -28,6 +30,12 @@ LINK_FIELDS: Final = (
 RECORD_FIELDS: Final = ("version", "valid_at", "invalid_at", "created_at", "expired_at")
 
 
+def _deep(name: str, column: str) -> str:
+    """The text of a map with brackets enough to be nested too deeply; null for any other."""
+    brackets = " + ".join(f"size(split({name}.{column}, '{bracket}'))" for bracket in "{[")
+    return f"CASE WHEN {brackets} > {DEEPEST + 2} THEN {name}.{column} ELSE null END"
+
+
 def _columns(name: str, fields: tuple[str, ...]) -> str:
     return ", ".join(f"{name}.{field}" for field in fields)
 
@@ -42,7 +50,7 @@ MEMORY_PAGE: Final = Query(
     "OPTIONAL MATCH (n)-[:HAS_TRACE]->(t:Trace) "
     "RETURN id(n), n.energy >= 0.0 AND n.confidence >= 0.0, "
     "typeOf(t.embedding), indegree(n, 'LINK'), outdegree(n, 'LINK'), outdegree(n, 'PAST_LINK'), "
-    f"outdegree(n, 'HAD'), {_columns('n', MEMORY_FIELDS)}, {_beginnings('n', LONG_FIELDS)} "
+    f"outdegree(n, 'HAD'), {_deep('n', 'extra')}, {_columns('n', MEMORY_FIELDS)}, {_beginnings('n', LONG_FIELDS)} "
     "ORDER BY id(n)",
 )
 """The next memories, with the kind of their embedding and how many links and past versions each has."""
@@ -57,7 +65,8 @@ LINK_PAGE: Final = Query(
     "link_page",
     f"{_OF_PAGE} MATCH (n)-[e:LINK]->(m) WITH n, e, m SKIP $skip LIMIT $rows "
     "RETURN n.id, id(n), n.expired_at, n.invalid_at, n.invalidation_reason, "
-    f"m.id, id(m), m.expired_at, m.invalid_at, m.invalidation_reason, {_NUMERIC}, {_columns('e', LINK_FIELDS)}",
+    f"m.id, id(m), m.expired_at, m.invalid_at, m.invalidation_reason, {_NUMERIC}, "
+    f"{', '.join(_deep('e', column) for column in COLUMNS)}, {_columns('e', LINK_FIELDS)}",
 )
 """The open link records that begin at the memories of a range, with how each end stands."""
 

@@ -318,3 +318,29 @@ async def test_a_graph_that_is_written_to_all_the_time_is_not_exported_torn(
     busy = 100
     with pytest.raises(Unavailable, match="was written to while it was read"):
         await exported(deps, fresh_citizen)
+
+
+SPOIL = Query("spoil", "MATCH (n:ConsciousnessNode {id: $id}) SET n.extra = $text RETURN n.id")
+
+
+async def test_what_an_older_store_took_too_deep_is_imported_as_a_text(deps: Deps, fresh_citizen: str) -> None:
+    await stored(deps, remember(fresh_citizen, "deep", extra={"a": 1}))
+    text_of_it = '{"a":' * 200 + "1" + "}" * 200
+    graph = Origin(Level.N1, fresh_citizen).graph
+    await deps.connection.write(graph, SPOIL, parameters({"id": "deep", "text": text_of_it}))
+    lines = await exported(deps, fresh_citizen)
+    await cleared(deps, fresh_citizen)
+    assert (await imported(deps, lines)).mended == 1
+    [memory] = await history(deps, fresh_citizen, "deep")
+    assert (memory.unreadable, memory.extra) == ((), {"a": text_of_it[5:-1]})
+
+
+@pytest.mark.parametrize("kept", ["no JSON", '{"a": "' + "x" * 300_000 + '"}'], ids=["no JSON", "too large"])
+async def test_a_map_that_no_door_would_take_is_not_imported(deps: Deps, fresh_citizen: str, kept: str) -> None:
+    await stored(deps, remember(fresh_citizen, "m", extra={"a": 1}))
+    graph = Origin(Level.N1, fresh_citizen).graph
+    await deps.connection.write(graph, SPOIL, parameters({"id": "m", "text": kept}))
+    lines = await exported(deps, fresh_citizen)
+    await cleared(deps, fresh_citizen)
+    with pytest.raises(InvalidRequest, match="cannot be imported: line 4"):
+        await imported(deps, lines)
