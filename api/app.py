@@ -18,6 +18,7 @@ from api.auth import Keyring, Show, create_first
 from api.gate import Gate
 from api.metrics import query_in_flight
 from api.needs import closed_unless_declared
+from api.openapi import CONTACT, LICENSE, SERVERS, TAGS, Application
 from api.opening import Failed, Opening
 from api.rates import Rates
 from api.routes import (
@@ -88,7 +89,7 @@ def create_app(settings: Settings, show: Show | None = None, failed: Failed | No
         if traces:
             await asyncio.to_thread(traces.close)
 
-    app = FastAPI(
+    app = Application(
         title="Substrate",
         version=installed_version(),
         description=DESCRIPTION,
@@ -96,6 +97,10 @@ def create_app(settings: Settings, show: Show | None = None, failed: Failed | No
         responses=problems.RESPONSES,
         dependencies=[Depends(closed_unless_declared)],
         redoc_url=None,
+        license_info=LICENSE,
+        contact=CONTACT,
+        servers=SERVERS,
+        openapi_tags=TAGS,
     )
     traces = _traces(settings.server)
     app.state.open = settings.auth.open

@@ -51,7 +51,10 @@ def slugs() -> dict[str, int]:
 class Problem(Frozen):
     """What went wrong (RFC 9457), what to do, and every fault as `field: message`."""
 
-    type: str = Field(examples=["/problems/invalid-request"])
+    type: str = Field(
+        json_schema_extra={"enum": [f"/problems/{slug}" for slug in slugs()]},
+        examples=["/problems/invalid-request"],
+    )
     title: str
     status: int
     detail: str
@@ -66,20 +69,13 @@ class Problem(Frozen):
     )
 
 
-def _schema(statuses: str) -> dict[str, Any]:
-    """The schema of a problem whose status is one of `4XX` or `5XX`: `type` is one of those that have it."""
-    schema = Problem.model_json_schema()
-    types = [f"/problems/{slug}" for slug, status in slugs().items() if str(status)[0] == statuses[0]]
-    schema["properties"]["type"] |= {"enum": types, "examples": types[:1]}
-    return schema
-
-
+_CONTENT: Final = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
 RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
-    status: {"description": said, "content": {MEDIA_TYPE: {"schema": _schema(status)}}}
-    for status, said in (
-        ("4XX", "The request cannot be carried out; nothing was changed; `faults` lists why"),
-        ("5XX", "The service cannot answer; after a 503, try again"),
-    )
+    "4XX": {
+        "description": "The request cannot be carried out; nothing was changed; `faults` lists why",
+        "content": _CONTENT,
+    },
+    "5XX": {"description": "The service cannot answer; after a 503, try again", "content": _CONTENT},
 }
 """The problems of every route, for the OpenAPI document."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, NamedTuple
+from urllib.parse import quote
 
 from fastapi import Depends, Header, Query, Request, Response
 from pydantic import Field, PlainValidator
@@ -17,15 +18,36 @@ from api.parsing import MAX_MANY, kind_of, parse_many, parse_one, refused_receip
 from api.problems import invalid, refused
 from api.runtime import Runtime
 from orchestration import atomic, insertion
-from schemas.answers import Receipts
+from schemas.answers import ReceiptList
 from schemas.base import Frozen, Identifier
 from schemas.command import Command, WriteReceipt
+from schemas.commands import KINDS
 from schemas.errors import Fault, Forbidden, NotFound, PreconditionFailed, SubstrateError
+from schemas.link_commands import LINK_COMMANDS
 from schemas.temporal import Instant
 from substrate.transaction import COMMANDS_AT_MOST
 
-MANY: Final[dict[int | str, dict[str, Any]]] = {200: {"model": Receipts, "description": "The receipts of a list"}}
-"""The answer to a list, for the OpenAPI document."""
+type Responses = dict[int | str, dict[str, Any]]
+
+
+def _documented(*operations: str) -> Responses:
+    """The answers to one and to a list, for the OpenAPI document, with the operations that can follow."""
+    noun = "link" if "link" in operations[0] else "memory"
+    parameters = {
+        "level": "$response.body#/level",
+        f"{noun}_id": "$response.body#/id",
+        "citizen_id": "$request.body#/citizen_id",
+    }
+    follow = {name: {"operationId": name, "parameters": parameters} for name in operations}
+    header = {"description": "The address of what was written.", "schema": {"type": "string"}}
+    return {
+        200: {"model": ReceiptList, "description": "The receipts of a list"},
+        201: {"description": "Stored", "headers": {"Location": header}, "links": follow},
+    }
+
+
+MEMORY_WRITTEN: Final = _documented("get_memory", "get_memory_history")
+LINK_WRITTEN: Final = _documented("get_link", "get_link_history")
 
 
 class Writing(NamedTuple):
@@ -81,7 +103,7 @@ def as_it_came(raw: Any) -> Any:
 
 def one_or_many(kind: Any) -> PlainValidator:
     """The mark of a body that is one command, or a list of what is stored or refused each on its own."""
-    many = Annotated[list[kind | Any], Field(min_length=1, max_length=MAX_MANY)]
+    many = Annotated[list[kind], Field(min_length=1, max_length=MAX_MANY)]
     return PlainValidator(as_it_came, json_schema_input_type=kind | many)
 
 
@@ -92,7 +114,7 @@ async def write(raw: Any, kind: type[Command] | None, writing: Writing) -> Respo
     """
     if not isinstance(raw, list):
         receipt = await write_one(raw, kind_of(raw) if kind is None else kind, writing)
-        return _json(receipt, 201)
+        return _json(receipt, 201, {"Location": _address(receipt, raw.get("citizen_id"))})
     return _json(await _write_many(raw, kind, writing), 200)
 
 
@@ -115,7 +137,7 @@ def error_of(receipt: WriteReceipt) -> SubstrateError:
     return refused(receipt.problem, receipt.faults, receipt.current_version)
 
 
-async def _write_many(raw: list[Any], kind: type[Command] | None, writing: Writing) -> Receipts:
+async def _write_many(raw: list[Any], kind: type[Command] | None, writing: Writing) -> ReceiptList:
     if not 1 <= len(raw) <= MAX_MANY:
         raise invalid([f"a list has 1 to {MAX_MANY} elements, this one has {len(raw)}"])
     if writing.if_match is not None and writing.if_match.strip() != "*":
@@ -126,7 +148,7 @@ async def _write_many(raw: list[Any], kind: type[Command] | None, writing: Writi
     parsed = [_if_allowed(each, writing) for each in said]
     receipts = await _carry_out(parsed, writing)
     stored = sum(receipt.status == "stored" for receipt in receipts)
-    return Receipts(receipts=tuple(receipts), stored=stored, refused=len(receipts) - stored)
+    return ReceiptList(receipts=tuple(receipts), stored=stored, refused=len(receipts) - stored)
 
 
 def _allow(command: Command, writing: Writing) -> None:
@@ -164,5 +186,12 @@ async def _receipts(parsed: Sequence[Command | WriteReceipt], writing: Writing) 
     return [next(written) if isinstance(each, Command) else each for each in parsed]
 
 
-def _json(answer: Frozen, status: int) -> Response:
-    return Response(answer.model_dump_json(), status, media_type="application/json")
+def _address(receipt: WriteReceipt, citizen_id: str | None) -> str:
+    """Where what the command wrote is read."""
+    noun = "links" if KINDS[receipt.command] in LINK_COMMANDS else "memories"
+    whose = "" if citizen_id is None else f"?citizen_id={citizen_id}"
+    return f"/v1/{noun}/{receipt.level}/{quote(str(receipt.id), safe='')}{whose}"
+
+
+def _json(answer: Frozen, status: int, headers: dict[str, str] | None = None) -> Response:
+    return Response(answer.model_dump_json(), status, headers, media_type="application/json")

@@ -50,7 +50,7 @@ class LinkPage(Frozen):
     degraded: Degraded = ()
 
 
-class Receipts(Frozen):
+class ReceiptList(Frozen):
     """What became of many commands, in their order."""
 
     receipts: tuple[WriteReceipt, ...]

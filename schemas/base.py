@@ -89,13 +89,22 @@ Whole = Annotated[int, Field(strict=True)]
 Flag = Annotated[bool, Field(strict=True)]
 CitizenId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 Unit = Annotated[float, Field(strict=True, ge=0.0, le=1.0, allow_inf_nan=False)]
-Emotions = Annotated[dict[ShortText, Unit], AtMost(64), Field(json_schema_extra={"additionalProperties": False})]
+
+
+def typed_map(schema: dict[str, Any]) -> None:
+    """Make the JSON Schema of a map one that generators can type: they leave out `patternProperties`."""
+    [(pattern, value)] = schema.pop("patternProperties").items()
+    schema["additionalProperties"] = value
+    schema["propertyNames"] = {**schema.get("propertyNames", {}), "pattern": pattern}
+
+
+Emotions = Annotated[dict[ShortText, Unit], AtMost(64), Field(json_schema_extra=typed_map)]
 
 
 class Frozen(BaseModel):
     """A value: never changed once made."""
 
-    model_config = ConfigDict(frozen=True, use_enum_values=False)
+    model_config = ConfigDict(frozen=True, use_enum_values=False, json_schema_serialization_defaults_required=True)
 
     @classmethod
     def unchecked(cls, values: dict[str, Any]) -> Self:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from schemas.base import CitizenId, Emotions, Frozen, Name, Request, ShortText, Unit
+from schemas.base import CitizenId, Emotions, Frozen, Name, Request, ShortText, Unit, typed_map
 from schemas.bounds import AtMost
 from schemas.paging import Paged
 from schemas.signal import CHANNELS, Channel
@@ -29,7 +29,7 @@ class Drive(Request):
     bias: Annotated[dict[Channel, Factor], AtMost(len(CHANNELS))] = Field(default_factory=dict)
 
 
-Drives = Annotated[dict[Name, Drive], AtMost(64), Field(json_schema_extra={"additionalProperties": False})]
+Drives = Annotated[dict[Name, Drive], AtMost(64), Field(json_schema_extra=typed_map)]
 
 
 class Felt(Frozen):

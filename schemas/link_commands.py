@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -165,3 +165,7 @@ class UndoLink(ChangeCommand):
     command: Literal["undo_link"] = "undo_link"
     id: LinkId
     undoes: Identifier | None = None
+
+
+LINK_COMMANDS: Final = (Relate, SupersedeLink, CorrectLink, Unrelate, ResolveLink, UndoLink)
+"""All commands whose subject is a link."""

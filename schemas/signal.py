@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
-from schemas.base import CitizenId, Frozen, Identifier, Name, Request, ShortText, Text, Unit, Whole
+from schemas.base import CitizenId, Frozen, Identifier, Name, Request, ShortText, Text, Unit, Whole, typed_map
 from schemas.bounds import AtMost
 from schemas.intention import ALL_LEVELS
 from schemas.link_commands import RelationType
@@ -119,7 +119,9 @@ class WaveSignal(Request):
     intensity: Unit | None = None
     result: Name | None = None
     max_level: Annotated[Abstraction, BeforeValidator(_abstraction)] = "L3"
-    drive_bias: Annotated[dict[ShortText, Unit], AtMost(64)] = Field(default_factory=dict)
+    drive_bias: Annotated[dict[ShortText, Unit], AtMost(64), Field(json_schema_extra=typed_map)] = Field(
+        default_factory=dict
+    )
     query_text: Annotated[Text, Field(max_length=20_000)] | None = None
     query_embedding: (
         Annotated[

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from api.client.sending import Call, Given, Sender, commands_of, segment
-from schemas.answers import Receipts
+from schemas.answers import ReceiptList
 from schemas.command import Command, WriteReceipt
 
 
 class Commands(Sender):
     """Many commands, and receipts to be read again."""
 
-    async def apply(self, commands: Sequence[Command | Given], *, atomic: bool = False) -> Receipts:
+    async def apply(self, commands: Sequence[Command | Given], *, atomic: bool = False) -> ReceiptList:
         """Carry out up to 1000 commands in order, each stored or refused on its own; fields say their `command`.
 
         With `atomic` all of them or none: at most 100, for one graph.
         """
         params = {"atomic": "true"} if atomic else {}
-        return await self._answer(Receipts, Call("POST", "/v1/commands", commands_of(commands), params))
+        return await self._answer(ReceiptList, Call("POST", "/v1/commands", commands_of(commands), params))
 
     async def receipt(
         self, command_id: str, *, citizen_id: str | None = None, level: str | None = None

@@ -14,7 +14,7 @@ from schemas.base import json_bytes
 router = APIRouter(prefix="/v1", tags=["retrieval"], route_class=StrictRoute)
 
 
-@router.post("/associate", response_model=Associations)
+@router.post("/associate", response_model=Associations, operation_id="walk_tags")
 @needs(ASKING)
 async def walk(request: TagWalk, runtime: Opened, now: Now) -> Response:
     """What a question finds by its words, and over the tags and links of what it found; no vectors (001)."""

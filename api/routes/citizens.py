@@ -43,7 +43,7 @@ class Exported(Request):
 router = APIRouter(prefix="/v1/citizens", tags=["citizens"], route_class=StrictRoute)
 
 
-@router.get("/{citizen_id}/state")
+@router.get("/{citizen_id}/state", operation_id="get_state")
 @needs(citizen_may("read"))
 async def state(
     citizen_id: CitizenId, asked: Annotated[StateAsOf, Query()], runtime: Opened, now: Now, response: Response
@@ -54,14 +54,14 @@ async def state(
     return await citizen.read_state(citizen_id, runtime.deps, scope)
 
 
-@router.get("/{citizen_id}/state/history")
+@router.get("/{citizen_id}/state/history", operation_id="get_state_history")
 @needs(citizen_may("read"))
 async def state_history(citizen_id: CitizenId, asked: Annotated[Paged, Query()], runtime: Opened) -> StateHistory:
     """All records of the state, a page at a time: over which time each held, and over which it was known."""
     return await citizen.state_history(citizen_id, asked, runtime.deps)
 
 
-@router.put("/{citizen_id}/state")
+@router.put("/{citizen_id}/state", operation_id="set_state")
 @needs(citizen_may("write"))
 async def set_state(
     citizen_id: CitizenId, change: StateChange, runtime: Opened, now: Now, response: Response
@@ -74,7 +74,7 @@ async def set_state(
     return await citizen.change_state(citizen_id, change, runtime.deps, now)
 
 
-@router.get("/{citizen_id}/dissonances")
+@router.get("/{citizen_id}/dissonances", operation_id="list_dissonances")
 @needs(citizen_may("read"))
 async def dissonances(
     citizen_id: CitizenId, asked: Annotated[OfLearning, Query()], runtime: Opened, now: Now, response: Response
@@ -87,7 +87,7 @@ async def dissonances(
     return await learning_page(citizen_id, asked, runtime.deps, now)
 
 
-@router.get("/{citizen_id}/export", response_class=StreamingResponse)
+@router.get("/{citizen_id}/export", response_class=StreamingResponse, operation_id="export_citizen")
 @needs(citizen_may("read"))
 async def export_memory(
     citizen_id: CitizenId, asked: Annotated[Exported, Query()], runtime: Opened
@@ -105,7 +105,7 @@ async def export_memory(
     return answer
 
 
-@router.delete("/{citizen_id}")
+@router.delete("/{citizen_id}", operation_id="erase_citizen")
 @needs(ERASURES)
 async def erase_citizen(citizen_id: CitizenId, of: Annotated[OfCommand, Query()], writing: Write) -> ErasureReport:
     """Remove the whole personal memory for good. What the citizen gave to N2 and N3 stays there."""

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Body, Response
 
 from api.bodies import StrictRoute
 from api.needs import COMMANDS, needs
-from api.writing import MANY, WriteMany, one_or_many, write
+from api.writing import MEMORY_WRITTEN, WriteMany, one_or_many, write
 from schemas.commands import AnyCommand, WriteReceipt
 
 router = APIRouter(prefix="/v1/commands", tags=["commands"], route_class=StrictRoute)
@@ -16,7 +16,9 @@ router = APIRouter(prefix="/v1/commands", tags=["commands"], route_class=StrictR
 CommandBody = Annotated[Any, one_or_many(AnyCommand), Body()]
 
 
-@router.post("", status_code=201, response_model=WriteReceipt, responses=MANY)
+@router.post(
+    "", status_code=201, response_model=WriteReceipt, responses=MEMORY_WRITTEN, operation_id="apply_commands"
+)
 @needs(COMMANDS)
 async def carry_out(body: CommandBody, writing: WriteMany) -> Response:
     """Carry out one command, or a list of up to 1000, in order; `command` says what each is."""

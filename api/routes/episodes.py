@@ -18,23 +18,27 @@ from api.needs import ERASURES, citizen_may, needs
 from api.writing import Write
 from orchestration.facts import draw_facts, needed_model
 from orchestration.formats import File, Given, Intake, parse
+from orchestration.formats.reading import MAX_NAME
 from orchestration.ingest import ingest
 from schemas.answers import EpisodeReport
-from schemas.base import SAYING, CitizenId, Flag, Identifier, Request
+from schemas.base import MAX_TEXT, SAYING, CitizenId, Flag, Identifier, Request
 from schemas.bounds import AtMost
 from schemas.erasure import EraseEpisode, ErasureReport
 
 router = APIRouter(prefix="/v1/episodes", tags=["episodes"], route_class=StrictRoute)
 
 
-_WORDS: Final = {"type": "string", "pattern": SAYING, "maxLength": 1000}
+_NAME: Final = {"type": "string", "pattern": SAYING, "maxLength": MAX_NAME}
+_TEXT: Final = {"type": "string", "pattern": SAYING, "maxLength": MAX_TEXT}
 Message = Annotated[
     dict[str, Any],
     WithJsonSchema(
         {
+            "title": "Message",
             "type": "object",
             "examples": [{"role": "user", "content": "Hello."}],
-            "properties": dict.fromkeys(("speaker", "role", "text", "content", "session"), _WORDS)
+            "properties": dict.fromkeys(("speaker", "role", "session"), _NAME)
+            | dict.fromkeys(("text", "content"), _TEXT)
             | {name: {"type": "string", "format": "date-time"} for name in ("timestamp", "time")},
             "allOf": [
                 {"anyOf": [{"required": [one]} for one in names]}
@@ -59,7 +63,7 @@ class Conversation(Request):
     messages: Annotated[list[Message], Field(min_length=1, fail_fast=True), AtMost(10_000)]
 
 
-@router.post("")
+@router.post("", operation_id="remember_episode")
 @needs(citizen_may("write"))
 async def remember_episode(conversation: Conversation, runtime: Opened, now: Now) -> EpisodeReport:
     """Store a conversation: turns, who said them, their order, and the session they were said in."""
@@ -72,7 +76,7 @@ async def remember_episode(conversation: Conversation, runtime: Opened, now: Now
     return EpisodeReport(**dict(report), citizen_id=conversation.citizen_id, episode_id=episode_id, facts=facts)
 
 
-@router.delete("/{episode_id:path}")
+@router.delete("/{episode_id:path}", operation_id="erase_episode")
 @needs(ERASURES)
 async def erase_episode(
     episode_id: Annotated[Identifier, Path()], of: Annotated[OfCitizen, Query()], writing: Write

@@ -19,14 +19,14 @@ from substrate.graph_schema import Graphs
 router = APIRouter(prefix="/health", tags=["health"], route_class=StrictRoute)
 
 
-@router.get("/live")
+@router.get("/live", operation_id="get_liveness")
 @needs(PUBLIC)
 async def live(request: Request) -> Alive:
     """200 for as long as the process lives."""
     return Alive(open=request.app.state.open)
 
 
-@router.get("/ready")
+@router.get("/ready", operation_id="get_readiness")
 @needs(PUBLIC)
 async def ready(request: Request, runtime: Opened) -> Ready:
     """200 when every request can be served, else a problem; to administrators it names what is not ready."""

@@ -16,7 +16,7 @@ from schemas.identity import AsOf, Identity, WhoIs
 router = APIRouter(prefix="/v1/citizens", tags=["citizens"], route_class=StrictRoute)
 
 
-@router.get("/{citizen_id}/identity")
+@router.get("/{citizen_id}/identity", operation_id="get_identity")
 @needs(citizen_may("read"))
 async def who(citizen_id: CitizenId, asked: Annotated[AsOf, Query()], runtime: Opened, now: Now) -> Identity:
     """The most connected entities of what was lived, how it felt, and the rules attached (000)."""

@@ -19,21 +19,21 @@ router = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=StrictRoute)
 KeyId = Annotated[str, Path(pattern=r"^[a-z0-9]{1,32}$", examples=["4f1e2d3c5b6a"])]
 
 
-@router.post("", status_code=201)
+@router.post("", status_code=201, operation_id="create_key")
 @needs(ADMIN)
 async def create(request: KeyRequest, runtime: Opened, now: Now) -> NewKey:
     """Make a key. It is shown this once; only its hash is kept."""
     return await auth.create(runtime.deps.connection, request, now)
 
 
-@router.get("")
+@router.get("", operation_id="list_keys")
 @needs(ADMIN)
 async def listed(runtime: Opened) -> KeyList:
     """All keys, oldest first, those revoked or expired included."""
     return KeyList(keys=tuple(await keys.listed(runtime.deps.connection)))
 
 
-@router.delete("/{key_id}")
+@router.delete("/{key_id}", operation_id="revoke_key")
 @needs(ADMIN)
 async def revoke(key_id: KeyId, http: Request, runtime: Opened, now: Now) -> KeyInfo:
     """The key counts no longer: here at once, in other processes of the service within a second."""

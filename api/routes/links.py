@@ -13,7 +13,7 @@ from api.histories import HistoryAsked, link_history
 from api.listing import LinksAsked, page_of
 from api.needs import COMMANDS, LISTING, memory_may, needs
 from api.revising import RevisionBody, of_place
-from api.writing import MANY, Write, WriteMany, one_or_many, write, write_one
+from api.writing import LINK_WRITTEN, Write, WriteMany, one_or_many, write, write_one
 from schemas.answers import LinkHistory, LinkPage
 from schemas.command import WriteReceipt
 from schemas.link_commands import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate
@@ -28,14 +28,14 @@ router = APIRouter(prefix="/v1/links", tags=["links"], route_class=StrictRoute)
 LinkBody = Annotated[Any, one_or_many(Relate), Body()]
 
 
-@router.post("", status_code=201, response_model=WriteReceipt, responses=MANY)
+@router.post("", status_code=201, response_model=WriteReceipt, responses=LINK_WRITTEN, operation_id="relate")
 @needs(COMMANDS)
 async def relate(body: LinkBody, writing: WriteMany) -> Response:
     """Store one link, or a list of up to 1000; the metadata of each is checked in three tiers."""
     return await write(body, Relate, writing)
 
 
-@router.get("")
+@router.get("", operation_id="list_links")
 @needs(LISTING)
 async def listed(asked: LinksAsked, runtime: Opened, now: Now, response: Response) -> LinkPage:
     """The links of a graph, now or at a moment, a page at a time: each that holds, however its ends stand.
@@ -48,7 +48,7 @@ async def listed(asked: LinksAsked, runtime: Opened, now: Now, response: Respons
     return LinkPage(links=found, next=page.next, degraded=left_out(found))
 
 
-@router.get("/{level}/{link_id:path}/history")
+@router.get("/{level}/{link_id:path}/history", operation_id="get_link_history")
 @needs(memory_may("read"))
 async def history(
     place: AtLink, asked: HistoryAsked, runtime: Opened, now: Now, response: Response
@@ -61,7 +61,7 @@ async def history(
     return await link_history(place, asked, runtime, now)
 
 
-@router.get("/{level}/{link_id:path}")
+@router.get("/{level}/{link_id:path}", operation_id="get_link")
 @needs(memory_may("read"))
 async def read(
     place: AtLink, asked: AskedOf, runtime: Opened, now: Now, response: Response
@@ -74,7 +74,7 @@ async def read(
     return found
 
 
-@router.post("/{level}/{link_id:path}/supersede")
+@router.post("/{level}/{link_id:path}/supersede", operation_id="supersede_link")
 @needs(COMMANDS)
 async def supersede(
     place: AtLink, body: Annotated[Any, RevisionBody(SupersedeLink), Body()], writing: Write
@@ -83,7 +83,7 @@ async def supersede(
     return await write_one(of_place(body, place), SupersedeLink, writing)
 
 
-@router.post("/{level}/{link_id:path}/correct")
+@router.post("/{level}/{link_id:path}/correct", operation_id="correct_link")
 @needs(COMMANDS)
 async def correct(
     place: AtLink, body: Annotated[Any, RevisionBody(CorrectLink), Body()], writing: Write
@@ -92,7 +92,7 @@ async def correct(
     return await write_one(of_place(body, place), CorrectLink, writing)
 
 
-@router.post("/{level}/{link_id:path}/retract")
+@router.post("/{level}/{link_id:path}/retract", operation_id="retract_link")
 @needs(COMMANDS)
 async def retract(
     place: AtLink, body: Annotated[Any, RevisionBody(Unrelate), Body()], writing: Write
@@ -101,7 +101,7 @@ async def retract(
     return await write_one(of_place(body, place), Unrelate, writing)
 
 
-@router.post("/{level}/{link_id:path}/resolve")
+@router.post("/{level}/{link_id:path}/resolve", operation_id="resolve_link")
 @needs(COMMANDS)
 async def resolve(
     place: AtLink, body: Annotated[Any, RevisionBody(ResolveLink), Body()], writing: Write
@@ -110,7 +110,7 @@ async def resolve(
     return await write_one(of_place(body, place), ResolveLink, writing)
 
 
-@router.post("/{level}/{link_id:path}/undo")
+@router.post("/{level}/{link_id:path}/undo", operation_id="undo_link")
 @needs(COMMANDS)
 async def undo(
     place: AtLink, body: Annotated[Any, RevisionBody(UndoLink), Body()], writing: Write

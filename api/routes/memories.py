@@ -15,7 +15,7 @@ from api.histories import HistoryAsked, memory_history
 from api.listing import MemoriesAsked, page_of
 from api.needs import COMMANDS, ERASURES, LISTING, memory_may, needs
 from api.revising import RevisionBody, of_place
-from api.writing import MANY, Write, WriteMany, one_or_many, write, write_one
+from api.writing import MEMORY_WRITTEN, Write, WriteMany, one_or_many, write, write_one
 from schemas.answers import MemoryHistory, MemoryPage
 from schemas.commands import Correct, Remember, Resolve, Retract, Supersede, Undo, WriteReceipt
 from schemas.erasure import EraseMemory, ErasureReport
@@ -29,14 +29,14 @@ router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=StrictR
 MemoryBody = Annotated[Any, one_or_many(Remember), Body()]
 
 
-@router.post("", status_code=201, response_model=WriteReceipt, responses=MANY)
+@router.post("", status_code=201, response_model=WriteReceipt, responses=MEMORY_WRITTEN, operation_id="remember")
 @needs(COMMANDS)
 async def remember(body: MemoryBody, writing: WriteMany) -> Response:
     """Store one memory, or a list of up to 1000 of which each is stored or refused on its own."""
     return await write(body, Remember, writing)
 
 
-@router.get("")
+@router.get("", operation_id="list_memories")
 @needs(LISTING)
 async def listed(asked: MemoriesAsked, runtime: Opened, now: Now, response: Response) -> MemoryPage:
     """What a graph holds, now or at a moment, a page at a time. `Substrate-Notes` says what was assumed."""
@@ -46,7 +46,7 @@ async def listed(asked: MemoriesAsked, runtime: Opened, now: Now, response: Resp
     return MemoryPage(memories=found, next=page.next, degraded=left_out(found))
 
 
-@router.get("/{level}/{memory_id:path}/history")
+@router.get("/{level}/{memory_id:path}/history", operation_id="get_memory_history")
 @needs(memory_may("read"))
 async def history(place: At, asked: HistoryAsked, runtime: Opened, now: Now, response: Response) -> MemoryHistory:
     """All records of a memory, a page at a time: what was known, when, over which time it held, what closed it.
@@ -57,7 +57,12 @@ async def history(place: At, asked: HistoryAsked, runtime: Opened, now: Now, res
     return await memory_history(place, asked, runtime, now)
 
 
-@router.get("/{level}/{memory_id:path}", response_model=ConsciousnessNode, responses=NOT_MODIFIED)
+@router.get(
+    "/{level}/{memory_id:path}",
+    response_model=ConsciousnessNode,
+    responses=NOT_MODIFIED,
+    operation_id="get_memory",
+)
 @needs(memory_may("read"))
 async def read(
     place: At, asked: AskedOf, runtime: Opened, now: Now, if_none_match: IfNoneMatch = None
@@ -70,7 +75,7 @@ async def read(
     return answer
 
 
-@router.post("/{level}/{memory_id:path}/supersede")
+@router.post("/{level}/{memory_id:path}/supersede", operation_id="supersede_memory")
 @needs(COMMANDS)
 async def supersede(
     place: At, body: Annotated[Any, RevisionBody(Supersede), Body()], writing: Write
@@ -79,35 +84,35 @@ async def supersede(
     return await write_one(of_place(body, place), Supersede, writing)
 
 
-@router.post("/{level}/{memory_id:path}/correct")
+@router.post("/{level}/{memory_id:path}/correct", operation_id="correct_memory")
 @needs(COMMANDS)
 async def correct(place: At, body: Annotated[Any, RevisionBody(Correct), Body()], writing: Write) -> WriteReceipt:
     """We were wrong: the corrected content holds over the same valid time."""
     return await write_one(of_place(body, place), Correct, writing)
 
 
-@router.post("/{level}/{memory_id:path}/retract")
+@router.post("/{level}/{memory_id:path}/retract", operation_id="retract_memory")
 @needs(COMMANDS)
 async def retract(place: At, body: Annotated[Any, RevisionBody(Retract), Body()], writing: Write) -> WriteReceipt:
     """The memory no longer holds from `effective_at` on; without one it never did."""
     return await write_one(of_place(body, place), Retract, writing)
 
 
-@router.post("/{level}/{memory_id:path}/resolve")
+@router.post("/{level}/{memory_id:path}/resolve", operation_id="resolve_memory")
 @needs(COMMANDS)
 async def resolve(place: At, body: Annotated[Any, RevisionBody(Resolve), Body()], writing: Write) -> WriteReceipt:
     """What the memory is about stands otherwise: resolved, unless another state is named."""
     return await write_one(of_place(body, place), Resolve, writing)
 
 
-@router.post("/{level}/{memory_id:path}/undo")
+@router.post("/{level}/{memory_id:path}/undo", operation_id="undo_memory")
 @needs(COMMANDS)
 async def undo(place: At, body: Annotated[Any, RevisionBody(Undo), Body()], writing: Write) -> WriteReceipt:
     """Revert the last change by new records; the mistake stays visible in the past."""
     return await write_one(of_place(body, place), Undo, writing)
 
 
-@router.post("/{level}/{memory_id:path}/erase")
+@router.post("/{level}/{memory_id:path}/erase", operation_id="erase_memory")
 @needs(ERASURES)
 async def erase(
     place: At, body: Annotated[Any, RevisionBody(EraseMemory), Body()], writing: Write

@@ -14,7 +14,7 @@ from api.needs import UPKEEP, needs
 router = APIRouter(tags=["health"], route_class=StrictRoute)
 
 
-@router.get("/metrics", response_class=PlainTextResponse)
+@router.get("/metrics", response_class=PlainTextResponse, operation_id="get_metrics")
 @needs(UPKEEP)
 async def read_metrics(runtime: Opened) -> PlainTextResponse:
     """What this process measured, and how large the store is, in Prometheus' text form."""

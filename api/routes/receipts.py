@@ -34,7 +34,7 @@ async def _levels(where: Annotated[Where, Query()]) -> tuple[Level, ...]:
     return tuple(level for level in Level if level is not Level.N1 or where.citizen_id is not None)
 
 
-@router.get("/{command_id:path}")
+@router.get("/{command_id:path}", operation_id="get_receipt")
 @needs(RECEIPT)
 async def read(
     command_id: Annotated[Identifier, Path()],

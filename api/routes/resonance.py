@@ -13,7 +13,7 @@ from schemas.signal import Resonances, Resonate
 router = APIRouter(prefix="/v1", tags=["retrieval"], route_class=StrictRoute)
 
 
-@router.post("/resonate", response_model=Resonances)
+@router.post("/resonate", response_model=Resonances, operation_id="resonate")
 @needs(ASKING)
 async def send(signal: Resonate, runtime: Opened, now: Now) -> Response:
     """The memories that resonate with a signal, with the score of each channel (000, 002)."""

@@ -17,14 +17,14 @@ from schemas.stream import ConsciousnessStream
 router = APIRouter(prefix="/v1", tags=["retrieval"], route_class=StrictRoute)
 
 
-@router.post("/retrieve", response_model=ConsciousnessStream)
+@router.post("/retrieve", response_model=ConsciousnessStream, operation_id="retrieve")
 @needs(ASKING)
 async def retrieve(intention: RetrievalIntention, runtime: Opened, now: Now) -> Response:
     """The part of a citizen's memory that matters now, over all three levels."""
     return _answer(await retrieve_consciousness_context(intention, runtime.deps, now), "retrieve")
 
 
-@router.post("/wake", response_model=ConsciousnessStream)
+@router.post("/wake", response_model=ConsciousnessStream, operation_id="wake")
 @needs(ASKING)
 async def wake(state: StateBasedRetrieval, runtime: Opened, now: Now) -> Response:
     """What fits how a citizen is, with no question asked."""

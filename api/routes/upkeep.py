@@ -15,7 +15,7 @@ from schemas.upkeep import RepairOutcome, RepairRequest, SweepAnswer, SweepReque
 router = APIRouter(prefix="/v1/upkeep", tags=["upkeep"], route_class=StrictRoute)
 
 
-@router.post("/sweep", response_model=SweepAnswer)
+@router.post("/sweep", response_model=SweepAnswer, operation_id="sweep")
 @needs(SWEEP)
 async def sweep_graphs(request: SweepRequest, runtime: Opened, now: Now) -> Response:
     """Go over the graphs page by page while others read and write; with `limit` in batches, each from `next`.
@@ -26,7 +26,7 @@ async def sweep_graphs(request: SweepRequest, runtime: Opened, now: Now) -> Resp
     return Response(answer.model_dump_json(), media_type="application/json")
 
 
-@router.post("/repair")
+@router.post("/repair", operation_id="repair")
 @needs(REPAIR)
 async def repair(request: RepairRequest, runtime: Opened, now: Now) -> RepairOutcome:
     """Run the task of a finding. `gone`: it is no longer as it was seen, and nothing was changed."""

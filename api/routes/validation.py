@@ -14,7 +14,7 @@ from schemas.validation import ValidationResult
 router = APIRouter(prefix="/v1/validation", tags=["validation"], route_class=StrictRoute)
 
 
-@router.post("/link")
+@router.post("/link", operation_id="validate_link")
 @needs(ANY_KEY)
 async def validate_link(link: Annotated[dict[str, Any], Body()]) -> ValidationResult:
     """Errors, warnings and completeness of a link's metadata; nothing is stored. Unknown fields are allowed."""

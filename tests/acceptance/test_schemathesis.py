@@ -99,6 +99,8 @@ def not_asked(case: Case[Any], answer: schemathesis.Response) -> list[CheckFunct
         excluded.append(positive_data_acceptance)
     if "/{memory_id}/" in case.path or "/{link_id}/" in case.path:
         excluded.append(unsupported_method)  # an id may hold a `/`: the address is also that of a memory to read
+    if isinstance(case.body, list) and answer.status_code == 200:
+        excluded.append(negative_data_rejection)  # of a list, each is stored or refused on its own
     if case.path == "/v1/episodes":
         excluded.append(negative_data_rejection)  # messages of many makers: what is not understood is kept
     return excluded

@@ -1,0 +1,109 @@
+"""The OpenAPI document, as generators of clients read it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+
+from api.app import create_app
+from api.openapi import operations
+from api.problems import MEDIA_TYPE
+from schemas.settings import Settings
+
+DOCUMENT: Final = create_app(Settings()).openapi()
+SCHEMAS: Final = DOCUMENT["components"]["schemas"]
+
+
+def parts(value: Any) -> Iterator[dict[str, Any]]:
+    """Every object of the document."""
+    if isinstance(value, dict):
+        yield value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from parts(part)
+
+
+def test_each_operation_has_a_name_that_is_a_word_of_every_language() -> None:
+    names = [operation["operationId"] for operation in operations(DOCUMENT)]
+    assert len(set(names)) == len(names)
+    assert [name for name in names if not re.fullmatch(r"[a-z]+(_[a-z]+)*", name)] == []
+    assert {"retrieve", "wake", "walk_tags", "get_identity", "remember"} <= set(names)
+
+
+def test_what_is_sent_and_what_is_told_have_one_name() -> None:
+    assert [name for name in SCHEMAS if not re.fullmatch(r"\w+", name)] == []
+
+
+def test_every_reference_leads_somewhere() -> None:
+    for ref in {part["$ref"] for part in parts(DOCUMENT) if "$ref" in part}:
+        _, _, room, name = ref.split("/")
+        assert name in DOCUMENT["components"][room], ref
+
+
+@pytest.mark.parametrize("name", ["WriteReceipt", "ConsciousnessNode", "ConsciousnessStream", "MemoryRecord"])
+def test_what_an_answer_always_has_is_required(name: str) -> None:
+    assert set(SCHEMAS[name]["required"]) == set(SCHEMAS[name]["properties"])
+
+
+def test_what_may_be_left_out_of_a_request_is_not_required() -> None:
+    assert SCHEMAS["Remember"]["required"] == ["name"]
+    assert set(SCHEMAS["RetrievalIntention"]["required"]) == {"citizen_id", "query_text"}
+
+
+def test_a_list_says_of_what() -> None:
+    arrays = [part for part in parts(DOCUMENT) if part.get("type") == "array"]
+    assert arrays
+    assert [part for part in arrays if not part.get("items")] == []
+    assert [part for part in parts(DOCUMENT) if {} in (part.get("anyOf") or ())] == []
+
+
+def test_a_map_of_emotions_says_what_its_values_are() -> None:
+    assert [part for part in parts(DOCUMENT) if "patternProperties" in part] == []
+    [emotions, absent] = SCHEMAS["Remember"]["properties"]["emotion_vector"]["anyOf"]
+    assert absent == {"type": "null"}
+    assert emotions["additionalProperties"] == {"type": "number", "minimum": 0, "maximum": 1}
+    assert emotions["propertyNames"]["maxLength"] == 1000
+
+
+def test_a_choice_of_kinds_needs_the_field_that_tells_them_apart() -> None:
+    choices = [part for part in parts(DOCUMENT) if "discriminator" in part]
+    assert choices
+    for choice in choices:
+        for ref in choice["oneOf"]:
+            assert choice["discriminator"]["propertyName"] in SCHEMAS[ref["$ref"].split("/")[-1]]["required"]
+
+
+def test_a_problem_is_described_once() -> None:
+    remedies = [part for part in parts(DOCUMENT) if {"remedy", "instance"} <= set(part.get("properties", ()))]
+    assert remedies == [SCHEMAS["Problem"]]
+    for response in DOCUMENT["components"]["responses"].values():
+        assert response["content"][MEDIA_TYPE]["schema"] == {"$ref": "#/components/schemas/Problem"}
+
+
+def test_what_follows_an_operation_is_an_operation_with_these_parameters() -> None:
+    named = {operation["operationId"]: operation for operation in operations(DOCUMENT)}
+    links = [
+        link
+        for operation in named.values()
+        for response in operation["responses"].values()
+        for link in response.get("links", {}).values()
+    ]
+    assert links
+    for link in links:
+        known = {parameter["name"] for parameter in named[link["operationId"]]["parameters"]}
+        assert set(link["parameters"]) <= known
+
+
+def test_the_document_says_whose_it_is_and_where_it_is_served() -> None:
+    assert DOCUMENT["info"]["license"]["identifier"] == "Apache-2.0"
+    assert DOCUMENT["info"]["contact"]["name"]
+    assert DOCUMENT["servers"] == [{"url": "/", "description": "The service that gives out this document"}]
+    described = {tag["name"] for tag in DOCUMENT["tags"] if tag["description"]}
+    assert {tag for operation in operations(DOCUMENT) for tag in operation["tags"]} == described
+
+
+def test_a_message_may_be_as_long_as_a_memory() -> None:
+    message = SCHEMAS["Conversation"]["properties"]["messages"]["items"]["properties"]
+    assert message["text"]["maxLength"] == message["content"]["maxLength"] == 100_000
