@@ -10,13 +10,16 @@ from fastapi import Query
 from api.addresses import Asked, graph_of
 from api.problems import invalid
 from api.runtime import Runtime
+from orchestration.records import tag_names
 from schemas.base import Name
+from schemas.filters import Filters, Label
 from schemas.link_commands import RelationType
 from schemas.memory import Level
 from schemas.paging import Paged, cursor_of, parts_of
 from schemas.temporal import Instant, Scope
-from substrate import records
+from substrate import reader, records
 from substrate.connection import Connection
+from substrate.filtering import filter_values
 from substrate.listing import Page, Place, Wanted
 
 
@@ -27,9 +30,19 @@ class Listed(Asked, Paged):
 
 
 class ListedMemories(Listed):
-    """Memories, of one type if `node_type` names it."""
+    """Memories, of one type if `node_type` names it, with the `tag` and the `bucket` that are named."""
 
     node_type: Name | None = None
+    tag: Label | None = None
+    bucket: Label | None = None
+
+    def filters(self) -> Filters:
+        """The labels that are asked for."""
+        return Filters(tags=_one(self.tag), buckets=_one(self.bucket))
+
+
+def _one(label: str | None) -> tuple[str, ...]:
+    return () if label is None else (label,)
 
 
 class ListedLinks(Listed):
@@ -61,9 +74,29 @@ async def page_of(read: Read, asked: Listed, kind: str | None, given: tuple[Runt
         start, scope = Place(), await _fixed(asked, graph, connection, now)
     else:
         start, scope = _continued(asked, asked.cursor)
-    page = await read(connection, graph, Wanted(scope, kind, asked.limit), start)
+    wanted = Wanted(scope, kind, asked.limit)
+    if isinstance(asked, ListedMemories):
+        filters = asked.filters()
+        label = await _label_of(asked, filters, (connection, graph), scope)
+        wanted = wanted._replace(filters=filter_values(filters), label=label)
+    page = await read(connection, graph, wanted, start)
     after = None if page.after is None else cursor_of(*page.after, scope.valid.start, scope.known.start)
     return Listing(page.rows, scope.known.end, after)
+
+
+async def _label_of(asked: Listed, filters: Filters, of: tuple[Connection, str], scope: Scope) -> str | None:
+    """The label whose members of today are all that the page can be of.
+
+    None where another moment is asked for, or where something was written since that of the page, or is planned.
+    """
+    names = tag_names(filters.tags, filters.buckets)
+    if not names or asked.as_of_time is not None or asked.known_at is not None:
+        return None
+    moved = await records.clock(*of, scope.known.start) != scope.known.start
+    if moved or scope.valid.start < await reader.pending_until(*of):
+        return None
+    narrow = await reader.rarest_label(*of, names)
+    return None if narrow is None else narrow.label
 
 
 async def _fixed(asked: Listed, graph: str, connection: Connection, now: Instant) -> Scope:

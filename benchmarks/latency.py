@@ -73,7 +73,7 @@ async def prepared(question: Question, rt: Runtime) -> list[six_queries.Asked]:
     asked = read(question.text, to_datetime(view.moment))
     lexicons, embedding = await retrieval.look_up_and_embed(asked, view, rt.deps)
     reach = retrieval.reach_of(intention, asked, embedding, rt.deps)
-    return retrieval.six(intention, lexicons, embedding, view, reach)
+    return retrieval.six(intention, (lexicons, {}), embedding, view, reach)
 
 
 async def timed(call: Callable[[], Awaitable[Any]]) -> float:

@@ -12,11 +12,17 @@ from schemas.plurality import Plural
 from schemas.temporal import Instant
 from substrate.connection import Connection
 from substrate.cypher import plurality as cypher
+from substrate.filtering import UNFILTERED
 
 _OF_ONE_SENDING = {"intention_id", "state_id", "generated_at", "generated_by"}
 _OF_THE_TELLING = {"explain", "form", "max_tokens"}
 
-_NO_FILTER: Final[Mapping[str, Any]] = {"min_energy": 0.0, "min_confidence": 0.0, "required_emotions": []}
+_NO_FILTER: Final[Mapping[str, Any]] = {
+    "min_energy": 0.0,
+    "min_confidence": 0.0,
+    "required_emotions": [],
+    **UNFILTERED,
+}
 
 
 def seed_of(request: Plural) -> str:

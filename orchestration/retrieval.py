@@ -21,15 +21,18 @@ from orchestration.entity_extraction import look_up_words, suggest, with_suggest
 from orchestration.lexicon import Lexicon
 from orchestration.plurality import lifted
 from orchestration.question import Question, read, without_names
+from orchestration.records import tag_names
 from orchestration.rerank import reranked
 from orchestration.six_queries import Reach
 from orchestration.versions import with_versions
 from orchestration.view import View, look
-from schemas.errors import Unavailable
+from schemas.errors import Fault, StoreTimeout, Unavailable
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, Scope, to_datetime, to_instant
+from substrate import reader
+from substrate.filtering import Narrow
 
 MIN_POOL = 40
 """Candidates of each query at least: ordering needs more to choose from than a short answer shows."""
@@ -76,7 +79,8 @@ async def retrieve_consciousness_context(
     lexicons = await with_suggested(lexicons, suggestion, view, deps)
     stages.end("embed_and_extract")
     reach = reach_of(intention, question, embedding, deps)
-    asked = six(intention, lexicons, embedding, view, reach)
+    narrow = await narrowed(intention, view, deps)
+    asked = six(intention, (lexicons, narrow), embedding, view, reach)
     answers = await six_queries.run(asked, deps.connection)
     stages.end("six_queries")
     if answers and all(answer.timing.failure for answer in answers):
@@ -173,24 +177,42 @@ def reach_of(intention: RetrievalIntention, question: Question, embedding: Seque
     return replace(six_queries.reach(question, pool, by_words_alone=not embedding), far=deps.far)
 
 
+async def narrowed(intention: RetrievalIntention, view: View, deps: Deps) -> dict[Level, Narrow]:
+    """In each graph the rarest label that the filters of the intention demand; none where it was not to be had."""
+    filters = intention.filters
+    names = [] if filters is None else tag_names(filters.tags, filters.buckets)
+    if not names:
+        return {}
+
+    async def of(graph: str) -> Narrow | None:
+        try:
+            return await reader.rarest_label(deps.connection, graph, names)
+        except (StoreTimeout, Fault):
+            return None
+
+    found = await asyncio.gather(*map(of, view.names.values()))
+    return {level: one for level, one in zip(view.names, found, strict=True) if one is not None}
+
+
 def six(
     intention: RetrievalIntention,
-    lexicons: Mapping[Level, Lexicon],
+    known: tuple[Mapping[Level, Lexicon], Mapping[Level, Narrow]],
     embedding: Sequence[float],
     view: View,
     reach: Reach,
 ) -> list[six_queries.Asked]:
     """The queries of an intention: two for each graph that exists, one where there is no embedding.
 
-    One more where plurality is asked for.
+    One more where plurality is asked for. `known` of each graph: its words, and the label to which it is narrowed.
     """
+    lexicons, narrow = known
     shared = six_queries.shared_values(intention, view.scope)
     asked = []
     for level, lexicon in lexicons.items():
         where = view.graphs[level]
         if embedding:
             alike = {**shared, "embedding": list(embedding)}
-            asked.append(six_queries.vector_query(where, lexicon, alike, reach))
+            asked.append(six_queries.vector_query(where, lexicon, alike, reach, narrow.get(level)))
         asked.append(six_queries.graph_query(where, lexicon, shared, reach))
         words = six_queries.telling_words(lexicon)
         asked += plural_queries.pools(intention, where, words, shared, view.moment)

@@ -25,10 +25,13 @@ from substrate.connection import Connection, GraphMissing, Row, parameters
 from substrate.cypher import search as cypher
 from substrate.cypher.query import Query
 from substrate.emotions import normal_emotion
+from substrate.filtering import Narrow, filter_values
 from substrate.text import name_key
 
 EXACT_BELOW = 256
 """Graphs with fewer traces are scanned: as fast as the index there, and nothing can be starved."""
+EXACT_WITHIN = 2000
+"""So few memories with a label are scanned, however large the graph."""
 OVERFETCH = 3
 """The index takes its k nearest before time and felt filters: ask for this many times what is wanted."""
 WIDER = 8
@@ -118,13 +121,14 @@ def scope_of(intention: RetrievalIntention, instants: Mapping[str, Instant | Non
 
 
 def shared_values(intention: RetrievalIntention, scope: Scope) -> dict[str, Any]:
-    """Time scope and felt filters, the same for all six."""
+    """Time scope and filters, the same for all six."""
     required = sorted({normal_emotion(name) for name in intention.required_emotions or ()})
     return {
         **scope.bounds(),
         "min_energy": intention.min_energy or 0.0,
         "min_confidence": intention.min_confidence or 0.0,
         "required_emotions": required,
+        **filter_values(intention.filters),
     }
 
 
@@ -155,11 +159,16 @@ def _anchors(lexicon: Lexicon, others: frozenset[str]) -> list[str]:
     return [both, "|".join(words)] if both else ["|".join(words)]
 
 
-def vector_query(where: Where, lexicon: Lexicon, values: Mapping[str, Any], reach: Reach) -> Asked:
+def vector_query(
+    where: Where, lexicon: Lexicon, values: Mapping[str, Any], reach: Reach, narrow: Narrow | None = None
+) -> Asked:
     """Likeness in one graph: the index with over-fetch, or the exact scan where that is as cheap.
 
-    Where each memory has many traces of its past, all but one or two of them are not of the moment.
+    Where each memory has many traces of its past, all but one or two of them are not of the moment. Of a question
+    that is narrowed to a label all but its members are not wanted.
     """
+    if narrow is not None and not where.past:
+        return _narrow_query(where, lexicon, values, reach, narrow)
     level, graph, past = where
     index, scan = (cypher.VECTOR_THEN, cypher.SCAN_THEN) if past else (cypher.VECTOR_NOW, cypher.SCAN_NOW)
     traces = lexicon.traces + (lexicon.past_traces if past else 0)
@@ -172,6 +181,22 @@ def vector_query(where: Where, lexicon: Lexicon, values: Mapping[str, Any], reac
     wider = ((index, {**base, "k": min(k * WIDER, MAX_K)}), (scan, base))
     wanted = reach.pool if k < traces else 0
     return Asked(name, level, graph, index, {**base, "k": k}, wanted, wider)
+
+
+def _narrow_query(
+    where: Where, lexicon: Lexicon, values: Mapping[str, Any], reach: Reach, narrow: Narrow
+) -> Asked:
+    """Likeness among the present members of a label: all of them where they are few, or a small part of all."""
+    level, graph, _ = where
+    name = f"{level}_vector"
+    base = {**values, **_shape(reach, reach.expanded_hits)}
+    members = {**base, "label": narrow.label}
+    share = max(1, lexicon.traces // max(1, narrow.members))
+    k = OVERFETCH * reach.pool * share
+    if narrow.members <= EXACT_WITHIN or k > MAX_K:
+        return Asked(name, level, graph, cypher.MEMBERS_NOW, members)
+    wider = ((cypher.VECTOR_NOW, {**base, "k": min(k * WIDER, MAX_K)}), (cypher.MEMBERS_NOW, members))
+    return Asked(name, level, graph, cypher.VECTOR_NOW, {**base, "k": k}, reach.pool, wider)
 
 
 def graph_query(where: Where, lexicon: Lexicon, values: Mapping[str, Any], reach: Reach) -> Asked:

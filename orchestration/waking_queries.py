@@ -18,6 +18,7 @@ from schemas.memory import ResolutionState
 from schemas.temporal import BEGINNING_OF_TIME, Instant, Scope, to_instant
 from substrate.cypher import state as cypher
 from substrate.emotions import emotion_vector
+from substrate.filtering import UNFILTERED
 from substrate.text import query_words
 
 WINDOW: Final = int(scoring.WINDOW_DAYS) * scoring.DAY
@@ -95,6 +96,7 @@ def _shape(state: StateBasedRetrieval, scope: Scope) -> dict[str, Any]:
         "min_energy": 0.0,
         "min_confidence": 0.0,
         "required_emotions": [],
+        **UNFILTERED,
         "moment": scope.valid.start,
         "window": float(WINDOW),
         "energy": state.current_energy,

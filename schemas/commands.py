@@ -82,7 +82,10 @@ _NEVER_ABSENT = frozenset(("node_type", "name", "description", "energy", "confid
 
 
 class Revision(StretchCommand):
-    """New content for a memory: only the fields given change, null clears a field that may be absent."""
+    """New content for a memory: only the fields given change, null clears a field that may be absent.
+
+    `extra` is one field: what is given takes the place of all of it.
+    """
 
     id: Identifier
     node_type: Name | None = None
@@ -105,6 +108,7 @@ class Revision(StretchCommand):
     abstraction: Abstraction | None = None
     correction_pattern_id: Identifier | None = None
     discovery_energy: Unit | None = None
+    extra: JsonMap | None = None
 
     @model_validator(mode="after")
     def _what_every_memory_has_stays(self) -> Revision:

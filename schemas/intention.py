@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from schemas.base import SAYING, CitizenId, Emotions, Flag, Identifier, ShortText, Text, Unit, Whole
 from schemas.bounds import AtMost
+from schemas.filters import Filters
 from schemas.memory import Level
 from schemas.plurality import Plural
 from schemas.temporal import Moment, TemporalMode
@@ -76,6 +77,7 @@ class RetrievalIntention(Asking):
     min_energy: Unit | None = None
     min_confidence: Unit | None = None
     required_emotions: Annotated[tuple[ShortText, ...], AtMost(16)] | None = None
+    filters: Filters | None = None
     current_goal: ShortText | None = None
     current_emotions: Emotions | None = None
     current_energy: Unit | None = None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 from schemas.temporal import Scope
 from substrate.connection import Connection, Row, parameters
 from substrate.cypher import listing as cypher
 from substrate.cypher.query import Query
+from substrate.filtering import UNFILTERED
 
 PLACES_A_READ: Final = 500
 
@@ -20,11 +22,17 @@ class Place(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What is listed: the scope, the node type or relation type if one is asked for, at most how many."""
+    """What is listed: the scope, the node type or relation type if one is asked for, at most how many.
+
+    `filters` are the values of `substrate.filtering`. `label` is one of theirs where who has it now is all that
+    the scope may see: the others are then not looked at.
+    """
 
     scope: Scope
     kind: str | None
     limit: int
+    filters: Mapping[str, Any] = UNFILTERED
+    label: str | None = None
 
 
 class Page(NamedTuple):
@@ -36,7 +44,8 @@ class Page(NamedTuple):
 
 async def memories(connection: Connection, graph: str, wanted: Wanted, start: Place) -> Page:
     """Records of memories, each row in the order of `NODE_COLUMNS`."""
-    found, more = await _collected(connection, (graph, cypher.LIST_MEMORIES), wanted, start)
+    query = cypher.LIST_MEMORIES if wanted.label is None else cypher.LIST_OF_LABEL
+    found, more = await _collected(connection, (graph, query), wanted, start)
     after = Place(found[-1][0] + 1) if more else None
     return Page([row[1:] for row in found], after)
 
@@ -53,14 +62,16 @@ async def _collected(
 ) -> tuple[list[Row], bool]:
     """At most `limit` rows, each led by the place of its memory, and whether there may be more."""
     graph, query = of
+    places = cypher.PLACES if wanted.label is None else cypher.PLACES_OF_LABEL
+    shared = {**wanted.scope.bounds(), **wanted.filters, "kind": wanted.kind, "label": wanted.label}
     found: list[Row] = []
     while True:
-        window = parameters({"first": start.first, "rows": PLACES_A_READ})
-        [[last, count]] = await connection.read(graph, cypher.PLACES, window)
+        window = parameters({"first": start.first, "rows": PLACES_A_READ, "label": wanted.label})
+        [[last, count]] = await connection.read(graph, places, window)
         if not count:
             return found, False
         room = wanted.limit - len(found)
-        values = {**wanted.scope.bounds(), **start._asdict(), "last": last, "kind": wanted.kind, "limit": room}
+        values = {**shared, **start._asdict(), "last": last, "limit": room}
         found += await connection.read(graph, query, parameters(values))
         if len(found) >= wanted.limit:
             return found, True

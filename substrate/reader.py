@@ -10,6 +10,7 @@ from substrate.connection import Connection, parameters
 from substrate.cypher import association as association_cypher
 from substrate.cypher import read as cypher
 from substrate.cypher import schema as schema_cypher
+from substrate.filtering import Narrow
 from substrate.indexing import NOTHING
 from substrate.rows import Kept, LinkName
 
@@ -106,6 +107,15 @@ async def tag_sizes(connection: Connection, graph: str, names: Sequence[str]) ->
     """How many memories have each of these `#tags`, without the sign, and how many memories there are."""
     rows = await connection.read(graph, association_cypher.TAG_SIZES, parameters({"names": list(names)}))
     return {str(row[0])[1:]: int(row[1]) for row in rows if row[0]}, max((int(row[2]) for row in rows), default=0)
+
+
+async def rarest_label(connection: Connection, graph: str, names: Sequence[str]) -> Narrow | None:
+    """Of some `#tags` and `@buckets` the one that the fewest memories have now; None when there are no names."""
+    if not names:
+        return None
+    rows = await connection.read(graph, association_cypher.TAG_SIZES, parameters({"names": list(names)}))
+    sizes = {row[0]: int(row[1]) for row in rows if row[0]}
+    return min((Narrow(name, sizes.get(name, 0)) for name in names), key=lambda narrow: narrow.members)
 
 
 async def likeness(

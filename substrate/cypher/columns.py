@@ -116,10 +116,21 @@ def _by_memory(name: str, carried: str) -> tuple[str, str]:
 
 
 def felt(name: str) -> str:
-    """The felt filter: energy, confidence, and every required emotion."""
+    """What a question asks of a memory beside its time: energy, confidence, every required emotion, its filters.
+
+    The engine stops at `$unfiltered`, so that a question without filters pays for none.
+    """
     return (
         f"{name}.energy >= $min_energy AND {name}.confidence >= $min_confidence "
-        f"AND all(emotion IN $required_emotions WHERE emotion IN {name}.emotions)"
+        f"AND all(emotion IN $required_emotions WHERE emotion IN {name}.emotions) AND {fits(name)}"
+    )
+
+
+def fits(name: str) -> str:
+    """The filters on the variable `name`, with the values of `substrate.filtering`."""
+    return (
+        f"($unfiltered OR (size($node_types) = 0 OR {name}.node_type IN $node_types) "
+        f"AND all(label IN $labels WHERE {name}[label[0]] CONTAINS label[1]))"
     )
 
 

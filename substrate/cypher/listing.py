@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from substrate.cypher.columns import link_columns, node_columns, visible
+from substrate.cypher.columns import fits, link_columns, node_columns, visible
 from substrate.cypher.query import Query
 
 PLACES: Final = Query(
@@ -16,16 +16,30 @@ PLACES: Final = Query(
 )
 """Where the next so many memories end, and how many they are."""
 
+_MEMBERS: Final = "MATCH (t:Tag {name: $label}) WITH t MATCH (i:ConsciousnessNode)-[:TAGGED]->(t) "
+
+PLACES_OF_LABEL: Final = Query(
+    "places_of_label",
+    f"{_MEMBERS} WHERE id(i) >= $first WITH i ORDER BY id(i) LIMIT $rows RETURN max(id(i)), count(i)",
+)
+"""The same of the memories that have a label now."""
+
 _OF_PAGE: Final = "MATCH (i:ConsciousnessNode) WHERE id(i) >= $first AND id(i) <= $last WITH i "
 
-LIST_MEMORIES: Final = Query(
-    "list_memories",
-    f"{_OF_PAGE} OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion) WHERE {visible('p')} WITH i, collect(p) AS past "
+_RECORDS: Final = (
+    f"OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion) WHERE {visible('p')} WITH i, collect(p) AS past "
     f"UNWIND (past + CASE WHEN {visible('i')} THEN [i] ELSE [] END) AS m "
-    "WITH i, m WHERE $kind IS NULL OR m.node_type = $kind "
-    f"RETURN id(i), {node_columns('m')} ORDER BY id(i), m.version LIMIT $limit",
+    f"WITH i, m WHERE ($kind IS NULL OR m.node_type = $kind) AND {fits('m')} "
+    f"RETURN id(i), {node_columns('m')} ORDER BY id(i), m.version LIMIT $limit"
 )
+
+LIST_MEMORIES: Final = Query("list_memories", f"{_OF_PAGE} {_RECORDS}")
 """The records of a range of memories that a scope sees."""
+
+LIST_OF_LABEL: Final = Query(
+    "list_of_label", f"{_MEMBERS} WHERE id(i) >= $first AND id(i) <= $last WITH i {_RECORDS}"
+)
+"""The same of the memories that have a label now."""
 
 LIST_LINKS: Final = Query(
     "list_links",

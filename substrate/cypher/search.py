@@ -134,6 +134,16 @@ SCAN_NOW: Final = Query(
 )
 """The same by an exact scan: for small graphs, and where filters starved the index."""
 
+MEMBERS_NOW: Final = Query(
+    "members_now",
+    "MATCH (g:Tag {name: $label}) WITH g MATCH (s:ConsciousnessNode)-[:TAGGED]->(g) "
+    f"WITH s WHERE {visible('s')} AND {felt('s')} "
+    "WITH s MATCH (s)-[:HAS_TRACE]->(t:Trace) "
+    "WITH s, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score WHERE score IS NOT NULL "
+    f"WITH s, score ORDER BY score, s.id LIMIT $limit {_NEIGHBOURS_NOW}",
+)
+"""The same by an exact scan of the memories that have a label: where few of a large graph have it."""
+
 
 def _wished(label: str) -> str:
     """What the asker may have wished for once and for all."""
