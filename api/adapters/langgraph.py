@@ -1,172 +1,211 @@
 """LangGraph: its store on a citizen's memory. Needs the extra `consciousness-substrate[langgraph]`.
 
-An item is a memory of the type `LangGraphItem`, with its value as JSON in the description. A put over an item
-supersedes it, a delete retracts it: what was stays in the citizen's past.
+A put over an item supersedes it, a delete retracts it: what was stays in the citizen's past.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
-from hashlib import blake2b
-from itertools import islice
+import random
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import batched, islice
 from typing import Any, Final
 
-import orjson
 from langgraph.store.base import (
     BaseStore,
     GetOp,
     Item,
     ListNamespacesOp,
-    MatchCondition,
     Op,
     PutOp,
     Result,
     SearchItem,
     SearchOp,
+    TTLConfig,
 )
 
+from api.adapters import langgraph_filters as filters
+from api.adapters import langgraph_items as items
+from api.adapters.fitting import query_of
 from api.client import Substrate
-from schemas.errors import Conflict, InvalidRequest, NotFound
-from schemas.memory import ConsciousnessNode
+from schemas.command import WriteReceipt
+from schemas.errors import Conflict, InvalidRequest, NotFound, SubstrateError, of_slug
+from schemas.memory import ConsciousnessNode, Level
+from schemas.paging import MOST
+from schemas.stream import LEVEL_NAMES
 
-ITEM: Final = "LangGraphItem"
-PAGE: Final = 500
-BRIEF: Final = 200
-"""Characters of a value that are its memory's name, by which it is found beside its description."""
+TOGETHER: Final = 50
+"""Puts that are stored as a whole: each takes up to two commands of an atomic list."""
+TRIES: Final = 20
+RANKED: Final = 100
+"""Items of each kind of search that a query ranks; those behind follow as they were stored."""
+_MEANWHILE: Final = ("conflict", "not-found")
+"""Problems of a command that came too late: somebody else put or deleted the item since it was looked at."""
 
 
 class SubstrateStore(BaseStore):
     """`put`, `get`, `search`, `delete` and `list_namespaces` on the memory of `citizen_id`.
 
-    With a query a search is ordered by what matters for it; without one as the items were stored. A filter names
-    fields of the value and what they must be; other operators than equality are refused. Nothing has a time
-    to live. Both times of an item are those of its present record.
+    `index` is LangGraph's, of which `fields` count: what of a value its item is found by, all of it unless said.
+    `ttl` is LangGraph's too: a time to live is a planned end of the memory, and reading moves it.
+
+    With a query a search is ordered by what matters for it. The hundred best have a score; all others follow,
+    without one, as they were stored. Without a query, or with an empty one, all are as they were stored.
+
+    Of a batch the reads come first. Its puts are stored as a whole, fifty at a time, the last of one key; of
+    several writers of one key the last wins. Putting what is there already changes nothing.
     """
 
-    def __init__(self, client: Substrate, citizen_id: str) -> None:
-        self._client, self._citizen_id = client, citizen_id
+    supports_ttl = True
+
+    def __init__(
+        self,
+        client: Substrate,
+        citizen_id: str,
+        *,
+        index: Mapping[str, Any] | None = None,
+        ttl: TTLConfig | None = None,
+    ) -> None:
+        self._client, self.citizen_id, self.ttl_config = client, citizen_id, ttl
+        self._fields: Sequence[str] | None = (index or {}).get("fields")
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """The result of each operation, in order."""
-        return [self._one(op) for op in ops]
+        """The result of each operation, in order. Raises the errors of the client, InvalidRequest of a bad one."""
+        all_ops = list(ops)
+        puts = {(tuple(op.namespace), op.key): op for op in all_ops if isinstance(op, PutOp)}
+        wanted = {
+            items.memory_id(*place): None if op.value is None else items.kept(op, self._fields)
+            for place, op in puts.items()
+        }
+        results = [self._read(op) for op in all_ops]
+        for part in batched(wanted.items(), TOGETHER):
+            self._put(dict(part))
+        return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """The result of each operation, in order."""
         return await asyncio.to_thread(self.batch, list(ops))
 
-    def _one(self, op: Op) -> Result:
+    def _read(self, op: Op) -> Result:
         match op:
             case GetOp():
-                return self._get(op.namespace, op.key)
-            case PutOp():
-                self._put(op)
-                return None
+                return self._get(op)
             case SearchOp():
                 return self._search(op)
             case ListNamespacesOp():
                 return self._namespaces(op)
+            case _:
+                return None
 
-    def _get(self, namespace: tuple[str, ...], key: str) -> Item | None:
+    def _get(self, op: GetOp) -> Item | None:
+        memory = self._memory(items.memory_id(op.namespace, op.key))
+        if memory is None:
+            return None
+        if op.refresh_ttl:
+            self._refresh([memory])
+        return Item(**items.fields_of(memory))
+
+    def _memory(self, memory_id: str) -> ConsciousnessNode | None:
         try:
-            memory = self._client.get(_id(namespace, key), citizen_id=self._citizen_id)
+            return self._client.get(memory_id, citizen_id=self.citizen_id)
         except NotFound:
             return None
-        return Item(**_fields(memory))
 
-    def _put(self, op: PutOp) -> None:
-        if op.ttl is not None:
-            raise InvalidRequest("ttl: nothing here has a time to live; leave it out")
-        of = {"citizen_id": self._citizen_id, "id": _id(op.namespace, op.key)}
-        there = self._get(op.namespace, op.key) is not None
-        if op.value is None:
-            if there:
-                self._client.retract(**of)
-            return
-        text = orjson.dumps(op.value).decode()
-        if not there and not self._begin(of, op, text):
-            self._client.undo(**of)  # it was deleted: the same id comes back
-            there = True
-        if there:
-            self._client.supersede(**of, description=text)
+    def _put(self, wanted: Mapping[str, items.Kept | None]) -> None:
+        """Make the items so, all of them or none; None is to be gone."""
+        for attempt in range(TRIES):
+            now = datetime.now(UTC)
+            said = [one for memory_id, kept in wanted.items() for one in self._commands(memory_id, kept, now)]
+            if not said or self._stored(said):
+                return
+            time.sleep(random.uniform(0, 0.002 * 2 ** min(attempt, 6)))
+        raise Conflict("others keep putting and deleting the same items", remedy="Try again in a moment.")
 
-    def _begin(self, of: dict[str, str], op: PutOp, text: str) -> bool:
-        """Whether the item is new; one that was deleted has an id already."""
-        name = " ".join((*op.namespace, op.key))[:BRIEF]
-        kept = {"namespace": list(op.namespace), "key": op.key}
-        try:
-            self._client.remember(**of, node_type=ITEM, name=name, description=text, extra=kept)
-        except Conflict:
-            return False
-        return True
+    def _commands(self, memory_id: str, kept: items.Kept | None, now: datetime) -> list[dict[str, Any]]:
+        there = self._memory(memory_id)
+        if kept is not None:
+            return items.commands(kept, there, now)
+        return [] if there is None else [{"command": "retract", "id": memory_id}]
+
+    def _stored(self, said: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether all of it was stored; else nothing was, for somebody changed an item since it was looked at."""
+        receipts = self._send(said, atomic=True)
+        refused = [one for one in receipts if one.status == "refused" and one.problem != "not-applied"]
+        for receipt in refused:
+            if receipt.problem not in _MEANWHILE:
+                raise _error_of(receipt)
+        return not refused
+
+    def _send(self, said: Sequence[Mapping[str, Any]], *, atomic: bool) -> tuple[WriteReceipt, ...]:
+        commands = [{**one, "citizen_id": self.citizen_id} for one in said]
+        return self._client.apply(commands, atomic=atomic).receipts
+
+    def _refresh(self, memories: Iterable[ConsciousnessNode]) -> None:
+        """Move the planned ends of items that were read; who changed one meanwhile has set its end."""
+        now = datetime.now(UTC)
+        ends = {memory.node_id: items.refreshed_end(memory, now) for memory in memories}
+        said = [
+            {"command": "correct", "id": one, "invalid_at": end.isoformat()} for one, end in ends.items() if end
+        ]
+        if said:
+            self._send(said, atomic=False)
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
-        fitting = (
-            SearchItem(**_fields(memory), score=memory.consciousness_adjusted_score)
-            for memory in (self._all() if op.query is None else self._found(op.query))
+        wanted = op.filter or {}
+        filters.check(wanted)
+        page = op.offset + op.limit if not wanted else MOST
+        query = query_of(op.query or "").text
+        found = (
+            self._ranked(op, query) if query else ((one, None) for one in self._listed(op.namespace_prefix, page))
         )
-        wanted = (one for one in fitting if _within(one, op.namespace_prefix) and _passes(one, op.filter or {}))
-        return list(islice(wanted, op.offset, op.offset + op.limit))
+        fitting = ((one, score) for one, score in found if filters.passes(items.fields_of(one)["value"], wanted))
+        shown = list(islice(fitting, op.offset, op.offset + op.limit))
+        if op.refresh_ttl:
+            self._refresh(one for one, _ in shown)
+        return [SearchItem(**items.fields_of(one), score=score) for one, score in shown]
+
+    def _ranked(self, op: SearchOp, query: str) -> Iterator[tuple[ConsciousnessNode, float | None]]:
+        """The items of a namespace, those that matter most for the query first."""
+        stream = self._client.retrieve(
+            citizen_id=self.citizen_id,
+            query_text=query,
+            query_levels=["N1"],
+            max_results_per_level=RANKED,
+            filters={"node_types": [items.ITEM], "buckets": [items.bucket(op.namespace_prefix)]},
+        )
+        level = stream.levels[LEVEL_NAMES[Level.N1]]
+        best = {one.node_id: one for one in (*level.vector_results, *level.graph_results)}
+        scores = {one: memory.consciousness_adjusted_score or 0.0 for one, memory in best.items()}
+        for one in sorted(best, key=lambda one: (-scores[one], one)):
+            yield best[one], scores[one]
+        for memory in self._listed(op.namespace_prefix):
+            if memory.node_id not in best:
+                yield memory, None
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-        every = {_fields(memory)["namespace"] for memory in self._all()}
-        fitting = (
-            one for one in every if all(_matches(one, condition) for condition in op.match_conditions or ())
-        )
-        cut = sorted({one[: op.max_depth] for one in fitting})
+        conditions = tuple(op.match_conditions or ())
+        every = {tuple(one.extra["namespace"]) for one in self._listed(filters.beginning(conditions))}
+        cut = sorted({one[: op.max_depth] for one in every if filters.matches(one, conditions)})
         return cut[op.offset : op.offset + op.limit]
 
-    def _found(self, query: str) -> Iterator[ConsciousnessNode]:
-        """The items among the hundred memories that matter most for the query."""
-        stream = self._client.retrieve(
-            citizen_id=self._citizen_id, query_text=query, query_levels=["N1"], max_results_per_level=100
-        )
-        return (memory for memory in stream.activation_tiers.ordered() if memory.node_type == ITEM)
-
-    def _all(self) -> Iterator[ConsciousnessNode]:
-        cursor: str | None = None
+    def _listed(self, prefix: Sequence[str], page: int = MOST) -> Iterator[ConsciousnessNode]:
+        """The items of a namespace as they were stored, so many with each request."""
+        limit = max(1, min(page, MOST))
+        asked = {"citizen_id": self.citizen_id, "bucket": items.bucket(prefix), "limit": limit}
         while True:
             try:
-                page = self._client.list_memories(
-                    citizen_id=self._citizen_id, node_type=ITEM, limit=PAGE, cursor=cursor
-                )
+                found = self._client.list_memories(**asked)
             except NotFound:  # nothing was remembered yet
                 return
-            yield from page.memories
-            cursor = page.next
-            if cursor is None:
+            yield from found.memories
+            if found.next is None:
                 return
+            asked["cursor"] = found.next
 
 
-def _id(namespace: tuple[str, ...], key: str) -> str:
-    """Namespaces and keys are any text; an id is not."""
-    return f"langgraph-{blake2b(orjson.dumps([namespace, key]), digest_size=16).hexdigest()}"
-
-
-def _fields(memory: ConsciousnessNode) -> dict[str, Any]:
-    return {
-        "namespace": tuple(memory.extra["namespace"]),
-        "key": memory.extra["key"],
-        "value": orjson.loads(memory.description),
-        "created_at": memory.valid_at,
-        "updated_at": memory.created_at,
-    }
-
-
-def _within(item: Item, prefix: tuple[str, ...]) -> bool:
-    return item.namespace[: len(prefix)] == tuple(prefix)
-
-
-def _passes(item: Item, wanted: dict[str, Any]) -> bool:
-    for name, value in wanted.items():
-        if isinstance(value, dict) and any(key.startswith("$") for key in value):
-            raise InvalidRequest(f"filter: {name} has an operator; only equality is known here")
-    return all(item.value.get(name) == value for name, value in wanted.items())
-
-
-def _matches(namespace: tuple[str, ...], condition: MatchCondition) -> bool:
-    path = tuple(condition.path)
-    if len(namespace) < len(path):
-        return False
-    part = namespace[: len(path)] if condition.match_type == "prefix" else namespace[len(namespace) - len(path) :]
-    return all(said in ("*", found) for found, said in zip(part, path, strict=True))
+def _error_of(receipt: WriteReceipt) -> SubstrateError:
+    """The error for a command that was refused for what it says."""
+    kind = of_slug().get(receipt.problem or "", InvalidRequest)
+    return kind("; ".join(receipt.faults), faults=receipt.faults)

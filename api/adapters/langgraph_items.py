@@ -1,0 +1,172 @@
+"""Items of LangGraph as memories, and back. Pure.
+
+An item is a memory of the type `LangGraphItem`, or `LangGraphKept` when nothing of it is indexed. Its description
+is what it is found by. Its value is there as JSON, or in `extra` where only parts of it are indexed. Each
+beginning of its namespace is a bucket, by which a search is narrowed to it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from hashlib import blake2b
+from typing import Any, Final, NamedTuple
+
+import orjson
+from langgraph.store.base import PutOp, get_text_at_path
+
+from api.adapters.fitting import plain
+from schemas.base import MAX_TEXT
+from schemas.errors import InvalidRequest
+from schemas.memory import ConsciousnessNode
+
+ITEM: Final = "LangGraphItem"
+KEPT: Final = "LangGraphKept"
+ROOT: Final = "langgraph"
+"""The bucket of all items."""
+DEEPEST: Final = 63
+"""Labels of a namespace at most: with `ROOT` they are the buckets that a memory may have."""
+_LONGEST_BUCKET: Final = 200
+_BRIEF: Final = 200
+_UNSAFE: Final = re.compile(r"[^\w.@:+-]")
+_REFRESHED: Final = 0.01
+"""An end is moved when that adds so much of the time to live: not each of many readings makes a record."""
+
+
+class Kept(NamedTuple):
+    """An item as it is to be: the id and the content of its memory, and its time to live in minutes."""
+
+    id: str
+    content: Mapping[str, Any]
+    ttl: float | None
+
+
+def memory_id(namespace: Sequence[str], key: str) -> str:
+    """Namespaces and keys are any text; an id is not."""
+    return f"langgraph-{blake2b(_json([list(namespace), key]), digest_size=16).hexdigest()}"
+
+
+def bucket(prefix: Sequence[str]) -> str:
+    """The bucket of all items whose namespace begins so."""
+    path = "/".join((ROOT, *(_UNSAFE.sub(_percent, label) for label in prefix)))
+    if len(path) <= _LONGEST_BUCKET:
+        return path
+    return f"{ROOT}/~{blake2b(path.encode(), digest_size=16).hexdigest()}"
+
+
+def _percent(char: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in char[0].encode("utf-8", "surrogatepass"))
+
+
+def kept(op: PutOp, fields: Sequence[str] | None) -> Kept:
+    """The item that is put; `fields` are indexed unless the operation names others.
+
+    Raises InvalidRequest for a value that is no JSON, a namespace too deep, or a time to live that is none.
+    """
+    namespace = tuple(op.namespace)
+    if len(namespace) > DEEPEST:
+        raise InvalidRequest(f"namespace: has {len(namespace)} labels, at most {DEEPEST} are kept")
+    whole = _json(op.value).decode()
+    text = _indexed(op, fields, whole)
+    extra: dict[str, Any] = {"namespace": list(namespace), "key": op.key}
+    if text != whole:
+        extra["value"] = orjson.loads(whole)
+    if op.ttl is not None:
+        extra["ttl_minutes"] = _checked(op.ttl)
+    return Kept(
+        memory_id(namespace, op.key),
+        {
+            "node_type": ITEM if text else KEPT,
+            "name": " ".join(plain(op.key).split())[:_BRIEF] or ITEM,
+            "description": text,
+            "buckets": [bucket(namespace[:depth]) for depth in range(len(namespace) + 1)],
+            "extra": extra,
+        },
+        op.ttl,
+    )
+
+
+def _indexed(op: PutOp, fields: Sequence[str] | None, whole: str) -> str:
+    """The text by which an item is found; empty when nothing of it is indexed."""
+    if op.index is False:
+        return ""
+    paths = fields if op.index is None else op.index
+    if paths is None or list(paths) == ["$"]:
+        return whole
+    texts = [plain(text).strip() for path in paths for text in get_text_at_path(op.value, path)]
+    return "\n".join(text for text in texts if text)[:MAX_TEXT]
+
+
+def _checked(minutes: float) -> float:
+    if not math.isfinite(minutes) or minutes <= 0:
+        raise InvalidRequest(f"ttl: {minutes} is no time to live; give minutes above zero, or None for no end")
+    return minutes
+
+
+def _json(value: Any) -> bytes:
+    try:
+        return orjson.dumps(value)
+    except TypeError as error:
+        raise InvalidRequest(f"value: cannot be kept as JSON: {error}") from error
+
+
+def end_of(minutes: float | None, now: datetime) -> datetime | None:
+    """When what lives so long from now on ends; None for no end. Raises InvalidRequest beyond all times."""
+    if minutes is None:
+        return None
+    try:
+        return now + timedelta(minutes=minutes)
+    except OverflowError as error:
+        raise InvalidRequest(f"ttl: {minutes} minutes from now lie beyond all times") from error
+
+
+def refreshed_end(memory: ConsciousnessNode, now: datetime) -> datetime | None:
+    """The end that an item has when it is read now; None when it stays."""
+    minutes = memory.extra.get("ttl_minutes")
+    if minutes is None or memory.invalid_at is None:
+        return None
+    end = end_of(minutes, now)
+    moves = end is not None and end - memory.invalid_at > timedelta(minutes=minutes * _REFRESHED)
+    return end if moves else None
+
+
+def commands(wanted: Kept, there: ConsciousnessNode | None, now: datetime) -> list[dict[str, Any]]:
+    """What makes an item so: nothing when it is so already. What was stays in the citizen's past."""
+    of = {"id": wanted.id}
+    end = end_of(wanted.ttl, now)
+    if there is None:
+        ends = {} if end is None else {"invalid_at": end.isoformat()}
+        return [{"command": "remember", **of, **wanted.content, **ends, "restate": True}]
+    said: list[dict[str, Any]] = []
+    if not _is_so(wanted, there):
+        extra = {**wanted.content["extra"], "created_at": _created_at(there).isoformat()}
+        said.append({"command": "supersede", **of, **wanted.content, "extra": extra})
+    if end is not None or there.invalid_at is not None:
+        said.append({"command": "correct", **of, "invalid_at": None if end is None else end.isoformat()})
+    return said
+
+
+def _is_so(wanted: Kept, there: ConsciousnessNode) -> bool:
+    extra = {name: value for name, value in there.extra.items() if name != "created_at"}
+    said = {**wanted.content, "buckets": tuple(wanted.content["buckets"])}
+    found = {name: getattr(there, name) for name in said}
+    return said == {**found, "extra": extra}
+
+
+def _created_at(memory: ConsciousnessNode) -> datetime:
+    said = memory.extra.get("created_at")
+    return memory.valid_at if said is None else datetime.fromisoformat(said)
+
+
+def fields_of(memory: ConsciousnessNode) -> dict[str, Any]:
+    """The fields of the item that a memory is."""
+    extra = memory.extra
+    return {
+        "namespace": tuple(extra["namespace"]),
+        "key": extra["key"],
+        "value": extra["value"] if "value" in extra else orjson.loads(memory.description),
+        "created_at": _created_at(memory),
+        "updated_at": memory.valid_at,
+    }
