@@ -42,8 +42,18 @@ def _check(place: str, wanted: Any) -> None:
 
 
 def passes(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether every field that is named is as it is wanted; one that is missing is like one that is null."""
-    return all(_fits(value.get(name), said) for name, said in wanted.items())
+    """Whether every field that is named is as it is wanted; one that is missing is like one that is null.
+
+    `a.b` names the field `b` of `a`, unless there is a field of this very name.
+    """
+    return all(_fits(_found(value, name), said) for name, said in wanted.items())
+
+
+def _found(value: Any, name: str) -> Any:
+    if not isinstance(value, dict):
+        return None
+    first, dot, rest = name.partition(".")
+    return _found(value.get(first), rest) if dot and name not in value else value.get(name)
 
 
 def _fits(found: Any, wanted: Any) -> bool:
