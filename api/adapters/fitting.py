@@ -40,7 +40,7 @@ def pieces_of(text: str, longest: int = MAX_TEXT) -> Iterator[str]:
     """The text in pieces of at most `longest` characters that end between words; nothing of a blank one."""
     left = plain(text).strip()
     while len(left) > longest:
-        space = max(left.rfind(sign, longest - _WORD_WITHIN, longest + 1) for sign in " \n\t")
+        space = max(left.rfind(sign, max(0, longest - _WORD_WITHIN), longest + 1) for sign in " \n\t")
         end = space if space > 0 else longest
         yield left[:end].rstrip()
         left = left[end:].lstrip()

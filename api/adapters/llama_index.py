@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any, Final
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -11,78 +12,109 @@ from llama_index.core.memory import BaseMemoryBlock
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from pydantic import Field, InstanceOf
 
+from api.adapters.fitting import Fitted, pieces_of, query_of
 from api.client import AsyncSubstrate, Substrate
+from orchestration.assembly.compact import compact
+from orchestration.question import ROLES
+from schemas.errors import InvalidRequest
 from schemas.memory import ConsciousnessNode
-from schemas.stream import ConsciousnessStream
+from schemas.stream import ActivationTiers, ConsciousnessStream
 
 _SAYING: Final = (MessageRole.USER, MessageRole.ASSISTANT)
+type Client = Substrate | AsyncSubstrate
 
 
 class SubstrateRetriever(BaseRetriever):
     """What a citizen remembers for a query, most active first, each node with all metadata of its record.
 
     `asking` is what `retrieve` takes beside the citizen and the query: `temporal_mode`, `max_tokens`, ….
+    With an `AsyncSubstrate` only `aretrieve` can be used. Of a query that is too long the beginning is asked, and
+    `asked` in the metadata says so. Sessions and roles that have nothing but a name are left out.
     """
 
-    def __init__(self, client: Substrate, citizen_id: str, **asking: Any) -> None:
+    def __init__(self, client: Client, citizen_id: str, **asking: Any) -> None:
         self._client, self._citizen_id, self._asking = client, citizen_id, asking
         super().__init__()
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        stream = self._client.retrieve(
-            citizen_id=self._citizen_id, query_text=query_bundle.query_str, **self._asking
-        )
-        return _nodes(stream)
+        if isinstance(self._client, AsyncSubstrate):
+            raise InvalidRequest(
+                "retrieve cannot wait for an AsyncSubstrate: call aretrieve", remedy="Or give it a Substrate."
+            )
+        asked = query_of(query_bundle.query_str)
+        return _nodes(self._client.retrieve(**self._said(asked)), asked.note) if asked.text else []
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return await asyncio.to_thread(self._retrieve, query_bundle)
+        asked = query_of(query_bundle.query_str)
+        if not asked.text:
+            return []
+        return _nodes(await _called(self._client, "retrieve", **self._said(asked)), asked.note)
+
+    def _said(self, asked: Fitted) -> dict[str, Any]:
+        return {"citizen_id": self._citizen_id, "query_text": asked.text, **self._asking}
 
 
 class SubstrateMemoryBlock(BaseMemoryBlock[str]):
-    """A citizen as the long-term memory of an agent: it wakes to what is said last, and keeps what is said."""
+    """A citizen as the long-term memory of an agent: it wakes to what is said last, and keeps what is said.
+
+    No turn fails for its length: of what is too long to be asked the beginning is, and the text says so; what is
+    too long for one memory is kept as several turns. The client is no part of what is dumped.
+    """
 
     name: str = "substrate"
-    client: InstanceOf[Substrate] | InstanceOf[AsyncSubstrate]
+    client: InstanceOf[Substrate] | InstanceOf[AsyncSubstrate] = Field(exclude=True, repr=False)
     citizen_id: str
     max_tokens: int = Field(default=1000, ge=1)
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **_: Any) -> str:
-        said = [message.content for message in messages or () if message.role in _SAYING and message.content]
-        if not said:
+        asked = [query_of(text) for _, text in _said(messages or ())]
+        last = next((one for one in reversed(asked) if one.text), None)
+        if last is None:
             return ""
-        stream = await self._call(
-            "retrieve",
-            citizen_id=self.citizen_id,
-            query_text=said[-1][:20_000],
-            max_tokens=self.max_tokens,
-            form="compact",
-        )
-        return str(stream.text or "")
+        said = {"citizen_id": self.citizen_id, "query_text": last.text, "max_tokens": self.max_tokens}
+        text = compact(_telling(await _called(self.client, "retrieve", **said)))
+        return text if last.note is None else f"{text}\n\n# Asked\n- {last.note}"
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
-        said = [
-            {"role": message.role.value, "content": message.content}
-            for message in messages
-            if message.role in _SAYING and message.content
-        ]
+        said = [{"role": role, "content": piece} for role, text in _said(messages) for piece in pieces_of(text)]
         if said:
-            await self._call("ingest", citizen_id=self.citizen_id, messages=said)
-
-    async def _call(self, method: str, **fields: Any) -> Any:
-        if isinstance(self.client, AsyncSubstrate):
-            return await getattr(self.client, method)(**fields)
-        return await asyncio.to_thread(getattr(self.client, method), **fields)
+            await _called(self.client, "ingest", citizen_id=self.citizen_id, messages=said)
 
 
-def _nodes(stream: ConsciousnessStream) -> list[NodeWithScore]:
+def _said(messages: Sequence[ChatMessage]) -> list[tuple[str, str]]:
+    """Who of the two that talk said what."""
+    return [(one.role.value, one.content) for one in messages if one.role in _SAYING and one.content]
+
+
+async def _called(client: Client, method: str, **fields: Any) -> Any:
+    if isinstance(client, AsyncSubstrate):
+        return await getattr(client, method)(**fields)
+    return await asyncio.to_thread(getattr(client, method), **fields)
+
+
+def _telling(stream: ConsciousnessStream) -> ConsciousnessStream:
+    """The stream with only those memories in its tiers whose text says something."""
+    tiers = stream.activation_tiers
+    kept = {name: tuple(filter(_tells, getattr(tiers, name))) for name in ActivationTiers.model_fields}
+    return stream.model_copy(update={"activation_tiers": ActivationTiers(**kept)})
+
+
+def _tells(memory: ConsciousnessNode) -> bool:
+    """Whether a memory is more than the place of a conversation, or the role of somebody who talks."""
+    if memory.description:
+        return True
+    return memory.node_type != "Session" and not (memory.node_type == "Person" and memory.name.lower() in ROLES)
+
+
+def _nodes(stream: ConsciousnessStream, note: str | None) -> list[NodeWithScore]:
     return [
-        NodeWithScore(node=_node(memory), score=memory.consciousness_adjusted_score)
-        for memory in stream.activation_tiers.ordered()
+        NodeWithScore(node=_node(memory, note), score=memory.consciousness_adjusted_score)
+        for memory in _telling(stream).activation_tiers.ordered()
     ]
 
 
-def _node(memory: ConsciousnessNode) -> TextNode:
-    metadata = memory.model_dump(mode="json", exclude_none=True)
+def _node(memory: ConsciousnessNode, note: str | None) -> TextNode:
+    metadata = memory.model_dump(mode="json", exclude_none=True) | ({} if note is None else {"asked": note})
     text = f"{memory.name}: {memory.description}" if memory.description else memory.name
     hidden = sorted(metadata)  # metadata are for programs; the text alone is read
     return TextNode(

@@ -63,7 +63,7 @@ async def test_all_that_a_question_finds_keeps_to_its_filters_and_none_is_missed
     deps: Deps, fresh_citizen: str, filters: dict[str, Any]
 ) -> None:
     await crowded(deps, fresh_citizen)
-    asked = {
+    asked: dict[str, Any] = {
         "filters": filters,
         "plurality": {"recent": 9, "chance": 9, "matching": 9},
         "max_results_per_level": 5,

@@ -1,4 +1,4 @@
-"""The stores of upstream's tests: each is that of a citizen whom nobody else has used, on the one running service."""
+"""The stores of upstream's tests: each is that of a fresh citizen, on the one running service."""
 
 from __future__ import annotations
 

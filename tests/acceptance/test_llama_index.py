@@ -1,0 +1,143 @@
+"""LlamaIndex's retriever and memory on a citizen: either face, long texts, and what a prompt gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from llama_index.core.base.llms.types import ChatMessage
+
+from api.adapters.fitting import LONGEST_QUERY, pieces_of, query_of
+from api.adapters.llama_index import SubstrateMemoryBlock, SubstrateRetriever
+from api.client import AsyncSubstrate, Substrate
+from schemas.base import MAX_TEXT
+from schemas.errors import InvalidRequest
+from tests.acceptance.conftest import ADMIN_KEY, Service
+
+
+@pytest.fixture
+def client(service: Service) -> Iterator[Substrate]:
+    with Substrate(service.url, ADMIN_KEY) as client:
+        yield client
+
+
+@pytest.fixture
+def tea(client: Substrate, citizen: str) -> str:
+    """A citizen who knows how Tom takes his tea."""
+    client.remember(citizen_id=citizen, id="tea", name="Tea", description="Tom takes it black.")
+    return citizen
+
+
+async def test_a_retriever_is_awaited_on_the_client_that_is_awaited(service: Service, tea: str) -> None:
+    async with AsyncSubstrate(service.url, ADMIN_KEY) as client:
+        retriever = SubstrateRetriever(client, tea)
+        assert [one.node.metadata["node_id"] for one in await retriever.aretrieve("tea")] == ["tea"]
+        with pytest.raises(InvalidRequest, match="aretrieve"):
+            retriever.retrieve("tea")
+
+
+async def test_both_clients_give_a_retriever_the_same(client: Substrate, service: Service, tea: str) -> None:
+    async with AsyncSubstrate(service.url, ADMIN_KEY) as awaited:
+        texts = [
+            [one.get_content() for one in found]
+            for found in (
+                SubstrateRetriever(client, tea).retrieve("tea"),
+                await SubstrateRetriever(client, tea).aretrieve("tea"),
+                await SubstrateRetriever(awaited, tea).aretrieve("tea"),
+            )
+        ]
+    assert texts == [["Tea: Tom takes it black."]] * 3
+
+
+async def test_a_query_that_is_too_long_is_asked_by_its_beginning(client: Substrate, tea: str) -> None:
+    long = "How does Tom take his tea? " + "and so on " * 5000
+    found = await SubstrateRetriever(client, tea).aretrieve(long)
+    assert [one.node.metadata["node_id"] for one in found] == ["tea"]
+    assert found[0].node.metadata["asked"] == f"of {len(long.strip()):,} characters the first 20,000 were asked"
+    assert "asked" not in SubstrateRetriever(client, tea).retrieve("tea")[0].node.metadata
+
+
+async def test_an_agents_turn_does_not_fail_for_what_cannot_be_asked_or_stored(
+    client: Substrate, tea: str
+) -> None:
+    assert SubstrateRetriever(client, tea).retrieve(" \x00 ") == []
+    block = SubstrateMemoryBlock(client=client, citizen_id=tea)
+    assert await block.aget([ChatMessage(role="user", content=" \n")]) == ""
+    await block.aput(
+        [ChatMessage(role="user", content="\x1b[31mred\x1b[0m"), ChatMessage(role="user", content="\x00 ")]
+    )
+    assert [turn.description for turn in _turns(client, tea)] == ["[31mred [0m"]
+
+
+async def test_a_message_that_is_too_long_for_one_memory_becomes_several(client: Substrate, citizen: str) -> None:
+    words = [f"word{number}" for number in range(30_000)]
+    block = SubstrateMemoryBlock(client=client, citizen_id=citizen)
+    await block.aput(
+        [ChatMessage(role="user", content=" ".join(words)), ChatMessage(role="assistant", content="Oh.")]
+    )
+    said = sorted((turn.description for turn in _turns(client, citizen)), key=_number)
+    assert " ".join(said).split() == [*words, "Oh."]
+    assert max(map(len, said)) <= MAX_TEXT
+    text = await block.aget([ChatMessage(role="user", content=" ".join(words))])
+    assert "the first" in text.splitlines()[-1]
+
+
+def _number(text: str) -> int:
+    return int(text.split()[0].removeprefix("word")) if text.startswith("word") else 10**6
+
+
+def _turns(client: Substrate, citizen: str) -> list[Any]:
+    return list(client.list_memories(citizen_id=citizen, node_type="Turn").memories)
+
+
+async def test_a_memory_that_lies_beside_an_agent_holds_no_key_in_its_dump(
+    client: Substrate, citizen: str
+) -> None:
+    block = SubstrateMemoryBlock(client=client, citizen_id=citizen, max_tokens=50)
+    kept = block.model_dump(mode="json")
+    assert (kept["citizen_id"], kept["max_tokens"], "client" in kept) == (citizen, 50, False)
+    assert ADMIN_KEY not in block.model_dump_json() + repr(block) + str(block)
+
+
+async def test_a_block_tells_what_was_said_and_not_who_and_where_alone(client: Substrate, citizen: str) -> None:
+    block = SubstrateMemoryBlock(client=client, citizen_id=citizen)
+    said = [
+        ("user", "Tom takes his tea black."),
+        ("assistant", "I will remember that."),
+        ("user", "And no sugar."),
+    ]
+    await block.aput([ChatMessage(role=role, content=text) for role, text in said])
+    client.remember(citizen_id=citizen, name="Tom", node_type="Person", description="A friend of the user.")
+    text = await block.aget(
+        [ChatMessage(role="user", content="How does the user in session 1 say Tom takes his tea?")]
+    )
+    lines = [line.partition("] ")[2] for line in text.splitlines() if line.startswith("- [")]
+    assert sum("Tom takes his tea black." in line for line in lines) == 1
+    assert any(line.startswith("Tom: A friend") for line in lines)
+    assert [line for line in lines if line.startswith(("session", "user (", "assistant ("))] == []
+
+
+async def test_what_an_agent_has_no_room_for_is_found_again(client: Substrate, citizen: str) -> None:
+    block = SubstrateMemoryBlock(client=client, citizen_id=citizen)
+    ejected = [ChatMessage(role="user", content="Tom takes his tea black, I told you so in the garden.")]
+    for _ in range(2):
+        await block.aput(ejected, from_short_term_memory=True, session_id="s")
+    assert len(_turns(client, citizen)) == 1
+    assert "tea black" in await block.aget([ChatMessage(role="user", content="Tea for Tom?")], session_id="s")
+
+
+@pytest.mark.parametrize("size", [LONGEST_QUERY - 1, LONGEST_QUERY, LONGEST_QUERY + 1])
+def test_a_query_is_cut_only_where_it_must_be(size: int) -> None:
+    fitted = query_of("x" * size)
+    assert (len(fitted.text), fitted.note is None) == (min(size, LONGEST_QUERY), size <= LONGEST_QUERY)
+
+
+def test_pieces_end_between_words_and_hold_them_all() -> None:
+    text = "one two  three\nfour " * 100
+    for longest in (5, 7, 50, 10_000):
+        pieces = list(pieces_of(text, longest))
+        assert max(map(len, pieces)) <= longest
+        assert " ".join(pieces).split() == text.split()
+    assert list(pieces_of("x" * 25, 10)) == ["x" * 10, "x" * 10, "x" * 5]
+    assert list(pieces_of(" \n\t ")) == []
