@@ -25,6 +25,7 @@ from schemas.keys import Action
 from schemas.memory import Level
 from schemas.signal import Resonate
 from schemas.upkeep import ApplyCommand, SweepRequest
+from substrate.turns import ask_for
 
 type Given = dict[str, Any]
 type Endpoint = Callable[..., Awaitable[Any]]
@@ -54,6 +55,7 @@ class Caller:
     def need_reach(self, citizen_id: str) -> None:
         """Raises NotFound when no scope of the caller names the citizen."""
         self.citizens.add(citizen_id)
+        ask_for(citizen_id)
         if not self.grants.of_citizen(citizen_id):
             raise NotFound(f"nothing was remembered for {citizen_id} yet")
 

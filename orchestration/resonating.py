@@ -52,10 +52,11 @@ async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
     pools = [(Where(here.level, here.graph, here.past), built.words.get(here.level, ())) for here in known]
     drawn = await draw(request, pools, bounds, deps.connection)
     asked = [_asked(here, drawn, shared, built) for here in known]
-    answers = await six_queries.run(asked, deps.connection)
-    if answers and all(answer.timing.failure for answer in answers):
-        raise Unavailable("no graph was asked in time", remedy="Try again in a moment.")
-    return _told(request, (built, weights), answers, drawn)
+    async with deps.connection.questions.turn():
+        answers = await six_queries.run(asked, deps.connection)
+        if answers and all(answer.timing.failure for answer in answers):
+            raise Unavailable("no graph was asked in time", remedy="Try again in a moment.")
+        return _told(request, (built, weights), answers, drawn)
 
 
 def _fits(request: Resonate, deps: Deps) -> None:

@@ -81,38 +81,43 @@ async def retrieve_consciousness_context(
     reach = reach_of(intention, question, embedding, deps)
     narrow = await narrowed(intention, view, deps)
     asked = six(intention, (lexicons, narrow), embedding, view, reach)
-    answers = await six_queries.run(asked, deps.connection)
-    stages.end("six_queries")
-    if answers and all(answer.timing.failure for answer in answers):
-        raise Unavailable("none of the six queries was answered", remedy="Try again in a moment.")
-    found = Found(known_to=view.scope.known.end)
-    for answer in answers:
-        found.add(answer.asked.level, answer.rows, likeness=answer.asked.name.endswith("vector"))
     asker = asker_of(intention, question)
-    activation = activate(found, lexicons, asker, deps.fusion)
-    if intention.plurality is not None:
-        activation = lifted(activation, found.memories, intention.plurality, view.moment)
+    async with deps.connection.questions.turn():
+        answers = await six_queries.run(asked, deps.connection)
+        stages.end("six_queries")
+        if answers and all(answer.timing.failure for answer in answers):
+            raise Unavailable("none of the six queries was answered", remedy="Try again in a moment.")
+        found = Found(known_to=view.scope.known.end)
+        for answer in answers:
+            found.add(answer.asked.level, answer.rows, likeness=answer.asked.name.endswith("vector"))
+        activation = activate(found, lexicons, asker, deps.fusion)
+        if intention.plurality is not None:
+            activation = lifted(activation, found.memories, intention.plurality, view.moment)
+    # A model may take seconds: whoever waits for it holds no turn.
     activation, reranking = await reranked(intention, activation, found, deps)
+    await others()
     stages.end("activation")
-    where = (view.names, six_queries.shared_values(intention, view.scope))
-    whole = await with_versions(intention, asker, (found, activation), where, deps.connection)
-    stages.end("records")
-    account = Account(
-        retrieved_at=to_datetime(now),
-        timings=[answer.timing for answer in (*answers, *whole.answers)],
-        notes=[
-            *_notes(intention, view, lexicons),
-            *([] if embedding else [NO_EMBEDDER]),
-            *six_queries.unfollowed(answers),
-            *whole.notes,
-        ],
-        entities=[entity.name for lexicon in lexicons.values() for entity in lexicon.entities],
-        model_calls=(*suggestion.calls, *reranking),
-    )
-    stream = assemble(of_intention(intention), found, whole.activation, account)
-    stages.end("assembly")
-    acts_on = ActsOn(intention.current_energy) if intention.apply_feedback else None
-    return await completed(stream, (view, deps), stages, acts_on)
+    async with deps.connection.questions.turn():
+        where = (view.names, six_queries.shared_values(intention, view.scope))
+        whole = await with_versions(intention, asker, (found, activation), where, deps.connection)
+        stages.end("records")
+        account = Account(
+            retrieved_at=to_datetime(now),
+            timings=[answer.timing for answer in (*answers, *whole.answers)],
+            notes=[
+                *_notes(intention, view, lexicons),
+                *([] if embedding else [NO_EMBEDDER]),
+                *six_queries.unfollowed(answers),
+                *whole.notes,
+            ],
+            entities=[entity.name for lexicon in lexicons.values() for entity in lexicon.entities],
+            model_calls=(*suggestion.calls, *reranking),
+        )
+        stream = assemble(of_intention(intention), found, whole.activation, account)
+        await others()
+        stages.end("assembly")
+        acts_on = ActsOn(intention.current_energy) if intention.apply_feedback else None
+        return await completed(stream, (view, deps), stages, acts_on)
 
 
 async def view_of(intention: RetrievalIntention, deps: Deps, now: Instant) -> View:
@@ -129,6 +134,11 @@ def asker_of(intention: RetrievalIntention, question: Question) -> Asker:
         question,
         intention.current_goal,
     )
+
+
+async def others() -> None:
+    """Let other requests go on: this process has one core, and one large answer takes it for long."""
+    await asyncio.sleep(0)
 
 
 class ActsOn(NamedTuple):
@@ -157,8 +167,7 @@ async def look_up_and_embed(
     question: Question, view: View, deps: Deps
 ) -> tuple[dict[Level, Lexicon], list[float]]:
     """What each graph knows of the words, and the embedding of the question, which depends on it."""
-    async with deps.connection.turns:
-        lexicons = await look_up_words(question.text, view, deps)
+    lexicons = await look_up_words(question.text, view, deps)
     return lexicons, await deps.embedder.embed_query(likened(question, lexicons, deps.fusion))
 
 

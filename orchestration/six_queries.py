@@ -227,12 +227,16 @@ def _shape(reach: Reach, expanded: int) -> dict[str, int]:
 
 
 async def run(asked: Sequence[Asked], connection: Connection) -> list[Answered]:
-    """All queries at once, when it is their turn; each comes back, with its rows or with its failure."""
-    async with connection.turns:
-        return list(await asyncio.gather(*(_answer(one, connection) for one in asked)))
+    """All queries at once, each when it is its turn; each comes back, with its rows or with its failure."""
+    return list(await asyncio.gather(*(_answer(one, connection) for one in asked)))
 
 
 async def _answer(asked: Asked, connection: Connection) -> Answered:
+    """Its deadline, and its time, begin with its turn."""
+    return await connection.reads.run(lambda: _in_time(asked, connection))
+
+
+async def _in_time(asked: Asked, connection: Connection) -> Answered:
     begun = time.perf_counter()
     deadline = connection.timeout_ms / 1000 + GRACE_SECONDS
     rows: list[Row] = []

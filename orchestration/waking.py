@@ -22,7 +22,7 @@ from orchestration.assembly.framing import of_state
 from orchestration.assembly.stream import Account, assemble
 from orchestration.deps import Deps
 from orchestration.plurality import lifted
-from orchestration.retrieval import ActsOn, Stages, completed
+from orchestration.retrieval import ActsOn, Stages, completed, others
 from orchestration.traversal.probability import State
 from orchestration.view import View, look
 from orchestration.waking_queries import Meaning, goes_by_goal, scope_of, six
@@ -50,28 +50,31 @@ async def retrieve_consciousness_context_from_state(
     meaning = await _meaning(state, view, deps, notes)
     stages.end("embed")
     sought = _sought(state, view.scope)
-    answers = await six_queries.run(six(state, view, meaning), deps.connection)
-    stages.end("six_queries")
-    gathered = gather(answers, sought)
-    resolved = _resolved(gathered, sought)
-    memories = gathered.found.memories
-    own = {key: scoring.mode_score(memories[key], answer, sought) for key, answer in gathered.answers.items()}
-    scores = resolutions.passed_on(own, resolved)
-    activation = scoring.activate(gathered.found, scores, sought)
-    if state.plurality is not None:
-        activation = lifted(activation, memories, state.plurality, sought.moment)
-    stages.end("activation")
-    account = Account(
-        retrieved_at=to_datetime(now),
-        timings=[answer.timing for answer in answers],
-        notes=_notes(state, view) + notes,
-        entities=[],
-        patterns=[resolutions.pattern(one, gathered.answers[one.blockage.key].felt) for one in resolved],
-    )
-    stream = _in_mode_order(assemble(of_state(state), gathered.found, activation, account), scores)
-    stages.end("assembly")
-    acts_on = ActsOn(state.current_energy) if state.apply_feedback else None
-    return await completed(stream, (view, deps), stages, acts_on)
+    async with deps.connection.questions.turn():
+        answers = await six_queries.run(six(state, view, meaning), deps.connection)
+        stages.end("six_queries")
+        gathered = gather(answers, sought)
+        resolved = _resolved(gathered, sought)
+        memories = gathered.found.memories
+        own = {key: scoring.mode_score(memories[key], answer, sought) for key, answer in gathered.answers.items()}
+        scores = resolutions.passed_on(own, resolved)
+        activation = scoring.activate(gathered.found, scores, sought)
+        if state.plurality is not None:
+            activation = lifted(activation, memories, state.plurality, sought.moment)
+        await others()
+        stages.end("activation")
+        account = Account(
+            retrieved_at=to_datetime(now),
+            timings=[answer.timing for answer in answers],
+            notes=_notes(state, view) + notes,
+            entities=[],
+            patterns=[resolutions.pattern(one, gathered.answers[one.blockage.key].felt) for one in resolved],
+        )
+        stream = _in_mode_order(assemble(of_state(state), gathered.found, activation, account), scores)
+        await others()
+        stages.end("assembly")
+        acts_on = ActsOn(state.current_energy) if state.apply_feedback else None
+        return await completed(stream, (view, deps), stages, acts_on)
 
 
 def _sought(state: StateBasedRetrieval, scope: Scope) -> Sought:

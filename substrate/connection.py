@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
@@ -22,13 +23,22 @@ from redis import exceptions as redis_errors
 from schemas.errors import Conflict, Fault, StoreTimeout, SubstrateError, Unavailable
 from schemas.temporal import Instant
 from substrate.cypher.query import Query
+from substrate.turns import Company, Turns
 from substrate.typed import typed_row
 
 type Row = Sequence[Any]
 
 MAX_CONNECTIONS = 32
-QUESTIONS_AT_ONCE = 5
-"""Six queries each: what is sent gets a connection at once, and no deadline runs while a question waits."""
+READS_AT_ONCE: Final = 8
+"""Fewer than the engine has threads (`engine_process`), more than a question has queries: what is sent begins at
+once, and no deadline runs while it waits for its turn."""
+CORES: Final = min(READS_AT_ONCE - 1, os.cpu_count() or 1)
+"""So many queries, and one that comes, are answered at full speed; with more at once all of them slow down."""
+WRITES_AT_ONCE, WRITES_SHARED = 6, 2
+"""The engine writes one after the other; those beside it are read and planned meanwhile."""
+QUESTIONS_AT_ONCE, QUESTIONS_SHARED = 16, 2
+"""Questions whose answers are found and put together: that is this process's own work, on one core."""
+QUICK_S: Final = 0.05
 PAUSED_AT_MOST_S: Final = 3.0
 PAUSE_STEP_S: Final = 0.005
 _INT64 = 2**63
@@ -119,7 +129,11 @@ class Connection:
     graph which generation of vectors is in use (`Query.of`); one that is not named has the first.
     `around` is open as long as a query, or another command, of this name waits for its answer.
     `missing` is told the name of a graph that was asked and does not exist, and None when the connection was
-    lost: nothing that is known of any graph counts then. `turns` is held while the queries of a question run.
+    lost: nothing that is known of any graph counts then.
+
+    Each query waits for its turn (`substrate.turns`): `reads` and `writes` are lanes of their own, with
+    connections of their own, so that no write waits for a read. `questions` is held by a flow while it puts an
+    answer together.
     """
 
     def __init__(
@@ -131,36 +145,44 @@ class Connection:
         self.generations: dict[str, int] = {}
         self.around: Callable[[str], AbstractContextManager[object]] = nullcontext
         self.missing: Callable[[str | None], None] = lambda graph: None
-        self.turns = asyncio.Semaphore(QUESTIONS_AT_ONCE)
-        pool = redis.BlockingConnectionPool.from_url(
-            url,
-            username=username,
-            password=password,
-            max_connections=MAX_CONNECTIONS,
-            timeout=5,
-            socket_timeout=max(5.0, 4 * timeout_ms / 1000),
-            socket_connect_timeout=5,
-            decode_responses=True,
-            retry=None,
-            protocol=2,
+        company = Company()
+        self.reads = Turns(READS_AT_ONCE, CORES + 1, company)
+        self.writes = Turns(WRITES_AT_ONCE, WRITES_SHARED, company, rest_beyond_s=0.0)
+        self.questions = Turns(QUESTIONS_AT_ONCE, QUESTIONS_SHARED, company, rest_beyond_s=QUICK_S)
+        shared: dict[str, Any] = {
+            "username": username,
+            "password": password,
+            "timeout": 5,
+            "socket_timeout": max(5.0, 4 * timeout_ms / 1000),
+            "socket_connect_timeout": 5,
+            "decode_responses": True,
+            "retry": None,
+            "protocol": 2,
+        }
+        self._client, self._writing = (
+            redis.Redis(
+                connection_pool=redis.BlockingConnectionPool.from_url(url, max_connections=most, **shared),
+                retry=None,
+            )
+            for most in (MAX_CONNECTIONS, WRITES_AT_ONCE)
         )
-        self._client = redis.Redis(connection_pool=pool, retry=None)
 
     async def read(self, graph: str, query: Query, header: str, timeout_ms: int | None = None) -> list[Row]:
-        """Rows of a read-only query. `header` comes from `parameters`.
+        """Rows of a read-only query, in its turn. `header` comes from `parameters`.
 
         Raises GraphMissing, StoreTimeout, Unavailable or Fault.
         """
         deadline = self.timeout_ms if timeout_ms is None else timeout_ms
         text = header + query.of(self.generations.get(graph, 0))
-        reply = await self._run(query.name, ("GRAPH.RO_QUERY", graph, text, "timeout", deadline))
+        words = ("GRAPH.RO_QUERY", graph, text, "timeout", deadline)
+        reply = await self.reads.run(lambda: self._run(query.name, words))
         return reply[1] if len(reply) > 1 else []
 
     async def read_typed(self, graph: str, query: Query, header: str) -> list[Row]:
         """Rows of a read-only query, each value with its stored type. Raises what `read` raises."""
         text = header + query.of(self.generations.get(graph, 0))
         words = ("GRAPH.RO_QUERY", graph, text, "timeout", self.timeout_ms, "--compact")
-        reply = await self._run(query.name, words)
+        reply = await self.reads.run(lambda: self._run(query.name, words))
         return [typed_row(row) for row in (reply[1] if len(reply) > 1 else [])]
 
     @asynccontextmanager
@@ -189,27 +211,32 @@ class Connection:
             await watch.reset()
 
     async def write(self, graph: str, query: Query, header: str) -> list[Row]:
-        """Rows of a query that changes the graph, once it is on disk. Raises Conflict beside the others."""
+        """Rows of a query that changes the graph, in its turn, once it is on disk. Raises Conflict too.
+
+        The engine's deadline runs from when it is sent.
+        """
         text = header + query.of(self.generations.get(graph, 0))
+        reply = await self.writes.run(lambda: self._written(query.name, ("GRAPH.QUERY", graph, text)))
+        return reply[1] if len(reply) > 1 else []
+
+    async def _written(self, name: str, words: Sequence[str | int]) -> Any:
         give_up = time.monotonic() + PAUSED_AT_MOST_S
         while True:
             try:
-                reply = await self._run(query.name, ("GRAPH.QUERY", graph, text))
+                return await self._run(name, words, self._writing)
             except WritesPaused:
                 if time.monotonic() > give_up:
                     raise
                 await asyncio.sleep(PAUSE_STEP_S)
-            else:
-                return reply[1] if len(reply) > 1 else []
 
     async def command(self, *words: str | int) -> Any:
         """The reply to any other command of the server."""
         return await self._run(str(words[0]), words)
 
-    async def _run(self, name: str, words: Sequence[str | int]) -> Any:
+    async def _run(self, name: str, words: Sequence[str | int], client: redis.Redis | None = None) -> Any:
         try:
             with self.around(name):
-                return await self._client.execute_command(*words)
+                return await (client or self._client).execute_command(*words)
         except (redis_errors.RedisError, OSError) as error:
             ours = translated(error, name)
             if isinstance(ours, GraphMissing):
@@ -233,5 +260,6 @@ class Connection:
 
     async def close(self) -> None:
         """Close all connections."""
-        await asyncio.shield(self._client.aclose())
-        await self._client.connection_pool.disconnect()
+        for client in (self._client, self._writing):
+            await asyncio.shield(client.aclose())
+            await client.connection_pool.disconnect()

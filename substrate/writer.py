@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from schemas.errors import Conflict
 from schemas.temporal import END_OF_TIME, Instant
@@ -18,6 +18,8 @@ from substrate.rows import Kept
 NODES_PER_STATEMENT = 50
 """A commit holds a lock that stops every graph; an indexed vector costs it about 0.6 ms (ENGINE, rule 11)."""
 LINKS_PER_STATEMENT = 500
+IN_COMPANY: Final = 4
+"""So many times shorter is a statement while others ask or write: theirs come between."""
 
 _MARKS = 9
 _RECEIPT_END = _MARKS + len(RECEIPT_COLUMNS)
@@ -74,6 +76,7 @@ class Batch(NamedTuple):
 async def _write(connection: Connection, graph: str, query: Query, batch: Batch) -> list[Mark]:
     """The marks of the rows. A whole's receipt is kept with its first part, and stops none of its rows."""
     again = False
+    most = NODES_PER_STATEMENT if query is cypher.REMEMBER else LINKS_PER_STATEMENT
 
     async def send(rows: Sequence[Mapping[str, Any]]) -> list[Mark]:
         nonlocal again
@@ -85,7 +88,21 @@ async def _write(connection: Connection, graph: str, query: Query, batch: Batch)
             again = once.again
         return [_as_sent(*one, batch.at) for one in zip(marks, rows, strict=True)] if again else marks
 
-    return [mark for part in await in_halves(batch.rows, send) for mark in part]
+    return [
+        mark
+        for rows in _cut(batch.rows, lambda: most // IN_COMPANY if connection.writes.in_company() else most)
+        for part in await in_halves(rows, send)
+        for mark in part
+    ]
+
+
+def _cut[Item](rows: Sequence[Item], most: Callable[[], int]) -> Iterator[Sequence[Item]]:
+    """The rows in parts, each of as many as may be written by then."""
+    begun = 0
+    while begun < len(rows):
+        ended = begun + most()
+        yield rows[begun:ended]
+        begun = ended
 
 
 async def _sent(once: Once, batch: Batch) -> list[Row]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -20,7 +19,7 @@ from schemas.memory import ConsciousnessNode, Level
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, to_instant
 from substrate import reader
-from substrate.connection import QUESTIONS_AT_ONCE, Connection, Row
+from substrate.connection import READS_AT_ONCE, Connection, Row
 from substrate.cypher.query import Query
 from substrate.graph_schema import graph_name
 from tests.integration.store import NOW, ask, day, found, ids, moment, relate, remember, send, stored
@@ -639,13 +638,14 @@ async def test_more_questions_than_the_engine_takes_at_once_wait_for_their_turn(
     deps: Deps, fresh_citizen: str
 ) -> None:
     await stored(deps, remember(fresh_citizen, "harbour"))
-    async with AsyncExitStack() as held:
-        for _ in range(QUESTIONS_AT_ONCE):
-            await held.enter_async_context(deps.connection.turns)
-        waiting = asyncio.create_task(ask(deps, fresh_citizen, "harbour"))
-        await asyncio.sleep(0.05)
-        assert not waiting.done()
+    ended = asyncio.Event()
+    held = [asyncio.create_task(deps.connection.reads.run(ended.wait)) for _ in range(READS_AT_ONCE)]
+    waiting = asyncio.create_task(ask(deps, fresh_citizen, "harbour"))
+    await asyncio.sleep(0.05)
+    assert not waiting.done()
+    ended.set()
     stream = await waiting
+    await asyncio.gather(*held)
     assert (ids(found(stream)), stream.degraded) == (["harbour"], ())
 
 

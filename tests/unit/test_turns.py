@@ -1,0 +1,266 @@
+"""Whose turn it is: the law of fair order, how many at once, and what becomes of turns whose askers leave."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from substrate.turns import ASKER, KEPT, RECENT_S, Asker, Company, Turns, ask_for
+
+ADA, BOB, EVE = Asker("k1", "ada"), Asker("k1", "bob"), Asker("k2", "eve")
+
+
+@dataclass
+class Clock:
+    """Seconds that pass only when a test says so."""
+
+    seconds: float = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+@dataclass
+class Engine:
+    """Work that ends when the test says so, in the order in which it began."""
+
+    turns: Turns
+    begun: list[Asker] = field(default_factory=list)
+    ends: list[asyncio.Event] = field(default_factory=list)
+
+    def ask(self, asker: Asker) -> asyncio.Task[str]:
+        """One query of the asker, waiting or begun."""
+
+        async def work() -> str:
+            self.begun.append(asker)
+            end = asyncio.Event()
+            self.ends.append(end)
+            await end.wait()
+            return f"{asker.key} {asker.citizen}"
+
+        async def asked() -> str:
+            ASKER.set(asker)
+            return await self.turns.run(work)
+
+        return asyncio.create_task(asked())
+
+    async def end_first(self) -> None:
+        """The query that began first ends, and whoever is next begins."""
+        self.ends.pop(0).set()
+        await settled()
+
+
+async def settled() -> None:
+    """All that can happen without anything from outside has happened."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+def engine(at_once: int = 8, shared: int = 3, clock: Clock | None = None) -> Engine:
+    return Engine(Turns(at_once, shared, Company(clock or Clock())))
+
+
+async def drained(one: Engine, tasks: Sequence[asyncio.Task[str]]) -> None:
+    while one.ends:
+        await one.end_first()
+    await asyncio.gather(*tasks)
+
+
+@given(
+    asked=st.lists(st.integers(1, 6), min_size=2, max_size=6),
+    at_once=st.integers(1, 9),
+    shared=st.integers(1, 9),
+)
+def test_of_n_keys_that_wait_each_gets_every_nth_turn(asked: list[int], at_once: int, shared: int) -> None:
+    async def law() -> None:
+        one = engine(at_once, shared)
+        blockers = [one.ask(Asker("before", str(n))) for n in range(at_once)]
+        await settled()
+        before = len(one.begun)
+        tasks = [one.ask(Asker(f"k{key}", "c")) for key, many in enumerate(asked) for _ in range(many)]
+        await settled()
+        direct = len(one.begun) - before  # those for whom a turn was free
+        await drained(one, blockers + tasks)
+        served = [asker.key for asker in one.begun if asker.key != "before"][direct:]
+        left = {f"k{key}": many for key, many in enumerate(asked)}
+        for asker in one.begun[before : before + direct]:
+            left[asker.key] -= 1
+        while any(left.values()):
+            waiting = {key for key, many in left.items() if many}
+            round_, served = served[: len(waiting)], served[len(waiting) :]
+            assert set(round_) == waiting, "each that waits is served once before any is served twice"
+            for key in waiting:
+                left[key] -= 1
+
+    asyncio.run(law())
+
+
+@given(
+    askers=st.lists(st.sampled_from([ADA, BOB, EVE]), min_size=1, max_size=40),
+    at_once=st.integers(1, 9),
+    shared=st.integers(1, 9),
+)
+def test_never_more_are_at_it_than_there_are_turns_and_all_come_to_an_end(
+    askers: list[Asker], at_once: int, shared: int
+) -> None:
+    async def law() -> None:
+        one = engine(at_once, shared)
+        tasks = [one.ask(asker) for asker in askers]
+        await settled()
+        while one.ends:
+            assert len(one.ends) == one.turns.held <= at_once
+            await one.end_first()
+        assert [await task for task in tasks] == [f"{asker.key} {asker.citizen}" for asker in askers]
+        assert (one.turns.held, one.turns.waiting) == (0, 0)
+
+    asyncio.run(law())
+
+
+async def test_what_one_asker_asked_goes_in_the_order_in_which_it_came() -> None:
+    one = engine(1, 1)
+    said: list[int] = []
+
+    async def numbered(number: int) -> None:
+        said.append(number)
+
+    first = one.ask(ADA)
+    await settled()
+    rest = [asyncio.create_task(one.turns.run(partial(numbered, n))) for n in range(5)]
+    await settled()
+    await drained(one, [first])
+    await asyncio.gather(*rest)
+    assert said == [0, 1, 2, 3, 4]
+
+
+async def test_alone_an_asker_has_nearly_all_turns_and_whoever_comes_finds_one_free() -> None:
+    one = engine()
+    tasks = [one.ask(ADA) for _ in range(20)]
+    await settled()
+    assert one.begun == [ADA] * (8 - KEPT)
+    tasks.append(one.ask(EVE))
+    await settled()
+    assert one.begun[-1] == EVE, "she waits for nobody"
+    await drained(one, tasks)
+
+
+async def test_in_company_a_tenant_with_eight_questions_has_one_share() -> None:
+    one = engine(8, 3)
+    tasks = [one.ask(ADA) for _ in range(6 + 8)] + [one.ask(EVE) for _ in range(8)]
+    await settled()
+    await drained(one, tasks)
+    assert one.begun[:6] == [ADA] * 6, "nobody else was about"
+    assert one.begun[6:] == [EVE, ADA] * 8
+
+
+async def test_citizens_of_one_key_share_what_the_key_gets() -> None:
+    one = engine(1, 1)
+    tasks = [one.ask(asker) for asker in (ADA, ADA, ADA, BOB, EVE, EVE)]
+    await settled()
+    await drained(one, tasks)
+    assert one.begun == [ADA, ADA, EVE, BOB, EVE, ADA]
+
+
+async def test_whoever_has_not_asked_for_a_while_takes_no_share() -> None:
+    clock = Clock()
+    one = engine(8, 3, clock)
+    tasks = [one.ask(EVE)]
+    await settled()
+    await one.end_first()
+    tasks += [one.ask(ADA) for _ in range(8)]
+    await settled()
+    assert one.begun.count(ADA) == 1, "eve was here just now"
+    clock.seconds += RECENT_S + 0.1
+    await one.end_first()
+    assert len(one.ends) == 8 - KEPT
+    await drained(one, tasks)
+
+
+async def test_who_leaves_while_waiting_leaves_the_line_and_nothing_is_begun() -> None:
+    one = engine(1, 1)
+    first, leaver, last = one.ask(ADA), one.ask(EVE), one.ask(BOB)
+    await settled()
+    leaver.cancel()
+    await settled()
+    assert (leaver.cancelled(), one.turns.waiting) == (True, 1)
+    await drained(one, [first, last])
+    assert one.begun == [ADA, BOB]
+
+
+async def test_who_leaves_in_the_moment_of_its_turn_hands_it_on() -> None:
+    one = engine(1, 1)
+    first, leaver, last = one.ask(ADA), one.ask(EVE), one.ask(BOB)
+    await settled()
+    one.ends.pop(0).set()
+    for _ in iter(lambda: one.turns.waiting, 1):
+        await asyncio.sleep(0)
+    leaver.cancel()
+    await settled()
+    await drained(one, [first, last])
+    assert BOB in one.begun
+    assert (one.turns.held, one.turns.waiting) == (0, 0)
+
+
+async def test_work_that_has_begun_holds_its_turn_to_its_end_whoever_leaves() -> None:
+    one = engine(1, 1)
+    leaver, last = one.ask(EVE), one.ask(ADA)
+    await settled()
+    leaver.cancel()
+    await settled()
+    assert (leaver.cancelled(), one.begun) == (True, [EVE])
+    await drained(one, [last])
+    assert one.begun == [EVE, ADA]
+
+
+async def test_within_a_turn_no_other_one_is_waited_for() -> None:
+    turns = Turns(1, 1, Company(Clock()))
+
+    async def inner() -> str:
+        return "answered"
+
+    assert await turns.run(lambda: turns.run(inner)) == "answered"
+
+
+async def test_a_failure_gives_the_turn_back() -> None:
+    turns = Turns(1, 1, Company(Clock()))
+
+    async def fails(later: bool) -> None:
+        if later:
+            await asyncio.sleep(0)
+        raise ValueError("no")
+
+    for later in (False, True):
+        with pytest.raises(ValueError, match="no"):
+            await turns.run(partial(fails, later))
+    assert turns.held == 0
+
+
+async def test_in_company_a_turn_rests_as_long_as_it_took() -> None:
+    company = Company()
+    one = Engine(Turns(2, 2, company, rest_beyond_s=0.0))
+    tasks = [one.ask(EVE)]
+    await settled()
+    await one.end_first()
+    tasks += [one.ask(ADA), one.ask(ADA)]
+    await settled()
+    await asyncio.sleep(0.02)
+    await one.end_first()
+    assert (one.begun, one.turns.held) == ([EVE, ADA], 1), "ada rests"
+    for _ in iter(lambda: one.turns.waiting, 0):
+        await asyncio.sleep(0.001)
+    await settled()
+    assert one.begun == [EVE, ADA, ADA]
+    await drained(one, tasks)
+
+
+def test_a_request_counts_as_the_first_citizen_that_it_names() -> None:
+    token = ASKER.set(Asker("k1"))
+    ask_for("ada")
+    ask_for("bob")
+    assert ASKER.get() == ADA
+    ASKER.reset(token)
