@@ -15,7 +15,9 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from api import problems
 from api.auth import Keyring, Show, create_first
+from api.exports import Exports
 from api.gate import Gate
+from api.leaving import Leaving
 from api.metrics import query_in_flight
 from api.needs import closed_unless_declared
 from api.openapi import CONTACT, LICENSE, SERVERS, TAGS, Application
@@ -105,6 +107,8 @@ def create_app(settings: Settings, show: Show | None = None, failed: Failed | No
     traces = _traces(settings.server)
     app.state.open = settings.auth.open
     app.state.opening = Opening(failed)
+    app.state.exports = Exports()
+    app.add_middleware(Leaving)
     app.add_middleware(Gate, rates=Rates(settings.auth), opened=settings.auth.open)
     app.add_middleware(GZipMiddleware, minimum_size=SMALLEST_TO_COMPRESS, compresslevel=1)
     if traces:

@@ -12,6 +12,7 @@ from api.addresses import noted
 from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
 from api.erasing import OfCommand, erase_said
+from api.exports import OneExport, in_blocks
 from api.needs import ERASURES, citizen_may, needs
 from api.writing import Write
 from orchestration import citizen
@@ -90,17 +91,21 @@ async def dissonances(
 @router.get("/{citizen_id}/export", response_class=StreamingResponse, operation_id="export_citizen")
 @needs(citizen_may("read"))
 async def export_memory(
-    citizen_id: CitizenId, asked: Annotated[Exported, Query()], runtime: Opened
+    citizen_id: CitizenId, asked: Annotated[Exported, Query()], runtime: Opened, held: OneExport
 ) -> StreamingResponse:
     """The whole personal memory as lines of JSON, every record on both time axes (`docs/export.md`).
 
-    `Substrate-Notes` says what was assumed.
+    A key has one export at a time: another one is refused with 429 and `Retry-After`. `Substrate-Notes` says what
+    was assumed.
     """
     known_at = None if asked.known_at is None else to_instant(asked.known_at)
     origin = Origin(Level.N1, citizen_id)
     lines = await export([origin], runtime.deps, embeddings=asked.embeddings, known_at=known_at)
+    held.callback(lines.close)
     name = f'attachment; filename="{citizen_id}.jsonl"'
-    answer = StreamingResponse(lines, media_type="application/x-ndjson", headers={"Content-Disposition": name})
+    answer = StreamingResponse(
+        in_blocks(lines), media_type="application/x-ndjson", headers={"Content-Disposition": name}
+    )
     noted(answer, asked)
     return answer
 

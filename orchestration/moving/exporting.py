@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
@@ -30,7 +30,7 @@ class Wanted(NamedTuple):
 
 async def export(
     origins: Sequence[Origin], deps: Deps, *, embeddings: bool, known_at: Instant | None = None
-) -> Iterator[bytes]:
+) -> Generator[bytes]:
     """The lines of an export of these graphs, each as it was at one moment. Read all of them, or close it.
 
     With `known_at` as it was known then: what came later is left out.
@@ -55,7 +55,7 @@ def _close(graphs: Sequence[_Collector]) -> None:
         collected.spool.close()
 
 
-def _lines(graphs: Sequence[_Collector], *, embeddings: bool) -> Iterator[bytes]:
+def _lines(graphs: Sequence[_Collector], *, embeddings: bool) -> Generator[bytes]:
     digest = sha256()
     counts: Counter[str] = Counter()
 
