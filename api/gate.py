@@ -21,9 +21,10 @@ from api.auth import OPEN, Keyring, challenge
 from api.needs import Caller
 from api.opening import Opening
 from api.problems import problem_of
-from api.rates import Rates
+from api.rates import Rates, cost_of
 from api.runtime import now
 from schemas.errors import Forbidden, SubstrateError
+from substrate.turns import ASKER, NOBODY, Asker
 
 PUBLIC: Final = frozenset(
     ("/", "/health/live", "/health/ready", "/docs", "/docs/oauth2-redirect", "/openapi.json")
@@ -77,6 +78,7 @@ class Gate:
         scope["state"].update(request_id=request_id, caller=None)
         answered = Answered(send, {"X-Request-Id": request_id, **_fixed(scope["path"])})
         token = observability.REQUEST.set(scope["state"])
+        asker = ASKER.set(NOBODY)
         try:
             with metrics.in_flight():
                 refusal = await self._refusal(scope, headers, answered)
@@ -86,6 +88,7 @@ class Gate:
             metrics.request(scope["method"], observability.route_of(scope), answered.status, seconds)
             if not is_public(scope["path"]):
                 observability.note(scope, answered.status, seconds * 1000)
+            ASKER.reset(asker)
             observability.REQUEST.reset(token)
 
     async def _refusal(self, scope: Scope, headers: dict[bytes, bytes], answered: Answered) -> Response | None:
@@ -97,7 +100,8 @@ class Gate:
         try:
             principal = await keyring_of(scope).principal(headers, now())
             scope["state"]["caller"] = Caller(principal)
-            answered.headers |= await self.rates.count(principal.key_id)
+            ASKER.set(Asker(principal.key_id))
+            answered.headers |= await self.rates.count(principal.key_id, cost_of(scope["method"], scope["path"]))
         except SubstrateError as error:
             return problem_of(error, scope["path"], challenge(error, headers))
         return None

@@ -11,10 +11,23 @@ from limits.aio.strategies import MovingWindowRateLimiter
 from limits.errors import StorageError
 from limits.storage import storage_from_string
 
+from api.leaving import QUESTIONS
 from schemas.errors import RateLimited, Unavailable
 from schemas.settings import AuthSettings
 
+QUESTION, EXPORT = 4, 40
+_READ: Final = {"identity": QUESTION, "dissonances": QUESTION, "export": EXPORT}
+"""By the end of the address, below a citizen's."""
 LEFT_FIELDS: Final = ("RateLimit-Policy", "RateLimit")
+
+
+def cost_of(method: str, path: str) -> int:
+    """As how many requests one counts: what asks a whole memory is dearer than what reads or writes a part."""
+    if method == "POST" and path in QUESTIONS:
+        return QUESTION
+    if method == "GET" and path.startswith("/v1/citizens/"):
+        return _READ.get(path.rpartition("/")[2], 1)
+    return 1
 
 
 class Rates:
@@ -32,15 +45,17 @@ class Rates:
         )
         self._window = MovingWindowRateLimiter(storage)
 
-    async def count(self, key_id: str) -> dict[str, str]:
-        """Count one request of the key; the headers that say what is left.
+    async def count(self, key_id: str, cost: int = 1) -> dict[str, str]:
+        """Count one request of the key, as `cost` of them; the headers that say what is left.
+
+        One that costs more than there ever is costs all of it.
 
         Raises RateLimited, and Unavailable when the Redis that counts does not answer.
         """
         if self._limit is None:
             return {}
         try:
-            within = await self._window.hit(self._limit, key_id)
+            within = await self._window.hit(self._limit, key_id, cost=min(cost, self._limit.amount))
             reset, left = await self._window.get_window_stats(self._limit, key_id)
         except StorageError as error:
             raise Unavailable("the store of the rate limits does not answer", remedy="Try again.") from error

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.rates import Rates
+from api.rates import Rates, cost_of
 from schemas.errors import RateLimited, Unavailable
 from schemas.settings import AuthSettings, Settings
 from tests.acceptance.conftest import Service
@@ -183,6 +183,26 @@ async def test_a_key_may_send_so_many_requests_and_is_told_when_to_come_back() -
     assert 3590 <= refused.value.retry_after <= 3600
     assert await rates.count("b")
     assert await Rates(AuthSettings(rate_limit="off")).count("a") == {}
+
+
+async def test_a_dear_request_counts_as_several() -> None:
+    costs = {
+        ("POST", "/v1/retrieve"): 4,
+        ("POST", "/v1/wake"): 4,
+        ("GET", "/v1/citizens/ada/identity"): 4,
+        ("GET", "/v1/citizens/ada/export"): 40,
+        ("GET", "/v1/citizens/ada/state"): 1,
+        ("GET", "/v1/memories/N1/export"): 1,
+        ("POST", "/v1/memories"): 1,
+    }
+    assert {asked: cost_of(*asked) for asked in costs} == costs
+    rates = Rates(AuthSettings(rate_limit="9/hour"))
+    left = [(await rates.count("a", 4))["RateLimit"].split(";")[1] for _ in range(2)]
+    assert left == ["r=5", "r=1"]
+    with pytest.raises(RateLimited):
+        await rates.count("a", 4)
+    assert (await rates.count("a", 1))["RateLimit"].split(";")[1] == "r=0", "a cheap one still goes"
+    assert (await rates.count("b", 40))["RateLimit"].split(";")[1] == "r=0", "no request is dearer than the limit"
 
 
 async def test_without_the_redis_that_counts_nothing_is_let_through() -> None:
