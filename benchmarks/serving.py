@@ -29,7 +29,7 @@ from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSet
 settings = Settings(
     store=StoreSettings(data=Path(sys.argv[2]), url=sys.argv[3] or None, host=None),
     embedding=EmbeddingSettings(embedding="benchmarks.serving:Hashing"),
-    auth=AuthSettings(admin_key=sys.argv[4], rate_limit="off"),
+    auth=AuthSettings(admin_key=sys.argv[4], rate_limit=sys.argv[5]),
 )
 uvicorn.run(create_service(settings), host="127.0.0.1", port=int(sys.argv[1]), log_level="critical", ws="none")
 """
@@ -60,9 +60,10 @@ class Hashing(BaseEmbedding):
 class Served:
     """A service on a data directory, or on the engine at `url`."""
 
-    def __init__(self, data: Path, url: str = "") -> None:
+    def __init__(self, data: Path, url: str = "", *, rate_limit: str = "off") -> None:
         self.data = data
         self._url = url
+        self._rate_limit = rate_limit
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = int(probe.getsockname()[1])
@@ -71,7 +72,7 @@ class Served:
     async def start(self) -> None:
         """Start the service if it does not run, and wait until it is ready."""
         if self._process is None or self._process.poll() is not None:
-            words = [sys.executable, "-c", SERVE, str(self.port), str(self.data), self._url, KEY]
+            words = [sys.executable, "-c", SERVE, str(self.port), str(self.data), self._url, KEY, self._rate_limit]
             self._process = await asyncio.to_thread(
                 subprocess.Popen, words, cwd=Path(__file__).parents[1], stderr=subprocess.DEVNULL
             )
