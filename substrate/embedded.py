@@ -7,7 +7,8 @@ Who holds what:
   that into an exclusive lock was the last one, and stops the engine; otherwise it goes on for the others.
 - Whoever finds the lock free starts the engine, be it the first one or one of several whose engine died.
 - An engine whose starter was killed goes on serving; the next process to open the directory connects to it. When
-  nobody does, the engine's keeper (`substrate.engine_keeper`) ends it after `LEASE_S`.
+  nobody does, the engine's keeper (`substrate.engine_keeper`) ends it after `LEASE_S`. Whoever starts an engine,
+  or finds one, sees that it has a keeper.
 - An engine that loads is never stopped: whoever leaves it, leaves it to its keeper.
 - Only our own child, or the process that the kernel names as the listener on our socket, is ever signalled.
 """
@@ -27,16 +28,16 @@ from typing import Final
 from schemas.errors import EngineFault, SubstrateError, Unavailable
 from substrate import engine_loading
 from substrate.engine_loading import Loading
-from substrate.engine_process import Launch, file_fault, launch, start_fault
+from substrate.engine_locks import POLL_S, lock_within, try_lock
+from substrate.engine_process import Launch, file_fault, launch, see_to_keeper, start_fault
 from substrate.engine_socket import Pulse, listens, ping, remove_socket, signal_listener, socket_of
 
-LEASE_S: Final = 60.0
+LEASE_S: Final = 5.0
 """How long an engine goes on without users, after its last one was killed or left while it loaded."""
 TOLD_AFTER_S: Final = 1.0
 LEAVE_GRACE_S: Final = 2.0
 STOP_GRACE_S: Final = 10.0
 KILL_GRACE_S: Final = 5.0
-POLL_S: Final = 0.005
 LOOKS: Final = 3
 
 
@@ -98,7 +99,7 @@ class EmbeddedEngine:
         try:
             if self._users is None:
                 await asyncio.to_thread(self.directory.mkdir, mode=0o700, parents=True, exist_ok=True)
-                self._users = await _lock_within(
+                self._users = await lock_within(
                     self.directory / "engine.users", fcntl.LOCK_SH, STOP_GRACE_S + 2 * KILL_GRACE_S
                 )
         except OSError as error:
@@ -185,8 +186,7 @@ class EmbeddedEngine:
         while not self._stopping:
             pulse = await ping(self.socket)
             if pulse is Pulse.READY:
-                if started is not None:
-                    await asyncio.to_thread(engine_loading.note, self.directory)
+                await self._settle(started)
                 return started is not None and started.running
             if started is None:
                 started = await self._launch_if_free()
@@ -199,6 +199,16 @@ class EmbeddedEngine:
                 raise self._mute_fault()
             await asyncio.sleep(POLL_S)
         raise Unavailable("The embedded engine is being stopped.", remedy="Start the service again.")
+
+    async def _settle(self, started: Launch | None) -> None:
+        """Of an engine that answers now: keep how long its load took, if it is ours; see that it has a keeper."""
+        if started is not None:
+            await asyncio.to_thread(engine_loading.note, self.directory)
+            return
+        try:
+            await asyncio.to_thread(see_to_keeper, self.directory, self._lease_s)
+        except OSError as error:
+            raise file_fault(self.directory, error) from error
 
     async def _tell_waiting(self, tell_at: float) -> float:
         """Tell how far the engine is, when it is time to; when it is time again."""
@@ -270,30 +280,6 @@ class EmbeddedEngine:
             self._launch.process.send_signal(sign)
             return True
         return signal_listener(self.socket, sign)
-
-
-def try_lock(path: Path, mode: int = fcntl.LOCK_EX) -> int | None:
-    """Open and lock `path`; None when another holds it. Close the descriptor to let go."""
-    # fcntl, not filelock: that one unlocks before it closes, which would take the lock from the engine too.
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(handle, mode | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(handle)
-        return None
-    except BaseException:
-        os.close(handle)
-        raise
-    return handle
-
-
-async def _lock_within(path: Path, mode: int, seconds: float) -> int | None:
-    give_up = time.monotonic() + seconds
-    while True:
-        handle = try_lock(path, mode)
-        if handle is not None or time.monotonic() > give_up:
-            return handle
-        await asyncio.sleep(POLL_S)
 
 
 async def _is_last(users: int) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from schemas.errors import Unavailable
 from substrate.connection import Connection, GraphMissing
-from substrate.embedded import try_lock
+from substrate.engine_locks import try_lock
 
 LIMIT_S: Final = 600.0
 STEP_S: Final = 0.01

@@ -21,6 +21,7 @@ from redis.asyncio import Redis
 
 from schemas.errors import EngineFault
 from substrate import engine_keeper
+from substrate.engine_locks import try_lock
 from substrate.engine_socket import place_socket, write_private
 
 MODULE_ARGUMENTS: Final = (
@@ -148,7 +149,7 @@ class Launch:
 def launch(directory: Path, lock: int, lease_s: float) -> Launch:
     """Start redis-server on `directory` and hand it the descriptor `lock`; does not wait until it answers.
 
-    Its keeper, which is started with it, ends it when it had no users for `lease_s` seconds.
+    Its keeper, which is started before it, ends it when it had no users for `lease_s` seconds.
     Raises EngineFault when the disk is full or the binaries are missing, OSError when a file cannot be made.
     """
     server, module = bundled_binaries()
@@ -166,16 +167,11 @@ def launch(directory: Path, lock: int, lease_s: float) -> Launch:
         arguments=MODULE_ARGUMENTS,
     )
     write_private(settings, text)
+    see_to_keeper(directory, lease_s)
     with log.open("ab") as out:
         os.fchmod(out.fileno(), 0o600)
         start = out.tell()
-        made = Launch(_spawn([server, settings], directory, lock, out), log, start)
-    try:
-        _spawn_keeper(directory, socket, (made.process.pid, lease_s))
-    except EngineFault:
-        made.process.kill()
-        raise
-    return made
+        return Launch(_spawn([server, settings], directory, lock, out), log, start)
 
 
 def _spawn(command: list[Path], directory: Path, lock: int, out: IO[bytes]) -> subprocess.Popen[bytes]:
@@ -199,9 +195,23 @@ def _spawn(command: list[Path], directory: Path, lock: int, out: IO[bytes]) -> s
     return process
 
 
-def _spawn_keeper(directory: Path, socket: Path, of: tuple[int, float]) -> None:
+def see_to_keeper(directory: Path, lease_s: float) -> None:
+    """See that the directory has a keeper: it ends the engine when that had no users for `lease_s` seconds.
+
+    Raises EngineFault when one is needed and cannot be run, OSError when its lock cannot be made.
+    """
+    held = try_lock(directory / "engine.keeper")
+    if held is None:
+        return
+    try:
+        _spawn_keeper(directory, lease_s, held)
+    finally:
+        os.close(held)
+
+
+def _spawn_keeper(directory: Path, lease_s: float, held: int) -> None:
     """Start the keeper: with nothing but the standard library, in a session of its own as the engine is."""
-    words = [sys.executable, "-I", "-S", engine_keeper.__file__, str(directory), str(socket), *map(str, of)]
+    words = [sys.executable, "-I", "-S", engine_keeper.__file__, str(directory), str(lease_s), str(held)]
     try:
         keeper = subprocess.Popen(
             words,
@@ -209,6 +219,7 @@ def _spawn_keeper(directory: Path, socket: Path, of: tuple[int, float]) -> None:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            pass_fds=(held,),
             start_new_session=True,
         )
     except OSError as error:

@@ -18,6 +18,8 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+from substrate import engine_keeper
+
 # sun_path holds 104 bytes on macOS and 108 on Linux, the closing NUL included.
 SOCKET_PATH_LIMIT: Final = 103
 PING_LIMIT_S: Final = 2.0
@@ -53,12 +55,7 @@ async def ping(socket: Path) -> Pulse:
 
 def socket_of(directory: Path) -> Path:
     """Where the engine of `directory` listens: in it, or where `engine.where` says."""
-    with contextlib.suppress(FileNotFoundError):
-        recorded = (directory / "engine.where").read_bytes()
-        # A crash of the machine can leave the record empty or full of zeros.
-        if recorded.startswith(b"/") and b"\0" not in recorded:
-            return Path(os.fsdecode(recorded))
-    return directory / "engine.sock"
+    return Path(engine_keeper.socket_in(str(directory)))
 
 
 def remove_socket(directory: Path) -> None:

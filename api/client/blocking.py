@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from functools import wraps
 from pathlib import Path
@@ -26,11 +27,32 @@ def _waiting[**P, R](
     return wait
 
 
+class _Threads(ThreadPoolExecutor):
+    """Threads for what blocks. A program that ends gets no more: whoever asks then does the work itself."""
+
+    def submit[**P, R](self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
+        """The work, begun or done."""
+        if _program_runs():
+            return super().submit(work, *args, **kwargs)
+        done: Future[R] = Future()
+        try:
+            done.set_result(work(*args, **kwargs))
+        except BaseException as error:  # noqa: BLE001  (it is the caller's, as it would be from a thread)
+            done.set_exception(error)
+        return done
+
+
+def _program_runs() -> bool:
+    """Whether the program has not come to its end: what is registered with `atexit` runs after it."""
+    return threading.main_thread().is_alive()
+
+
 class _Lane:
     """A loop in a thread, with one client held open in it: opened and closed by the same task."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
+        self._loop.set_default_executor(_Threads())
         self._thread = threading.Thread(target=self._turn, name="substrate", daemon=True)
         self._thread.start()
         self._closing = asyncio.Event()
@@ -83,7 +105,8 @@ class _Lane:
             await self._held
 
     def _end(self) -> None:
-        self.run(self._loop.shutdown_default_executor())
+        if _program_runs():
+            self.run(self._loop.shutdown_default_executor())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

@@ -19,7 +19,7 @@ import pytest
 from schemas.errors import EngineFault, Unavailable
 from substrate import embedded, engine_loading, engine_process
 from substrate.embedded import EmbeddedEngine
-from substrate.engine_keeper import Kept, keep
+from substrate.engine_keeper import Keeper
 from substrate.engine_loading import Loading
 from substrate.engine_socket import Pulse, ping
 from tests.integration.test_embedded import becomes, engines_in, gone, remember, remembered
@@ -201,15 +201,15 @@ class Enough(Exception):
 
 async def kept(engine: EmbeddedEngine, home: Path, times: int) -> None:
     """What a keeper without any patience does in so many looks, without the pauses between them."""
-    [pid] = engines_in(home)
     rounds = iter(range(times))
+    held = os.open(home / "held", os.O_RDWR | os.O_CREAT)
 
     def sleep(_: float) -> None:
         if next(rounds, None) is None:
             raise Enough
 
     with contextlib.suppress(Enough):
-        await asyncio.to_thread(keep, Kept(str(engine.directory), str(engine.socket), pid, 0.0), sleep)
+        await asyncio.to_thread(Keeper(str(engine.directory), 0.0, held).keep, sleep)
 
 
 async def test_an_engine_that_somebody_uses_goes_on_whoever_started_it(home: Path) -> None:

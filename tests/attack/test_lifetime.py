@@ -1,0 +1,116 @@
+"""An engine without users ends by itself, soon, however its last user left; every process ends when told to."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.attack.lives import OPENED, Spoken, becomes, close, command, ended, left_alone, program
+from tests.integration.test_embedded import engines_in
+
+ENDINGS: Final = {
+    "without close": ("", 0),
+    "by an exception": ("raise ValueError('on purpose')", 1),
+    "at once": ("os._exit(3)", 3),
+    "killed": ("os.kill(os.getpid(), signal.SIGKILL)", -signal.SIGKILL),
+    "closed at exit": ("atexit.register(memory.close)", 0),
+    "without its directory": ("kept(sys.argv[1]); shutil.rmtree(sys.argv[1])", 0),
+}
+"""How a Python program ends that has opened a store, and its status."""
+KILLED_BEFORE_ITS_KEEPER: Final = """
+import os, signal
+from substrate import engine_process
+spawn = engine_process._spawn
+def spawn_and_die(*given):
+    spawn(*given)
+    os.kill(os.getpid(), signal.SIGKILL)
+engine_process._spawn = spawn_and_die
+"""
+
+
+@pytest.fixture(autouse=True)
+def wordless_embedding(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No process of a test waits for an embedder."""
+    monkeypatch.setenv("SUBSTRATE_EMBEDDING", "none")
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    place = Path(tempfile.mkdtemp(prefix="lifetime-test-"))
+    yield place
+    for pid in engines_in(place):
+        os.kill(pid, signal.SIGKILL)
+    shutil.rmtree(place, ignore_errors=True)
+
+
+@pytest.fixture
+def running() -> Iterator[list[subprocess.Popen[str]]]:
+    processes: list[subprocess.Popen[str]] = []
+    yield processes
+    for process in processes:
+        close(process)
+
+
+def test_a_program_that_ends_in_any_way_leaves_no_engine(home: Path, running: list[subprocess.Popen[str]]) -> None:
+    programs = {name: program(OPENED + how, home / name) for name, (how, _) in ENDINGS.items()}
+    running += programs.values()
+    for name, process in programs.items():
+        status, said = ended(process)
+        assert status == ENDINGS[name][1], (name, said)
+        if status != 1:
+            assert said == "", name
+    assert left_alone(home)
+
+
+def test_a_starter_that_is_killed_before_it_has_done_leaves_no_engine(
+    home: Path, running: list[subprocess.Popen[str]]
+) -> None:
+    running.append(program(KILLED_BEFORE_ITS_KEEPER + OPENED, home / "data"))
+    assert ended(running[0])[0] == -signal.SIGKILL
+    assert left_alone(home)
+
+
+@pytest.mark.parametrize("words", [["serve", "--port", "1", "--open"], ["demo"]], ids=["serve", "demo"])
+def test_a_command_that_is_killed_as_its_engine_comes_up_leaves_no_engine(
+    home: Path, running: list[subprocess.Popen[str]], words: list[str]
+) -> None:
+    running.append(command(home / "data", *words))
+    assert becomes(lambda: bool(engines_in(home)) or running[0].poll() is not None)
+    running[0].kill()
+    assert left_alone(home)
+
+
+@pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
+def test_a_server_of_the_protocol_ends_with_its_engine_though_its_input_is_open(
+    home: Path, running: list[subprocess.Popen[str]], sign: signal.Signals
+) -> None:
+    running.append(command(home / "data", "mcp"))
+    spoken = Spoken(running[0])
+    spoken.greet()
+    assert not spoken.call("remember", citizen_id="ada", name="Tea").get("isError")
+    running[0].send_signal(sign)
+    assert ended(running[0])[0] == (-sign if sign is signal.SIGKILL else 130)
+    assert left_alone(home)
+
+
+def test_a_server_of_the_protocol_ends_though_nobody_reads_what_it_says(
+    home: Path, running: list[subprocess.Popen[str]]
+) -> None:
+    running.append(command(home / "data", "mcp"))
+    spoken = Spoken(running[0])
+    spoken.greet()
+    for _ in range(40):
+        spoken.ask("tools/list", {})  # some 8 KB each: more than a pipe holds
+    spoken.ask("tools/call", {"name": "remember", "arguments": {"citizen_id": "ada", "name": "Tea"}})
+    assert becomes(lambda: bool(engines_in(home)))
+    running[0].terminate()
+    assert ended(running[0])[0] == 130
+    assert left_alone(home)
