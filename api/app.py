@@ -70,22 +70,25 @@ SMALLEST_TO_COMPRESS: Final = 1400
 """Bytes of one packet: what fits is sent as it is."""
 
 
-def create_app(settings: Settings, show: Show | None = None, failed: Failed | None = None) -> FastAPI:
+def create_app(
+    settings: Settings, show: Show | None = None, failed: Failed | None = None, waiting: Waiting | None = None
+) -> FastAPI:
     """The application. It opens the store and the embedder at its start and closes them at its end.
 
     `show` is given the administrator's key that is made for a store without keys; without it none is made. With
     `failed` the application serves while the engine loads, and that is told when the store then cannot be opened.
+    `waiting` is told how far the engine is, as long as it loads.
     """
 
     @asynccontextmanager
-    async def opened(waiting: Waiting) -> AsyncIterator[tuple[Runtime, Keyring]]:
-        async with running(settings, waiting) as runtime, _keyring(runtime, show) as keyring:
+    async def opened(waits: Waiting) -> AsyncIterator[tuple[Runtime, Keyring]]:
+        async with running(settings, waits) as runtime, _keyring(runtime, show) as keyring:
             runtime.deps.connection.around = traces.query if traces else query_in_flight
             yield runtime, keyring
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.opening = Opening(failed)
+        app.state.opening = Opening(failed, waiting)
         async with app.state.opening.held(opened):
             yield
         if traces:
@@ -106,7 +109,7 @@ def create_app(settings: Settings, show: Show | None = None, failed: Failed | No
     )
     traces = _traces(settings.server)
     app.state.open = settings.auth.open
-    app.state.opening = Opening(failed)
+    app.state.opening = Opening(failed, waiting)
     app.state.exports = Exports()
     app.add_middleware(Leaving)
     app.add_middleware(Gate, rates=Rates(settings.auth), opened=settings.auth.open)

@@ -27,13 +27,14 @@ class Opening:
     """Holds the store open, in a task of its own.
 
     `failed`: the application serves while the engine loads, and this is told when the store then cannot be opened.
-    Without it the application waits until the store is open.
+    Without it the application waits until the store is open. `waiting` is told how far an engine is that loads.
     """
 
-    def __init__(self, failed: Failed | None = None) -> None:
+    def __init__(self, failed: Failed | None = None, waiting: Waiting | None = None) -> None:
         self.runtime: Runtime | None = None
         self.keyring: Keyring | None = None
         self._failed = failed
+        self._waiting = waiting
         self._fault: SubstrateError | None = None
         self._loading: Loading | None = None
         self._logged_at = -LOGGED_EVERY_S
@@ -94,6 +95,8 @@ class Opening:
         if loading.seconds - self._logged_at >= LOGGED_EVERY_S or loading.seconds < self._logged_at:
             self._logged_at = loading.seconds
             logger.info("waiting: %s", loading.said())
+        if self._waiting is not None:
+            self._waiting(loading)
         if self.runtime is None:
             self._loading = loading
             if self._failed is not None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-import signal
 import sys
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from datetime import datetime
@@ -20,6 +18,7 @@ from rapidfuzz import fuzz, process
 from rich.console import Console
 from rich.text import Text
 
+from api.cli import stopping
 from api.runtime import Runtime, Waiting, running
 from orchestration.deps import Deps
 from orchestration.formats.reading import moment
@@ -36,6 +35,8 @@ from schemas.settings import (
 from schemas.temporal import Instant, check_digits
 from substrate.engine_loading import Loading
 from substrate.graph_schema import CITIZEN_PREFIX, graph_name
+
+run = stopping.run
 
 _NAMES_SHOWN = 5
 _TELL_EVERY_S = 5.0
@@ -78,25 +79,6 @@ def _group[T: BaseSettings](kind: type[T]) -> T:
         return checked(kind, {}, {name: f"SUBSTRATE_{name.upper()}" for name in kind.model_fields})
     except SettingsError as error:
         raise InvalidRequest(str(error), remedy='Lists are written as JSON, such as ["https://a.org"].') from error
-
-
-def run[T](work: Coroutine[Any, Any, T]) -> T:
-    """Run to the end. Whoever asks us to stop cancels the work, so that the engine is left in order.
-
-    Raises KeyboardInterrupt when that happened.
-    """
-    try:
-        return asyncio.run(_stoppable(work))
-    except asyncio.CancelledError as error:
-        raise KeyboardInterrupt from error
-
-
-async def _stoppable[T](work: Coroutine[Any, Any, T]) -> T:
-    task = asyncio.current_task()
-    if task is not None:
-        for sign in (signal.SIGTERM, signal.SIGHUP):
-            asyncio.get_running_loop().add_signal_handler(sign, task.cancel)
-    return await work
 
 
 def opened(settings: Settings) -> AbstractAsyncContextManager[Runtime]:

@@ -1,17 +1,25 @@
-"""`substrate mcp`: the Model Context Protocol over standard input and output."""
+"""`substrate mcp`: the Model Context Protocol over standard input and output.
+
+Hosts wait some seconds for the first answer: what the store needs is imported when that is given.
+"""
 
 from __future__ import annotations
 
-from contextlib import AbstractAsyncContextManager
-from typing import Annotated
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
-from mcp.server.stdio import stdio_server
 
-from api.app import installed_version
-from api.cli import edge
+from api.cli import stopping
+from api.cli.program import code_of, installed_version, tell
 from api.client import AsyncSubstrate
-from api.mcp.server import make_server
+from api.mcp.opened import OpenedBeside, Say
+from api.mcp.server import Context, make_server
+from api.mcp.streams import standard_streams
+from schemas.errors import SubstrateError
 
 app = typer.Typer(add_completion=False)
 
@@ -28,15 +36,41 @@ def mcp(
     ] = None,
 ) -> None:
     """Serve agents over standard input and output, with the engine in the data directory or a service."""
-    if url is not None:
-        edge.run(_serve(AsyncSubstrate(url)))
-        return
-    settings = edge.settings_of(ctx)
-    edge.run(_serve(AsyncSubstrate.opened(settings)))
+    fault = stopping.run(_serve(ctx, url))
+    if fault is not None:
+        raise typer.Exit(code_of(fault))
 
 
-async def _serve(opening: AbstractAsyncContextManager[AsyncSubstrate]) -> None:
-    async with opening as client:
-        server = make_server(lambda _: client, installed_version())
-        async with stdio_server() as (reading, writing):
+async def _serve(ctx: typer.Context, url: str | None) -> SubstrateError | None:
+    """What kept the store closed to the end, which was told when it was found."""
+
+    @asynccontextmanager
+    async def opened(say: Say) -> AsyncIterator[AsyncSubstrate]:
+        if url is not None:
+            async with AsyncSubstrate(url) as client:
+                yield client
+            return
+        edge = await asyncio.to_thread(import_module, "api.cli.edge")
+        await asyncio.to_thread(import_module, "api.app")
+        shown = edge.tell_waiting()
+
+        def waits(loading: Any) -> None:
+            say(loading.said())
+            shown(loading)
+
+        async with AsyncSubstrate.opened(edge.settings_of(ctx), waits) as client:
+            yield client
+
+    store = OpenedBeside(opened, tell)
+
+    async def client_of(context: Context) -> AsyncSubstrate:
+        async def report(seconds: float, said: str) -> None:
+            await context.session.report_progress(seconds, message=said)
+
+        return await store.client(report)
+
+    async with store.held():
+        server = make_server(client_of, installed_version())
+        async with standard_streams() as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
+    return store.fault

@@ -154,9 +154,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         _say(_usage_line(error))
         return error.exit_code
     except SubstrateError as error:
-        for line in _lines(error):
-            _say(line)
-        return next(code for kind, code in _CODES if isinstance(error, kind))
+        tell(error)
+        return code_of(error)
     except (KeyboardInterrupt, typer.Abort):
         return EXIT_INTERRUPTED
     except Exception as error:  # noqa: BLE001  (the last line of defence: nobody is shown a traceback unasked)
@@ -167,6 +166,17 @@ def _run(arguments: Sequence[str] | None) -> int:
         if _debugging():
             traceback.print_exc()
         return EXIT_DEFECT
+
+
+def code_of(error: SubstrateError) -> int:
+    """The exit code of an error."""
+    return next(code for kind, code in _CODES if isinstance(error, kind))
+
+
+def tell(error: SubstrateError) -> None:
+    """Say on stderr what is wrong and what to do."""
+    for line in _lines(error):
+        _say(line)
 
 
 def _lines(error: SubstrateError) -> Sequence[str]:

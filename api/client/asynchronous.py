@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from importlib import import_module
@@ -48,11 +48,16 @@ class AsyncSubstrate(Asking, Memories, Links, Commands, Citizens, Service):
 
     @classmethod
     @asynccontextmanager
-    async def opened(cls, settings: Settings) -> AsyncIterator[AsyncSubstrate]:
-        """The same without a service, on the store that the settings name; nobody is asked for a key."""
+    async def opened(
+        cls, settings: Settings, waiting: Callable[[Any], None] | None = None
+    ) -> AsyncIterator[AsyncSubstrate]:
+        """The same without a service, on the store that the settings name; nobody is asked for a key.
+
+        `waiting` is told again and again how far an embedded engine is (a `Loading`), as long as it loads.
+        """
         within = replace(settings, auth=AuthSettings(open=True))
         # The engine is no business of those who only call a service: they do not pay for its import.
-        app = import_module("api.app").create_app(within)
+        app = import_module("api.app").create_app(within, waiting=waiting)
         async with app.router.lifespan_context(app), cls.inside(app) as client:
             yield client
 

@@ -65,7 +65,7 @@ class Door:
         inner: ASGIApp = manager.handle_request
         return inner
 
-    def _client(self, context: Any) -> AsyncSubstrate:
+    async def _client(self, context: Any) -> AsyncSubstrate:
         request: Request = context.request
         headers = {name: request.headers[name] for name in HANDED_ON if name in request.headers}
         return AsyncSubstrate.inside(self._app, headers, attempts=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import mcp_types as types
@@ -19,7 +19,7 @@ from schemas.errors import SubstrateError
 
 type Context = ServerRequestContext[Any]
 type Page = types.PaginatedRequestParams | None
-type ClientOf = Callable[[Context], AsyncSubstrate]
+type ClientOf = Callable[[Context], Awaitable[AsyncSubstrate]]
 
 INSTRUCTIONS: Final = (
     "Memory that outlives this conversation. Wake or recall before you answer; remember what matters; correct "
@@ -58,7 +58,8 @@ class _Handlers:
             known = ", ".join(_BY_NAME)
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name}; there are {known}")
         try:
-            return _result(await tool.does(self._client_of(context), _checked(tool.takes, params.arguments or {})))
+            asked = _checked(tool.takes, params.arguments or {})
+            return _result(await tool.does(await self._client_of(context), asked))
         except SubstrateError as error:
             return _failed(error)
 
@@ -75,7 +76,7 @@ class _Handlers:
         if found is None:
             raise MCPError(types.INVALID_PARAMS, f"there is no such resource; there is {FOCUS}")
         try:
-            said = await wake(self._client_of(context), _checked(Wake, {"citizen_id": found[1]}))
+            said = await wake(await self._client_of(context), _checked(Wake, {"citizen_id": found[1]}))
         except SubstrateError as error:
             raise MCPError(types.INVALID_PARAMS, error.detail, _problem(error)) from error
         text = types.TextResourceContents(uri=params.uri, mime_type="text/plain", text=said.text)

@@ -1,0 +1,132 @@
+"""Standard input and output of a server, which never keep the process from its end.
+
+A thread that waits for a line, or for somebody to read one, cannot be called back: who cancelled the server would
+wait for it. Here one thread reads and one writes, and the process ends without them. Meanwhile file 0 is empty and
+file 1 is standard error, so that nothing but the protocol reads or writes the wire.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import Any, Final
+
+from anyio import ClosedResourceError
+from mcp.server.stdio import stdio_server
+
+CHUNK_BYTES: Final = 1 << 16
+
+
+@asynccontextmanager
+async def standard_streams() -> AsyncIterator[tuple[Any, Any]]:
+    """The two streams of the protocol's messages, on standard input and output."""
+    with _taken(0, os.open(os.devnull, os.O_RDONLY)) as wire_in, _taken(1, os.dup(2)) as wire_out:
+        # The SDK asks of its files no more than what these two have.
+        lines: Any = Lines(wire_in)
+        output: Any = Output(wire_out)
+        async with stdio_server(lines, output) as streams:
+            yield streams
+
+
+@contextmanager
+def _taken(standard: int, instead: int) -> Iterator[int]:
+    """The file that was `standard` under another number, and `instead` in its place; it is never closed."""
+    wire = os.dup(standard)
+    os.dup2(instead, standard)
+    os.close(instead)
+    try:
+        yield wire
+    finally:
+        os.dup2(wire, standard)
+
+
+class Lines:
+    """The lines of a file, one at a time, however long the next one takes."""
+
+    def __init__(self, file: int) -> None:
+        self._file = file
+        self._loop = asyncio.get_running_loop()
+        self._lines: asyncio.Queue[str | None] = asyncio.Queue(maxsize=1)
+        threading.Thread(target=self._read, name="lines", daemon=True).start()
+
+    def __aiter__(self) -> Lines:
+        return self
+
+    async def __anext__(self) -> str:
+        line = await self._lines.get()
+        if line is None:
+            raise StopAsyncIteration
+        return line
+
+    def _read(self) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody listens
+            for line in _lines_of(self._file):
+                self._put(line.decode(errors="replace"))
+            self._put(None)
+
+    def _put(self, line: str | None) -> None:
+        putting = self._lines.put(line)
+        try:
+            asyncio.run_coroutine_threadsafe(putting, self._loop).result()
+        except BaseException:
+            putting.close()
+            raise
+
+
+class Output:
+    """A file to which texts are written in their order, however slowly it is read."""
+
+    def __init__(self, file: int) -> None:
+        self._file = file
+        self._loop = asyncio.get_running_loop()
+        self._texts: queue.SimpleQueue[tuple[bytes, asyncio.Future[None]]] = queue.SimpleQueue()
+        threading.Thread(target=self._write, name="output", daemon=True).start()
+
+    async def write(self, text: str) -> None:
+        """Return when the text is written. Raises ClosedResourceError when nobody will read it."""
+        written: asyncio.Future[None] = self._loop.create_future()
+        self._texts.put((text.encode(), written))
+        await written
+
+    async def flush(self) -> None:
+        """Nothing: what was written is out."""
+
+    def _write(self) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody waits
+            while True:
+                text, written = self._texts.get()
+                lost = _lost(self._file, text)
+                self._loop.call_soon_threadsafe(_tell, written, lost)
+
+
+def _tell(written: asyncio.Future[None], lost: bool) -> None:
+    if written.done():
+        return
+    if lost:
+        written.set_exception(ClosedResourceError())
+    else:
+        written.set_result(None)
+
+
+def _lost(file: int, text: bytes) -> bool:
+    """Write the text; whether nobody will read it."""
+    left = memoryview(text)
+    try:
+        while left:
+            left = left[os.write(file, left) :]
+    except OSError:
+        return True
+    return False
+
+
+def _lines_of(file: int) -> Iterator[bytes]:
+    rest = b""
+    while chunk := os.read(file, CHUNK_BYTES):
+        *whole, rest = (rest + chunk).split(b"\n")
+        yield from whole
+    if rest:
+        yield rest
