@@ -13,6 +13,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from api.client import AsyncSubstrate
+from api.mcp import schemas
 from api.mcp.tools import TOOLS, Said, Tool, Wake, wake
 from api.problems import fault_line, invalid, shortened
 from schemas.errors import SubstrateError
@@ -27,6 +28,16 @@ INSTRUCTIONS: Final = (
 )
 FOCUS: Final = "substrate://citizens/{citizen_id}/focus"
 _FOCUS: Final = re.compile(r"substrate://citizens/([^/]+)/focus")
+NAMES: Final = {
+    "query_text": "query",
+    "description": "text",
+    "emotion_vector": "emotions",
+    "current_energy": "energy",
+    "current_emotions": "emotions",
+    "current_goal": "goal",
+}
+"""What the tools call what REST calls otherwise."""
+_ELSEWHERE: Final = re.compile(rf"\b({'|'.join(NAMES)})\b")
 _BY_NAME: Final = {tool.name: tool for tool in TOOLS}
 
 
@@ -90,8 +101,14 @@ def _described(tool: Tool) -> types.Tool:
         idempotent_hint=tool.reads,
         open_world_hint=False,
     )
-    schema = tool.takes.model_json_schema()
-    return types.Tool(name=tool.name, description=tool.said, input_schema=schema, annotations=hints)
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.said,
+        input_schema=schemas.of_arguments(tool.takes),
+        output_schema=schemas.of_answer(tool.gives),
+        annotations=hints,
+    )
 
 
 def _checked(kind: Any, given: dict[str, Any]) -> Any:
@@ -105,22 +122,28 @@ def _checked(kind: Any, given: dict[str, Any]) -> Any:
 
 def _result(said: Said) -> types.CallToolResult:
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=said.text)], structured_content=said.values
+        content=[types.TextContent(type="text", text=said.text)],
+        structured_content=said.values.model_dump(mode="json", exclude_none=True),
     )
 
 
 def _failed(error: SubstrateError) -> types.CallToolResult:
-    lines = [error.detail, *(fault for fault in error.faults if fault != error.detail), error.remedy]
-    text = types.TextContent(type="text", text="\n".join(line for line in lines if line))
-    return types.CallToolResult(content=[text], structured_content=_problem(error), is_error=True)
+    problem = _problem(error)
+    said = [problem["detail"], *(fault for fault in problem["faults"] if fault != problem["detail"])]
+    text = types.TextContent(type="text", text="\n".join(line for line in (*said, problem["remedy"]) if line))
+    return types.CallToolResult(content=[text], structured_content=problem, is_error=True)
 
 
 def _problem(error: SubstrateError) -> dict[str, Any]:
-    """The problem as REST says it."""
+    """The problem as REST says it, under the names that the tools have."""
     return {
         "type": f"/problems/{error.slug}",
         "status": error.status,
-        "detail": error.detail,
-        "remedy": error.remedy,
-        "faults": list(error.faults),
+        "detail": _named_here(error.detail),
+        "remedy": _named_here(error.remedy),
+        "faults": [_named_here(fault) for fault in error.faults],
     }
+
+
+def _named_here(said: str) -> str:
+    return _ELSEWHERE.sub(lambda name: NAMES[name[0]], said)

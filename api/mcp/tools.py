@@ -3,97 +3,141 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
 from typing import Annotated, Any, Final, NamedTuple
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from api.client import AsyncSubstrate
-from schemas.base import CitizenId, Emotions, Flag, Identifier, Name, Request, ShortText, Text, Unit, Whole
+from api.mcp import answers
+from orchestration.assembly.compact import REASONS, compact
+from schemas.base import CitizenId, Emotions, Flag, Frozen, Identifier, Name, Request, ShortText, Text, Unit, Whole
 from schemas.command import Tags, WriteReceipt
 from schemas.identity import Identity
-from schemas.memory import Level, MemoryRecord
+from schemas.intention import says_something
+from schemas.memory import Level
 from schemas.stream import ConsciousnessStream
-from schemas.temporal import Moment
+from schemas.temporal import END_OF_TIME, Moment, to_datetime
 
 MAX_TOKENS: Final = 2000
+AS_KNOWN_NOW: Final = to_datetime(END_OF_TIME - 1)
+"""The moment of knowing that sees whatever was learnt last."""
+
+Whose = Annotated[CitizenId, Field(description="The id of the citizen whose memory it is.")]
+WhichId = Annotated[Identifier, Field(description="The memory's id, as recall and remember say it.")]
+Where = Annotated[
+    Level, Field(description="N1: the citizen's own memory. N2: that of all citizens. N3: what the world knows.")
+]
+Emotion = Annotated[Emotions | None, Field(description='Emotions by name, each from 0 to 1: {"joy": 0.8}.')]
+Once = Annotated[
+    Identifier | None,
+    Field(description="An id of your own for this call: sent again with it, it is done only once."),
+]
+Tokens = Annotated[Whole, Field(ge=1, description="About how many tokens of memories the answer may have.")]
+When = Annotated[
+    Moment | None,
+    Field(description="Ask what was true at this time, as it is known now: 2025-07-20T14:30:00Z. Else: now."),
+]
+Known = Annotated[
+    Moment | None, Field(description="Ask only for what was already known at this time. Else: all known now.")
+]
 
 
 class _Streamed(Request):
-    citizen_id: CitizenId
-    max_tokens: Annotated[Whole, Field(ge=1)] = MAX_TOKENS
+    citizen_id: Whose
+    max_tokens: Tokens = MAX_TOKENS
 
 
 class Recall(_Streamed):
-    """What to recall; with `as_of_time` what was true, and known, then."""
+    """What to recall."""
 
-    query: Annotated[Text, Field(min_length=1, max_length=20_000)]
-    as_of_time: Moment | None = None
+    query: Annotated[
+        Text,
+        Field(min_length=1, max_length=20_000, description="What to think of, as a question or in a few words."),
+        AfterValidator(says_something),
+    ]
+    as_of_time: When = None
+    known_at: Known = None
 
 
 class Wake(_Streamed):
     """How the citizen is; what is left out is read from its kept state."""
 
-    energy: Unit | None = None
-    emotions: Emotions | None = None
-    goal: ShortText | None = None
+    energy: Annotated[
+        Unit | None, Field(description="How awake the citizen is, from 0 to 1. Else: as its state says.")
+    ] = None
+    emotions: Emotion = None
+    goal: Annotated[ShortText | None, Field(description="What the citizen wants. Else: as its state says.")] = None
 
 
 class Remembered(Request):
     """A new memory: `name` in a few words, `text` in full."""
 
-    citizen_id: CitizenId
-    name: Name
-    text: Text = ""
-    node_type: Name = "Memory"
-    level: Level = Level.N1
-    energy: Unit = 0.5
-    confidence: Unit = 0.5
-    emotions: Emotions | None = None
-    tags: Tags = ()
-    valid_at: Moment | None = None
-    command_id: Identifier | None = None
+    citizen_id: Whose
+    name: Annotated[Name, Field(description="What it is about, in a few words.")]
+    text: Annotated[Text, Field(description="What is remembered, in full sentences.")] = ""
+    node_type: Annotated[Name, Field(description="What kind of thing it is, such as Memory, Person or Goal.")] = (
+        "Memory"
+    )
+    level: Where = Level.N1
+    energy: Annotated[Unit, Field(description="How strongly it is on the citizen's mind, from 0 to 1.")] = 0.5
+    confidence: Annotated[Unit, Field(description="How sure it is, from 0 to 1.")] = 0.5
+    emotions: Emotion = None
+    tags: Annotated[Tags, Field(description="Words by which it is found together with others.")] = ()
+    valid_at: Annotated[
+        Moment | None, Field(description="Since when it is true: 2025-07-20T14:30:00Z. Else: since now.")
+    ] = None
+    command_id: Once = None
 
 
 class Corrected(Request):
     """A memory that is to say something else. `changed`: it was true, and the world changed; else it never was."""
 
-    citizen_id: CitizenId
-    id: Identifier
-    level: Level = Level.N1
-    name: Name | None = None
-    text: Text | None = None
-    changed: Flag = False
-    command_id: Identifier | None = None
+    citizen_id: Whose
+    id: WhichId
+    level: Where = Level.N1
+    name: Annotated[Name | None, Field(description="What it is about, if that changes.")] = None
+    text: Annotated[Text | None, Field(description="What it is to say now, in full sentences.")] = None
+    changed: Annotated[
+        Flag, Field(description="True: it was right until now, and the world changed. False: it never was right.")
+    ] = False
+    command_id: Once = None
 
 
 class Story(Request):
     """Which memory."""
 
-    citizen_id: CitizenId
-    id: Identifier
-    level: Level = Level.N1
+    citizen_id: Whose
+    id: WhichId
+    level: Where = Level.N1
 
 
 class Who(Request):
     """Who, and as of when."""
 
-    citizen_id: CitizenId
-    as_of_time: Moment | None = None
+    citizen_id: Whose
+    as_of_time: When = None
+    known_at: Known = None
 
 
 class Said(NamedTuple):
     """An answer: as text for a mind, as values for a program."""
 
     text: str
-    values: dict[str, Any]
+    values: Frozen
 
 
 class Tool(NamedTuple):
-    """A tool: `takes` are its arguments, `reads` says that nothing changes, `destroys` that a belief ends."""
+    """A tool: `takes` are its arguments, `gives` its values, `reads` says that nothing changes.
+
+    `destroys`: a belief ends.
+    """
 
     name: str
+    title: str
     said: str
     takes: type[Request]
+    gives: type[Frozen]
     does: Callable[[AsyncSubstrate, Any], Awaitable[Said]]
     reads: bool = True
     destroys: bool = False
@@ -101,9 +145,11 @@ class Tool(NamedTuple):
 
 async def recall(client: AsyncSubstrate, asked: Recall) -> Said:
     """The stream for a question."""
-    then = {} if asked.as_of_time is None else {"temporal_mode": "point_in_time", "as_of_time": asked.as_of_time}
+    then = _when(asked)
+    if then:
+        then["temporal_mode"] = "point_in_time"
     stream = await client.retrieve(
-        citizen_id=asked.citizen_id, query_text=asked.query, max_tokens=asked.max_tokens, form="compact", **then
+        citizen_id=asked.citizen_id, query_text=asked.query, max_tokens=asked.max_tokens, **then
     )
     return _streamed(stream)
 
@@ -117,7 +163,6 @@ async def wake(client: AsyncSubstrate, asked: Wake) -> Said:
         current_emotions=state.emotion_vector if asked.emotions is None else asked.emotions,
         current_goal=state.goal if asked.goal is None else asked.goal,
         max_tokens=asked.max_tokens,
-        form="compact",
     )
     return _streamed(stream)
 
@@ -142,53 +187,108 @@ async def correct(client: AsyncSubstrate, said: Corrected) -> Said:
 async def history(client: AsyncSubstrate, asked: Story) -> Said:
     """All records of a memory."""
     told = await client.history(asked.id, citizen_id=asked.citizen_id, level=asked.level)
-    return Said("\n".join(map(_line, told.records)), told.model_dump(mode="json", exclude_none=True))
+    records = tuple(map(answers.Record.of, told.records))
+    return Said("\n".join(map(_line, records)), answers.Story(id=told.id, records=records))
 
 
 async def identity(client: AsyncSubstrate, asked: Who) -> Said:
     """Who the citizen is."""
-    found = await client.identity(citizen_id=asked.citizen_id, as_of_time=asked.as_of_time)
-    return Said(_who(found), found.model_dump(mode="json"))
+    found = await client.identity(citizen_id=asked.citizen_id, **_when(asked))
+    return Said(_who(found), answers.Who.of(found))
 
 
 TOOLS: Final[Sequence[Tool]] = (
-    Tool("recall", "What a citizen remembers that matters for a question, now or at a moment.", Recall, recall),
-    Tool("wake", "What comes to a citizen's mind from how it is, with no question asked.", Wake, wake),
-    Tool("remember", "Store a new memory of a citizen.", Remembered, remember, reads=False),
+    Tool(
+        "recall",
+        "Recall",
+        "What a citizen remembers that matters for a question, now or at a time; each memory with its id.",
+        Recall,
+        answers.Stream,
+        recall,
+    ),
+    Tool(
+        "wake",
+        "Wake",
+        "What comes to a citizen's mind from how it is, with no question asked; each memory with its id.",
+        Wake,
+        answers.Stream,
+        wake,
+    ),
+    Tool(
+        "remember",
+        "Remember",
+        "Store a new memory of a citizen. Answers its id.",
+        Remembered,
+        answers.Receipt,
+        remember,
+        reads=False,
+    ),
     Tool(
         "correct",
+        "Correct a memory",
         "Say that a memory was wrong, or with `changed` that the world changed; what was believed stays known.",
         Corrected,
+        answers.Receipt,
         correct,
         reads=False,
         destroys=True,
     ),
-    Tool("history", "All that was ever believed of one memory, and over which time it held.", Story, history),
-    Tool("identity", "Who a citizen is, or was: what most of its memories point to.", Who, identity),
+    Tool(
+        "history",
+        "History of a memory",
+        "All that was ever believed of one memory: when it held, when it was known, and why that ended.",
+        Story,
+        answers.Story,
+        history,
+    ),
+    Tool(
+        "identity",
+        "Who a citizen is",
+        "Who a citizen is, or was: what most of its memories point to, and its state.",
+        Who,
+        answers.Who,
+        identity,
+    ),
 )
 
 
+def _when(asked: Recall | Who) -> dict[str, Any]:
+    """The two times of a question: what was true then is asked as it is known now, unless `known_at` says when."""
+    times = {"as_of_time": asked.as_of_time, "known_at": asked.known_at}
+    if asked.as_of_time is not None and asked.known_at is None:
+        times["known_at"] = AS_KNOWN_NOW
+    return {name: time for name, time in times.items() if time is not None}
+
+
 def _streamed(stream: ConsciousnessStream) -> Said:
-    shown = [
-        {"id": one.node_id, "level": one.level, "type": one.node_type, "name": one.name, "text": one.description,
-         "valid_at": one.valid_at.isoformat(), "score": one.consciousness_adjusted_score}
-        for one in stream.activation_tiers.ordered()
-    ]  # fmt: skip
-    degraded = [one.model_dump() for one in stream.degraded]
-    values = {"memories": shown, "notes": list(stream.notes), "degraded": degraded, "omitted": stream.omitted}
-    return Said(stream.text or "Nothing comes to mind.", values)
+    shown = {(one.level, one.node_id) for one in stream.activation_tiers.ordered()}
+    changes = [one for one in stream.temporal_dissonances if (one.level, one.node_id) in shown]
+    return Said(compact(stream, changes, ids=True), answers.Stream.of(stream))
 
 
 def _received(done: str, receipt: WriteReceipt) -> Said:
     again = " (it was before)" if receipt.duplicate else ""
-    return Said(f"{done} {receipt.id}{again}", receipt.model_dump(mode="json", exclude_none=True))
+    return Said(f"{done} {receipt.id}{again}", answers.Receipt.of(receipt))
 
 
-def _line(record: MemoryRecord) -> str:
-    held = f"from {record.valid_at:%Y-%m-%d}" + (f" to {record.invalid_at:%Y-%m-%d}" if record.invalid_at else "")
-    known = f"known from {record.created_at:%Y-%m-%d}"
-    until = f" until {record.expired_at:%Y-%m-%d}" if record.expired_at else ""
-    return f"- {record.name}: {record.description} (held {held}; {known}{until})"
+def _line(record: answers.Record) -> str:
+    """One record with both its periods, exactly, and why each ended."""
+    held = _period("held", (record.valid_at, record.invalid_at), record.invalidation_reason)
+    known = _period("known", (record.created_at, record.expired_at), record.closed_reason)
+    return f"- {record.name}: {record.text} ({held}; {known})"
+
+
+def _period(what: str, times: tuple[datetime, datetime | None], reason: str | None) -> str:
+    start, end = times
+    if end is None:
+        return f"{what} from {_exactly(start)}"
+    why = f", {REASONS[reason]}" if reason is not None else ""
+    return f"{what} from {_exactly(start)} to {_exactly(end)}{why}"
+
+
+def _exactly(time: datetime) -> str:
+    """As the values say it, so that it can be asked about."""
+    return time.isoformat().replace("+00:00", "Z")
 
 
 def _who(found: Identity) -> str:

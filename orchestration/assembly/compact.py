@@ -19,18 +19,19 @@ _day = lru_cache(maxsize=4096)(long_date)
 _OF_LEVEL: Final = {Level.N1: "", Level.N2: "collective", Level.N3: "ecosystem"}
 
 
-def compact(stream: ConsciousnessStream, changes: Sequence[TemporalDissonance] = ()) -> str:
+def compact(stream: ConsciousnessStream, changes: Sequence[TemporalDissonance] = (), *, ids: bool = False) -> str:
     """The memories by tier, one line each, the links among those in focus, and the beliefs that changed.
 
-    Each line is `- [day it became true] who or name: text (why it is here; state; feeling)`. Line breaks within
-    a text become spaces, so that one line is one memory; nothing else is altered or cut. What is missing from
-    the stream is said at the end. The same stream gives the same text.
+    Each line is `- [day it became true] who or name: text (why it is here; state; feeling)`, with `ids` also the
+    id of the memory, for those who may change it. Line breaks within a text become spaces, so that one line is one
+    memory; nothing else is altered or cut. What is missing from the stream is said at the end. The same stream
+    gives the same text.
     """
     tiers = stream.activation_tiers
     blocks = [
-        _block("In focus", (_memory(node, stream.entities) for node in tiers.focus)),
-        _block("Peripheral", (_memory(node, stream.entities) for node in tiers.peripheral)),
-        _block("In the background", (_memory(node, stream.entities) for node in tiers.background)),
+        _block("In focus", (_memory(node, stream.entities, ids=ids) for node in tiers.focus)),
+        _block("Peripheral", (_memory(node, stream.entities, ids=ids) for node in tiers.peripheral)),
+        _block("In the background", (_memory(node, stream.entities, ids=ids) for node in tiers.background)),
         _block("Links in focus", _links(stream)),
         _block("Beliefs that changed", map(_change, changes)),
         _block("Missing", _missing(stream)),
@@ -49,12 +50,12 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _memory(node: ConsciousnessNode, entities: Sequence[str]) -> str:
+def _memory(node: ConsciousnessNode, entities: Sequence[str], *, ids: bool) -> str:
     name, text = _one_line(node.speaker or node.name), _one_line(node.description)
     beside = [_why(node, entities), _OF_LEVEL[node.level]]
     if node.resolution_state is not None:
         beside.append(STATES[node.resolution_state].lower())
-    beside += [_feeling(node.emotion_vector), *_ended(node)]
+    beside += [_feeling(node.emotion_vector), *_ended(node), f"id {node.node_id}" if ids else ""]
     noted = "; ".join(part for part in beside if part)
     return f"[{_day(node.valid_at)}] {name}{': ' if text else ''}{text} ({noted})"
 

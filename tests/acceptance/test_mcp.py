@@ -70,7 +70,7 @@ async def a_belief_is_told_and_corrected(client: Client) -> None:
     assert not now.is_error
     assert "with milk" in text_of(now)
     assert now.structured_content["memories"][0]["id"] == tea
-    then = await client.call_tool("recall", {"citizen_id": ada, "query": "tea", "as_of_time": before})
+    then = await client.call_tool("recall", {"citizen_id": ada, "query": "tea", "known_at": before})
     assert "black" in text_of(then)
     story = text_of(await client.call_tool("history", {"citizen_id": ada, "id": tea}))
     assert "black" in story

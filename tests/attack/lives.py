@@ -83,6 +83,14 @@ class Spoken:
         self.process = process
         self._number = 0
 
+    def progress(self, number: int, told: str) -> None:
+        """Return when it is told how far a request is, in these words; it is not answered before."""
+        for message in iter(self.heard, None):
+            assert message.get("id") != number, message
+            if message.get("method") == "notifications/progress" and told in message["params"]["message"]:
+                return
+        raise AssertionError("it ended without a word")
+
     def greet(self) -> dict[str, Any]:
         """The answer to `initialize`."""
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}

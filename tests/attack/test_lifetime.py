@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import signal
@@ -13,8 +14,10 @@ from typing import Final
 
 import pytest
 
+from tests import loading
 from tests.attack.lives import OPENED, Spoken, becomes, close, command, ended, left_alone, program
 from tests.integration.test_embedded import engines_in
+from tests.loading import filled, release
 
 ENDINGS: Final = {
     "without close": ("", 0),
@@ -33,6 +36,10 @@ def spawn_and_die(*given):
     spawn(*given)
     os.kill(os.getpid(), signal.SIGKILL)
 engine_process._spawn = spawn_and_die
+"""
+PATIENT: Final = """
+from api.mcp import opened
+opened.PATIENCE_S = 600
 """
 
 
@@ -114,3 +121,36 @@ def test_a_server_of_the_protocol_ends_though_nobody_reads_what_it_says(
     running[0].terminate()
     assert ended(running[0])[0] == 130
     assert left_alone(home)
+
+
+async def test_a_server_of_the_protocol_answers_before_its_engine_is_up_and_its_tools_wait(
+    home: Path, running: list[subprocess.Popen[str]]
+) -> None:
+    await filled(home / "data")
+    running.append(program(PATIENT + loading.PROGRAM, loading.SLOW, "--data", home / "data", "mcp"))
+    spoken = Spoken(running[0])
+    assert (await asyncio.to_thread(spoken.greet))["result"]["serverInfo"]["name"] == "substrate"
+    memory = {"name": "remember", "arguments": {"citizen_id": "ada", "name": "Tea"}}
+    asked = spoken.ask("tools/call", {**memory, "_meta": {"progressToken": "t"}})
+    await asyncio.to_thread(spoken.progress, asked, "loading its data")
+    await release(home / "data")
+    assert not (await asyncio.to_thread(spoken.answer, asked))["result"]["isError"]
+
+
+def test_a_server_of_the_protocol_says_why_its_store_cannot_be_opened(
+    home: Path, running: list[subprocess.Popen[str]]
+) -> None:
+    (home / "file").touch()
+    running.append(command(home / "file", "mcp"))
+    spoken = Spoken(running[0])
+    spoken.greet()
+    refused = spoken.call("remember", citizen_id="ada", name="Tea")
+    assert refused["isError"]
+    assert "cannot be used: it is a file" in refused["content"][0]["text"]
+    (home / "file").unlink()
+    assert not spoken.call("remember", citizen_id="ada", name="Tea").get("isError")
+    assert running[0].stdin is not None
+    running[0].stdin.close()
+    status, said = ended(running[0])
+    assert status == 0
+    assert "cannot be used: it is a file" in said

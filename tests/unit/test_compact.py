@@ -91,6 +91,13 @@ def test_a_memory_is_one_line(fields: dict[str, Any], told: str) -> None:
     assert line(**fields) == told
 
 
+def test_who_may_change_a_memory_is_told_its_id() -> None:
+    told = compact(
+        stream(ActivationTiers(peripheral=(memory(node_id="m_1", name="Tea", valid_at=DAY),))), ids=True
+    )
+    assert told.splitlines()[1] == "- [8 May 2023] Tea (found over links; id m_1)"
+
+
 def test_the_whole_text_by_hand() -> None:
     blocked = memory(node_id="a", name="schema design", valid_at=DAY, resolution_state="blocked")
     asked = memory(node_id="b", name="asked Luca", valid_at=DAY)

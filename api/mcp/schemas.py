@@ -1,0 +1,86 @@
+"""The JSON schemas of the tools, as short as a model can read them.
+
+What is checked is checked by the values themselves; their patterns of control characters, their titles and their
+references tell a reader nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+FAULT: Final = {"required": ["type", "status", "detail"]}
+"""What a fault has in the place of an answer; clients check that too against the output schema."""
+
+
+def of_arguments(kind: type[BaseModel]) -> dict[str, Any]:
+    """The schema of what a tool takes."""
+    schema = _Reader(kind.model_json_schema()).whole()
+    return {name: schema[name] for name in ("type", "properties", "required", "additionalProperties")}
+
+
+def of_answer(kind: type[BaseModel]) -> dict[str, Any]:
+    """The schema of what a tool answers: that, or a fault. Values that are null are left out of an answer."""
+    schema = _AnswerReader(kind.model_json_schema(mode="serialization")).whole()
+    given = {"required": schema["required"]}
+    return {"type": "object", "properties": schema["properties"], "anyOf": [given, FAULT]}
+
+
+class _Reader:
+    """Reads a schema as pydantic writes it: what tells nothing is left out, references and nulls are resolved."""
+
+    unsaid = frozenset({"title", "pattern", "propertyNames", "$defs"})
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self._schema = schema
+        self._definitions = schema.get("$defs", {})
+
+    def whole(self) -> dict[str, Any]:
+        """The schema in short."""
+        return self.short(self._schema)
+
+    def short(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """A part of it in short."""
+        said = self._resolved(schema)
+        if "patternProperties" in said:
+            [said["additionalProperties"]] = said.pop("patternProperties").values()
+        kept = {name: self._value(name, value) for name, value in said.items() if name not in self.unsaid}
+        if kept.get("default", 0) in (None, [], ""):
+            del kept["default"]
+        return kept
+
+    def _value(self, name: str, value: Any) -> Any:
+        if name == "properties":
+            return {key: self.short(inner) for key, inner in value.items()}
+        if name in ("items", "additionalProperties") and isinstance(value, Mapping):
+            return self.short(value)
+        return value
+
+    def _resolved(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """With what it refers to, and with the one that is not null of its alternatives."""
+        said = dict(schema)
+        if "$ref" in said:
+            referred = dict(self._definitions[said.pop("$ref").rpartition("/")[2]])
+            referred.pop("description", None)
+            said = {**referred, **said}
+        others = [one for one in said.get("anyOf", ()) if one.get("type") != "null"]
+        if len(others) == 1:
+            del said["anyOf"]
+            said = {**self._resolved(others[0]), **said}
+        return said
+
+
+class _AnswerReader(_Reader):
+    """The same of an answer: without what its values say themselves."""
+
+    unsaid = _Reader.unsaid | {"description", "default", "additionalProperties"}
+
+    def short(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """A part of it in short, with what is never null as required."""
+        kept = super().short(schema)
+        if "properties" in kept:
+            fields = self._resolved(schema)["properties"]
+            kept["required"] = [key for key in fields if {"type": "null"} not in fields[key].get("anyOf", ())]
+        return kept
