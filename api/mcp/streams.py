@@ -11,11 +11,11 @@ import asyncio
 import os
 import queue
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any, Final
 
-from anyio import ClosedResourceError
 from mcp.server.stdio import stdio_server
 
 CHUNK_BYTES: Final = 1 << 16
@@ -27,7 +27,7 @@ async def standard_streams() -> AsyncIterator[tuple[Any, Any]]:
     with _taken(0, os.open(os.devnull, os.O_RDONLY)) as wire_in, _taken(1, os.dup(2)) as wire_out:
         # The SDK asks of its files no more than what these two have.
         lines: Any = Lines(wire_in)
-        output: Any = Output(wire_out)
+        output: Any = Output(wire_out, lines.end)
         async with stdio_server(lines, output) as streams:
             yield streams
 
@@ -51,6 +51,7 @@ class Lines:
         self._file = file
         self._loop = asyncio.get_running_loop()
         self._lines: asyncio.Queue[str | None] = asyncio.Queue(maxsize=1)
+        self._ending: asyncio.Future[None] | None = None
         threading.Thread(target=self._read, name="lines", daemon=True).start()
 
     def __aiter__(self) -> Lines:
@@ -62,8 +63,12 @@ class Lines:
             raise StopAsyncIteration
         return line
 
+    def end(self) -> None:
+        """No more lines behind those that are there: nobody hears an answer."""
+        self._ending = asyncio.ensure_future(self._lines.put(None))
+
     def _read(self) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody listens
+        with suppress(RuntimeError, CancelledError):  # the loop is closed: nobody listens
             for line in _lines_of(self._file):
                 self._put(line.decode(errors="replace"))
             self._put(None)
@@ -78,16 +83,20 @@ class Lines:
 
 
 class Output:
-    """A file to which texts are written in their order, however slowly it is read."""
+    """A file to which texts are written in their order, however slowly it is read.
 
-    def __init__(self, file: int) -> None:
+    `lost` is called when nobody will read it; what is written then is gone.
+    """
+
+    def __init__(self, file: int, lost: Callable[[], None]) -> None:
         self._file = file
+        self._lost = lost
         self._loop = asyncio.get_running_loop()
         self._texts: queue.SimpleQueue[tuple[bytes, asyncio.Future[None]]] = queue.SimpleQueue()
         threading.Thread(target=self._write, name="output", daemon=True).start()
 
     async def write(self, text: str) -> None:
-        """Return when the text is written. Raises ClosedResourceError when nobody will read it."""
+        """Return when the text is written, or nobody will read it."""
         written: asyncio.Future[None] = self._loop.create_future()
         self._texts.put((text.encode(), written))
         await written
@@ -99,28 +108,25 @@ class Output:
         with suppress(RuntimeError):  # the loop is closed: nobody waits
             while True:
                 text, written = self._texts.get()
-                lost = _lost(self._file, text)
-                self._loop.call_soon_threadsafe(_tell, written, lost)
+                if not _write_all(self._file, text):
+                    self._loop.call_soon_threadsafe(self._lost)
+                self._loop.call_soon_threadsafe(_done, written)
 
 
-def _tell(written: asyncio.Future[None], lost: bool) -> None:
-    if written.done():
-        return
-    if lost:
-        written.set_exception(ClosedResourceError())
-    else:
+def _done(written: asyncio.Future[None]) -> None:
+    if not written.done():
         written.set_result(None)
 
 
-def _lost(file: int, text: bytes) -> bool:
-    """Write the text; whether nobody will read it."""
+def _write_all(file: int, text: bytes) -> bool:
+    """Whether the text was written; nobody will read it if not."""
     left = memoryview(text)
     try:
         while left:
             left = left[os.write(file, left) :]
     except OSError:
-        return True
-    return False
+        return False
+    return True
 
 
 def _lines_of(file: int) -> Iterator[bytes]:

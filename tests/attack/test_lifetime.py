@@ -123,6 +123,19 @@ def test_a_server_of_the_protocol_ends_though_nobody_reads_what_it_says(
     assert left_alone(home)
 
 
+def test_a_server_of_the_protocol_ends_when_nobody_can_hear_it(
+    home: Path, running: list[subprocess.Popen[str]]
+) -> None:
+    running.append(command(home / "data", "mcp"))
+    spoken = Spoken(running[0])
+    spoken.greet()
+    assert running[0].stdout is not None
+    running[0].stdout.close()
+    spoken.ask("tools/list", {})
+    assert ended(running[0]) == (0, "")
+    assert left_alone(home)
+
+
 async def test_a_server_of_the_protocol_answers_before_its_engine_is_up_and_its_tools_wait(
     home: Path, running: list[subprocess.Popen[str]]
 ) -> None:

@@ -1,0 +1,63 @@
+"""Standard input and output of a server of the Model Context Protocol, as pipes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from api.mcp.streams import CHUNK_BYTES, Lines, Output
+
+type Pipe = tuple[int, int]
+
+
+@pytest.fixture
+def pipe() -> Iterator[Pipe]:
+    """A pipe whose reading end the test closes, or leaves to the thread that reads it."""
+    reading, writing = os.pipe()
+    yield reading, writing
+    for end in (writing, reading):
+        try:
+            os.close(end)
+        except OSError:
+            continue
+
+
+async def test_lines_come_whole_however_they_were_sent(pipe: Pipe) -> None:
+    long = "x" * (2 * CHUNK_BYTES)
+
+    def send() -> None:
+        for part in (b"on", b"e\ntwo\n", b"\xff\n", long.encode() + b"\n", b"last"):
+            os.write(pipe[1], part)
+        os.close(pipe[1])
+
+    sending = asyncio.create_task(asyncio.to_thread(send))
+    assert [line async for line in Lines(pipe[0])] == ["one", "two", "\ufffd", long, "last"]
+    await sending
+
+
+async def test_what_is_written_comes_in_its_order_however_slowly_it_is_read(pipe: Pipe) -> None:
+    output = Output(pipe[1], lambda: None)
+    texts = [f"{number}{'x' * CHUNK_BYTES}\n" for number in range(8)]
+    writing = asyncio.gather(*map(output.write, texts))
+    await asyncio.sleep(0)
+    read = b""
+    while len(read) < sum(map(len, texts)):
+        read += await asyncio.to_thread(os.read, pipe[0], 1000)
+    await writing
+    await output.flush()
+    assert read.decode() == "".join(texts)
+
+
+async def test_when_nobody_reads_there_are_no_more_lines_to_answer(pipe: Pipe) -> None:
+    reading, asking = os.pipe()
+    lines = Lines(reading)
+    output = Output(pipe[1], lines.end)
+    os.write(asking, b"one\n")
+    assert await anext(lines) == "one"
+    os.close(pipe[0])
+    await output.write("an answer\n")
+    assert [line async for line in lines] == []
+    os.close(asking)
