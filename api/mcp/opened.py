@@ -50,10 +50,9 @@ class OpenedBeside:
 
         Raises what keeps the store closed, Unavailable when it takes too long for whoever waits.
         """
-        if self._client is None or (self._client.done() and self._client.exception() is not None):
-            self._begin()
         opening = self._client
-        assert opening is not None
+        if opening is None or (opening.done() and opening.exception() is not None):
+            opening = self._begin()
         waited = 0.0
         while not (await asyncio.wait([opening], timeout=REPORT_EVERY_S))[0]:
             waited += REPORT_EVERY_S
@@ -62,10 +61,11 @@ class OpenedBeside:
             await report(waited, self._said)
         return opening.result()
 
-    def _begin(self) -> None:
-        self._client = asyncio.get_running_loop().create_future()
-        self._said = BEGUN
-        self._task = asyncio.create_task(self._hold(self._client))
+    def _begin(self) -> asyncio.Future[AsyncSubstrate]:
+        opening: asyncio.Future[AsyncSubstrate] = asyncio.get_running_loop().create_future()
+        self._client, self._said = opening, BEGUN
+        self._task = asyncio.create_task(self._hold(opening))
+        return opening
 
     async def _hold(self, opening: asyncio.Future[AsyncSubstrate]) -> None:
         try:

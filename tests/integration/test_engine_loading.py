@@ -15,12 +15,14 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from redis.asyncio import Redis
 
 from schemas.errors import EngineFault, Unavailable
 from substrate import embedded, engine_loading, engine_process
 from substrate.embedded import EmbeddedEngine
 from substrate.engine_keeper import Keeper
 from substrate.engine_loading import Loading
+from substrate.engine_locks import try_lock
 from substrate.engine_socket import Pulse, ping
 from tests.integration.test_embedded import becomes, engines_in, gone, remember, remembered
 from tests.loading import MUTE, SLOW, filled, release
@@ -246,13 +248,50 @@ async def test_without_a_python_for_its_keeper_no_engine_is_left_behind(
     assert await gone(home)
 
 
+async def test_an_engine_that_writes_its_files_anew_goes_on_until_it_has(home: Path) -> None:
+    engine = EmbeddedEngine(home / "data")
+    await engine.start()
+    async with Redis(unix_socket_path=str(engine.socket), retry=None) as client:
+        await client.mset({f"key {number}": "x" for number in range(1000)})
+        await client.config_set("rdb-key-save-delay", 60_000)  # a minute for all of them
+        await client.execute_command("BGREWRITEAOF")
+        # The second process is the engine's own, which writes.
+        assert await becomes(lambda: len(engines_in(home)) == 2)
+    engine._leave()
+    await kept(engine, home, 3)
+    assert len(engines_in(home)) == 2
+
+
 async def test_the_keeper_ends_with_its_engine(home: Path) -> None:
     engine = EmbeddedEngine(home / "data")
     await engine.start()
-    keepers = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if is_keeper(pid, home)]
-    assert len(keepers) == 1
+    [keeper] = keepers_of(home)
     await engine.stop()
-    assert await becomes(lambda: not is_keeper(keepers[0], home))
+    assert await becomes(lambda: not is_keeper(keeper, home))
+
+
+async def test_whoever_opens_a_directory_whose_keeper_was_killed_brings_another(home: Path) -> None:
+    engine, guest = EmbeddedEngine(home / "data"), EmbeddedEngine(home / "data", lease_s=0.2)
+    await engine.start()
+    [keeper] = keepers_of(home)
+    os.kill(keeper, signal.SIGKILL)
+    assert await becomes(lambda: is_free(home / "data" / "engine.keeper"))
+    await guest.start()
+    assert len(keepers_of(home)) == 1
+    engine._leave()
+    guest._leave()
+    assert await gone(home)
+
+
+def is_free(path: Path) -> bool:
+    lock = try_lock(path)
+    if lock is not None:
+        os.close(lock)
+    return lock is not None
+
+
+def keepers_of(home: Path) -> list[int]:
+    return [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if is_keeper(pid, home)]
 
 
 def is_keeper(pid: int, home: Path) -> bool:
