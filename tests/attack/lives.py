@@ -61,8 +61,8 @@ def left_alone(home: Path) -> bool:
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
-    """The status and the errors of a process that ends by itself, soon, with its standard input still open."""
-    assert becomes(lambda: process.poll() is not None, LIMIT_S), "it does not end"
+    """The status and the errors of a process that ends by itself, with its standard input still open."""
+    assert becomes(lambda: process.poll() is not None), "it does not end"
     assert process.stderr is not None
     return process.returncode, process.stderr.read()
 
