@@ -13,7 +13,7 @@ from fastapi import Depends, FastAPI
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from api import problems
+from api import problems, reference
 from api.auth import Keyring, Show, create_first
 from api.exports import Exports
 from api.gate import Gate
@@ -101,6 +101,7 @@ def create_app(
         lifespan=lifespan,
         responses=problems.RESPONSES,
         dependencies=[Depends(closed_unless_declared)],
+        docs_url=None,  # `api.reference` serves that page from our own files
         redoc_url=None,
         license_info=LICENSE,
         contact=CONTACT,
@@ -124,6 +125,7 @@ def create_app(
         upkeep, validation, keys, health, metrics,
     ):  # fmt: skip
         app.include_router(room.router)
+    reference.install(app)
     return app
 
 

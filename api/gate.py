@@ -26,25 +26,18 @@ from api.runtime import now
 from schemas.errors import Forbidden, SubstrateError
 from substrate.turns import ASKER, NOBODY, Asker
 
-PUBLIC: Final = frozenset(
-    ("/", "/health/live", "/health/ready", "/docs", "/docs/oauth2-redirect", "/openapi.json")
-)
+PUBLIC: Final = frozenset(("/", "/health/live", "/health/ready", "/docs", "/openapi.json"))
 """What everybody may see: nothing of it speaks of what is remembered, or of whom."""
-PUBLIC_BELOW: Final = ("/static/",)
+PUBLIC_BELOW: Final = ("/static/", "/docs/")
 """Where the files of pages lie."""
 
-_PAGE_POLICY: Final = (
+_POLICY: Final = (
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-_DOCS_POLICY: Final = (
-    "default-src 'self'; script-src 'self' 'unsafe-inline' https://cdn.jsdelivr.net; "
-    "style-src 'self' 'unsafe-inline' https://cdn.jsdelivr.net; "
-    "img-src 'self' data: https://fastapi.tiangolo.com; "
-    "object-src 'none'; base-uri 'none'; frame-ancestors 'none'"
-)
-"""FastAPI's page of the API brings its script from there."""
+"""What a page of ours may bring in: files of ours alone."""
 _HEADERS: Final = {
+    "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
@@ -181,11 +174,9 @@ def _fixed(path: str) -> dict[str, str]:
 
     What is public is asked for again by its ETag, so that no page of one version runs scripts of another.
     """
-    policy = _DOCS_POLICY if path.startswith("/docs") else _PAGE_POLICY
     if is_public(path):
-        return {**_HEADERS, "Content-Security-Policy": policy, "Cache-Control": "no-cache"}
-    caching = {"Cache-Control": "no-store", "Vary": "Authorization, X-API-Key"}
-    return {**_HEADERS, "Content-Security-Policy": policy, **caching}
+        return {**_HEADERS, "Cache-Control": "no-cache"}
+    return {**_HEADERS, "Cache-Control": "no-store", "Vary": "Authorization, X-API-Key"}
 
 
 def _request_id(said: bytes) -> str:

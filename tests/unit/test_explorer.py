@@ -1,4 +1,4 @@
-"""The files of the page: the library is the one that is named, and our own part reaches for nothing outside."""
+"""The files of both pages: the libraries are those that are named, and our own part fetches nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from api.explorer import HOME
+from api import explorer, reference
 
-OWN = sorted(path for path in HOME.iterdir() if path.is_file())
-VENDOR = HOME / "vendor"
+HOMES = (explorer.HOME, reference.HOME)
+OWN = sorted(path for home in HOMES for path in home.iterdir() if path.is_file())
 
 
-def test_the_library_is_the_published_one_and_carries_its_licence() -> None:
-    manifest = json.loads((VENDOR / "manifest.json").read_text("utf-8"))
+@pytest.mark.parametrize("vendor", [home / "vendor" for home in HOMES], ids=lambda path: path.parts[-3])
+def test_the_library_is_the_published_one_and_carries_its_licence(vendor: Path) -> None:
+    manifest = json.loads((vendor / "manifest.json").read_text("utf-8"))
     found = {
         path.name: "sha512-" + b64encode(hashlib.sha512(path.read_bytes()).digest()).decode()
-        for path in VENDOR.iterdir()
+        for path in vendor.iterdir()
         if path.name != "manifest.json"
     }
     assert found == manifest["files"]
@@ -28,7 +29,7 @@ def test_the_library_is_the_published_one_and_carries_its_licence() -> None:
     assert f"{manifest['package']} {manifest['version']}" in notice
 
 
-@pytest.mark.parametrize("path", OWN, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", OWN, ids=lambda path: f"{path.parts[-3]}-{path.name}")
 def test_our_own_files_are_short_and_make_no_markup_of_texts_and_fetch_nothing_from_elsewhere(path: Path) -> None:
     text = path.read_text("utf-8")
     assert text.count("\n") <= 300
@@ -39,6 +40,16 @@ def test_our_own_files_are_short_and_make_no_markup_of_texts_and_fetch_nothing_f
     assert elsewhere == []
 
 
-def test_the_page_has_no_script_within() -> None:
-    scripts = re.findall(r"<script([^>]*)>(.*?)</script>", (HOME / "index.html").read_text("utf-8"), re.DOTALL)
-    assert scripts == [(' type="module" src="/static/main.js"', "")]
+SCRIPTS = {
+    explorer.HOME: [(' type="module" src="/static/main.js"', "")],
+    reference.HOME: [
+        (' src="/docs/vendor/swagger-ui-bundle.js" defer', ""),
+        (' type="module" src="/docs/start.js"', ""),
+    ],
+}
+
+
+@pytest.mark.parametrize("home", HOMES, ids=lambda path: path.parts[-2])
+def test_the_page_has_no_script_within(home: Path) -> None:
+    scripts = re.findall(r"<script([^>]*)>(.*?)</script>", (home / "index.html").read_text("utf-8"), re.DOTALL)
+    assert scripts == SCRIPTS[home]
