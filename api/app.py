@@ -139,12 +139,14 @@ async def _keyring(runtime: Runtime, show: Show | None) -> AsyncIterator[Keyring
     tokens = reader_of(auth)
     admin_key = None if auth.admin_key is None else auth.admin_key.get_secret_value()
     keyring = Keyring(connection, admin_key, tokens)
+    if tokens is not None:
+        tokens.keep_keys()
     try:
         yield keyring
     finally:
         await keyring.close()
         if tokens is not None:
-            tokens.close()
+            await tokens.close()
 
 
 def _traces(server: ServerSettings) -> Traces | None:

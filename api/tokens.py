@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import time
-from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 import jwt
 from pydantic import TypeAdapter, ValidationError
 
 from api.auth import Principal, refused
-from schemas.errors import Unavailable
+from api.signing_keys import SigningKeys
 from schemas.keys import Scope, grants
 from schemas.settings import AuthSettings
 
@@ -21,41 +19,38 @@ ALGORITHMS: Final = ["RS256", "ES256"]
 """Only these: neither `none` nor HS256, whose secret would be the public key."""
 REQUIRED: Final = ["exp", "iss", "aud", "sub"]
 LEEWAY_SECONDS: Final = 10
-FETCH_SECONDS: Final = 5.0
-REST_SECONDS: Final = 5.0
-"""For how long a server of keys that did not answer is left alone."""
 MAX_LENGTH: Final = 8192
 
 _SCOPE: Final[TypeAdapter[str]] = TypeAdapter(Scope)
 
 
 class JsonWebTokens:
-    """Reads JWTs. The keys are fetched when they are needed, and again at most every half minute."""
+    """Reads JWTs. No check waits for a fetch of keys, unless the token names a key that is not held."""
 
-    def __init__(self, url: str, issuer: str, audience: str) -> None:
-        self._keys = jwt.PyJWKClient(url, timeout=FETCH_SECONDS)
+    def __init__(self, url: str, issuer: str, audience: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._keys = SigningKeys(url, clock)
         self._issuer, self._audience = issuer, audience
-        self._thread = ThreadPoolExecutor(1, "jwks")
-        self._failed = -REST_SECONDS
+
+    def keep_keys(self) -> None:
+        """Fetch the keys from now on, in the background."""
+        self._keys.keep()
 
     async def principal(self, token: str) -> Principal:
         """Who the token says calls: `jwt:` and its `sub`. Raises Unauthenticated or Unavailable."""
-        if len(token) > MAX_LENGTH or time.monotonic() - self._failed < REST_SECONDS:
-            raise refused() if len(token) > MAX_LENGTH else _away()
+        if len(token) > MAX_LENGTH:
+            raise refused()
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._read, token)
-        except jwt.PyJWKClientConnectionError as error:
-            self._failed = time.monotonic()
-            raise _away() from error
+            key = await self._keys.find(_key_named(token))
+            if key is None:
+                raise refused()
+            return self._read(token, key)
         except jwt.PyJWTError as error:
             raise refused() from error
 
-    def _read(self, token: str) -> Principal:
-        if jwt.get_unverified_header(token).get("alg") not in ALGORITHMS:
-            raise jwt.InvalidAlgorithmError("not an algorithm that counts here")
+    def _read(self, token: str, key: jwt.PyJWK) -> Principal:
         claims = jwt.decode(
             token,
-            self._keys.get_signing_key_from_jwt(token),
+            key,
             algorithms=ALGORITHMS,
             audience=self._audience,
             issuer=self._issuer,
@@ -65,9 +60,9 @@ class JsonWebTokens:
         subject = re.sub(r"[^\w.@:-]", "_", str(claims["sub"]))[:100]
         return Principal(f"jwt:{subject}", grants(scopes_in(claims)))
 
-    def close(self) -> None:
-        """End the thread that reads."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+    async def close(self) -> None:
+        """End what fetches the keys."""
+        await self._keys.close()
 
 
 def reader_of(settings: AuthSettings) -> JsonWebTokens | None:
@@ -88,5 +83,12 @@ def scopes_in(claims: Mapping[str, Any]) -> Iterator[str]:
             continue
 
 
-def _away() -> Unavailable:
-    return Unavailable("the server of the JWTs' keys does not answer", remedy="Try again in a moment.")
+def _key_named(token: str) -> str:
+    """The name of the key that is said to have signed. Raises PyJWTError for what cannot count anyway."""
+    header = jwt.get_unverified_header(token)
+    if header.get("alg") not in ALGORITHMS:
+        raise jwt.InvalidAlgorithmError("not an algorithm that counts here")
+    kid = header.get("kid")
+    if not isinstance(kid, str) or not token.rpartition(".")[2]:
+        raise jwt.InvalidTokenError("it names no key, or nobody signed it")
+    return kid

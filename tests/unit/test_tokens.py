@@ -6,7 +6,7 @@ import base64
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -64,10 +64,10 @@ def server() -> Iterator[Keys]:
 
 
 @pytest.fixture
-def reader(server: Keys) -> Iterator[JsonWebTokens]:
+async def reader(server: Keys) -> AsyncIterator[JsonWebTokens]:
     reading = JsonWebTokens(server.url(), ISSUER, AUDIENCE)
     yield reading
-    reading.close()
+    await reading.close()
 
 
 def claims(**changed: Any) -> dict[str, Any]:
@@ -153,7 +153,7 @@ async def test_a_server_of_keys_that_is_away_makes_us_unavailable_not_open() -> 
     for _ in range(2):
         with pytest.raises(Unavailable):
             await reader.principal(token())
-    reader.close()
+    await reader.close()
 
 
 def test_tokens_are_read_only_when_their_issuer_and_audience_are_named() -> None:
