@@ -14,7 +14,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 
 from api import problems, reference
-from api.auth import Keyring, Show, create_first
+from api.auth import Keyring, Show, create_first, forget_first
 from api.exports import Exports
 from api.gate import Gate
 from api.leaving import Leaving
@@ -42,7 +42,10 @@ from api.routes import (
 )
 from api.runtime import Runtime, Waiting, running
 from api.tokens import reader_of
+from schemas.errors import SubstrateError
+from schemas.keys import NewKey
 from schemas.settings import ServerSettings, Settings
+from substrate.connection import Connection
 
 if TYPE_CHECKING:
     from api.tracing import Traces
@@ -135,7 +138,7 @@ async def _keyring(runtime: Runtime, show: Show | None) -> AsyncIterator[Keyring
     if show is not None and auth.admin_key is None and not auth.open:
         first = await create_first(connection, await connection.now())
         if first is not None:
-            show(first)
+            await _shown(first, show, connection)
     tokens = reader_of(auth)
     admin_key = None if auth.admin_key is None else auth.admin_key.get_secret_value()
     keyring = Keyring(connection, admin_key, tokens)
@@ -147,6 +150,14 @@ async def _keyring(runtime: Runtime, show: Show | None) -> AsyncIterator[Keyring
         await keyring.close()
         if tokens is not None:
             await tokens.close()
+
+
+async def _shown(first: NewKey, show: Show, connection: Connection) -> None:
+    try:
+        await asyncio.to_thread(show, first)
+    except SubstrateError:
+        await forget_first(connection)
+        raise
 
 
 def _traces(server: ServerSettings) -> Traces | None:

@@ -81,6 +81,11 @@ async def create_first(connection: Connection, at: Instant) -> NewKey | None:
     return shown if await keys.add(connection, record) else None
 
 
+async def forget_first(connection: Connection) -> None:
+    """Take the first key back: nobody could be shown it, and the next start is to make another."""
+    await keys.remove(connection, FIRST)
+
+
 async def revoke(connection: Connection, key_id: str, at: Instant) -> KeyInfo:
     """The key, which counts no longer. Raises NotFound."""
     record = await keys.find(connection, key_id)

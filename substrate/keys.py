@@ -33,6 +33,11 @@ async def replace(connection: Connection, record: KeyRecord) -> None:
     await connection.command("HSET", KEYS, record.id, record.model_dump_json())
 
 
+async def remove(connection: Connection, key_id: str) -> None:
+    """Keep the key no longer."""
+    await connection.command("HDEL", KEYS, key_id)
+
+
 async def count(connection: Connection) -> int:
     """How many keys there are, those revoked included."""
     return int(await connection.command("HLEN", KEYS))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Final
 
 import typer
@@ -13,11 +14,10 @@ from rich.text import Text
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api import observability
-from api.cli import edge
+from api.cli import edge, first_key
 from api.gate import is_loopback
 from api.service import create_service
 from schemas.errors import InvalidRequest, SubstrateError, Unavailable
-from schemas.keys import NewKey
 from schemas.settings import Settings
 
 LOG_LEVELS: Final = ("critical", "error", "warning", "info", "debug", "trace")
@@ -69,7 +69,8 @@ def serve(
 ) -> None:
     """Serve the REST API until it is stopped (Ctrl-C). Its documentation is at /docs.
 
-    It is closed to all without a key. For a store that has none, an administrator's is made and shown once.
+    It is closed to all without a key. For a store that has none, an administrator's is made and shown
+    once, on a terminal; elsewhere it is written to a file of the data directory.
     """
     settings = _with_open(edge.settings_of(ctx), opened=opened)
     address = (host or settings.server.host, port or settings.server.port)
@@ -79,7 +80,8 @@ def serve(
             remedy="Leave --open away, or listen on 127.0.0.1.",
         )
     observability.configure(_log_level(settings))
-    gate = FailureKept(create_service(settings, _show, lambda error: gate.fail(error)))
+    show = partial(first_key.tell, directory=settings.store.data)
+    gate = FailureKept(create_service(settings, show, lambda error: gate.fail(error)))
     config = uvicorn.Config(
         gate,
         loop="uvloop",
@@ -118,14 +120,6 @@ def _listening(host: str, port: int) -> socket.socket:
 
 def _with_open(settings: Settings, *, opened: bool) -> Settings:
     return replace(settings, auth=settings.auth.model_copy(update={"open": opened or settings.auth.open}))
-
-
-def _show(first: NewKey) -> None:
-    """Beside the log, not in it: this is the only time that the key is to be seen."""
-    console = edge.messages()
-    console.print(Text("The administrator's key, which is not shown again:", "bold"), soft_wrap=True)
-    console.print(Text(f"  {first.key}", "bold green"), soft_wrap=True)
-    console.print(Text("Send it as `Authorization: Bearer KEY`; `substrate keys` makes others."), soft_wrap=True)
 
 
 def _announce(settings: Settings, host: str, port: int) -> None:

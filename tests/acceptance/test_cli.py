@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import re
 import signal
 import socket
@@ -437,11 +439,16 @@ def served(data: Path, *words: str, key: str | None = None) -> tuple[list[int], 
 
 
 @pytest.mark.usefixtures("wordless_commands")
-def test_an_empty_store_gets_one_key_that_is_shown_once_and_written_nowhere(tmp_path: Path) -> None:
+def test_an_empty_store_gets_one_key_that_is_in_no_log_but_in_a_file_of_its_owner(tmp_path: Path) -> None:
     closed, first = served(tmp_path)
     assert closed == [401] * 4
-    [key] = re.findall(r"sk-first-\S+", first)
+    assert "sk-first-" not in first
+    [place] = re.findall(r"The administrator's key is in (\S+): move it", first)
+    assert (Path(place).parent, Path(place).stat().st_mode & 0o777) == (tmp_path, 0o600)
+    key = Path(place).read_text().strip()
+    Path(place).unlink()
     allowed, again = served(tmp_path, key=key)
+    assert "administrator's key" not in again
     assert allowed == [200, 200, 404, 404]
     printed = again + run("--data", str(tmp_path), "doctor").out + run("--data", str(tmp_path), "keys", "list").out
     assert key.removeprefix("sk-first-") not in printed
@@ -449,6 +456,32 @@ def test_an_empty_store_gets_one_key_that_is_shown_once_and_written_nowhere(tmp_
     assert '"key":"first"' in again
     files = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
     assert not any(key.removeprefix("sk-first-").encode() in content for content in files)
+
+
+@pytest.mark.usefixtures("wordless_commands")
+def test_on_a_terminal_the_first_key_is_shown_and_written_nowhere(tmp_path: Path) -> None:
+    reads, writes = pty.openpty()
+    program = [*PROGRAM, "--data", str(tmp_path), "serve", "--port", str(free_port())]
+    process = subprocess.Popen(program, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=writes)
+    os.close(writes)
+    shown = b""
+    while b"makes others" not in shown:
+        shown += os.read(reads, 65536)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(300) == 0
+    os.close(reads)
+    [secret] = re.findall(rb"sk-first-([\w-]+)", shown)
+    assert not any(secret in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+
+@pytest.mark.usefixtures("wordless_commands")
+def test_a_first_key_that_nobody_can_be_shown_is_made_anew_at_the_next_start(tmp_path: Path) -> None:
+    (tmp_path / "first-administrator.key.new").mkdir()
+    said = run("--data", str(tmp_path), "serve", "--port", str(free_port()))
+    assert (said.code, "the first key cannot be written" in said.err) == (2, True)
+    (tmp_path / "first-administrator.key.new").rmdir()
+    served(tmp_path)
+    assert (tmp_path / "first-administrator.key").read_text().startswith("sk-first-")
 
 
 @pytest.mark.usefixtures("wordless_commands")

@@ -93,8 +93,9 @@ def afternoon(tmp_path: Path) -> Iterator[Afternoon]:
 
 
 def a_key_for_ada_alone(afternoon: Afternoon) -> str:
-    """The first start shows an administrator's key; the stranger makes one that can do less."""
-    [first] = re.findall(r"sk-first-\S+", afternoon.announced)
+    """The first start makes an administrator's key; the stranger makes one that can do less."""
+    [place] = re.findall(r"The administrator's key is in (\S+): move it", afternoon.announced)
+    first = Path(place).read_text().strip()
     with afternoon.http(first) as http:
         assert http.get("/v1/keys").status_code == 200
     return afternoon.substrate("keys", "create", "afternoon", "--scope", "citizen:ada:*").strip()
