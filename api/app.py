@@ -116,7 +116,9 @@ def create_app(
     app.state.opening = Opening(failed, waiting)
     app.state.exports = Exports()
     app.add_middleware(Leaving)
-    app.add_middleware(Gate, rates=Rates(settings.auth), opened=settings.auth.open)
+    app.add_middleware(
+        Gate, rates=Rates(settings.auth), origins=settings.auth.cors_origins, opened=settings.auth.open
+    )
     app.add_middleware(GZipMiddleware, minimum_size=SMALLEST_TO_COMPRESS, compresslevel=1)
     if traces:
         app.add_middleware(traces.traced)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
+import re
 import secrets
 import time
 from collections.abc import Callable, Mapping
@@ -25,6 +26,7 @@ logger = logging.getLogger(__name__)
 PREFIX: Final = "sk"
 FIRST: Final = "first"
 """The id of the key that is made on an empty store: a fixed one, so that of several services one makes it."""
+_SHAPE: Final = re.compile(rf"({PREFIX}-(?:[0-9a-f]{{12}}|{FIRST}))-.+")
 REMEDY: Final = "Send `Authorization: Bearer KEY`; `substrate keys create` makes one."
 FRESH_SECONDS: Final = 1.0
 """For how long a key once looked up counts without another look: a revocation is seen everywhere by then."""
@@ -178,6 +180,13 @@ def presented(headers: Mapping[bytes, bytes]) -> str:
     if not token.strip():
         raise Unauthenticated("there is no key in the request", remedy=REMEDY)
     return token.strip()
+
+
+def tried(headers: Mapping[bytes, bytes]) -> str | None:
+    """Of a key that was refused its id, where it has the form of one that we made; never more of it."""
+    said = headers.get(b"authorization", headers.get(b"x-api-key", b"")).rpartition(b" ")[2]
+    found = _SHAPE.fullmatch(said.decode("latin-1"))
+    return None if found is None else found[1]
 
 
 def refused() -> Unauthenticated:

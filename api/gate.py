@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Collection, Iterator
 from ipaddress import ip_address
 from typing import Final
 from uuid import uuid4
@@ -17,13 +18,15 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api import metrics, observability
-from api.auth import OPEN, Keyring, challenge
+from api.auth import OPEN, Keyring, challenge, tried
+from api.heads import check_head, shows_key
 from api.needs import Caller
 from api.opening import Opening
+from api.origins import address_of, check_origin, neighbourhood
 from api.problems import problem_of
 from api.rates import Rates, cost_of
 from api.runtime import now
-from schemas.errors import Forbidden, SubstrateError
+from schemas.errors import Forbidden, SubstrateError, Unauthenticated
 from substrate.turns import ASKER, NOBODY, Asker
 
 PUBLIC: Final = frozenset(("/", "/health/live", "/health/ready", "/docs", "/openapi.json"))
@@ -47,11 +50,15 @@ _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
 class Gate:
-    """Middleware. The application's state has the keyring once the store is open; `rates` counts requests."""
+    """Middleware. The application's state has the keyring once the store is open; `rates` counts requests.
 
-    def __init__(self, app: ASGIApp, rates: Rates, *, opened: bool) -> None:
+    Pages of `origins` may call, beside our own.
+    """
+
+    def __init__(self, app: ASGIApp, rates: Rates, origins: Collection[str] = (), *, opened: bool) -> None:
         self.app = app
         self.rates = rates
+        self.origins = origins
         self.opened = opened
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -75,7 +82,8 @@ class Gate:
         try:
             with metrics.in_flight():
                 refusal = await self._refusal(scope, headers, answered)
-                await (refusal or self.app)(scope, receive, answered)
+                heard = bodiless(receive) if is_public(scope["path"]) else receive
+                await (refusal or self.app)(scope, heard, answered)
         finally:
             seconds = time.perf_counter() - begun
             metrics.request(scope["method"], observability.route_of(scope), answered.status, seconds)
@@ -86,32 +94,48 @@ class Gate:
 
     async def _refusal(self, scope: Scope, headers: dict[bytes, bytes], answered: Answered) -> Response | None:
         """The answer to a request that may not pass; to one that may, None, and its caller in the state."""
-        if self.opened:
-            return self._open_to(scope, headers)
-        if is_public(scope["path"]):
-            return None
         try:
-            principal = await keyring_of(scope).principal(headers, now())
-            scope["state"]["caller"] = Caller(principal)
-            ASKER.set(Asker(principal.key_id))
-            answered.headers |= await self.rates.count(principal.key_id, cost_of(scope["method"], scope["path"]))
+            check_head(scope["headers"])
         except SubstrateError as error:
-            return problem_of(error, scope["path"], challenge(error, headers))
+            return problem_of(error, scope["path"], {"Connection": "close"})
+        try:
+            if not is_public(scope["path"]):
+                check_origin(scope["headers"], self.origins)
+            if self.opened:
+                self._open_to(scope, headers)
+            elif not is_public(scope["path"]):
+                answered.headers |= await self._let_in(scope, headers)
+        except Unauthenticated as error:
+            return await self._unknown(error, scope, headers)
+        except SubstrateError as error:
+            return problem_of(error, scope["path"])
         return None
 
-    def _open_to(self, scope: Scope, headers: dict[bytes, bytes]) -> Response | None:
+    async def _let_in(self, scope: Scope, headers: dict[bytes, bytes]) -> dict[str, str]:
+        """Look at the key; what is left of its rate, as headers."""
+        principal = await keyring_of(scope).principal(headers, now())
+        scope["state"]["caller"] = Caller(principal)
+        ASKER.set(Asker(principal.key_id))
+        return await self.rates.count(principal.key_id, cost_of(scope["method"], scope["path"]))
+
+    async def _unknown(self, error: Unauthenticated, scope: Scope, headers: dict[bytes, bytes]) -> Response:
+        """401; 429 when the address sent too many wrong keys. A good one is let in all the same."""
+        if shows_key(headers):
+            scope["state"]["tried"] = tried(headers)
+            try:
+                await self.rates.count_wrong(neighbourhood(address_of(scope)))
+            except SubstrateError as limited:
+                return problem_of(limited, scope["path"])
+        return problem_of(error, scope["path"], challenge(error, headers))
+
+    def _open_to(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
         """All on this machine; but no page of the web that has its own name point here (DNS rebinding)."""
         host = headers.get(b"host", b"localhost").decode("latin-1")
         if not is_loopback(re.sub(r":\d*$", "", host)):
-            error = Forbidden("an open service answers on a loopback address alone", remedy="Call localhost.")
-            return problem_of(error, scope["path"])
+            raise Forbidden("an open service answers on a loopback address alone", remedy="Call localhost.")
         scope["state"]["caller"] = Caller(OPEN)
-        try:
-            if not is_public(scope["path"]):
-                opening_of(scope).check()
-        except SubstrateError as error:
-            return problem_of(error, scope["path"])
-        return None
+        if not is_public(scope["path"]):
+            opening_of(scope).check()
 
 
 class Answered:
@@ -130,6 +154,17 @@ class Answered:
             for name, value in self.headers.items():
                 headers.setdefault(name, value)
         await self._send(message)
+
+
+def bodiless(receive: Receive) -> Receive:
+    """What a public route hears: no body, whatever is sent, for it would be held for somebody without a key."""
+    messages: Iterator[Message] = iter([{"type": "http.request", "body": b"", "more_body": False}])
+
+    async def heard() -> Message:
+        message = next(messages, None)
+        return await receive() if message is None else message
+
+    return heard
 
 
 def is_loopback(host: str) -> bool:
@@ -161,9 +196,10 @@ async def caller_if_any(request: Request) -> Caller | None:
     scope = request.scope
     headers = dict(scope["headers"])
     caller: Caller | None = scope["state"]["caller"]
-    if caller is not None or not headers.keys() & {b"authorization", b"x-api-key"}:
+    if caller is not None or not shows_key(headers):
         return caller
     try:
+        check_head(scope["headers"])
         return Caller(await keyring_of(scope).principal(headers, now()))
     except SubstrateError:
         return None

@@ -1,7 +1,8 @@
 """Logs: lines of JSON on standard error, each with the id of the request and the citizens it is about.
 
-The logger `substrate.audit` has one line for each request that used a key. It names the route as it is
-documented, never the address that was sent, and no header and no body: so no key and no memory can stand in it.
+The logger `substrate.audit` has one line for each request that needs a key. It names who called, from where, and
+the route as it is documented, never the path that was sent, no header and no body: so no key and no memory can
+stand in it. Of a key that was refused it has the id, where it has the form of one of ours.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ from typing import Any, Final
 import orjson
 from starlette.types import Scope
 
+from api.origins import address_of
+
 audit: Final = logging.getLogger("substrate.audit")
 MAX_CITIZENS: Final = 20
+MAX_METHOD: Final = 20
 OURS: Final = ("api", "orchestration", "substrate", "uvicorn")
 
 REQUEST: Final[ContextVar[Mapping[str, Any] | None]] = ContextVar("request", default=None)
@@ -70,7 +74,9 @@ def note(scope: Scope, status: int, milliseconds: float) -> None:
                 "event": "request",
                 "request_id": state["request_id"],
                 "key": caller.principal.key_id if caller else None,
-                "method": scope["method"],
+                "address": address_of(scope),
+                **({} if caller else {"tried": state.get("tried")}),
+                "method": method_of(scope),
                 "route": route_of(scope),
                 "citizens": _citizens(state),
                 "status": status,
@@ -84,6 +90,11 @@ def route_of(scope: MutableMapping[str, Any]) -> str | None:
     """The route as it is documented; None when there is none, or the request did not get so far."""
     route = scope.get("route")
     return getattr(route, "path_format", None) or getattr(route, "path", None)
+
+
+def method_of(scope: MutableMapping[str, Any]) -> str:
+    """The method; of one that somebody made up the beginning."""
+    return str(scope["method"][:MAX_METHOD])
 
 
 def _citizens(state: Mapping[str, Any]) -> list[str]:

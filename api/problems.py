@@ -159,7 +159,7 @@ async def _on_ours(request: Request, error: Exception) -> JSONResponse:
         raise error
     if error.status >= 500:
         traced = None if isinstance(error, Unavailable) else error
-        logger.error("%s %s: %s", request.method, request.url.path, error.detail, exc_info=traced)
+        logger.error("%s %s: %s", _cut(request.method), _cut(request.url.path), error.detail, exc_info=traced)
     return problem_of(error, request.url.path)
 
 
@@ -188,7 +188,7 @@ async def _on_http(request: Request, error: Exception) -> JSONResponse:
     headers = dict(error.headers or {})
     if error.status_code == 405:
         headers["Allow"] = allowed_methods(request) or headers.get("Allow", "")
-    words = {404: f"there is no {_cut(path)} here; see /docs", 405: f"{request.method} is not offered here"}
+    words = {404: f"there is no {_cut(path)} here; see /docs", 405: f"{_cut(request.method)} is not offered here"}
     return http_problem(error.status_code, path, words.get(error.status_code, error.detail), headers)
 
 

@@ -1,4 +1,7 @@
-"""How many requests a key may send: a moving window, counted here or, for all processes together, in Redis."""
+"""How many requests a key may send, and how many wrong keys an address: moving windows.
+
+They are counted here or, for all processes together, in Redis.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,8 @@ from schemas.settings import AuthSettings
 QUESTION, EXPORT = 4, 40
 _READ: Final = {"identity": QUESTION, "dissonances": QUESTION, "export": EXPORT}
 """By the end of the address, below a citizen's."""
+WRONG: Final = "wrong key from "
+"""What is counted under it is no key: the id of none has a space."""
 LEFT_FIELDS: Final = ("RateLimit-Policy", "RateLimit")
 
 
@@ -31,7 +36,7 @@ def cost_of(method: str, path: str) -> int:
 
 
 class Rates:
-    """Counts the requests of each key."""
+    """Counts the requests of each key, and the wrong keys of each address."""
 
     def __init__(self, settings: AuthSettings) -> None:
         self._limit = None if settings.rate_limit == "off" else limits.parse(settings.rate_limit)
@@ -44,6 +49,8 @@ class Rates:
             )
         )
         self._window = MovingWindowRateLimiter(storage)
+        wrong = settings.wrong_key_limit
+        self._wrong_limit = None if wrong == "off" else limits.parse(wrong)
 
     async def count(self, key_id: str, cost: int = 1) -> dict[str, str]:
         """Count one request of the key, as `cost` of them; the headers that say what is left.
@@ -54,12 +61,7 @@ class Rates:
         """
         if self._limit is None:
             return {}
-        try:
-            within = await self._window.hit(self._limit, key_id, cost=min(cost, self._limit.amount))
-            reset, left = await self._window.get_window_stats(self._limit, key_id)
-        except StorageError as error:
-            raise Unavailable("the store of the rate limits does not answer", remedy="Try again.") from error
-        seconds = max(1, math.ceil(reset - time.time()))
+        within, left, seconds = await self._hit(self._limit, key_id, cost)
         if not within:
             raise RateLimited(
                 f"this key may send {self._limit}", remedy="Wait, or send lists.", retry_after=seconds
@@ -67,3 +69,24 @@ class Rates:
         window = self._limit.get_expiry()
         policy = f'"key";q={self._limit.amount};w={window}'
         return dict(zip(LEFT_FIELDS, (policy, f'"key";r={left};t={seconds}'), strict=True))
+
+    async def count_wrong(self, address: str) -> None:
+        """Count a key from this address that does not count. Raises what `count` raises."""
+        if self._wrong_limit is None:
+            return
+        within, _, seconds = await self._hit(self._wrong_limit, f"{WRONG}{address}")
+        if not within:
+            raise RateLimited(
+                f"too many keys from this address were wrong; {self._wrong_limit} may be",
+                remedy="Send a key that counts: it is let in at once.",
+                retry_after=seconds,
+            )
+
+    async def _hit(self, limit: limits.RateLimitItem, name: str, cost: int = 1) -> tuple[bool, int, int]:
+        """Whether it was within the limit, how many are left, and after how many seconds there are more."""
+        try:
+            within = await self._window.hit(limit, name, cost=min(cost, limit.amount))
+            reset, left = await self._window.get_window_stats(limit, name)
+        except StorageError as error:
+            raise Unavailable("the store of the rate limits does not answer", remedy="Try again.") from error
+        return within, left, max(1, math.ceil(reset - time.time()))

@@ -79,7 +79,7 @@ class Traced:
             await self.app(scope, receive, send)
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        with self.traces.span(scope["method"], SpanKind.SERVER, _parents.extract(headers)) as span:
+        with self.traces.span(observability.method_of(scope), SpanKind.SERVER, _parents.extract(headers)) as span:
             answered = Answered(send, {})
             try:
                 await self.app(scope, receive, answered)
@@ -91,9 +91,9 @@ def _say(span: Span, scope: Scope, status: int) -> None:
     """What is known of a request when it has been answered."""
     route = observability.route_of(scope)
     if route is not None:
-        span.update_name(f"{scope['method']} {route}")
+        span.update_name(f"{observability.method_of(scope)} {route}")
         span.set_attribute("http.route", route)
-    span.set_attribute("http.request.method", scope["method"])
+    span.set_attribute("http.request.method", observability.method_of(scope))
     span.set_attribute("http.response.status_code", status)
     span.set_attribute("substrate.request_id", scope["state"]["request_id"])
     if status >= FIRST_FAULT:

@@ -5,6 +5,7 @@ SubstrateError
 │   ├── InvalidRequest     422  a field is missing, malformed or out of range
 │   ├── Unauthenticated    401  no key, or one that does not count
 │   ├── Forbidden          403  the key may not do this
+│   ├── ForeignOrigin      403  a page of another origin may not call
 │   ├── NotTrusted         403  the command's source may not change that record
 │   ├── NotFound           404  no such memory, citizen or receipt
 │   ├── Conflict           409  it clashes with what is stored
@@ -85,6 +86,14 @@ class Forbidden(Incorrect):
     status = 403
     slug = "forbidden"
     title = "The key does not allow this"
+
+
+class ForeignOrigin(Incorrect):
+    """A browser sent it for a page of an origin that may not call."""
+
+    status = 403
+    slug = "foreign-origin"
+    title = "Pages of this origin may not call"
 
 
 class NotTrusted(Incorrect):

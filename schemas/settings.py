@@ -139,6 +139,11 @@ class ServerSettings(_Group):
         validation_alias=AliasChoices("SUBSTRATE_LOG_LEVEL", "LOG_LEVEL"),
         description="critical, error, warning, info, debug or trace; `debug` adds tracebacks.",
     )
+    trusted_proxies: str = Field(
+        default="",
+        validation_alias=AliasChoices("SUBSTRATE_TRUSTED_PROXIES", "FORWARDED_ALLOW_IPS"),
+        description="Addresses of proxies, with commas, whose `X-Forwarded-For` is believed; none unless set.",
+    )
     otlp_endpoint: str | None = Field(
         default=None,
         pattern=r"^https?://",
@@ -164,12 +169,18 @@ class AuthSettings(_Group):
         pattern=r"^(off|[1-9]\d{0,8}/(second|minute|hour|day))$",
         description="How many requests a key may send, such as `100/second`; `off`: any.",
     )
+    wrong_key_limit: str = Field(
+        default="30/minute",
+        pattern=r"^(off|[1-9]\d{0,8}/(second|minute|hour|day))$",
+        description="How many wrong keys an address may send before it is told to wait; `off`: any.",
+    )
     rate_limit_url: SecretStr | None = Field(
         default=None,
         description="redis:// address where all processes of the service count together; unset: each for itself.",
     )
     cors_origins: tuple[str, ...] = Field(
-        default=(), description="JSON list of the origins whose pages may call; none unless set."
+        default=(),
+        description="JSON list of the origins whose pages may call beside the service's own; none unless set.",
     )
 
     @model_validator(mode="after")

@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api import observability
 from api.cli import edge, first_key
+from api.connections import crowd_of_process, guarded
 from api.gate import is_loopback
 from api.service import create_service
 from schemas.errors import InvalidRequest, SubstrateError, Unavailable
@@ -87,6 +88,9 @@ def serve(
         loop="uvloop",
         lifespan="on",
         ws="none",
+        http=guarded(crowd_of_process()),
+        proxy_headers=bool(settings.server.trusted_proxies),
+        forwarded_allow_ips=settings.server.trusted_proxies,
         access_log=False,  # the audit log says more, and nothing that was sent
         server_header=False,
         log_config=None,

@@ -22,6 +22,8 @@ from api.client.service import Service
 from schemas.settings import AuthSettings, ClientSettings, EmbeddingSettings, Settings, StoreSettings
 
 TIMEOUT_SECONDS: Final = 30.0
+INSIDE: Final = ("", 0)
+"""The address of a caller inside this process: none."""
 
 
 class AsyncSubstrate(Asking, Memories, Links, Commands, Citizens, Service):
@@ -64,7 +66,7 @@ class AsyncSubstrate(Asking, Memories, Links, Commands, Citizens, Service):
     @classmethod
     def inside(cls, app: ASGIApp, headers: Mapping[str, str] | None = None, attempts: int = ATTEMPTS) -> Self:
         """The same for an application of this process, whose lifespan is somebody else's, with these headers."""
-        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=INSIDE)
         http = httpx.AsyncClient(
             transport=transport, base_url="http://localhost", headers=headers, trust_env=False
         )

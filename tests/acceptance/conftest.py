@@ -28,7 +28,9 @@ from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSet
 settings = Settings(
     store=StoreSettings(data=Path(sys.argv[2]), url=None, host=None),
     embedding=EmbeddingSettings(embedding=sys.argv[3]),
-    auth=AuthSettings(admin_key=sys.argv[4] or None, open=not sys.argv[4], rate_limit="off"),
+    auth=AuthSettings(
+        admin_key=sys.argv[4] or None, open=not sys.argv[4], rate_limit="off", wrong_key_limit="off"
+    ),
 )
 uvicorn.run(create_service(settings), host="127.0.0.1", port=int(sys.argv[1]), log_level="warning", ws="none")
 """

@@ -150,7 +150,7 @@ def test_without_a_key_there_is_nothing(service: Service) -> None:
 
 
 async def test_a_client_behind_another_name_is_answered(service: Service) -> None:
-    elsewhere = {"Host": "memory.example.org", "Origin": "https://chat.example.org"}
+    elsewhere = {"Host": "memory.example.org", "Origin": "https://memory.example.org"}
     headers = {"Authorization": f"Bearer {ADMIN_KEY}", **elsewhere}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=120) as http,

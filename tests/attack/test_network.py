@@ -1,0 +1,270 @@
+"""Connections that hold on to the service without a key, keys that are guessed, and bodies that lie."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, asynccontextmanager, suppress
+
+import pytest
+import uvicorn
+from starlette.types import Receive, Scope, Send
+
+from api.connections import Crowd, guarded
+from tests.acceptance.conftest import ADMIN_KEY, _free_port
+from tests.attack.served import FILES, Served, all_of, serving
+
+KEYED = f"Authorization: Bearer {ADMIN_KEY}"
+BURST = 10
+LIMIT_S = 60.0
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A service that may open few files, and hears few wrong keys."""
+    with serving(tmp_path_factory.mktemp("served"), SUBSTRATE_WRONG_KEY_LIMIT=f"{BURST}/hour") as running:
+        yield running
+
+
+def test_connections_without_a_key_shut_nobody_out_and_are_ended(served: Served) -> None:
+    with ExitStack() as held:
+        waiting = [held.enter_context(served.connect()) for _ in range(FILES + 50)]
+        for connection in waiting[::2]:
+            with suppress(ConnectionError):
+                connection.sendall(b"GET /v1/keys HTTP/1.1\r\nHost: loc")
+        for _ in range(5):
+            assert served.http.get("/v1/keys").status_code == 200
+        ends = [all_of(connection)[:12] for connection in waiting]
+        assert set(ends[1::2]) == {b""}
+        assert set(ends[::2]) <= {b"", b"HTTP/1.1 408"}
+
+
+TWICE = [
+    [KEYED, "Authorization: Bearer sk-none-x"],
+    ["Authorization: Bearer sk-none-x", KEYED],
+    [KEYED, KEYED],
+    [f"X-API-Key: {ADMIN_KEY}", "X-API-Key: sk-none-x"],
+    [KEYED, "X-API-Key: sk-none-x"],
+]
+
+
+@pytest.mark.parametrize("lines", TWICE, ids=str)
+def test_of_two_keys_none_counts(served: Served, lines: list[str]) -> None:
+    for target in ("GET /v1/keys", "POST /mcp"):
+        said = served.said(f"{target} HTTP/1.1", *lines, "Connection: close")
+        assert said.startswith(b"HTTP/1.1 400"), said
+        assert b"one key" in said
+
+
+LIES = {
+    "two lengths": (["Content-Length: 5", "Content-Length: 6"], b"{}"),
+    "a length below nothing": (["Content-Length: -1"], b"{}"),
+    "a length that is no number": (["Content-Length: 2x"], b"{}"),
+    "a length beside chunks": (["Content-Length: 2", "Transfer-Encoding: chunked"], b"0\r\n\r\n"),
+    "chunks of no length": (["Transfer-Encoding: chunked"], b"zz\r\n{}\r\n0\r\n\r\n"),
+    "an unknown coding": (["Transfer-Encoding: gzip, chunked"], b"0\r\n\r\n"),
+}
+
+
+@pytest.mark.parametrize("key", [KEYED, "X-None: x"], ids=["with a key", "without"])
+@pytest.mark.parametrize(("lines", "body"), LIES.values(), ids=LIES.keys())
+def test_a_body_that_lies_about_its_length_is_refused(
+    served: Served, lines: list[str], body: bytes, key: str
+) -> None:
+    said = served.said("POST /v1/memories HTTP/1.1", key, "Content-Type: application/json", *lines, body=body)
+    assert said.split(b" ")[1] in ((b"400", b"501") if key == KEYED else (b"400", b"401", b"501")), said
+    assert said.count(b"HTTP/1.1") == 1
+
+
+def test_a_body_that_is_longer_than_it_said_brings_no_second_request_of_its_own_key(served: Served) -> None:
+    within = (
+        b'{"level":"N3","name":"x"}'
+        + b"DELETE /v1/keys/first HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    )
+    length = f"Content-Length: {within.index(b'DELETE')}"
+    said = served.said("POST /v1/memories HTTP/1.1", KEYED, "Content-Type: application/json", length, body=within)
+    assert re.findall(rb"HTTP/1\.1 (\d+)", said) == [b"201", b"401"]
+
+
+def test_a_body_that_is_shorter_than_it_said_changes_nothing(served: Served) -> None:
+    before = served.http.get("/v1/memories", params={"level": "N3"}).json()
+    with served.connect() as client:
+        head = f"POST /v1/memories HTTP/1.1\r\nHost: localhost\r\n{KEYED}\r\nContent-Type: application/json\r\n"
+        client.sendall(f'{head}Content-Length: 1000\r\n\r\n{{"level":"N3","name":"y"}}'.encode())
+        client.shutdown(socket.SHUT_WR)
+        assert not all_of(client).startswith(b"HTTP/1.1 2")
+    assert served.http.get("/v1/memories", params={"level": "N3"}).json() == before
+
+
+def test_wrong_keys_are_limited_by_address_and_good_ones_still_pass(served: Served) -> None:
+    with served.client("sk-guessed-0123456789") as guessing:
+        statuses = [guessing.get("/v1/keys").status_code for _ in range(2 * BURST)]
+        last = guessing.get("/v1/keys")
+    assert statuses[0] in (401, 429)
+    assert 401 not in statuses[BURST:]
+    assert (last.status_code, last.json()["type"]) == (429, "/problems/rate-limited")
+    assert 1 <= int(last.headers["Retry-After"]) <= 3600
+    assert served.http.get("/v1/keys").status_code == 200
+
+
+def test_no_forwarded_address_is_believed_unless_its_proxy_is_named(served: Served) -> None:
+    with served.client("sk-guessed-0123456789") as guessing:
+        statuses = [
+            guessing.get("/v1/keys", headers={"X-Forwarded-For": f"10.0.0.{number}"}).status_code
+            for number in range(2 * BURST)
+        ]
+    assert statuses[BURST:] == [429] * BURST
+    assert {line["address"] for line in served.audited()} <= {"127.0.0.1", None}
+
+
+@pytest.mark.parametrize(
+    ("key", "tried"),
+    [
+        ("sk-0a1b2c3d4e5f-TheSecretPart", "sk-0a1b2c3d4e5f"),
+        ("sk-first-TheSecretPart", "sk-first"),
+        ("sk-TheSecretPartWithoutAnyIdBeforeItTheSecretPart", None),
+        ("sk-TheSecretPart WithSpaces-x", None),
+        ("TheSecretPartAlone", None),
+        ("eyTheSecretPart.eyTheSecretPart.TheSecretPart", None),
+    ],
+)
+def test_the_audit_has_the_address_and_the_id_that_was_tried_and_never_a_secret(
+    served: Served, key: str, tried: str | None
+) -> None:
+    request_id = f"tried-{abs(hash(key))}"
+    with served.client(key) as other:
+        assert other.get("/v1/keys", headers={"X-Request-Id": request_id}).status_code in (401, 429)
+    line = served.audit_of(request_id)
+    assert (line["address"], line["tried"], line["key"]) == ("127.0.0.1", tried, None)
+    assert "TheSecret" not in served.log.read_text("utf-8")
+
+
+def test_a_good_request_is_audited_with_its_address_and_nothing_tried(served: Served) -> None:
+    served.http.get("/v1/keys", headers={"X-Request-Id": "a-good-one"})
+    line = served.audit_of("a-good-one")
+    assert (line["address"], line["key"]) == ("127.0.0.1", "environment")
+    assert "tried" not in line
+
+
+@pytest.mark.parametrize("key", [KEYED, "X-None: x"], ids=["with a key", "without"])
+def test_of_a_long_method_or_path_little_is_logged_and_answered(served: Served, key: str) -> None:
+    for number, line in enumerate((f"{'M' * 40_000} /v1/keys HTTP/1.1", f"GET /{'p' * 40_000} HTTP/1.1")):
+        request_id = f"long-{number}-{key[0]}"
+        said = served.said(line, key, f"X-Request-Id: {request_id}", "Connection: close")
+        assert said.split(b" ")[1] in (b"401", b"404", b"405")
+        assert len(said) < 4000
+        assert len(json.dumps(served.audit_of(request_id))) < 1000
+
+
+def test_what_everybody_may_see_is_answered_before_a_body_is_sent_for_it(served: Served) -> None:
+    with served.connect() as client:
+        client.settimeout(LIMIT_S)
+        client.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8000000\r\n\r\n")
+        assert client.recv(65536).startswith(b"HTTP/1.1 200")
+
+
+async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+    """Say who called; whoever says nothing of a key is nobody."""
+    scope["state"]["caller"] = dict(scope["headers"]).get(b"x-api-key")
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+    await send({"type": "http.response.body", "body": b"ok"})
+
+
+class Announced(uvicorn.Server):
+    """A server that says when it is up."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.up = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.up.set()
+
+
+@asynccontextmanager
+async def quick(crowd: Crowd | None = None) -> AsyncIterator[int]:
+    """The port of a server in this process, that waits a moment only unless it is about its crowd."""
+    protocol = guarded(crowd or Crowd(100, 100), head_seconds=2 * LIMIT_S if crowd else 0.2)
+    config = uvicorn.Config(
+        answer,
+        port=_free_port(),
+        http=protocol,
+        log_config=None,
+        lifespan="off",
+        timeout_keep_alive=int(2 * LIMIT_S),
+    )
+    server = Announced(config)
+    serves = asyncio.create_task(server.serve())
+    try:
+        await server.up.wait()
+        yield config.port
+    finally:
+        server.should_exit = True
+        await serves
+
+
+async def test_a_head_that_comes_byte_by_byte_is_ended() -> None:
+    async with quick() as port, asyncio.timeout(LIMIT_S):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET / HTTP/1.1\r\nX-Long: ")
+        heard = asyncio.create_task(reader.read())
+        while not heard.done():
+            writer.write(b"x")
+            await asyncio.wait([heard], timeout=0.02)
+        assert (await heard).startswith(b"HTTP/1.1 408")
+        writer.close()
+
+
+async def test_a_second_head_that_comes_byte_by_byte_is_ended_too() -> None:
+    async with quick() as port, asyncio.timeout(LIMIT_S):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\nX-API-Key: good\r\n\r\n")
+        assert (await reader.readuntil(b"ok")).startswith(b"HTTP/1.1 200")
+        heard = asyncio.create_task(reader.read())
+        writer.write(b"GET / HTTP/1.1\r\nX-Long: ")
+        while not heard.done():
+            writer.write(b"x")
+            await asyncio.wait([heard], timeout=0.02)
+        assert (await heard).startswith(b"HTTP/1.1 408")
+        writer.close()
+
+
+async def test_a_body_that_nobody_asked_for_is_not_heard_to_its_end() -> None:
+    async with quick() as port, asyncio.timeout(LIMIT_S):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n")
+        heard = asyncio.create_task(reader.read())
+        while not heard.done():
+            writer.write(b"x")
+            await asyncio.wait([heard], timeout=0.02)
+        writer.close()
+
+
+async def test_who_has_shown_a_key_stays_while_newcomers_make_way_for_each_other() -> None:
+    async with quick(Crowd(3, 100)) as port, asyncio.timeout(LIMIT_S):
+        known, talk = await asyncio.open_connection("127.0.0.1", port)
+        talk.write(b"GET / HTTP/1.1\r\nHost: x\r\nX-API-Key: good\r\n\r\n")
+        await known.readuntil(b"ok")
+        crowd = [await asyncio.open_connection("127.0.0.1", port) for _ in range(10)]
+        assert await crowd[0][0].read() == b""
+        talk.write(b"GET / HTTP/1.1\r\nHost: x\r\nX-API-Key: good\r\n\r\n")
+        await known.readuntil(b"ok")
+        for _, writer in (*crowd, (known, talk)):
+            writer.close()
+
+
+async def test_when_all_places_are_taken_the_one_that_idles_longest_makes_way() -> None:
+    async with quick(Crowd(3, 5)) as port, asyncio.timeout(LIMIT_S):
+        kept = []
+        for _ in range(8):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET / HTTP/1.1\r\nHost: x\r\nX-API-Key: good\r\n\r\n")
+            await reader.readuntil(b"ok")
+            kept.append((reader, writer))
+        assert await kept[0][0].read() == b""
+        for _, writer in kept:
+            writer.close()
