@@ -6,12 +6,14 @@ beside the code that uses it.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Final, Self
+from urllib.parse import urlsplit
 
 from platformdirs import user_cache_path, user_data_path
-from pydantic import AliasChoices, Field, SecretStr, model_validator
+from pydantic import AfterValidator, AliasChoices, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -21,6 +23,41 @@ class _Group(BaseSettings):
     )
 
 
+NAMES_OF_URL: Final = " (it is set by SUBSTRATE_URL, FALKORDB_URL or FALKORDB_URI)"
+
+
+def _is_address(text: str, schemes: Collection[str]) -> bool:
+    try:
+        found = urlsplit(text)
+        place = found.path.strip("/") if found.scheme == "unix" else found.hostname
+        return found.scheme in schemes and bool(place) and found.port != 0
+    except ValueError:
+        return False
+
+
+def _reachable(text: str, schemes: Sequence[str], names: str = "") -> str:
+    """The address, when it is one. What is wrong is told without it: it may hold a password."""
+    if not _is_address(text, schemes):
+        raise ValueError(f"it is no address such as {schemes[0]}://host:port{names}")
+    return text
+
+
+def _redis(address: str) -> str:
+    return _reachable(address, ("redis", "rediss", "unix"), NAMES_OF_URL)
+
+
+def _web(address: str) -> str:
+    return _reachable(address, ("http", "https"))
+
+
+def _counting(address: SecretStr) -> SecretStr:
+    _reachable(address.get_secret_value(), ("redis", "rediss"))
+    return address
+
+
+_WebAddress = Annotated[str, AfterValidator(_web)]
+
+
 class StoreSettings(_Group):
     """Where the graphs live: a bundled engine in `data`, or the server at `url`."""
 
@@ -28,7 +65,7 @@ class StoreSettings(_Group):
         default_factory=lambda: user_data_path("substrate"),
         description="Directory of the embedded engine; unset: that of the platform for a user's data.",
     )
-    url: str | None = Field(
+    url: Annotated[str, AfterValidator(_redis)] | None = Field(
         default=None,
         validation_alias=AliasChoices("SUBSTRATE_URL", "FALKORDB_URL", "FALKORDB_URI"),
         description="redis:// or unix:// address of a FalkorDB server; the embedded engine is then not used.",
@@ -144,7 +181,7 @@ class ServerSettings(_Group):
         validation_alias=AliasChoices("SUBSTRATE_TRUSTED_PROXIES", "FORWARDED_ALLOW_IPS"),
         description="Addresses of proxies, with commas, whose `X-Forwarded-For` is believed; none unless set.",
     )
-    otlp_endpoint: str | None = Field(
+    otlp_endpoint: _WebAddress | None = Field(
         default=None,
         pattern=r"^https?://",
         validation_alias=AliasChoices("SUBSTRATE_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"),
@@ -159,7 +196,7 @@ class AuthSettings(_Group):
     admin_key: SecretStr | None = Field(
         default=None, min_length=20, description="An administrator's key of the operator's choice."
     )
-    jwks_url: str | None = Field(
+    jwks_url: _WebAddress | None = Field(
         default=None, pattern=r"^https?://", description="Where the public keys for JWTs are; unset: no JWTs."
     )
     jwt_issuer: str | None = Field(default=None, description="The `iss` that a JWT must have.")
@@ -174,7 +211,7 @@ class AuthSettings(_Group):
         pattern=r"^(off|[1-9]\d{0,8}/(second|minute|hour|day))$",
         description="How many wrong keys an address may send before it is told to wait; `off`: any.",
     )
-    rate_limit_url: SecretStr | None = Field(
+    rate_limit_url: Annotated[SecretStr, AfterValidator(_counting)] | None = Field(
         default=None,
         description="redis:// address where all processes of the service count together; unset: each for itself.",
     )

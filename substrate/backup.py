@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Final
 
 from pydantic import ValidationError
@@ -32,18 +33,18 @@ def write_backup(snapshot: Path, target: Path, manifest: Manifest) -> Manifest:
 
     Raises InvalidRequest when the target cannot be written; there is then no backup and no snapshot.
     """
-    draft = target.with_name(f"{target.name}.part")
+    draft: Path | None = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(draft, ignore_errors=True)
-        draft.mkdir(mode=0o700)
+        draft = Path(mkdtemp(prefix=f".{target.name}-", suffix=".part", dir=target.parent))
         shutil.move(snapshot, draft / SNAPSHOT)
         (draft / SNAPSHOT).chmod(0o600)
         whole = manifest.model_copy(update={"files": {SNAPSHOT: _marks(draft / SNAPSHOT)}})
         _write_durably(draft / MANIFEST, whole.model_dump_json(indent=2).encode() + b"\n")
         draft.replace(target)
     except OSError as error:
-        shutil.rmtree(draft, ignore_errors=True)
+        if draft is not None:
+            shutil.rmtree(draft, ignore_errors=True)
         raise InvalidRequest(
             f"the backup cannot be written to {target}: {error.strerror}", remedy="Name another directory."
         ) from error

@@ -27,6 +27,7 @@ from typing import Final
 
 from schemas.errors import EngineFault, SubstrateError, Unavailable
 from substrate import engine_loading
+from substrate.data_directory import close_to_others
 from substrate.engine_loading import Loading
 from substrate.engine_locks import POLL_S, lock_within, try_lock
 from substrate.engine_process import Launch, file_fault, launch, see_to_keeper, start_fault
@@ -99,6 +100,7 @@ class EmbeddedEngine:
         try:
             if self._users is None:
                 await asyncio.to_thread(self.directory.mkdir, mode=0o700, parents=True, exist_ok=True)
+                await asyncio.to_thread(close_to_others, self.directory)
                 self._users = await lock_within(
                     self.directory / "engine.users", fcntl.LOCK_SH, STOP_GRACE_S + 2 * KILL_GRACE_S
                 )

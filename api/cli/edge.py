@@ -45,13 +45,13 @@ _ALIKE = 60.0
 
 
 def output() -> Console:
-    """Where answers go."""
-    return Console(highlight=False)
+    """Where answers go. What is printed is text, never markup: much of it is somebody's."""
+    return Console(highlight=False, markup=False, emoji=False)
 
 
 def messages() -> Console:
     """Where progress and warnings go: never among the answers."""
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 def settings_of(ctx: typer.Context) -> Settings:

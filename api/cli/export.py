@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import mkstemp
 from typing import Annotated
 
 import typer
@@ -56,7 +58,7 @@ def export_graphs(  # noqa: PLR0913  (each is an option of the command)
 ) -> None:
     """Write whole memories as lines of JSON, with every record on both time axes (docs/export.md)."""
     chosen = None if whole else edge.checked(Chosen, {"level": level.upper(), "citizen_id": citizen}, OPTIONS)
-    if target is not None and target.exists():
+    if target is not None and os.path.lexists(target):
         raise InvalidRequest(f"{target} is there already", remedy="Name a file that does not exist yet.")
     said = edge.checked(KnownThen, edge.given({"known_at": edge.time_of("--known-at", known_at)}), OPTIONS)
     wanted = Wanted(embeddings, None if said.known_at is None else to_instant(said.known_at))
@@ -87,12 +89,13 @@ async def _origins(runtime: Runtime, chosen: Chosen | None) -> list[Origin]:
 
 
 def _write(lines: Iterator[bytes], target: Path) -> int:
-    """Write beside the target and rename: a file of that name is always whole."""
-    draft = target.with_name(f"{target.name}.part")
+    """Write into a new file beside the target and rename it: a file of that name is always whole."""
     count = 0
+    draft: Path | None = None
     try:
-        with draft.open("wb") as file:
-            draft.chmod(0o600)
+        handle, name = mkstemp(prefix=f".{target.name}-", suffix=".part", dir=target.parent)
+        draft = Path(name)
+        with open(handle, "wb") as file:
             for line in lines:
                 count += 1
                 file.write(line)
@@ -100,5 +103,6 @@ def _write(lines: Iterator[bytes], target: Path) -> int:
     except OSError as error:
         raise InvalidRequest(f"{target} cannot be written: {error.strerror}") from error
     finally:
-        draft.unlink(missing_ok=True)
+        if draft is not None:
+            draft.unlink(missing_ok=True)
     return count

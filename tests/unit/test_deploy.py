@@ -138,7 +138,7 @@ def test_compose_refuses_to_start_without_its_secrets_and_the_example_names_them
 
 def test_compose_waits_for_a_healthy_engine_of_a_named_version_with_our_limits() -> None:
     engine, service = SERVICES["falkordb"], SERVICES["substrate"]
-    assert re.fullmatch(r"falkordb/falkordb:v\d+\.\d+\.\d+", engine["image"])
+    assert re.fullmatch(r"\$\{FALKORDB_IMAGE:-falkordb/falkordb:v\d+\.\d+\.\d+\}", engine["image"])
     assert "redis-cli ping" in engine["healthcheck"]["test"][1]
     assert service["depends_on"]["falkordb"]["condition"] == "service_healthy"
     assert engine["environment"]["FALKORDB_ARGS"].split() == MODULE_ARGUMENTS.split()
@@ -148,6 +148,8 @@ def test_compose_waits_for_a_healthy_engine_of_a_named_version_with_our_limits()
 
 def test_the_image_is_pinned_runs_without_rights_and_checks_its_health() -> None:
     text = (DEPLOY / "Dockerfile").read_text()
-    assert all(re.match(r"python:3\.12\.\d+-slim", image) for image in re.findall(r"^FROM (\S+)", text, re.M))
+    [default] = re.findall(r"^ARG PYTHON_IMAGE=(python:3\.12\.\d+-slim-\w+)$", text, re.M)
+    assert SERVICES["substrate"]["build"]["args"] == {"PYTHON_IMAGE": f"${{PYTHON_IMAGE:-{default}}}"}
+    assert re.findall(r"^FROM (\S+)", text, re.M) == ["${PYTHON_IMAGE}"] * 2
     assert re.findall(r"^USER (\w+)", text, re.M) == ["substrate"]
     assert "/health/ready" in text.partition("HEALTHCHECK")[2]
