@@ -109,6 +109,7 @@ class Story(Frozen):
 
     id: str
     records: tuple[Record, ...]
+    degraded: tuple[str, ...]
 
 
 class Entity(Frozen):

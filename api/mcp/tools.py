@@ -188,7 +188,7 @@ async def history(client: AsyncSubstrate, asked: Story) -> Said:
     """All records of a memory."""
     told = await client.history(asked.id, citizen_id=asked.citizen_id, level=asked.level)
     records = tuple(map(answers.Record.of, told.records))
-    return Said("\n".join(map(_line, records)), answers.Story(id=told.id, records=records))
+    return Said("\n".join(map(_line, records)), answers.Story(id=told.id, records=records, degraded=told.degraded))
 
 
 async def identity(client: AsyncSubstrate, asked: Who) -> Said:
