@@ -11,10 +11,10 @@ from contextlib import asynccontextmanager, contextmanager, nullcontext, suppres
 from typing import NamedTuple
 
 from orchestration.deps import Deps
+from orchestration.erasing import Setting, finish_broken_off
 from schemas.errors import SubstrateError
 from schemas.settings import Settings, StoreSettings
 from schemas.temporal import Instant
-from substrate import engine_log
 from substrate.connection import Connection
 from substrate.embedded import EmbeddedEngine
 from substrate.embeddings import open_embedder
@@ -71,7 +71,7 @@ async def running(settings: Settings, waiting: Waiting | None = None) -> AsyncIt
         connection = _connect(settings.store, engine)
         graphs = Graphs(connection, model=embedder.model, dimension=embedder.dimension)
         await connection.ping()
-        await _keep_openable(connection)
+        await _finish_what_broke_off(connection, engine)
         deps = Deps(
             connection,
             graphs,
@@ -101,7 +101,7 @@ async def opened_store(
     engine = await _start_engine(store, waiting)
     connection = _connect(store, engine)
     try:
-        await _keep_openable(connection)
+        await _finish_what_broke_off(connection, engine)
         yield connection, engine
     finally:
         await connection.close()
@@ -109,12 +109,15 @@ async def opened_store(
             await engine.stop()
 
 
-async def _keep_openable(connection: Connection) -> None:
-    """Finish what a removal of graphs left to do: without it the store could not be opened next time."""
+async def _finish_what_broke_off(connection: Connection, engine: EmbeddedEngine | None) -> None:
+    """Finish erasures, and what a removal of graphs left to do: without that the store cannot be opened again."""
     try:
-        await engine_log.rewrite_after_deletions(connection)
+        finished = await finish_broken_off(Setting(connection, None if engine is None else engine.directory))
     except SubstrateError as error:
-        logger.error("the log of the engine could not be rewritten: %s %s", error.detail, error.remedy)
+        logger.error("an erasure that broke off could not be finished: %s %s", error.detail, error.remedy)
+        return
+    if finished:
+        logger.warning("%d erasures that had broken off were finished", finished)
 
 
 @contextmanager
@@ -187,6 +190,7 @@ async def _watch(engine: EmbeddedEngine, graphs: Graphs, missed: asyncio.Event) 
             if await engine.ensure():
                 engine.restarts += 1
                 logger.warning("the engine had ended; it was started again")
+                await _finish_what_broke_off(graphs.connection, engine)
             pause = LEAST_PAUSE_S
         except SubstrateError as error:
             logger.error("the engine ended and cannot be started: %s %s", error.detail, error.remedy)

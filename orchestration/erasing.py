@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Final, NamedTuple
 from uuid import uuid4
 
 from orchestration.deps import Deps
@@ -16,60 +15,114 @@ from schemas.erasure import Erase, EraseEpisode, EraseMemory, ErasureReport, Rem
 from schemas.errors import Conflict, NotFound
 from schemas.memory import Level
 from schemas.temporal import Instant, to_datetime
-from substrate import engine_log, erasure
-from substrate.connection import GraphMissing
+from substrate import engine_log, erasure, unfinished
+from substrate.connection import Connection, GraphMissing
 from substrate.erasure import Mark
-from substrate.graph_schema import graph_name
+from substrate.graph_schema import existing_graphs, graph_name
+from substrate.unfinished import Note, Target
 
-type Kind = Literal["memory", "episode", "citizen"]
+ABOUT_IT_US: Final = 600 * 1_000_000
+"""So long whoever began an erasure on a server is taken to be about it still."""
 
 SERVER_NOTE = "snapshots, replicas and backups of the server are its own: write a new snapshot and remove old ones"
 
 
-async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None) -> ErasureReport:
-    """Remove what the command names, then rewrite the log. Sent again after a break, it goes on.
+FINISHED_LATE: Final = "it had broken off, and was finished since"
 
-    `directory` is that of the embedded engine, None for a server. Raises NotFound when there is nothing to
-    erase, Conflict when the command id was used for another erasure, Unavailable when the engine does not
-    answer or cannot rewrite its log: what was removed by then stays removed.
+
+class Setting(NamedTuple):
+    """Where an erasure takes place: `directory` is that of the embedded engine, None for a server."""
+
+    connection: Connection
+    directory: Path | None
+
+
+async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None) -> ErasureReport:
+    """Remove what the command names, then rewrite the log.
+
+    It is noted before anything is removed. If it breaks off, whoever opens the store next finishes it, and so does
+    the same erasure when it is sent again, under whatever command id. `directory` is that of the embedded engine,
+    None for a server. Raises NotFound when there is nothing to erase, Conflict when the command id was used for
+    another erasure, Unavailable when the engine does not answer or cannot rewrite its log: what was removed by
+    then stays removed.
     """
     command_id = command.command_id or uuid4().hex
     level = command.level if isinstance(command, EraseMemory) else Level.N1
-    graph = graph_name(level, command.citizen_id)
-    kind, remove = _removal(command, graph, deps)
-    kept = await erasure.mark(deps.connection, graph, command_id)
-    there = await _there(command, graph, deps)
-    _check(command, there=there, kept=kept)
-    report = ErasureReport(
-        command_id=command_id,
-        erased=kind,
-        erased_at=to_datetime(now if kept is None else kept.at),
-        level=level,
-        log_rewritten=bool(kept and kept.log_rewritten),
-        duplicate=kept is not None and kept.log_rewritten is not None,
-        notes=() if directory is not None else (SERVER_NOTE,),
-    )
-    if report.duplicate:
-        return report
-    begun = kept or Mark(now)
-    await erasure.set_mark(deps.connection, graph, command_id, begun)
-    removed = await remove()
-    await erasure.forget_queries(deps.connection, graph)
-    rewritten = await engine_log.rewrite(deps.connection)
-    if directory is not None:
-        await engine_log.remove_left_snapshot(directory)
-    await erasure.set_mark(deps.connection, graph, command_id, begun._replace(log_rewritten=rewritten))
+    target = _target(command, graph_name(level, command.citizen_id))
+    connection = deps.connection
+    async with unfinished.turn(directory):
+        kept = await erasure.mark(connection, target.graph, command_id)
+        there = await _there(target, connection)
+        notes = _about(target, await unfinished.noted(connection))
+        late = None if there or kept or notes else await erasure.mark_of(connection, target.digest())
+        _check(command, there=there, kept=kept or late, under_way=bool(notes))
+        begun = kept or late or Mark(now)
+        done = begun.log_rewritten is not None and not notes
+        report = ErasureReport(
+            command_id=command_id,
+            erased=target.kind,
+            erased_at=to_datetime(begun.at),
+            level=level,
+            log_rewritten=bool(begun.log_rewritten),
+            duplicate=done,
+            notes=(*([FINISHED_LATE] if late else []), *(() if directory is not None else (SERVER_NOTE,))),
+        )
+        if done:
+            return report
+        name = erasure.mark_name(target.graph, command_id)
+        notes[name] = Note(begun.at, target.digest(), target)
+        await unfinished.begin(connection, name, notes[name])
+        setting = Setting(connection, directory)
+        removed = await _removed(target, setting, notes)
+        if target.kind == "citizen":
+            deps.graphs.forget(target.graph)
+        rewritten = await _written_anew(setting)
+        await unfinished.finish(connection, notes, log_rewritten=rewritten, late=False)
     return report.model_copy(update={"removed": Removed(**removed), "log_rewritten": rewritten})
 
 
-def _check(command: Erase, *, there: bool, kept: Mark | None) -> None:
+async def finish_broken_off(setting: Setting) -> int:
+    """Finish the erasures that broke off, and rewrite the log if that or a removed graph needs it; how many.
+
+    Those that another process is about are left to it. Raises what `erase` raises.
+    """
+    connection, directory = setting
+    found = 0
+    if await unfinished.noted(connection):
+        async with unfinished.only_turn(directory) as alone:
+            notes = await _left_alone(setting) if alone else {}
+            for name, note in notes.items():
+                if note.target is not None:
+                    await _removed(note.target, setting, {name: note})
+            if notes:
+                rewritten = await _written_anew(setting)
+                await unfinished.finish(connection, notes, log_rewritten=rewritten, late=True)
+            found = len(notes)
+    await engine_log.rewrite_after_deletions(connection)
+    return found
+
+
+async def _left_alone(setting: Setting) -> dict[str, Note]:
+    """What is not finished and nobody is about. Of a server that is told by age."""
+    notes = await unfinished.noted(setting.connection)
+    if setting.directory is not None:
+        return notes
+    old = await setting.connection.now() - ABOUT_IT_US
+    return {name: note for name, note in notes.items() if note.at < old}
+
+
+def _about(target: Target, notes: dict[str, Note]) -> dict[str, Note]:
+    return {name: note for name, note in notes.items() if note.digest == target.digest()}
+
+
+def _check(command: Erase, *, there: bool, kept: Mark | None, under_way: bool) -> None:
     """Raises Conflict or NotFound."""
     if there and kept is not None and kept.log_rewritten is not None:
         raise Conflict(
             "this command_id was used for an erasure before, and what is named now is there",
             remedy="Send it under a new command_id if it is to be erased.",
         )
-    if there or kept is not None:
+    if there or under_way or kept is not None:
         return
     if isinstance(command, EraseMemory):
         raise NotFound(f"there is no memory {command.id} in {command.level}")
@@ -78,33 +131,58 @@ def _check(command: Erase, *, there: bool, kept: Mark | None) -> None:
     raise NotFound(f"nothing was remembered for {command.citizen_id} yet")
 
 
-async def _there(command: Erase, graph: str, deps: Deps) -> bool:
+def _target(command: Erase, graph: str) -> Target:
+    if isinstance(command, EraseMemory):
+        return Target("memory", graph, command.id)
+    if isinstance(command, EraseEpisode):
+        return Target("episode", graph, command.episode_id)
+    return Target("citizen", graph)
+
+
+async def _there(target: Target, connection: Connection) -> bool:
     """Whether there is something to erase. A graph of another embedder can be erased too."""
     try:
-        if isinstance(command, EraseMemory):
-            return bool(await erasure.present(deps.connection, graph, [command.id]))
-        if isinstance(command, EraseEpisode):
-            return bool(await erasure.of_episode(deps.connection, graph, command.episode_id))
+        if target.kind == "memory":
+            return bool(await erasure.present(connection, target.graph, [target.id]))
+        if target.kind == "episode":
+            return bool(await erasure.of_episode(connection, target.graph, target.id))
     except GraphMissing:
         return False
-    return graph in await deps.graphs.existing()
+    return target.graph in await existing_graphs(connection)
 
 
-def _removal(command: Erase, graph: str, deps: Deps) -> tuple[Kind, Callable[[], Awaitable[Counter[str]]]]:
-    """What is erased, and what does it."""
-    if isinstance(command, EraseMemory):
-        return "memory", partial(_memory, command.id, graph, deps)
-    if isinstance(command, EraseEpisode):
-        return "episode", partial(_episode, command.episode_id, graph, deps)
-    return "citizen", partial(_citizen, graph, deps)
+async def _removed(target: Target, setting: Setting, notes: dict[str, Note]) -> Counter[str]:
+    """Remove the target from the graph, and note that it is gone; how much of each kind. Safe to repeat."""
+    connection, graph = setting.connection, target.graph
+    removed: Counter[str] = Counter()
+    try:
+        if target.kind == "memory":
+            removed = await _memory(target.id, graph, connection)
+        elif target.kind == "episode":
+            removed = await _episode(target.id, graph, connection)
+        else:
+            delete = partial(unfinished.delete_graph, connection, graph, notes)
+            removed = await erasure.whole_graph(connection, graph, delete)
+    except GraphMissing:
+        removed = Counter()  # it went with its graph
+    await erasure.forget_queries(connection, graph)
+    await unfinished.emptied(connection, notes)
+    return removed
 
 
-async def _memory(memory_id: str, graph: str, deps: Deps) -> Counter[str]:
-    return await erasure.memories(deps.connection, graph, [memory_id]) + await _tags(graph, deps)
+async def _written_anew(setting: Setting) -> bool:
+    """Rewrite the log, and remove what a killed backup left; False when the server keeps no log."""
+    rewritten = await engine_log.rewrite(setting.connection)
+    if setting.directory is not None:
+        await engine_log.remove_left_snapshot(setting.directory)
+    return rewritten
 
 
-async def _episode(episode_id: str, graph: str, deps: Deps) -> Counter[str]:
-    connection = deps.connection
+async def _memory(memory_id: str, graph: str, connection: Connection) -> Counter[str]:
+    return await erasure.memories(connection, graph, [memory_id]) + await _tags(graph, connection)
+
+
+async def _episode(episode_id: str, graph: str, connection: Connection) -> Counter[str]:
     removed: Counter[str] = Counter()
     while ids := await erasure.of_episode(connection, graph, episode_id):
         removed += await erasure.memories(connection, graph, ids)
@@ -112,19 +190,13 @@ async def _episode(episode_id: str, graph: str, deps: Deps) -> Counter[str]:
     rest, lone = await erasure.rest_of_episode(connection, graph, episode_id, ingestion)
     removed += rest + await erasure.memories(connection, graph, lone)
     removed["receipts"] += await erasure.receipts(connection, graph, [], [ingestion])
-    return removed + await _tags(graph, deps)
+    return removed + await _tags(graph, connection)
 
 
-async def _citizen(graph: str, deps: Deps) -> Counter[str]:
-    removed = await erasure.whole_graph(deps.connection, graph)
-    deps.graphs.forget(graph)
-    return removed
-
-
-async def _tags(graph: str, deps: Deps) -> Counter[str]:
+async def _tags(graph: str, connection: Connection) -> Counter[str]:
     """Remove the tags that nothing bears any more. One that only the past bears leads back to it."""
-    bare = await erasure.bare_tags(deps.connection, graph)
+    bare = await erasure.bare_tags(connection, graph)
     if bare:
-        async for tags, buckets in erasure.past_tags(deps.connection, graph):
+        async for tags, buckets in erasure.past_tags(connection, graph):
             bare.difference_update(stored_tag_names({"tags": tags, "buckets": buckets}))
-    return Counter(tags=await erasure.tags(deps.connection, graph, bare) if bare else 0)
+    return Counter(tags=await erasure.tags(connection, graph, bare) if bare else 0)

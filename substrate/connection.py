@@ -27,6 +27,7 @@ from substrate.turns import Company, Turns
 from substrate.typed import typed_row
 
 type Row = Sequence[Any]
+type Words = Sequence[str | int]
 
 MAX_CONNECTIONS = 32
 READS_AT_ONCE: Final = 8
@@ -186,26 +187,28 @@ class Connection:
         return [typed_row(row) for row in (reply[1] if len(reply) > 1 else [])]
 
     @asynccontextmanager
-    async def watched(self, graphs: Sequence[str]) -> AsyncIterator[Callable[[], Awaitable[bool]]]:
-        """Watch graphs; what is given tells, once, whether none of them was written to since."""
+    async def watched(self, keys: Sequence[str]) -> AsyncIterator[Callable[..., Awaitable[bool]]]:
+        """Watch graphs and other keys; what is given tells, once, whether none of them was written to since.
+
+        If none was, it carries out the commands of the server that it is given, all at once.
+        """
         watch = self._client.pipeline()
 
-        async def unchanged() -> bool:
+        async def send(*commands: Words) -> bool:
             watch.multi()
-            watch.ping()
+            for words in commands:
+                watch.execute_command(*words)
             try:
                 await watch.execute()
             except redis_errors.WatchError:
                 return False
-            except (redis_errors.RedisError, OSError) as error:
-                raise translated(error, "watch") from error
             return True
 
+        async def unchanged(*commands: Words) -> bool:
+            return bool(await self._run("EXEC", commands or (("PING",),), send))
+
         try:
-            await watch.watch(*graphs)
-        except (redis_errors.RedisError, OSError) as error:
-            raise translated(error, "watch") from error
-        try:
+            await self._run("WATCH", keys, watch.watch)
             yield unchanged
         finally:
             await watch.reset()
@@ -223,7 +226,7 @@ class Connection:
         give_up = time.monotonic() + PAUSED_AT_MOST_S
         while True:
             try:
-                return await self._run(name, words, self._writing)
+                return await self._run(name, words, self._writing.execute_command)
             except WritesPaused:
                 if time.monotonic() > give_up:
                     raise
@@ -233,14 +236,27 @@ class Connection:
         """The reply to any other command of the server."""
         return await self._run(str(words[0]), words)
 
-    async def _run(self, name: str, words: Sequence[str | int], client: redis.Redis | None = None) -> Any:
+    async def together(self, *commands: Words) -> None:
+        """Carry out commands of the server, none of them on a graph, all of them or none."""
+
+        async def send(*commands: Words) -> None:
+            async with self._client.pipeline(transaction=True) as line:
+                for words in commands:
+                    line.execute_command(*words)
+                await line.execute()
+
+        await self._run("EXEC", commands, send)
+
+    async def _run(
+        self, name: str, words: Sequence[Any], send: Callable[..., Awaitable[Any]] | None = None
+    ) -> Any:
         try:
             with self.around(name):
-                return await (client or self._client).execute_command(*words)
+                return await (send or self._client.execute_command)(*words)
         except (redis_errors.RedisError, OSError) as error:
             ours = translated(error, name)
             if isinstance(ours, GraphMissing):
-                self.missing(str(words[1]))
+                self.missing(None if send else str(words[1]))
             elif isinstance(ours, ConnectionLost):
                 self.missing(None)
                 if self.revive is not None:

@@ -153,6 +153,7 @@ def launch(directory: Path, lock: int, lease_s: float) -> Launch:
     Raises EngineFault when the disk is full or the binaries are missing, OSError when a file cannot be made.
     """
     server, module = bundled_binaries()
+    _remove_drafts(directory)
     if shutil.disk_usage(directory).free < LEAST_FREE_BYTES:
         raise EngineFault(f"The disk that holds {directory} is full.", remedy=REMEDY_SPACE)
     log, settings = directory / "engine.log", directory / "engine.conf"
@@ -172,6 +173,12 @@ def launch(directory: Path, lock: int, lease_s: float) -> Launch:
         os.fchmod(out.fileno(), 0o600)
         start = out.tell()
         return Launch(_spawn([server, settings], directory, lock, out), log, start)
+
+
+def _remove_drafts(directory: Path) -> None:
+    """Remove files that an engine which was killed had begun to write; its children held the lock with it."""
+    for draft in (*directory.glob("temp-*.rdb"), *directory.glob("temp-rewriteaof-*.aof")):
+        draft.unlink(missing_ok=True)
 
 
 def _spawn(command: list[Path], directory: Path, lock: int, out: IO[bytes]) -> subprocess.Popen[bytes]:

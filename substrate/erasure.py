@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from hashlib import blake2b
 from itertools import batched
 from typing import Any, Final, NamedTuple
@@ -35,20 +35,30 @@ class Mark(NamedTuple):
     log_rewritten: bool | None = None
 
 
-def _field(graph: str, command_id: str) -> str:
+def mark_name(graph: str, command_id: str) -> str:
+    """Under which name the mark of a command on the graph is kept."""
     return blake2b(f"{graph}\n{command_id}".encode(), digest_size=16).hexdigest()
 
 
 async def mark(connection: Connection, graph: str, command_id: str) -> Mark | None:
     """What is kept of a command on the graph; None when it was never carried out."""
-    kept = await connection.command("HGET", MARKS, _field(graph, command_id))
+    return await mark_of(connection, mark_name(graph, command_id))
+
+
+async def mark_of(connection: Connection, name: str) -> Mark | None:
+    """The mark of this name."""
+    kept = await connection.command("HGET", MARKS, name)
     return Mark(**orjson.loads(kept)) if kept else None
+
+
+def mark_said(kept: Mark) -> str:
+    """The mark as the engine keeps it."""
+    return orjson.dumps(kept._asdict()).decode()
 
 
 async def set_mark(connection: Connection, graph: str, command_id: str, kept: Mark) -> None:
     """Keep that the command was begun, or finished."""
-    said = orjson.dumps(kept._asdict()).decode()
-    await connection.command("HSET", MARKS, _field(graph, command_id), said)
+    await connection.command("HSET", MARKS, mark_name(graph, command_id), mark_said(kept))
 
 
 async def present(connection: Connection, graph: str, ids: Sequence[str]) -> list[str]:
@@ -138,15 +148,15 @@ async def rest_of_episode(
     return removed, lone
 
 
-async def whole_graph(connection: Connection, graph: str) -> Counter[str]:
-    """Remove a graph and its unfinished imports; how much of each kind it held."""
+async def whole_graph(connection: Connection, graph: str, delete: Callable[[], Awaitable[None]]) -> Counter[str]:
+    """Remove a graph, by `delete`, and its unfinished imports; how much of each kind it held."""
     for draft in await drafts(connection, graph):
         await delete_graph(connection, draft)
     try:
         labels, types = await held(connection, graph)
     except GraphMissing:
         return Counter()
-    await delete_graph(connection, graph)
+    await delete()
     return Counter(
         memories=labels.get("ConsciousnessNode", 0),
         records=labels.get("PastVersion", 0),

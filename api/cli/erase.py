@@ -13,7 +13,11 @@ from schemas.erasure import Erase, EraseCitizen, EraseEpisode, EraseMemory, Eras
 from schemas.errors import InvalidRequest
 from schemas.settings import Settings
 
-OPTIONS = {"citizen_id": "--citizen", "id": "--memory", "episode_id": "--episode", "level": "--level"}
+OPTIONS = {
+    "citizen_id": "--citizen", "id": "--memory", "episode_id": "--episode", "level": "--level",
+    "command_id": "--command-id",
+}  # fmt: skip
+BROKEN_OFF = "stopped: what was begun is finished when the store is opened next, by any command or the service"
 
 app = typer.Typer(add_completion=False)
 
@@ -26,24 +30,37 @@ def erase_for_good(  # noqa: PLR0913  (a command's arguments are its options)
     memory: Annotated[str | None, typer.Option(metavar="ID", help="One memory.")] = None,
     episode: Annotated[str | None, typer.Option(metavar="ID", help="One conversation.")] = None,
     level: Annotated[str, typer.Option(help="N1, N2 or N3; of a memory.")] = "N1",
+    command_id: Annotated[
+        str | None, typer.Option(metavar="ID", help="Of this erasure: sent again, it is the same one.")
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Remove a memory, an episode, or without either the whole citizen, for good (docs/privacy.md)."""
     settings = edge.settings_of(ctx)
-    command = _command({"citizen_id": citizen, "id": memory, "episode_id": episode, "level": level.upper()})
+    said = {"citizen_id": citizen, "id": memory, "episode_id": episode, "level": level.upper()}
+    command = _command({**said, "command_id": command_id})
     if not yes:
         typer.confirm(f"Remove {_named(command)} for good?", abort=True, err=True)
-    _show(edge.run(_erased(settings, command)))
+    try:
+        report = edge.run(_erased(settings, command))
+    except KeyboardInterrupt:
+        edge.messages().print(Text(BROKEN_OFF), soft_wrap=True)
+        raise
+    _show(report)
 
 
 def _command(said: dict[str, str | None]) -> Erase:
     if said["id"] is not None and said["episode_id"] is not None:
         raise InvalidRequest("--memory and --episode: name one of them")
     if said["id"] is not None:
-        return edge.checked(EraseMemory, {name: said[name] for name in ("citizen_id", "level", "id")}, OPTIONS)
+        return edge.checked(EraseMemory, _fields(said, "level", "id"), OPTIONS)
     if said["episode_id"] is not None:
-        return edge.checked(EraseEpisode, {name: said[name] for name in ("citizen_id", "episode_id")}, OPTIONS)
-    return edge.checked(EraseCitizen, {"citizen_id": said["citizen_id"]}, OPTIONS)
+        return edge.checked(EraseEpisode, _fields(said, "episode_id"), OPTIONS)
+    return edge.checked(EraseCitizen, _fields(said), OPTIONS)
+
+
+def _fields(said: dict[str, str | None], *names: str) -> dict[str, str | None]:
+    return {name: said[name] for name in ("command_id", "citizen_id", *names)}
 
 
 def _named(command: Erase) -> str:
