@@ -15,6 +15,7 @@ from orchestration.erasing import Setting, finish_broken_off
 from schemas.errors import SubstrateError
 from schemas.settings import Settings, StoreSettings
 from schemas.temporal import Instant
+from substrate import revoked
 from substrate.connection import Connection
 from substrate.embedded import EmbeddedEngine
 from substrate.embeddings import open_embedder
@@ -72,6 +73,7 @@ async def running(settings: Settings, waiting: Waiting | None = None) -> AsyncIt
         graphs = Graphs(connection, model=embedder.model, dimension=embedder.dimension)
         await connection.ping()
         await _finish_what_broke_off(connection, engine)
+        await keep_revocations(connection, engine)
         deps = Deps(
             connection,
             graphs,
@@ -102,6 +104,7 @@ async def opened_store(
     connection = _connect(store, engine)
     try:
         await _finish_what_broke_off(connection, engine)
+        await keep_revocations(connection, engine)
         yield connection, engine
     finally:
         await connection.close()
@@ -118,6 +121,16 @@ async def _finish_what_broke_off(connection: Connection, engine: EmbeddedEngine 
         return
     if finished:
         logger.warning("%d erasures that had broken off were finished", finished)
+
+
+async def keep_revocations(connection: Connection, engine: EmbeddedEngine | None) -> None:
+    """Keep beside the store which keys were revoked, for whoever puts a backup in its place."""
+    if engine is None:
+        return
+    try:
+        await revoked.keep(connection, engine.directory)
+    except (SubstrateError, OSError, ValueError) as error:
+        logger.error("which keys were revoked could not be noted in %s: %s", engine.directory, error)
 
 
 @contextmanager

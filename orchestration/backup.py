@@ -28,7 +28,9 @@ async def back_up(connection: Connection, directory: Path, target: Path, now: In
     async with engine_log.snapshot_lock(directory):
         file, graphs = await snapshot.take(connection, directory)
         bare = Manifest(taken_at=to_datetime(now), engine=versions, graphs=graphs, files={})
-        return await asyncio.to_thread(backup.write_backup, file, target, bare)
+        whole = await asyncio.to_thread(backup.write_backup, file, target, bare)
+        await asyncio.to_thread(backup.note, directory, target)
+        return whole
 
 
 def check_fits(manifest: Manifest, model: str, dimension: int) -> None:

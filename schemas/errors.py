@@ -16,6 +16,7 @@ SubstrateError
 └── Fault                500  ours to mend, or the operator's
     ├── StoreMisfit          the store was made for another schema or embedding model
     └── EngineFault          the embedded engine cannot start (disk, rights, binary)
+        └── StoreDamaged       the files of the store no longer hold what was written
 
 Every error says what is wrong (`detail`) and what to do (`remedy`).
 """
@@ -156,6 +157,13 @@ class EngineFault(Fault):
 
     slug = "engine-fault"
     title = "The embedded engine cannot run"
+
+
+class StoreDamaged(EngineFault):
+    """The files of the store no longer hold what was written to them; `faults` names each."""
+
+    slug = "store-damaged"
+    title = "The stored data is damaged"
 
 
 def of_slug() -> dict[str, type[SubstrateError]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Final
@@ -13,9 +14,12 @@ from pydantic import ValidationError
 
 from schemas.backup import VERSION, HeldFile, Manifest
 from schemas.errors import Conflict, InvalidRequest
+from substrate.engine_socket import write_private
 
 SNAPSHOT: Final = "engine.rdb"
 MANIFEST: Final = "manifest.json"
+NOTED: Final = "engine.backups"
+NOTED_AT_MOST: Final = 20
 _LOG: Final = "engine-aof"
 _BASE: Final = "engine.aof.1.base.rdb"
 _LOG_MANIFEST: Final = f"file {_BASE} seq 1 type b\n"
@@ -103,6 +107,32 @@ def clear(directory: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
+
+
+def note(directory: Path, target: Path) -> None:
+    """Keep in the data directory where a backup of it was written; the newest last."""
+    said = [*(line for line in _noted(directory) if line != str(target)), str(target)]
+    # The backup is there already: that its place cannot be noted must not say otherwise.
+    with suppress(OSError):
+        write_private(directory / NOTED, "\n".join(said[-NOTED_AT_MOST:]))
+
+
+def noted(directory: Path) -> list[tuple[Path, Manifest]]:
+    """The backups of a data directory that are still where they were written, the newest first."""
+    found = []
+    for line in reversed(_noted(directory)):
+        try:
+            found.append((Path(line), read_backup(Path(line))))
+        except InvalidRequest:
+            continue  # removed, moved or damaged: it brings nothing back
+    return found
+
+
+def _noted(directory: Path) -> list[str]:
+    try:
+        return (directory / NOTED).read_text("utf-8", "surrogateescape").splitlines()
+    except OSError:
+        return []
 
 
 def _marks(path: Path) -> HeldFile:

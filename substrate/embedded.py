@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Final
 
 from schemas.errors import EngineFault, SubstrateError, Unavailable
-from substrate import engine_loading
+from substrate import engine_loading, engine_sums
 from substrate.data_directory import close_to_others
 from substrate.engine_loading import Loading
 from substrate.engine_locks import POLL_S, lock_within, try_lock
@@ -47,7 +47,8 @@ class EmbeddedEngine:
 
     `patience_s` is how long an engine that is not loading may leave us without an answer; `lease_s`, how long one
     that we start goes on without users. `restarts` counts how often this process started it again after it had
-    ended; `loading` says how far it is, while we wait for it, and `waiting` is told each time.
+    ended; `loading` says how far it is, while we wait for it, and `waiting` is told each time. `fault` says why
+    the last attempt to start it failed.
     """
 
     def __init__(self, directory: Path, *, patience_s: float = 10.0, lease_s: float = LEASE_S) -> None:
@@ -61,6 +62,7 @@ class EmbeddedEngine:
         self._flight: asyncio.Task[bool] | None = None
         self._stopping = False
         self.restarts = 0
+        self.fault: SubstrateError | None = None
 
     @property
     def socket(self) -> Path:
@@ -177,9 +179,14 @@ class EmbeddedEngine:
 
     async def _reach(self) -> bool:
         try:
-            return await self._reached()
+            started = await self._reached()
+        except SubstrateError as error:
+            self.fault = error
+            raise
         finally:
             self.loading = None
+        self.fault = None
+        return started
 
     async def _reached(self) -> bool:
         started: Launch | None = None
@@ -263,6 +270,7 @@ class EmbeddedEngine:
             raise self._mute_fault()
         try:
             remove_socket(self.directory)
+            await asyncio.to_thread(engine_sums.Sums(self.directory).look, last=True)
         finally:
             os.close(lock)
 

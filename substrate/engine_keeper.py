@@ -8,9 +8,10 @@ engine is told to end.
   holds `engine.keeper` as long as it lives: whoever opens a directory where nobody does brings another.
 - It goes only when no engine runs and it holds `engine.lock`, so that nobody starts one meanwhile.
 - It opens the files once and keeps its connection: an engine whose directory was removed is ended too.
+- It records what the engine's files hold (`substrate.engine_sums`): nobody who writes waits for that.
 
 It needs nothing but locks on files and a socket, so that it works the same on Linux and macOS. Whoever starts it
-runs it as a file, with the standard library alone: it stays as small as Python is.
+gives it the standard library alone: it stays as small as Python is.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ import sys
 import time
 from collections.abc import Callable
 from typing import Final
+
+from substrate.engine_sums import Sums
 
 FIRST_PAUSE_S: Final = 0.02
 LOOK_EVERY_S: Final = 1.0
@@ -53,11 +56,13 @@ class Keeper:
         self._users = _opened(directory, "engine.users")
         self._lock = _opened(directory, "engine.lock")
         self._line = _Line(directory, self._lock)
+        self._sums = Sums(directory)
 
     def keep(self, sleep: Callable[[float], None] = time.sleep) -> None:
         """Return when the engine has ended, by itself or because nobody used it."""
         try:
             self._watch(sleep)
+            self._sums.look(last=True)
         finally:
             self._line.close()
             # Whoever gets the engine's lock next must find that nobody keeps it: that one is let go last.
@@ -71,6 +76,7 @@ class Keeper:
             sleep(min(pause, self._lease_s))
             # Connected as soon as the engine listens: the directory may be removed a moment later.
             pause = LOOK_EVERY_S if self._line.connect() else min(2 * pause, LOOK_EVERY_S)
+            self._sums.look()
             if not _taken(self._users):
                 unused_since = None
                 continue
@@ -198,5 +204,7 @@ def _taken(handle: int) -> bool:
     return True
 
 
-if __name__ == "__main__":
-    Keeper(sys.argv[1], float(sys.argv[2]), int(sys.argv[3])).keep()
+def main() -> None:
+    """Keep the engine of the directory that the command line names."""
+    directory, lease_s, held = sys.argv[-3:]
+    Keeper(directory, float(lease_s), int(held)).keep()

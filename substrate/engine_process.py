@@ -19,8 +19,8 @@ from typing import IO, Final
 
 from redis.asyncio import Redis
 
-from schemas.errors import EngineFault
-from substrate import engine_keeper
+from schemas.errors import EngineFault, StoreDamaged
+from substrate import engine_keeper, engine_sums
 from substrate.engine_locks import try_lock
 from substrate.engine_socket import place_socket, write_private
 
@@ -48,6 +48,7 @@ auto-aof-rewrite-min-size 64mb
 loadmodule {module} {arguments}
 """
 
+KEEPER: Final = "import sys; sys.path.append(sys.argv[1]); from substrate.engine_keeper import main; main()"
 LEAST_FREE_BYTES: Final = 1 << 20
 LOG_KEPT_BYTES: Final = 8 << 20
 
@@ -67,9 +68,9 @@ REMEDIES_BY_ERRNO: Final = {
     errno.ENOTSUP: REMEDY_DISK,
 }
 REMEDY_DAMAGE: Final = (
-    "The stored data is damaged: keep a copy of the directory, then restore it from a backup,"
-    " or set SUBSTRATE_DATA to an empty one."
+    "Run `substrate recover`: it says what is lost, and from which backup it can be brought back."
 )
+CRASHED: Final = "REDIS BUG REPORT"
 # First match wins: a missing library also says "No such file".
 REMEDIES_BY_WORDS: Final = (
     ("libgomp", "Install the OpenMP runtime (Debian, Ubuntu: libgomp1; Fedora: libgomp)."),
@@ -150,9 +151,11 @@ def launch(directory: Path, lock: int, lease_s: float) -> Launch:
     """Start redis-server on `directory` and hand it the descriptor `lock`; does not wait until it answers.
 
     Its keeper, which is started before it, ends it when it had no users for `lease_s` seconds.
-    Raises EngineFault when the disk is full or the binaries are missing, OSError when a file cannot be made.
+    Raises EngineFault when the disk is full or the binaries are missing, StoreDamaged when the files do not hold
+    what they held, OSError when a file cannot be made.
     """
     server, module = bundled_binaries()
+    refuse_damaged(directory)
     _remove_drafts(directory)
     if shutil.disk_usage(directory).free < LEAST_FREE_BYTES:
         raise EngineFault(f"The disk that holds {directory} is full.", remedy=REMEDY_SPACE)
@@ -218,7 +221,8 @@ def see_to_keeper(directory: Path, lease_s: float) -> None:
 
 def _spawn_keeper(directory: Path, lease_s: float, held: int) -> None:
     """Start the keeper: with nothing but the standard library, in a session of its own as the engine is."""
-    words = [sys.executable, "-I", "-S", engine_keeper.__file__, str(directory), str(lease_s), str(held)]
+    home = str(Path(engine_keeper.__file__).parents[1])
+    words = [sys.executable, "-I", "-S", "-c", KEEPER, home, str(directory), str(lease_s), str(held)]
     try:
         keeper = subprocess.Popen(
             words,
@@ -243,12 +247,26 @@ def start_fault(failed: Launch) -> EngineFault:
         lines = file.read().decode(errors="replace").splitlines()
     said = [line.partition(" # ")[2] or line for line in lines if " * " not in line and line.strip()]
     useful = [line for line in said if not any(word in line for word in NOISE)][-4:]
+    if any(CRASHED in line for line in lines):
+        return StoreDamaged(
+            f"The embedded engine crashed while it loaded its data, which may be damaged. See {failed.log}.",
+            remedy=REMEDY_DAMAGE,
+        )
     words = (
         " | ".join(" ".join(line.split()) for line in useful)
         or f"it said nothing and ended with status {failed.process.returncode}"
     )
     remedy = next((cure for sign, cure in REMEDIES_BY_WORDS if sign in words), f"Read {failed.log}.")
-    return EngineFault(f"The embedded engine did not start: {words}", remedy=remedy)
+    kind = StoreDamaged if remedy is REMEDY_DAMAGE else EngineFault
+    return kind(f"The embedded engine did not start: {words}", remedy=remedy)
+
+
+def refuse_damaged(directory: Path) -> None:
+    """Raises StoreDamaged when the files no longer hold what they held, OSError when they cannot be read."""
+    found = engine_sums.compare(directory)
+    if found:
+        said = [damage.said for damage in found]
+        raise StoreDamaged(f"The data in {directory} is damaged: {'; '.join(said)}.", remedy=REMEDY_DAMAGE)
 
 
 def file_fault(directory: Path, error: OSError) -> EngineFault:

@@ -18,7 +18,7 @@ from typing import Final, Literal, NamedTuple
 import orjson
 
 from substrate.connection import Connection, GraphMissing, Words
-from substrate.embedded import try_lock
+from substrate.engine_locks import try_lock
 from substrate.engine_log import DELETIONS
 from substrate.erasure import MARKS, Mark, mark_said
 

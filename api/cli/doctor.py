@@ -19,11 +19,11 @@ from api.cli import edge, words
 from api.runtime import opened_store
 from schemas.errors import SubstrateError
 from schemas.settings import Settings, StoreSettings
-from substrate import reader
+from substrate import engine_sums, reader, unfinished
 from substrate.connection import Connection
 from substrate.embedded import EmbeddedEngine
 from substrate.embeddings import Embedder, open_embedder
-from substrate.engine_process import engine_versions
+from substrate.engine_process import REMEDY_DAMAGE, REMEDY_RIGHTS, engine_versions
 from substrate.graph_schema import Graphs
 
 LEAST_FREE: Final = 512 << 20
@@ -62,7 +62,7 @@ class Finding(NamedTuple):
 def doctor(ctx: typer.Context) -> None:
     """Check the engine, the indexes, the embedder and the disk, each with its remedy."""
     settings = edge.settings_of(ctx)
-    findings = [*_packages(), *_directory(settings.store)]
+    findings = [*_packages(), *_directory(settings.store), _log(settings.store)]
     findings += edge.run(_living(settings))
     console = edge.output()
     for finding in findings:
@@ -114,6 +114,28 @@ def _directory(store: StoreSettings) -> list[Finding]:
     return [Finding("data", said, well=False, remedy=remedy)]
 
 
+def _log(store: StoreSettings) -> Finding:
+    """Whether the files of the engine hold what they held."""
+    if store.server_url() is not None:
+        return Finding("log", "a FalkorDB server has files of its own, which Substrate does not check")
+    try:
+        found = engine_sums.compare(store.data.expanduser().absolute())
+    except OSError as error:
+        return Finding("log", f"cannot be read: {error.strerror}", well=False, remedy=REMEDY_RIGHTS)
+    if found:
+        return Finding("log", "; ".join(damage.said for damage in found), well=False, remedy=REMEDY_DAMAGE)
+    return Finding("log", "holds what was written, up to the last look of its keeper")
+
+
+async def _erasures(connection: Connection) -> list[Finding]:
+    """Those that broke off: opening the store should have finished them."""
+    left = len(await unfinished.noted(connection))
+    if not left:
+        return []
+    remedy = "If no erasure is under way, free some space, start the engine again, or send the erasure again."
+    return [Finding("erasures", f"{left} not finished: files still hold texts", well=False, remedy=remedy)]
+
+
 async def _living(settings: Settings) -> list[Finding]:
     """The embedder, the engine and its graphs; each is looked at even when another fails."""
     embedder, findings = await _embedder(settings)
@@ -121,6 +143,7 @@ async def _living(settings: Settings) -> list[Finding]:
         # Without the embedder: a fault of one must not hide the other's.
         async with opened_store(settings.store, edge.tell_waiting()) as (connection, engine):
             findings += await _engine(connection, engine)
+            findings += await _erasures(connection)
             findings += await _graphs(connection, embedder)
     except SubstrateError as error:
         findings.append(_trouble("engine", error))

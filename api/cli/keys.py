@@ -13,7 +13,7 @@ from rich.text import Text
 
 from api import auth
 from api.cli import edge, words
-from api.runtime import opened_store
+from api.runtime import keep_revocations, opened_store
 from schemas.keys import KeyInfo, KeyRequest, NewKey
 from schemas.settings import StoreSettings
 from schemas.temporal import to_datetime
@@ -99,7 +99,9 @@ def _cells(key: KeyInfo) -> tuple[str, ...]:
 
 def _with_store[T](ctx: typer.Context, work: Callable[[Connection], Awaitable[T]]) -> T:
     async def opened(store: StoreSettings) -> T:
-        async with opened_store(store, edge.tell_waiting()) as (connection, _engine):
-            return await work(connection)
+        async with opened_store(store, edge.tell_waiting()) as (connection, engine):
+            done = await work(connection)
+            await keep_revocations(connection, engine)
+            return done
 
     return edge.run(opened(edge.settings_of(ctx).store))

@@ -55,6 +55,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "reembed": "Give the whole store the vectors of another embedding model, while it is used.",
     "backup": "Write a backup of the whole data directory while it is used.",
     "restore": "Restore a backup into an empty data directory.",
+    "recover": "Say what of a damaged store is lost, and bring the rest back.",
     "erase": "Remove a memory, an episode or a whole citizen for good.",
     "resonate": "Send a wave signal into a citizen's memory, and see what resonates.",
     "associate": "Find by words, and walk over the tags and links of what was found; no vectors.",

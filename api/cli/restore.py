@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
-from api.backup import restore
-from api.cli import edge
+from api.backup import EVERY, Restored, restore
+from api.cli import edge, words
 from api.cli.backup import show
+from schemas.errors import InvalidRequest
+from schemas.keys import KeyInfo
+from substrate.revoked import kept_in
+
+ONE_OF_TWO: Final = "--revoke-keys revokes those too: leave --former away."
 
 app = typer.Typer(add_completion=False)
 
@@ -18,8 +25,38 @@ app = typer.Typer(add_completion=False)
 def restore_store(
     ctx: typer.Context,
     source: Annotated[Path, typer.Argument(metavar="DIRECTORY", help="What `substrate backup` wrote.")],
+    *,
+    former: Annotated[
+        Path | None,
+        typer.Option(metavar="DIRECTORY", help="The data directory that it replaces: keys revoked there stay so."),
+    ] = None,
+    revoke_keys: Annotated[
+        bool, typer.Option("--revoke-keys", help="Revoke every key that the backup holds.")
+    ] = False,
 ) -> None:
     """Restore a backup into the data directory, which must be empty. A damaged one changes nothing."""
     settings = edge.settings_of(ctx)
-    manifest = edge.run(restore(source.expanduser().absolute(), settings))
-    show(manifest, str(settings.store.data), edge.output())
+    if former is not None and revoke_keys:
+        raise InvalidRequest("--former and --revoke-keys exclude each other", remedy=ONE_OF_TWO)
+    revoked = None if former is None else kept_in(former.expanduser().absolute())
+    restored = edge.run(restore(source.expanduser().absolute(), settings, EVERY if revoke_keys else revoked))
+    show(restored.manifest, str(settings.store.data), edge.output())
+    show_keys(restored, edge.output())
+    if revoked is None and not revoke_keys and restored.keys:
+        said = (
+            f"One that was revoked after {restored.manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC counts again: "
+            "revoke it with `substrate keys revoke ID`, or restore with --former or --revoke-keys."
+        )
+        edge.output().print(Text(said, "bold yellow"), soft_wrap=True)
+
+
+def show_keys(restored: Restored, console: Console) -> None:
+    """The keys that stay revoked, and those that count now."""
+    for key in restored.kept_revoked:
+        console.print(Text(f"key {_named(key)}: stays revoked"), soft_wrap=True)
+    for key in restored.keys:
+        console.print(Text(f"key {_named(key)}: counts now ({' '.join(key.scopes)})", "yellow"), soft_wrap=True)
+
+
+def _named(key: KeyInfo) -> str:
+    return f"{key.id} for {words.one_line(key.name)}"

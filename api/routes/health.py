@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -12,8 +13,11 @@ from api.gate import caller_if_any
 from api.needs import PUBLIC, Caller, needs
 from api.runtime import Runtime
 from schemas.answers import Alive, Ready
-from schemas.errors import Unavailable
+from schemas.errors import StoreDamaged, Unavailable
+from substrate import engine_sums
 from substrate.connection import GraphMissing
+from substrate.embedded import EmbeddedEngine
+from substrate.engine_process import REMEDY_DAMAGE
 from substrate.graph_schema import Graphs
 
 router = APIRouter(prefix="/health", tags=["health"], route_class=StrictRoute)
@@ -33,6 +37,10 @@ async def ready(request: Request, runtime: Opened) -> Ready:
     caller = await caller_if_any(request)
     try:
         said = await _readiness(runtime)
+    except StoreDamaged as error:
+        if _is_admin(caller):
+            raise
+        raise StoreDamaged("the stored data is damaged", remedy=error.remedy) from error
     except Unavailable as error:
         if _is_admin(caller):
             raise
@@ -47,6 +55,8 @@ def _is_admin(caller: Caller | None) -> bool:
 
 async def _readiness(runtime: Runtime) -> Ready:
     deps = runtime.deps
+    if runtime.engine is not None:
+        await _undamaged(runtime.engine)
     ping_ms = await deps.connection.ping()
     names = await deps.graphs.existing()
     waiting = [fault for name in names for fault in await _unready(deps.graphs, name)]
@@ -59,6 +69,15 @@ async def _readiness(runtime: Runtime) -> Ready:
         embedding=deps.embedder.model,
         dimension=deps.embedder.dimension,
     )
+
+
+async def _undamaged(engine: EmbeddedEngine) -> None:
+    """Raises StoreDamaged when the engine was not started for damage, or its files are shorter than they were."""
+    if isinstance(engine.fault, StoreDamaged):
+        raise engine.fault
+    found = await asyncio.to_thread(engine_sums.compare, engine.directory, thorough=False)
+    if found:
+        raise StoreDamaged(f"the data is damaged: {found[0].said}", remedy=REMEDY_DAMAGE)
 
 
 async def _unready(graphs: Graphs, name: str) -> list[str]:

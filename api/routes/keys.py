@@ -11,6 +11,7 @@ from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
 from api.gate import keyring_of
 from api.needs import ADMIN, needs
+from api.runtime import keep_revocations
 from schemas.keys import KeyInfo, KeyList, KeyRequest, NewKey
 from substrate import keys
 
@@ -39,4 +40,5 @@ async def revoke(key_id: KeyId, http: Request, runtime: Opened, now: Now) -> Key
     """The key counts no longer: here at once, in other processes of the service within a second."""
     revoked = await auth.revoke(runtime.deps.connection, key_id, now)
     keyring_of(http.scope).forget(key_id)
+    await keep_revocations(runtime.deps.connection, runtime.engine)
     return revoked

@@ -56,7 +56,7 @@ async def taken_at(own: Runtime, target: Path) -> Manifest:
 
 
 async def test_what_is_restored_answers_as_before(own: Runtime, taken: Path, tmp_path: Path) -> None:
-    manifest = await restore(taken, at(tmp_path / "data"))
+    manifest = (await restore(taken, at(tmp_path / "data"))).manifest
     assert manifest.graphs["citizen_ada"].labels["ConsciousnessNode"] == 5
     async with running(at(tmp_path / "data")) as restored:
         assert await history(restored.deps, "ada", "m0") == await history(own.deps, "ada", "m0")
