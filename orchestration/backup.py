@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from pathlib import Path
+from typing import Any
 
 from schemas.backup import HeldGraph, Manifest
 from schemas.errors import InvalidRequest, StoreMisfit
@@ -22,15 +23,34 @@ async def back_up(connection: Connection, directory: Path, target: Path, now: In
 
     All that was acknowledged before the moment of the snapshot is in it, nothing is half in. Raises Conflict
     when the target is not empty, InvalidRequest when it cannot be written, Unavailable when the engine cannot.
+    Whoever stops it leaves a whole backup or none, and no snapshot in the data directory.
     """
     await asyncio.to_thread(backup.refuse_taken, target)
     versions = await engine_versions(socket_of(directory))
     async with engine_log.snapshot_lock(directory):
-        file, graphs = await snapshot.take(connection, directory)
-        bare = Manifest(taken_at=to_datetime(now), engine=versions, graphs=graphs, files={})
-        whole = await asyncio.to_thread(backup.write_backup, file, target, bare)
-        await asyncio.to_thread(backup.note, directory, target)
-        return whole
+        try:
+            file, graphs = await snapshot.take(connection, directory)
+            bare = Manifest(taken_at=to_datetime(now), engine=versions, graphs=graphs, files={})
+            return await _finished(asyncio.to_thread(_write, file, target, bare, directory))
+        except asyncio.CancelledError:
+            await _finished(snapshot.drop(connection, directory))
+            raise
+
+
+def _write(file: Path, target: Path, bare: Manifest, directory: Path) -> Manifest:
+    whole = backup.write_backup(file, target, bare)
+    backup.note(directory, target)
+    return whole
+
+
+async def _finished[T](work: Coroutine[Any, Any, T]) -> T:
+    """The result of work that goes on to its end though we are stopped meanwhile; then we are."""
+    task = asyncio.create_task(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
 
 
 def check_fits(manifest: Manifest, model: str, dimension: int) -> None:
