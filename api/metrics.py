@@ -22,6 +22,7 @@ from schemas.stream import ConsciousnessStream
 from substrate import sizes
 from substrate.connection import GraphMissing
 from substrate.graph_schema import origin_of
+from substrate.space import free_at
 
 SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.035, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.8, 1, 2.5, 5, 10)
 METHODS: Final = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"))
@@ -168,6 +169,7 @@ class _Engine(NamedTuple):
     memory: GaugeMetricFamily
     graphs: GaugeMetricFamily
     nodes: GaugeMetricFamily
+    disk: GaugeMetricFamily
 
 
 def engine_families() -> _Engine:
@@ -182,11 +184,14 @@ def engine_families() -> _Engine:
             "Nodes of all graphs, by level; records of the past and traces among them.",
             labels=("level",),
         ),
+        GaugeMetricFamily("substrate_disk_free_bytes", "Free space on the disk of the embedded engine."),
     )
 
 
 async def _of_engine(runtime: Runtime) -> _Engine:
     families = engine_families()
+    if runtime.engine is not None:
+        families.disk.add_metric((), free_at(runtime.engine.directory))
     families.restarts.add_metric((), 0 if runtime.engine is None else runtime.engine.restarts)
     try:
         await _add_sizes(families, runtime)

@@ -23,6 +23,7 @@ from substrate.engine_loading import Loading
 from substrate.graph_schema import Graphs
 from substrate.language_models import open_language_model
 from substrate.rerankers import open_reranker
+from substrate.space import Space
 
 logger = logging.getLogger(__name__)
 
@@ -162,7 +163,9 @@ async def _start_engine(store: StoreSettings, waiting: Waiting | None) -> Embedd
 
 def _connect(store: StoreSettings, engine: EmbeddedEngine | None) -> Connection:
     if engine is not None:
-        return Connection(f"unix://{engine.socket}", timeout_ms=store.query_timeout_ms)
+        connection = Connection(f"unix://{engine.socket}", timeout_ms=store.query_timeout_ms)
+        connection.room = Space(engine.directory).check
+        return connection
     password = store.password.get_secret_value() if store.password else None
     return Connection(
         store.server_url() or "", timeout_ms=store.query_timeout_ms, credentials=(store.username, password)

@@ -117,7 +117,7 @@ async def settled(http: httpx.AsyncClient, sent: Sent, account: Account) -> bool
         account.told["no answer"] += 1
         return False
     account.told[str(answer.status_code)] += 1
-    if answer.status_code == 503:
+    if answer.status_code in (503, 507):
         if int(answer.headers.get("Retry-After", 0)) < 1:
             account.faults.append(f"{sent.path}: 503 without Retry-After")
         return False
@@ -163,7 +163,7 @@ async def _receipt(http: httpx.AsyncClient, command_id: str, asked: Body) -> htt
     for _ in range(SETTLING_TRIES):
         with suppress(httpx.TransportError):
             answer = await http.get(f"/v1/receipts/{command_id}", params=asked)
-            if answer.status_code != 503:
+            if answer.status_code not in (503, 507):
                 return answer
         await asyncio.sleep(SETTLING_PAUSE_S)
     raise RuntimeError(f"the receipt of {command_id} is not served")

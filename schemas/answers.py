@@ -103,3 +103,4 @@ class Ready(Frozen):
     embedding: str
     dimension: int
     open: bool = False
+    notes: tuple[str, ...] = Field(default=(), description="What will need attention soon: a disk that fills.")

@@ -12,7 +12,8 @@ SubstrateError
 │   ├── PreconditionFailed 412  it is no longer as If-Match says
 │   └── RateLimited        429  more requests than the key may send
 ├── Unavailable          503  try again: the engine is starting, restarting or too slow
-│   └── StoreTimeout
+│   ├── StoreTimeout
+│   └── StorageFull        507  the disk of the store is full: reads go on
 └── Fault                500  ours to mend, or the operator's
     ├── StoreMisfit          the store was made for another schema or embedding model
     └── EngineFault          the embedded engine cannot start (disk, rights, binary)
@@ -139,6 +140,15 @@ class StoreTimeout(Unavailable):
 
     slug = "store-timeout"
     title = "The store took too long"
+
+
+class StorageFull(Unavailable):
+    """The disk of the store has too little space for a write; reads go on, and nothing was changed."""
+
+    status = 507
+    slug = "storage-full"
+    title = "The disk of the store is full"
+    retry_after = 30
 
 
 class Fault(SubstrateError):

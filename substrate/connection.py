@@ -43,6 +43,9 @@ QUICK_S: Final = 0.05
 PAUSED_AT_MOST_S: Final = 3.0
 PAUSE_STEP_S: Final = 0.005
 _INT64 = 2**63
+_ADDING: Final = frozenset(
+    ("GRAPH.QUERY", "GRAPH.CONSTRAINT", "HSET", "HSETNX", "INCR", "SET", "RENAMENX", "BGSAVE")
+)
 _REFUSES_WORK: Final = ("OOM", "NOREPLICAS", "MISCONF", "READONLY", "No connection available")
 
 
@@ -123,12 +126,18 @@ def translated(error: Exception, query: str) -> SubstrateError:
     return Fault(f"the engine refused the query {query}: {text[:300]}")
 
 
+def _writes(words: Sequence[Any]) -> bool:
+    """Whether a command of the server, or one of several, adds to what the engine keeps."""
+    return words[0] in _ADDING or any(isinstance(command, tuple) and command[0] in _ADDING for command in words)
+
+
 class Connection:
     """A pool of connections to one FalkorDB.
 
     `revive` is awaited when the connection is lost; it starts an embedded engine again. `generations` says of a
     graph which generation of vectors is in use (`Query.of`); one that is not named has the first.
     `around` is open as long as a query, or another command, of this name waits for its answer.
+    `room` is asked before a write, and raises where there is none on the disk.
     `missing` is told the name of a graph that was asked and does not exist, and None when the connection was
     lost: nothing that is known of any graph counts then.
 
@@ -145,6 +154,7 @@ class Connection:
         self.revive: Callable[[], Awaitable[Any]] | None = None
         self.generations: dict[str, int] = {}
         self.around: Callable[[str], AbstractContextManager[object]] = nullcontext
+        self.room: Callable[[], None] = lambda: None
         self.missing: Callable[[str | None], None] = lambda graph: None
         company = Company()
         self.reads = Turns(READS_AT_ONCE, CORES + 1, company)
@@ -250,6 +260,8 @@ class Connection:
     async def _run(
         self, name: str, words: Sequence[Any], send: Callable[..., Awaitable[Any]] | None = None
     ) -> Any:
+        if _writes(words):
+            self.room()
         try:
             with self.around(name):
                 return await (send or self._client.execute_command)(*words)

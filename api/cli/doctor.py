@@ -25,8 +25,8 @@ from substrate.embedded import EmbeddedEngine
 from substrate.embeddings import Embedder, open_embedder
 from substrate.engine_process import REMEDY_DAMAGE, REMEDY_RIGHTS, engine_versions
 from substrate.graph_schema import Graphs
+from substrate.space import WARN_BYTES, told
 
-LEAST_FREE: Final = 512 << 20
 SLOW_TRIP_MS: Final = 20.0
 TRIPS: Final = 20
 LABEL: Final = 11
@@ -108,10 +108,9 @@ def _directory(store: StoreSettings) -> list[Finding]:
     existing = next((path for path in (store.data, *store.data.parents) if path.exists()), Path("/"))
     free = shutil.disk_usage(existing).free
     said = f"{store.data}, {free / 2**30:,.1f} GiB free"
-    if free >= LEAST_FREE:
+    if free >= WARN_BYTES:
         return [Finding("data", said)]
-    remedy = f"Free some space there: less than {LEAST_FREE >> 20} MiB are left."
-    return [Finding("data", said, well=False, remedy=remedy)]
+    return [Finding("data", f"{said}; {told(free)}", well=False, remedy="Free some space there.")]
 
 
 def _log(store: StoreSettings) -> Finding:

@@ -14,7 +14,7 @@ from api.needs import PUBLIC, Caller, needs
 from api.runtime import Runtime
 from schemas.answers import Alive, Ready
 from schemas.errors import StoreDamaged, Unavailable
-from substrate import engine_sums
+from substrate import engine_sums, space
 from substrate.connection import GraphMissing
 from substrate.embedded import EmbeddedEngine
 from substrate.engine_process import REMEDY_DAMAGE
@@ -68,6 +68,7 @@ async def _readiness(runtime: Runtime) -> Ready:
         graphs=len(names),
         embedding=deps.embedder.model,
         dimension=deps.embedder.dimension,
+        notes=() if runtime.engine is None else space.notes(runtime.engine.directory),
     )
 
 
