@@ -72,13 +72,18 @@ async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None
         name = erasure.mark_name(target.graph, command_id)
         notes[name] = Note(begun.at, target.digest(), target)
         await unfinished.begin(connection, name, notes[name])
-        setting = Setting(connection, directory)
-        removed = await _removed(target, setting, notes)
+        removed, rewritten = await _carried_out(target, Setting(connection, directory), notes)
         if target.kind == "citizen":
             deps.graphs.forget(target.graph)
-        rewritten = await _written_anew(setting)
-        await unfinished.finish(connection, notes, log_rewritten=rewritten, late=False)
     return report.model_copy(update={"removed": Removed(**removed), "log_rewritten": rewritten})
+
+
+async def _carried_out(target: Target, setting: Setting, notes: dict[str, Note]) -> tuple[Counter[str], bool]:
+    """Remove what was noted, from the files too; how much of each kind, and whether there is a log."""
+    removed = await _removed(target, setting, notes)
+    rewritten = await _written_anew(setting)
+    await unfinished.finish(setting.connection, notes, log_rewritten=rewritten, late=False)
+    return removed, rewritten
 
 
 async def finish_broken_off(setting: Setting) -> int:
