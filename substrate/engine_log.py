@@ -13,6 +13,7 @@ from typing import Any, Final
 from schemas.errors import Unavailable
 from substrate.connection import Connection, GraphMissing
 from substrate.engine_locks import try_lock
+from substrate.indexing import rest
 
 LIMIT_S: Final = 600.0
 STEP_S: Final = 0.01
@@ -46,6 +47,9 @@ async def rewrite(connection: Connection) -> bool:
     Raises Unavailable when the engine cannot write it, or takes longer than ten minutes.
     """
     deletions = await connection.command("GET", DELETIONS)
+    if deletions is not None:
+        # What the engine writes to its log of a removed graph must not come behind the rewriting.
+        await rest(connection)
     rewritten = await _rewritten(connection)
     if deletions is not None and await connection.command("GET", DELETIONS) == deletions:
         await connection.command("DEL", DELETIONS)

@@ -15,6 +15,9 @@ from substrate.cypher.query import Query
 
 NOTHING: Final = parameters({})
 MAKING: Final = "substrate:making"
+RESTING: Final = "substrate:resting:"
+"""What the names of graphs begin with that are there for a moment, with one index and no constraint."""
+_LEFT_SECONDS: Final = 60
 _MAKING_MS: Final = 8_000
 """After this long without a sign of life whoever made a graph is taken to be dead."""
 _SIGN_OF_LIFE_SECONDS: Final = 1.0
@@ -49,6 +52,21 @@ async def _stay_alive(connection: Connection) -> None:
     while True:
         await asyncio.sleep(_SIGN_OF_LIFE_SECONDS)
         await connection.command("PEXPIRE", MAKING, _MAKING_MS)
+
+
+async def rest(connection: Connection) -> None:
+    """Return when the engine has done all that it had to do for indexes and constraints, of removed graphs too.
+
+    Behind its loading it checks every constraint, one after the other, and writes each to its log. Its thread
+    takes what comes in turn: when an index that is made now is there, all that came before it is done.
+    """
+    for name in await connection.command("GRAPH.LIST"):
+        if name.startswith(RESTING) and await connection.command("OBJECT", "IDLETIME", name) > _LEFT_SECONDS:
+            await connection.command("GRAPH.DELETE", name)  # whoever made it was killed
+    ours = f"{RESTING}{uuid4().hex}"
+    await create_index(connection, ours, cypher.REST_INDEX)
+    await wait_operational(connection, ours)
+    await connection.command("GRAPH.DELETE", ours)
 
 
 async def create_index(connection: Connection, graph: str, index: Query) -> None:

@@ -74,6 +74,7 @@ CONSTRAINT_STATUS: Final = Query(
     "constraint_status", "CALL db.constraints() YIELD label, status RETURN label, status"
 )
 
+REST_INDEX: Final = Query("rest_index", "CREATE INDEX FOR (n:Rest) ON (n.id)")
 READ_STAMP: Final = Query(
     "read_stamp",
     "MATCH (m:SubstrateMeta) RETURN m.schema_version, m.embedding_model, m.dimension, m.created_at, "

@@ -94,8 +94,13 @@ async def engine_of(runtime: Runtime) -> int:
 
 
 def found_on_disk(directory: Path) -> list[str]:
-    """The files of the data directory that hold a byte of the erased."""
-    return [str(path) for path in directory.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
+    """The files of the data directory that hold a byte of the erased, with what stands around it."""
+    needle = SECRET.encode()
+    held = {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+    at = {path: data.find(needle) for path, data in held.items()}
+    return [
+        f"{path.name}: {held[path][max(0, at[path] - 90) : at[path] + 60]!r}" for path in held if at[path] >= 0
+    ]
 
 
 async def killed_at(step: int, kind: str, directory: Path) -> bool:
@@ -133,7 +138,7 @@ async def test_whoever_opens_the_store_next_finishes_it(kind: str, tmp_path: Pat
         files = found_on_disk(directory)
         # Before the first mark nothing was begun; from then on all is gone at the next start.
         begun = begun or not files
-        assert not (begun and files), f"killed before step {step}"
+        assert not (begun and files), f"killed before step {step}: {files}"
         assert left is None or not begun
         assert f"citizen_{SECRET}" not in graphs or not begun
         shutil.rmtree(directory)
