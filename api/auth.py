@@ -16,7 +16,8 @@ from hashlib import sha256
 from typing import Final, NamedTuple, Protocol
 
 from schemas.errors import InvalidRequest, NotFound, SubstrateError, Unauthenticated
-from schemas.keys import Grants, KeyInfo, KeyRecord, KeyRequest, NewKey, grants
+from schemas.keys import Grants, KeyChange, KeyInfo, KeyRecord, KeyRequest, NewKey, grants
+from schemas.memory import Source
 from schemas.temporal import Instant, to_datetime
 from substrate import keys
 from substrate.connection import Connection
@@ -34,10 +35,12 @@ NOTED_EVERY_SECONDS: Final = 60.0
 
 
 class Principal(NamedTuple):
-    """Who calls: the id of the key, as the audit log names it, and what it may do."""
+    """Who calls: the id of the key, as the audit log names it, what it may do, and the highest source that it may
+    claim."""
 
     key_id: str
     grants: Grants
+    highest_source: Source = Source.SYSTEM
 
 
 OPEN: Final = Principal("open", Grants(admin=True))
@@ -58,6 +61,7 @@ def make_key(request: KeyRequest, key_id: str, at: Instant) -> tuple[NewKey, Key
         id=key_id,
         name=request.name,
         scopes=request.scopes,
+        highest_source=request.highest,
         created_at=to_datetime(at),
         expires_at=request.expires_at,
         key=key,
@@ -90,12 +94,21 @@ async def forget_first(connection: Connection) -> None:
 
 async def revoke(connection: Connection, key_id: str, at: Instant) -> KeyInfo:
     """The key, which counts no longer. Raises NotFound."""
-    record = await keys.find(connection, key_id)
+    revoked = {"revoked_at": to_datetime(at)}
+    return await _changed(
+        connection, key_id, lambda key: key if key.revoked_at is not None else key.model_copy(update=revoked)
+    )
+
+
+async def change(connection: Connection, key_id: str, to: KeyChange) -> KeyInfo:
+    """The key, which may claim at most another source from now on. Raises NotFound."""
+    return await _changed(connection, key_id, lambda key: key.model_copy(update=dict(to)))
+
+
+async def _changed(connection: Connection, key_id: str, how: Callable[[KeyRecord], KeyRecord]) -> KeyInfo:
+    record = await keys.change(connection, key_id, how)
     if record is None:
         raise NotFound(f"there is no key {key_id}", remedy="`substrate keys list` shows the ids.")
-    if record.revoked_at is None:
-        record = record.model_copy(update={"revoked_at": to_datetime(at)})
-        await keys.replace(connection, record)
     return record.info()
 
 
@@ -126,7 +139,7 @@ class Keyring:
         raise refused()
 
     def forget(self, key_id: str) -> None:
-        """Look the key up again: it was revoked here."""
+        """Look the key up again: it was changed or revoked here."""
         self._fresh.pop(key_id, None)
 
     async def close(self) -> None:
@@ -139,7 +152,7 @@ class Keyring:
         if not hmac.compare_digest(_digest(token), kept) or record is None or not _counts(record, at):
             raise refused()
         self._note_use(key_id, at)
-        return Principal(key_id, grants(record.scopes))
+        return Principal(key_id, grants(record.scopes), record.highest_source)
 
     async def _record(self, key_id: str) -> KeyRecord | None:
         record, seen = self._fresh.get(key_id, (None, 0.0))

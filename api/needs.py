@@ -18,11 +18,13 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 
 from api.auth import Principal
+from orchestration import trust
 from schemas.association import TagWalk
+from schemas.command import Command
 from schemas.errors import Forbidden, InvalidRequest, NotFound
 from schemas.intention import Asking, RetrievalIntention, StateBasedRetrieval
 from schemas.keys import Action
-from schemas.memory import Level
+from schemas.memory import Level, Source
 from schemas.signal import Resonate
 from schemas.upkeep import ApplyCommand, SweepRequest
 from substrate.turns import ask_for
@@ -63,6 +65,26 @@ class Caller:
         """Raises Forbidden when no scope allows the action on any citizen, nor with `shared` on a shared level."""
         scope = f"citizen:ID:{action}" + (f" or LEVEL:{action}" if shared else "")
         _demand(self.grants.anywhere(action, shared=shared), scope)
+
+    def need_source(self, source: Source) -> None:
+        """Raises Forbidden for a source that weighs more than the caller may claim."""
+        highest = self.principal.highest_source
+        if trust.outweighs(source, highest):
+            raise Forbidden(
+                f"this key may claim at most {highest} as the source of what it writes, not {source}",
+                remedy="Leave source out, or ask an administrator for a key with a higher source.",
+            )
+
+    def as_its_source[C: Command](self, command: C) -> C:
+        """The command; without a source it is of at most the caller's. Raises Forbidden for a higher claim."""
+        source = getattr(command, "source", None)
+        if source is None:
+            return command
+        if "source" in command.model_fields_set:
+            self.need_source(source)
+            return command
+        own = trust.lower(source, self.principal.highest_source)
+        return command if own is source else command.of_source(own)
 
     def need_upkeep(self) -> None:
         """Raises Forbidden unless the caller may look after graphs."""
@@ -296,7 +318,24 @@ def _repair(caller: Caller, given: Given) -> Given:
     task = given["request"].task
     of = task.command if isinstance(task, ApplyCommand) else task
     caller.need(of.level, of.citizen_id, "write")
+    if isinstance(task, ApplyCommand) and "source" in task.command.model_fields_set:
+        caller.need_source(task.command.source)
     return given
 
+
+def _conversation(caller: Caller, given: Given) -> Given:
+    caller.need(Level.N1, given["conversation"].citizen_id, "write")
+    caller.need_source(Source.INGESTION)
+    if given["conversation"].extract_facts:
+        caller.need_source(Source.TOOL)
+    return given
+
+
+def _may_tell(caller: Caller, _path: Path) -> None:
+    caller.need_anywhere("write", shared=False)
+
+
+CONVERSATION: Final = Need("citizen:ID:write", _conversation, _may_tell)
+"""For what is ingested: its source is ingestion, and that of its facts tool."""
 
 REPAIR: Final = Need("upkeep, and citizen:ID:write or LEVEL:write", _repair, _may_keep_up)

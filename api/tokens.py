@@ -12,7 +12,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from api.auth import Principal, refused
 from api.signing_keys import SigningKeys
-from schemas.keys import Scope, grants
+from schemas.keys import Grants, Scope, grants, usual_source
+from schemas.memory import Source
 from schemas.settings import AuthSettings
 
 ALGORITHMS: Final = ["RS256", "ES256"]
@@ -58,7 +59,8 @@ class JsonWebTokens:
             options={"require": REQUIRED},
         )
         subject = re.sub(r"[^\w.@:-]", "_", str(claims["sub"]))[:100]
-        return Principal(f"jwt:{subject}", grants(scopes_in(claims)))
+        granted = grants(scopes_in(claims))
+        return Principal(f"jwt:{subject}", granted, highest_in(claims, granted))
 
     async def close(self) -> None:
         """End what fetches the keys."""
@@ -81,6 +83,16 @@ def scopes_in(claims: Mapping[str, Any]) -> Iterator[str]:
             yield _SCOPE.validate_python(scope)
         except ValidationError:
             continue
+
+
+def highest_in(claims: Mapping[str, Any], granted: Grants) -> Source:
+    """The highest source that the token may claim, as `highest_source` says it. Raises for one that is none."""
+    said = claims.get("highest_source")
+    if said is None:
+        return usual_source(granted)
+    if said not in list(Source):
+        raise jwt.InvalidTokenError("its highest_source is no source")
+    return Source(said)
 
 
 def _key_named(token: str) -> str:

@@ -123,8 +123,7 @@ async def write_one(raw: Any, kind: type[Command], writing: Writing) -> WriteRec
     guarded = writing.if_match is not None and "expected_version" in kind.model_fields
     if guarded:
         raw = expecting(raw, writing.if_match)
-    command = await aside(writing.size, parse_one, with_key(raw, writing.key), kind)
-    _allow(command, writing)
+    command = _allowed(await aside(writing.size, parse_one, with_key(raw, writing.key), kind), writing)
     [receipt] = await _carry_out([command], writing)
     if receipt.status == "refused":
         stale = guarded and receipt.problem == "conflict"
@@ -151,11 +150,12 @@ async def _write_many(raw: list[Any], kind: type[Command] | None, writing: Writi
     return ReceiptList(receipts=tuple(receipts), stored=stored, refused=len(receipts) - stored)
 
 
-def _allow(command: Command, writing: Writing) -> None:
-    """Raises NotFound or Forbidden when the caller may not write there."""
+def _allowed[C: Command](command: C, writing: Writing) -> C:
+    """The command, as the caller may send it. Raises NotFound or Forbidden when it may not write there, or so."""
     if writing.caller is None:
         raise Fault("a route that writes does not declare it: @needs(COMMANDS)")
     writing.caller.need(command.level, command.citizen_id, "write")
+    return writing.caller.as_its_source(command)
 
 
 def _if_allowed(parsed: Command | WriteReceipt, writing: Writing) -> Command | WriteReceipt:
@@ -163,10 +163,9 @@ def _if_allowed(parsed: Command | WriteReceipt, writing: Writing) -> Command | W
     if isinstance(parsed, WriteReceipt):
         return parsed
     try:
-        _allow(parsed, writing)
+        return _allowed(parsed, writing)
     except (NotFound, Forbidden) as error:
         return refused_receipt(parsed, error)
-    return parsed
 
 
 async def _carry_out(parsed: Sequence[Command | WriteReceipt], writing: Writing) -> list[WriteReceipt]:

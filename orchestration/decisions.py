@@ -13,7 +13,7 @@ from orchestration import records, trust
 from orchestration.receipts import Refusal
 from schemas.command import ChangeCommand, Command
 from schemas.commands import Correct, Remember, Resolve, Retract, Revision, Supersede, Undo
-from schemas.link_commands import CorrectLink, LinkRevision, ResolveLink, SupersedeLink, UndoLink, Unrelate
+from schemas.link_commands import CorrectLink, LinkRevision, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate
 from schemas.memory import InvalidationReason, Source
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period
 from substrate import bitemporal, kept
@@ -69,6 +69,8 @@ def decide(command: ChangeCommand, found: Sequence[Record], last_version: int, t
         state = getattr(command, "resolution_state", None)
         raise Refusal("conflict", f"{command.id} is {state} already; nothing changes", current_version=seen)
     trust_in(command, change.closed or [one.record for one in change.opened])
+    if isinstance(command, UNDOES):
+        trust_in_closing(command, [one for one in found if one.version in {back.of for back in change.opened}])
     return change
 
 
@@ -90,12 +92,28 @@ def expect(command: ChangeCommand, found: Sequence[Record], last_version: int, n
     return seen
 
 
-def trust_in(command: ChangeCommand, touched: Sequence[Record]) -> None:
+def trust_in(command: ChangeCommand | Remember | Relate, touched: Sequence[Record]) -> None:
     """Raises Refusal when the command's source may not change one of the records that it touches."""
     for record in touched:
-        came_from = Source(record.content.get("source", Source.CITIZEN))
-        if not trust.may_change(command.source, came_from):
-            raise Refusal("not-trusted", trust.fault(command.source, came_from), current_version=record.version)
+        _trusted(command, came_from(record), record)
+
+
+def trust_in_closing(command: ChangeCommand | Remember | Relate, brought_back: Sequence[Record]) -> None:
+    """Raises Refusal when the command's source may not bring back what another took away."""
+    for record in brought_back:
+        if record.closed_source is not None:
+            _trusted(command, record.closed_source, record)
+
+
+def came_from(record: Record) -> Source:
+    """Whose word a record is."""
+    return Source(record.content.get("source", Source.CITIZEN))
+
+
+def _trusted(command: ChangeCommand | Remember | Relate, other: Source, record: Record) -> None:
+    if not trust.may_change(command.source, other, command.level):
+        fault = trust.fault(command.source, other, command.level)
+        raise Refusal("not-trusted", fault, current_version=record.version)
 
 
 def _change(command: ChangeCommand, found: Sequence[Record], last_version: int, told: Told) -> Change:

@@ -146,7 +146,9 @@ class Life:
         """Revert the last change of this very transaction: nobody ever knew of it."""
         decisions.expect(command, tuple(self.records.values()), self.states[-1].last_version, now)
         last, before = self.states[-1], self.states[-2]
-        decisions.trust_in(command, [one for one in last.records.values() if one not in before.records.values()])
+        differs = [one for one in last.records.values() if one not in before.records.values()]
+        decisions.trust_in(command, differs)
+        decisions.trust_in_closing(command, differs)
         problem = None
         if not before.records:
             problem = "nothing was changed since it was written"

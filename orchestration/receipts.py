@@ -7,12 +7,12 @@ from typing import Any, Final, Literal
 
 import orjson
 
-from orchestration import records
+from orchestration import records, trust
 from orchestration.validation import validate_consciousness_link
 from schemas.command import Command, WriteReceipt
 from schemas.commands import Remember
 from schemas.link_commands import Relate
-from schemas.memory import Level
+from schemas.memory import Level, Source
 from schemas.temporal import Instant, open_end, to_datetime
 from substrate.bitemporal import Record
 from substrate.cypher.columns import RECEIPT_COLUMNS
@@ -119,9 +119,16 @@ def of_erasure(command_id: str, level: Level, begun: Instant, *, finished: bool)
 
 def again(command: Command, kept: Kept) -> WriteReceipt:
     """The receipt of a command that was applied before. Raises Refusal when that said something else."""
-    if kept.fingerprint != records.fingerprint(command):
+    if kept.fingerprint not in (records.fingerprint(command), records.fingerprint(_unclaimed(command))):
         raise Refusal("conflict", OTHER_CONTENT)
     return of_kept(kept, command.level).model_copy(update={"duplicate": True})
+
+
+def _unclaimed(command: Command) -> Command:
+    """The command as it was sent while its sender might claim to be a citizen without a word."""
+    source = getattr(command, "source", None)
+    lowered = source is not None and trust.outweighs(Source.CITIZEN, source)
+    return command.assuming("source") if lowered else command
 
 
 def refused(command: Command, named: tuple[str, str | None], refusal: Refusal) -> WriteReceipt:

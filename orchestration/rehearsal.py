@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from orchestration import additions, receipts, recognition, records, trust
+from orchestration import additions, decisions, receipts, recognition, records
 from orchestration.decisions import OF_MEMORIES, Told
 from orchestration.lives import Life
 from orchestration.receipts import Refusal
 from schemas.command import ChangeCommand, Command, WriteReceipt
 from schemas.commands import Remember
 from schemas.link_commands import Relate
-from schemas.memory import Source
 from schemas.temporal import END_OF_TIME, Instant, Period
 from substrate.bitemporal import Record, is_open
 from substrate.rows import Kept
@@ -128,11 +127,9 @@ class Rehearsal:
 
     def _trusted_again(self, command: Remember | Relate, life: Life) -> None:
         """Raises Refusal when what was retracted is told again by somebody who may not change it."""
-        carried = life.carried
-        came_from = None if carried is None else Source(carried.content.get("source", Source.CITIZEN))
-        if carried is not None and came_from is not None and not trust.may_change(command.source, came_from):
-            fault = trust.fault(command.source, came_from)
-            raise Refusal("not-trusted", fault, current_version=carried.version)
+        if life.carried is not None:
+            decisions.trust_in(command, [life.carried])
+            decisions.trust_in_closing(command, [life.carried])
 
     def _plan(self, sent: Sent, record: Record) -> Planned:
         return Planned({**receipts.to_keep(sent.command, sent.command_id, record), "created_at": sent.told.at})

@@ -34,6 +34,10 @@ class Command(Request):
             raise ValueError("level N1 is personal: name its citizen_id")
         return self
 
+    def of_source(self, source: Source) -> Self:
+        """The same command as if it had said this source; one that has none stays as it is."""
+        return self.model_copy(update={"source": source}) if "source" in type(self).model_fields else self
+
     def assuming(self, *names: str) -> Self:
         """The same command, these fields assumed: they are stored, and commands differing in them say the same."""
         assumed = self.model_copy()

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 
 from schemas.base import Frozen, Name, Request
 from schemas.bounds import AtMost
-from schemas.memory import Level
+from schemas.memory import Level, Source
 from schemas.temporal import Moment
 
 Action = Literal["read", "write", "erase"]
@@ -93,20 +93,45 @@ def _actions(said: str, every: tuple[Action, ...]) -> frozenset[Action]:
     return frozenset(action for action in every if said in (action, "*"))
 
 
+def usual_source(granted: Grants) -> Source:
+    """The highest source of a key of which none is told: an administrator's may speak as the system."""
+    return Source.SYSTEM if granted.admin else Source.CITIZEN
+
+
 class KeyRequest(Request):
-    """A key to be made: for whom, what it may do, until when; without `expires_at` until it is revoked."""
+    """A key to be made: for whom, what it may do, until when; without `expires_at` until it is revoked.
+
+    `highest_source` is the source of most weight that a write with it may claim. Left out, it is `system` for an
+    administrator's key and `citizen` for any other.
+    """
 
     name: Annotated[Name, Field(max_length=100)]
     scopes: Annotated[tuple[Scope, ...], Field(min_length=1), AtMost(100)]
+    highest_source: Source | None = None
     expires_at: Moment | None = None
+
+    @property
+    def highest(self) -> Source:
+        """The highest source that the key will have."""
+        return usual_source(grants(self.scopes)) if self.highest_source is None else self.highest_source
+
+
+class KeyChange(Request):
+    """What is to change of a key: the highest source that it may claim from now on."""
+
+    highest_source: Source
 
 
 class KeyInfo(Frozen):
-    """A key as it is listed: never the key itself. `last_used_at` is exact to a minute."""
+    """A key as it is listed: never the key itself. `last_used_at` is exact to a minute.
+
+    A key from before there was a highest source may claim each.
+    """
 
     id: str
     name: str
     scopes: tuple[str, ...]
+    highest_source: Source = Source.SYSTEM
     created_at: datetime
     expires_at: datetime | None = None
     revoked_at: datetime | None = None

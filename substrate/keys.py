@@ -7,6 +7,7 @@ stands apart, so that noting it can never write back a key that was changed mean
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Final
 
@@ -28,9 +29,22 @@ async def add(connection: Connection, record: KeyRecord) -> bool:
     return bool(await connection.command("HSETNX", KEYS, record.id, record.model_dump_json()))
 
 
-async def replace(connection: Connection, record: KeyRecord) -> None:
-    """Keep the key as it is now."""
-    await connection.command("HSET", KEYS, record.id, record.model_dump_json())
+_SWAP: Final = (
+    "if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end "
+    "redis.call('HSET', KEYS[1], ARGV[1], ARGV[3]) return 1"
+)
+
+
+async def change(connection: Connection, key_id: str, how: Callable[[KeyRecord], KeyRecord]) -> KeyRecord | None:
+    """Keep the key as `how` leaves it, and return it; None when there is none of this id.
+
+    What another changed meanwhile is never written back: `how` is then asked again.
+    """
+    while (kept := await connection.command("HGET", KEYS, key_id)) is not None:
+        changed = how(KeyRecord.model_validate_json(kept))
+        if await connection.command("EVAL", _SWAP, 1, KEYS, key_id, kept, changed.model_dump_json()):
+            return changed
+    return None
 
 
 async def remove(connection: Connection, key_id: str) -> None:

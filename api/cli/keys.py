@@ -1,4 +1,4 @@
-"""`substrate keys`: make, list and revoke the keys of the service. Whoever may open the store may do so."""
+"""`substrate keys`: make, list, change and revoke keys of the service. Whoever may open the store may do so."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from rich.text import Text
 from api import auth
 from api.cli import edge, words
 from api.runtime import keep_revocations, opened_store
-from schemas.keys import KeyInfo, KeyRequest, NewKey
+from schemas.keys import KeyChange, KeyInfo, KeyRequest, NewKey
 from schemas.settings import StoreSettings
 from schemas.temporal import to_datetime
 from substrate import keys
 from substrate.connection import Connection
 
-OPTIONS: Final = {"name": "NAME", "scopes": "--scope", "expires_at": "--days"}
+OPTIONS: Final = {"name": "NAME", "scopes": "--scope", "highest_source": "--source", "expires_at": "--days"}
 
 app = typer.Typer(add_completion=False)
 
@@ -28,7 +28,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
 
 
 @app.command()
-def create(
+def create(  # noqa: PLR0913  (a command's arguments are its options)
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Whom the key is for.")],
     *,
@@ -38,6 +38,14 @@ def create(
             metavar="SCOPE",
             help="citizen:ID:read|write|erase, N2:read|write, N3:read|write, upkeep or admin; "
             "* stands for each. Give it several times for several.",
+        ),
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SOURCE",
+            help="The highest source that it may claim: system, citizen, tool, ingestion or upkeep; unless told, "
+            "system with the scope admin, else citizen.",
         ),
     ] = None,
     days: Annotated[int | None, typer.Option(min=1, max=36500, help="For how long it counts.")] = None,
@@ -51,7 +59,7 @@ def create(
         request = edge.checked(KeyRequest, {**said, "expires_at": until}, OPTIONS)
         return await auth.create(connection, request, at)
 
-    said = {"name": name, "scopes": scope or []}
+    said = {"name": name, "scopes": scope or [], "highest_source": source}
     edge.checked(KeyRequest, said, OPTIONS)
     made = _with_store(ctx, create)
     if as_json:
@@ -68,10 +76,29 @@ def listed(ctx: typer.Context, *, as_json: AsJson = False) -> None:
     if as_json:
         edge.write_json(orjson.dumps([key.model_dump(mode="json") for key in found]).decode())
         return
-    table = Table("id", "name", "scopes", "made", "counts until", "last used", box=None, pad_edge=False)
+    table = Table("id", "name", "scopes", "at most", "made", "counts until", "last used", box=None, pad_edge=False)
     for key in found:
         table.add_row(*map(Text, _cells(key)))
     edge.output().print(table if found else "There is no key yet: `substrate keys create` makes one.")
+
+
+@app.command()
+def change(
+    ctx: typer.Context,
+    key_id: Annotated[str, typer.Argument(metavar="ID", help="The id of the key, as `keys list` shows it.")],
+    *,
+    source: Annotated[
+        str, typer.Option(metavar="SOURCE", help="The highest source that it may claim from now on.")
+    ],
+) -> None:
+    """Raise or lower what a key may claim; a running service knows it within a second."""
+    wanted = edge.checked(KeyChange, {"highest_source": source}, OPTIONS)
+
+    async def changed_now(connection: Connection) -> KeyInfo:
+        return await auth.change(connection, key_id, wanted)
+
+    changed = _with_store(ctx, changed_now)
+    typer.echo(f"Key {changed.id} for {words.one_line(changed.name)} claims at most {changed.highest_source}.")
 
 
 @app.command()
@@ -94,7 +121,7 @@ def _cells(key: KeyInfo) -> tuple[str, ...]:
         until = f"revoked {words.clock(key.revoked_at)}"
     used = words.clock(key.last_used_at) if key.last_used_at else "never"
     name = words.one_line(key.name)
-    return (key.id, name, " ".join(key.scopes), words.clock(key.created_at), until, used)
+    return (key.id, name, " ".join(key.scopes), key.highest_source, words.clock(key.created_at), until, used)
 
 
 def _with_store[T](ctx: typer.Context, work: Callable[[Connection], Awaitable[T]]) -> T:

@@ -190,4 +190,5 @@ class Substrate:
     repair = _waiting(AsyncSubstrate.repair)
     create_key = _waiting(AsyncSubstrate.create_key)
     list_keys = _waiting(AsyncSubstrate.list_keys)
+    change_key = _waiting(AsyncSubstrate.change_key)
     revoke_key = _waiting(AsyncSubstrate.revoke_key)

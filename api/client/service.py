@@ -7,7 +7,7 @@ from typing import Any
 
 from api.client.sending import Call, Sender, fields_of, segment
 from schemas.answers import Alive, Ready
-from schemas.keys import KeyInfo, KeyList, KeyRequest, NewKey
+from schemas.keys import KeyChange, KeyInfo, KeyList, KeyRequest, NewKey
 from schemas.upkeep import RepairOutcome, RepairRequest, SweepAnswer, SweepRequest
 from schemas.validation import ValidationResult
 
@@ -42,6 +42,10 @@ class Service(Sender):
     async def list_keys(self) -> KeyList:
         """All keys, oldest first, those revoked or expired included."""
         return await self._answer(KeyList, Call("GET", "/v1/keys"))
+
+    async def change_key(self, key_id: str, change: KeyChange | None = None, /, **fields: Any) -> KeyInfo:
+        """Raise or lower the highest source that the key may claim."""
+        return await self._answer(KeyInfo, Call("PATCH", f"/v1/keys/{segment(key_id)}", fields_of(change, fields)))
 
     async def revoke_key(self, key_id: str) -> KeyInfo:
         """The key counts no longer."""

@@ -14,7 +14,7 @@ from api import metrics
 from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
 from api.erasing import OfCitizen, erase_said
-from api.needs import ERASURES, citizen_may, needs
+from api.needs import CONVERSATION, ERASURES, needs
 from api.writing import Write
 from orchestration.facts import draw_facts, needed_model
 from orchestration.formats import File, Given, Intake, parse
@@ -64,7 +64,7 @@ class Conversation(Request):
 
 
 @router.post("", operation_id="remember_episode")
-@needs(citizen_may("write"))
+@needs(CONVERSATION)
 async def remember_episode(conversation: Conversation, runtime: Opened, now: Now) -> EpisodeReport:
     """Store a conversation: turns, who said them, their order, and the session they were said in."""
     if conversation.extract_facts:

@@ -1,4 +1,4 @@
-"""Keys: make one, list them, revoke one."""
+"""Keys: make one, list them, change what one may claim, revoke one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from api.dependencies import Now, Opened
 from api.gate import keyring_of
 from api.needs import ADMIN, needs
 from api.runtime import keep_revocations
-from schemas.keys import KeyInfo, KeyList, KeyRequest, NewKey
+from schemas.keys import KeyChange, KeyInfo, KeyList, KeyRequest, NewKey
 from substrate import keys
 
 router = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=StrictRoute)
@@ -32,6 +32,18 @@ async def create(request: KeyRequest, runtime: Opened, now: Now) -> NewKey:
 async def listed(runtime: Opened) -> KeyList:
     """All keys, oldest first, those revoked or expired included."""
     return KeyList(keys=tuple(await keys.listed(runtime.deps.connection)))
+
+
+@router.patch("/{key_id}", operation_id="change_key")
+@needs(ADMIN)
+async def change(key_id: KeyId, request: KeyChange, http: Request, runtime: Opened) -> KeyInfo:
+    """Raise or lower the highest source that the key may claim: here at once, elsewhere within a second.
+
+    What it wrote before keeps the source that it had.
+    """
+    changed = await auth.change(runtime.deps.connection, key_id, request)
+    keyring_of(http.scope).forget(key_id)
+    return changed
 
 
 @router.delete("/{key_id}", operation_id="revoke_key")

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Response
 
 from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
-from api.needs import REPAIR, SWEEP, needs
+from api.needs import REPAIR, SWEEP, CallerOf, needs
 from api.problems import refused
 from orchestration.upkeep.repair import run_repair
 from orchestration.upkeep.sweep import sweep
@@ -28,9 +28,9 @@ async def sweep_graphs(request: SweepRequest, runtime: Opened, now: Now) -> Resp
 
 @router.post("/repair", operation_id="repair")
 @needs(REPAIR)
-async def repair(request: RepairRequest, runtime: Opened, now: Now) -> RepairOutcome:
+async def repair(request: RepairRequest, runtime: Opened, now: Now, caller: CallerOf) -> RepairOutcome:
     """Run the task of a finding. `gone`: it is no longer as it was seen, and nothing was changed."""
-    outcome = await run_repair(request.task, runtime.deps, now)
+    outcome = await run_repair(request.task, runtime.deps, now, caller.principal.highest_source)
     if outcome.status == "refused":
         version = None if outcome.receipt is None else outcome.receipt.current_version
         raise refused(outcome.problem, (outcome.detail,), version)

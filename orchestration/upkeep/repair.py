@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import orjson
 
-from orchestration import insertion, records
+from orchestration import insertion, records, trust
 from orchestration.deps import Deps
 from schemas.commands import Correct, Retract
 from schemas.errors import NotFound
@@ -33,12 +33,14 @@ _CHANGES: Final = (
 )  # fmt: skip
 
 
-async def run_repair(task: RepairTask, deps: Deps, now: Instant) -> RepairOutcome:
-    """Run the task. Raises NotFound when the graph does not exist, Unavailable when the engine does not answer."""
+async def run_repair(task: RepairTask, deps: Deps, now: Instant, highest: Source = Source.SYSTEM) -> RepairOutcome:
+    """Run the task, for somebody who may claim at most the source `highest`.
+
+    Raises NotFound when the graph does not exist, Unavailable when the engine does not answer."""
     of = task.command if isinstance(task, ApplyCommand) else task
     graph = await _graph(of.level, of.citizen_id, deps)
     if isinstance(task, ApplyCommand):
-        return await _apply(task, deps, now)
+        return await _apply(task, deps, now, highest)
     if isinstance(task, ReEmbed):
         done = await _re_embed(graph, task, deps)
     elif isinstance(task, CloseRecord):
@@ -59,8 +61,8 @@ async def _graph(level: Level, citizen_id: str | None, deps: Deps) -> str:
     return graph
 
 
-async def _apply(task: ApplyCommand, deps: Deps, now: Instant) -> RepairOutcome:
-    [receipt] = await insertion.apply([await _for_its_source(task, deps)], deps, now)
+async def _apply(task: ApplyCommand, deps: Deps, now: Instant, highest: Source) -> RepairOutcome:
+    [receipt] = await insertion.apply([await _for_its_source(task, deps, highest)], deps, now)
     refused = receipt.status == "refused"
     return RepairOutcome(
         action=task.action,
@@ -73,8 +75,8 @@ async def _apply(task: ApplyCommand, deps: Deps, now: Instant) -> RepairOutcome:
     )
 
 
-async def _for_its_source(task: ApplyCommand, deps: Deps) -> Retract | Correct:
-    """The command, with the record's own source where it names none.
+async def _for_its_source(task: ApplyCommand, deps: Deps, highest: Source) -> Retract | Correct:
+    """The command, with the record's own source, or the highest that may be claimed, where it names none.
 
     A repair mends how a record is kept, not who said it: it is neither stopped by the rule of trust, nor does the
     record become the word of the system, which its citizen could not change again.
@@ -84,7 +86,7 @@ async def _for_its_source(task: ApplyCommand, deps: Deps) -> Retract | Correct:
         return command
     row = await reader.memory(deps.connection, graph_name(command.level, command.citizen_id), command.id)
     said = Source.CITIZEN if row is None else rows.record(row).content.get("source", Source.CITIZEN)
-    return command.model_copy(update={"source": Source(said)})
+    return command.of_source(trust.lower(Source(said), highest))
 
 
 async def _re_embed(graph: str, task: ReEmbed, deps: Deps) -> bool:

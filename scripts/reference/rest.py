@@ -8,7 +8,7 @@ from scripts.reference import markdown
 from scripts.reference.document import openapi
 from scripts.reference.markdown import Schema
 
-METHODS = ("get", "put", "post", "delete")
+METHODS = ("get", "put", "post", "patch", "delete")
 ABOUT = """\
 Made from the OpenAPI document, which a service gives out at `/openapi.json` and, to be tried in a browser, at
 `/docs`. Keys, scopes and limits: [security](../security.md). What an error looks like: [errors](../errors.md)."""

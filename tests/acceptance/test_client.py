@@ -238,6 +238,7 @@ async def the_service_tells_of_itself(call: Either, citizen: str) -> None:
 async def keys_are_made_and_revoked(call: Either, citizen: str) -> None:
     made = await call("create_key", name="of a test", scopes=[f"citizen:{citizen}:read"])
     assert made.key.startswith("sk-")
+    assert (await call("change_key", made.id, highest_source="tool")).highest_source == "tool"
     assert (await call("revoke_key", made.id)).revoked_at
     assert made.id in {one.id for one in (await call("list_keys")).keys}
 

@@ -52,10 +52,10 @@ def test_a_tool_changes_what_a_tool_said(service: Service, citizen: str) -> None
     assert changed(service, citizen, "supersede", "tool", description="In the hills.").status_code == 200
 
 
-def test_in_a_list_only_the_untrusted_change_is_refused(service: Service, citizen: str) -> None:
+def test_a_link_is_guarded_as_a_memory_is(service: Service, citizen: str) -> None:
     service.remember(citizen, **HOME)
-    service.relate(citizen, ("home", "NEXT", "home"), id="loop", source="system")
-    answer = service.http.post("/v1/links/N1/loop/retract", json={"citizen_id": citizen})
+    service.relate(citizen, ("home", "NEXT", "home"), id="loop")
+    answer = service.http.post("/v1/links/N1/loop/retract", json={"citizen_id": citizen, "source": "tool"})
     assert answer.status_code == 403
     assert answer.json()["type"] == "/problems/not-trusted"
 

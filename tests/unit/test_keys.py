@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from jwt import InvalidTokenError
 from pydantic import TypeAdapter, ValidationError
 
 from api.auth import Principal, challenge, make_key, presented
 from api.needs import Caller
-from api.tokens import scopes_in
+from api.tokens import highest_in, scopes_in
 from schemas.errors import Forbidden, NotFound, SubstrateError, Unauthenticated
-from schemas.keys import Action, KeyRequest, Scope, grants
-from schemas.memory import Level
+from schemas.keys import Action, KeyRecord, KeyRequest, Scope, grants
+from schemas.memory import Level, Source
 
 ALLOWED: list[tuple[str, Level, str | None, Action, type[SubstrateError] | None]] = [
     ("citizen:ada:read", Level.N1, "ada", "read", None),
@@ -114,3 +115,29 @@ def test_a_key_comes_as_bearer_or_as_x_api_key(headers: dict[bytes, bytes], key:
 )
 def test_of_the_claims_of_a_token_only_scopes_of_ours_count(claims: dict[str, Any], scopes: list[str]) -> None:
     assert list(scopes_in(claims)) == scopes
+
+
+def test_a_key_from_before_there_was_a_highest_source_claims_each() -> None:
+    _, record = make_key(KeyRequest(name="old", scopes=("citizen:ada:write",)), "k", 0)
+    kept = record.model_dump(mode="json", exclude={"highest_source"})
+    assert KeyRecord.model_validate(kept).highest_source is Source.SYSTEM
+
+
+@pytest.mark.parametrize(
+    ("claims", "scopes", "highest"),
+    [
+        ({}, ["citizen:ada:write"], Source.CITIZEN),
+        ({}, ["admin"], Source.SYSTEM),
+        ({"highest_source": "tool"}, ["admin"], Source.TOOL),
+    ],
+)
+def test_a_token_claims_what_it_says_or_what_a_new_key_would(
+    claims: dict[str, str], scopes: list[str], highest: Source
+) -> None:
+    assert highest_in(claims, grants(scopes)) is highest
+
+
+@pytest.mark.parametrize("said", ["god", 1, ["tool"], {"tool": 1}])
+def test_a_token_whose_highest_source_is_none_does_not_count(said: object) -> None:
+    with pytest.raises(InvalidTokenError):
+        highest_in({"highest_source": said}, grants(["admin"]))

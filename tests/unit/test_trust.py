@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.trust import fault, may_change
-from schemas.memory import Source
+from orchestration.trust import fault, lower, may_change, outweighs
+from schemas.memory import Level, Source
 
 SOURCES = st.sampled_from(Source)
 BY_WEIGHT = (Source.UPKEEP, Source.INGESTION, Source.TOOL, Source.CITIZEN, Source.SYSTEM)
@@ -15,14 +15,26 @@ BY_WEIGHT = (Source.UPKEEP, Source.INGESTION, Source.TOOL, Source.CITIZEN, Sourc
 
 @pytest.mark.parametrize("by", Source)
 @pytest.mark.parametrize("record_of", Source)
-def test_a_source_changes_what_weighs_no_more_than_itself(by: Source, record_of: Source) -> None:
-    assert may_change(by, record_of) is (BY_WEIGHT.index(by) >= BY_WEIGHT.index(record_of))
+@pytest.mark.parametrize("level", Level)
+def test_a_source_changes_what_weighs_no_more_than_itself(by: Source, record_of: Source, level: Level) -> None:
+    own = level is Level.N1 and by is Source.CITIZEN
+    assert may_change(by, record_of, level) is (own or BY_WEIGHT.index(by) >= BY_WEIGHT.index(record_of))
+
+
+@given(SOURCES, SOURCES)
+def test_of_two_sources_the_lower_is_outweighed(one: Source, other: Source) -> None:
+    assert outweighs(one, other) is (BY_WEIGHT.index(one) > BY_WEIGHT.index(other))
+    assert lower(one, other) is min(one, other, key=BY_WEIGHT.index)
 
 
 @given(SOURCES, SOURCES, SOURCES)
 def test_trust_is_handed_on(one: Source, other: Source, third: Source) -> None:
-    assert not (may_change(one, other) and may_change(other, third)) or may_change(one, third)
+    shared = Level.N2
+    handed = may_change(one, other, shared) and may_change(other, third, shared)
+    assert not handed or may_change(one, third, shared)
 
 
 def test_the_fault_names_who_may() -> None:
-    assert fault(Source.TOOL, Source.CITIZEN).endswith("only by citizen, system")
+    assert fault(Source.TOOL, Source.CITIZEN, Level.N1).endswith("only by citizen, system")
+    assert fault(Source.TOOL, Source.SYSTEM, Level.N1).endswith("only by citizen, system")
+    assert fault(Source.CITIZEN, Source.SYSTEM, Level.N2).endswith("only by system")
