@@ -211,7 +211,7 @@ async def begun(
     remembers = [(command, command_id) for command, command_id in named if isinstance(command, Remember)]
     again = await recognising.recognised(graph, [command for command, _ in remembers], deps, now)
     said = {remembers[place][1]: record for place, record in again.items()}
-    memories |= {record.id: memories.get(record.id, BARE) for record in again.values()}
+    memories |= {record.id: _more(memories.get(record.id, BARE), Wanted(now)) for record in again.values()}
     # The receipts last: a command that was applied since must not be refused for what it has changed itself.
     return Rehearsal(
         await transaction.memories(connection, graph, memories),

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
-from orchestration import atomic, receipts, recognising, records, tagging
+from orchestration import atomic, receipts, recognising, recognition, records, tagging
 from orchestration.additions import Row, check_period, holds_again, identity, receipt, row_of, with_receipt
 from orchestration.deps import Deps
 from orchestration.receipts import Refusal
@@ -174,10 +174,22 @@ def _batch(run: Sequence[Due], rows: list[dict[str, Any]], whole: str | None) ->
 async def _remember(graph: str, run: Sequence[Due], given: _With) -> list[WriteReceipt]:
     deps, whole = given
     commands = [due.command for due in run]
-    again = {} if whole is not None else await recognising.answered(graph, commands, deps, run[0].now)
+    said = {} if whole is not None else await recognising.recognised(graph, commands, deps, run[0].now)
+    raising = [place for place, record in said.items() if recognition.raises(commands[place], record)]
+    if raising:
+        return await _remember_around(graph, run, raising[0], given)
+    again = await recognising.answered(graph, commands, said, deps)
     fresh = [due for place, due in enumerate(run) if place not in again]
     written = iter(await _store(graph, fresh, given) if fresh else ())
     return [again[place] if place in again else next(written) for place in range(len(run))]
+
+
+async def _remember_around(graph: str, run: Sequence[Due], place: int, given: _With) -> list[WriteReceipt]:
+    """The receipts of a run with one command in it that changes what it says again: it is carried out alone."""
+    before = await _remember(graph, run[:place], given) if place else []
+    one = await atomic.apply_one(run[place].command, given[0], run[place].now)
+    after = await _remember(graph, run[place + 1 :], given) if run[place + 1 :] else []
+    return [*before, one, *after]
 
 
 async def _store(graph: str, run: Sequence[Due], given: _With) -> list[WriteReceipt]:

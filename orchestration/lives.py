@@ -16,12 +16,13 @@ import orjson
 from orchestration import decisions, records
 from orchestration.decisions import Told
 from orchestration.receipts import Refusal
+from schemas import memory
 from schemas.command import ChangeCommand
 from schemas.commands import Undo
 from schemas.link_commands import UndoLink
 from schemas.temporal import Instant, Period
 from substrate import bitemporal, rows
-from substrate.bitemporal import Change, Opened, Record, is_open
+from substrate.bitemporal import Change, Opened, Record, Rewriting, is_open
 from substrate.cypher.columns import LINK_COLUMNS, NODE_COLUMNS, PROVENANCE
 from substrate.rows import LinkName
 from substrate.transaction import Ends, Seen, Stored, Writes
@@ -124,6 +125,18 @@ class Life:
         self._take(change, command_id, None)
         return record
 
+    def raise_to(self, source: memory.Source, record: Record, command_id: str, at: Instant) -> Record:
+        """The open record as the word of a source that weighs more: all that it says stays, as does the past."""
+        how = Rewriting(at, self.states[-1].last_version, None)
+        raised = {**record.content, "source": source.value}
+        change = bitemporal.rewrite([record], record.valid, lambda _: raised, how)
+        version = change.told.version
+        said = self.sources[record.version]
+        self.sources[version] = replace(said, changes={**said.changes, "source": source.value})
+        self.begun[version] = self.begun.get(record.version)
+        self._take(change, command_id, source)
+        return self.records[version]
+
     def _joins(self, ends: Ends) -> None:
         if self.ends not in (None, ends):
             fault = f"link {self.id} joins {' and '.join(self.ends or ())}; give one between others another id"
@@ -139,7 +152,7 @@ class Life:
         for opened in change.opened:
             self.sources[opened.record.version] = self._source(opened, command)
             self.begun[opened.record.version] = self.begun.get(opened.of)
-        self._take(change, command_id, command)
+        self._take(change, command_id, command.source)
         return change.told
 
     def _undo_of_these(self, command: Undo | UndoLink, command_id: str, now: Instant) -> Record:
@@ -160,10 +173,9 @@ class Life:
         assert self.carried is not None
         return self.carried
 
-    def _take(self, change: Change, command_id: str, command: ChangeCommand | None) -> None:
+    def _take(self, change: Change, command_id: str, source: memory.Source | None) -> None:
         last = self.states[-1]
         after = dict(last.records)
-        source = None if command is None else command.source
         for record in change.closed:
             if record.known.start == change.at:
                 del after[record.version]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import uuid4
 
@@ -32,12 +32,13 @@ async def recognised(graph: str, commands: Sequence[Remember], deps: Deps, now: 
     return said
 
 
-async def answered(graph: str, commands: Sequence[Remember], deps: Deps, now: Instant) -> dict[int, WriteReceipt]:
-    """The receipts of the commands that are recognised, by their places; their ids are kept with them.
+async def answered(
+    graph: str, commands: Sequence[Remember], said: Mapping[int, Record], deps: Deps
+) -> dict[int, WriteReceipt]:
+    """The receipts of the commands that are recognised as `said`, by their places; their ids are kept with them.
 
     One that was applied before is left out: it has a receipt of its own.
     """
-    said = await recognised(graph, commands, deps, now)
     if not said:
         return {}
     sent = [commands[place].command_id for place in said]

@@ -6,6 +6,9 @@ again for good reasons. It may come as it was shown: as a line of the compact fo
 front, which then must be those of that memory. Not recognised is what names another speaker or another beginning,
 what belongs to an episode, what is sent with `restate`, and what names an id of its own: whoever gives a memory an
 id will look for it there.
+
+What a source that weighs more says again becomes its word, by a record of its own: else whoever said it first
+could still change it.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from orchestration import records
+from orchestration import records, trust
 from schemas.commands import Remember
 from schemas.memory import Source
 from schemas.temporal import to_instant
@@ -74,6 +77,24 @@ def says_again(command: Remember, read: Mapping[int, Reading], record: Record) -
         (reading.by is None or reading.by in names)
         and (command.speaker is None or command.speaker == speaker)
         and (command.valid_at is None or to_instant(command.valid_at) == record.valid.start)
+    )
+
+
+def same_words(one: Record, other: Record) -> bool:
+    """Whether two records say the same, whoever said it."""
+    return {**one.content, "source": None} == {**other.content, "source": None}
+
+
+def raises(command: Remember, record: Record) -> bool:
+    """Whether the command weighs more than what it says again: the record becomes the word of its source."""
+    return trust.outweighs(command.source, Source(record.content.get("source", Source.CITIZEN)))
+
+
+def raised_warning(record: Record, source: Source) -> str:
+    """What the receipt says of that."""
+    before = record.content.get("source", Source.CITIZEN)
+    return (
+        f"recognised: memory {record.id} says this, word for word, as the word of {before}; now it is of {source}"
     )
 
 

@@ -111,10 +111,9 @@ class Rehearsal:
         row = additions.row_of(command, sent.command_id, sent.told.now)
         life = self._life(row["id"], link=is_of_link(command))
         mark = self._mark(life, command, Period(row["valid_at"], row["invalid_at"]))
-        record = self._said.get(sent.command_id)
-        if mark.new and isinstance(command, Remember) and record is not None and self._unchanged(record):
-            said = recognition.warning(record)
-            return Planned(receipts.to_keep_recognised(command, sent.command_id, record, said), duplicate=True)
+        record = self._standing(self._said.get(sent.command_id))
+        if mark.new and isinstance(command, Remember) and record is not None:
+            return self._recognise(sent, command, record)
         if mark.new:
             self._trusted_again(command, life)
             return self._plan(sent, life.begin(row, sent.command_id, sent.told.at))
@@ -151,9 +150,21 @@ class Rehearsal:
             mark = Mark(life.id, False, 0, fingerprint if first else None, told.version, *times)
         return mark._replace(has_source=here[0], has_target=here[1]) if here else mark
 
-    def _unchanged(self, record: Record) -> bool:
-        life = self._life(record.id, link=False)
-        return not life.touched and record.version in life.records
+    def _standing(self, record: Record | None) -> Record | None:
+        """The record as these commands leave it; None where they leave nothing that says the same."""
+        if record is None:
+            return None
+        still = (one for one in self._life(record.id, link=False).open_records() if one.valid == record.valid)
+        return next((one for one in still if recognition.same_words(one, record)), None)
+
+    def _recognise(self, sent: Sent, command: Remember, record: Record) -> Planned:
+        """What only says again what is remembered; whoever weighs more makes it its own word."""
+        said = recognition.warning(record)
+        if recognition.raises(command, record):
+            life = self._life(record.id, link=False)
+            said = recognition.raised_warning(record, command.source)
+            record = life.raise_to(command.source, record, sent.command_id, sent.told.at)
+        return Planned(receipts.to_keep_recognised(command, sent.command_id, record, said), duplicate=True)
 
     def _stands(self, memory_id: str) -> bool:
         carried = self._life(memory_id, link=False).carried

@@ -139,11 +139,14 @@ type Revise = Callable[[Record], Mapping[str, Any] | None]
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """How a portion of valid time is written anew: when that is known, after which version, and why."""
+    """How a portion of valid time is written anew: when that is known, after which version, and why.
+
+    Without a `reason` the old record was no worse than the new: it says the same.
+    """
 
     at: Instant
     last_version: int
-    reason: InvalidationReason
+    reason: InvalidationReason | None
 
 
 def rewrite(open_ones: Open, portion: Period, revise: Revise, how: Rewriting) -> Change:
@@ -215,7 +218,7 @@ def _alone(valid: Period, others: Iterable[Record]) -> None:
         raise ValueError(f"another record of it holds {_stretch(over[0])}")
 
 
-def close(record: Record, at: Instant, reason: InvalidationReason) -> Record:
+def close(record: Record, at: Instant, reason: InvalidationReason | None) -> Record:
     """The record, known until `at`."""
     return replace(record, known=Period(record.known.start, at), closed_reason=reason)
 
