@@ -49,4 +49,6 @@ async def erase_said(
         raise Fault("a route that erases does not declare it: @needs(ERASURES)")
     level = command.level if isinstance(command, EraseMemory) else Level.N1
     writing.caller.need(level, command.citizen_id, "erase")
-    return await erase(command, writing.runtime, writing.now)
+    report = await erase(command, writing.runtime, writing.now)
+    writing.caller.commands.append(report.command_id)
+    return report

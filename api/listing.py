@@ -11,10 +11,10 @@ from api.addresses import Asked, graph_of
 from api.problems import invalid
 from api.runtime import Runtime
 from orchestration.records import tag_names
-from schemas.base import Name
+from schemas.base import Name, ShortText
 from schemas.filters import Filters, Label
 from schemas.link_commands import RelationType
-from schemas.memory import Level
+from schemas.memory import Level, Source
 from schemas.paging import Paged, cursor_of, parts_of
 from schemas.temporal import Instant, Scope
 from substrate import reader, records
@@ -24,9 +24,11 @@ from substrate.listing import Page, Place, Wanted
 
 
 class Listed(Asked, Paged):
-    """Which graph, as it is or was at a moment, and which page of it."""
+    """Which graph, as it is or was at a moment, and which page of it; of one source, or written with one key."""
 
     level: Level = Level.N1
+    source: Source | None = None
+    key_id: ShortText | None = None
 
 
 class ListedMemories(Listed):
@@ -74,7 +76,7 @@ async def page_of(read: Read, asked: Listed, kind: str | None, given: tuple[Runt
         start, scope = Place(), await _fixed(asked, graph, connection, now)
     else:
         start, scope = _continued(asked, asked.cursor)
-    wanted = Wanted(scope, kind, asked.limit)
+    wanted = Wanted(scope, kind, asked.limit, source=asked.source and asked.source.value, key_id=asked.key_id)
     if isinstance(asked, ListedMemories):
         filters = asked.filters()
         label = await _label_of(asked, filters, (connection, graph), scope)

@@ -17,10 +17,10 @@ from typing import Annotated, Any, Final, NamedTuple
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 
-from api.auth import Principal
+from api.auth import OPEN, Principal
 from orchestration import trust
 from schemas.association import TagWalk
-from schemas.command import Command
+from schemas.command import Command, Writer
 from schemas.errors import Forbidden, InvalidRequest, NotFound
 from schemas.intention import Asking, RetrievalIntention, StateBasedRetrieval
 from schemas.keys import Action
@@ -36,12 +36,16 @@ ASK_FOR_IT: Final = "Ask an administrator for a key with the scope {}."
 
 
 class Caller:
-    """Who calls, asked for each thing that the request needs. `citizens` are those it named, for the audit log."""
+    """Who calls, asked for each thing that the request needs.
+
+    For the audit log: `citizens` are those it named, `commands` the ids of those it had carried out.
+    """
 
     def __init__(self, principal: Principal) -> None:
         self.principal = principal
         self.grants = principal.grants
         self.citizens: set[str] = set()
+        self.commands: list[str] = []
 
     def need(self, level: Level, citizen_id: str | None, action: Action) -> None:
         """Raises NotFound for a citizen out of reach, Forbidden for an action that the scopes do not allow."""
@@ -85,6 +89,17 @@ class Caller:
             return command
         own = trust.lower(source, self.principal.highest_source)
         return command if own is source else command.of_source(own)
+
+    def writer_of(self, level: Level, citizen_id: str | None) -> Writer:
+        """Who writes there. What is shared is in the name of a citizen for whom the caller may write: of the one
+        that is named, else of the only one that the key is for.
+        """
+        key_id = None if self.principal is OPEN else self.principal.key_id
+        author = None
+        if level is not Level.N1:
+            named = citizen_id or self.grants.only_citizen()
+            author = named if named is not None and "write" in self.grants.of_citizen(named) else None
+        return Writer(key_id, author, self.principal.highest_source)
 
     def need_upkeep(self) -> None:
         """Raises Forbidden unless the caller may look after graphs."""

@@ -20,6 +20,8 @@ from api.origins import address_of
 
 audit: Final = logging.getLogger("substrate.audit")
 MAX_CITIZENS: Final = 20
+MAX_COMMANDS: Final = 20
+"""Of a longer list the records say their command each."""
 MAX_METHOD: Final = 20
 OURS: Final = ("api", "orchestration", "substrate", "uvicorn")
 
@@ -79,6 +81,7 @@ def note(scope: Scope, status: int, milliseconds: float) -> None:
                 "method": method_of(scope),
                 "route": route_of(scope),
                 "citizens": _citizens(state),
+                "commands": caller.commands[:MAX_COMMANDS] if caller else [],
                 "status": status,
                 "ms": round(milliseconds, 1),
             }

@@ -155,7 +155,8 @@ def _allowed[C: Command](command: C, writing: Writing) -> C:
     if writing.caller is None:
         raise Fault("a route that writes does not declare it: @needs(COMMANDS)")
     writing.caller.need(command.level, command.citizen_id, "write")
-    return writing.caller.as_its_source(command)
+    writer = writing.caller.writer_of(command.level, command.citizen_id)
+    return writing.caller.as_its_source(command).written_by(writer)
 
 
 def _if_allowed(parsed: Command | WriteReceipt, writing: Writing) -> Command | WriteReceipt:
@@ -172,6 +173,8 @@ async def _carry_out(parsed: Sequence[Command | WriteReceipt], writing: Writing)
     """A receipt for each, in order: of the commands that could be read, and of those refused before."""
     receipts = await _receipts(parsed, writing)
     metrics.receipts(receipts)
+    if writing.caller is not None:
+        writing.caller.commands += [one.command_id for one in receipts if one.status == "stored"]
     return receipts
 
 

@@ -35,6 +35,19 @@ class Told(NamedTuple):
     at: Instant
 
 
+class By(NamedTuple):
+    """Who changes something: the id of the command, its source, and the key that it came with."""
+
+    command_id: str
+    source: Source | None
+    key_id: str | None
+
+    @classmethod
+    def of(cls, command: Command, command_id: str) -> By:
+        """Who sends the command."""
+        return cls(command_id, getattr(command, "source", None), command.writer.key_id)
+
+
 def addressed(command: ChangeCommand, now: Instant) -> Instant:
     """The moment of valid time that a command speaks of: where its stretch begins, else now."""
     from_then = command.effective_at if isinstance(command, _FROM_A_MOMENT) else None
@@ -69,8 +82,10 @@ def decide(command: ChangeCommand, found: Sequence[Record], last_version: int, t
         state = getattr(command, "resolution_state", None)
         raise Refusal("conflict", f"{command.id} is {state} already; nothing changes", current_version=seen)
     trust_in(command, change.closed or [one.record for one in change.opened])
-    if isinstance(command, UNDOES):
-        trust_in_closing(command, [one for one in found if one.version in {back.of for back in change.opened}])
+    if isinstance(command, (Undo, UndoLink)):
+        reverted = [one for one in found if one.version in {back.of for back in change.opened}]
+        trust_in_closing(command, reverted)
+        undoes_whom(command, change.closed, reverted)
     return change
 
 
@@ -103,6 +118,21 @@ def trust_in_closing(command: ChangeCommand | Remember | Relate, brought_back: S
     for record in brought_back:
         if record.closed_source is not None:
             _trusted(command, record.closed_source, record)
+
+
+def undoes_whom(command: Undo | UndoLink, opened: Sequence[Record], closed: Sequence[Record]) -> None:
+    """Raises Refusal when the change that opened and closed these is not of the source, or key, that is named."""
+    changes = {(one.closed_source, one.closed_key) for one in closed} or {
+        (came_from(one), one.key_id) for one in opened
+    }
+    for source, key_id in changes:
+        for was, wanted, what in (
+            (source, command.undoes_source, "of source"),
+            (key_id, command.undoes_key, "written with key"),
+        ):
+            if wanted is not None and was != wanted:
+                fault = f"the last change of {command.id} is {what} {was or 'none'}, not {wanted}"
+                raise Refusal("conflict", fault)
 
 
 def came_from(record: Record) -> Source:

@@ -19,6 +19,7 @@ from orchestration.episodes import Episode, identifier, person_id
 from orchestration.extraction import facts
 from orchestration.extraction.facts import Claim, Said
 from orchestration.formats.intake import Intake
+from schemas.command import Writer
 from schemas.commands import Remember
 from schemas.errors import InvalidRequest
 from schemas.language_model import FactsReport, ModelCall, Supersession
@@ -34,6 +35,7 @@ from substrate.vocabulary import Vocabulary, held_out, read_vocabulary
 AT_ONCE: Final = 4
 """Windows of a conversation that the model is asked about at the same time."""
 SECONDS: Final = 60.0
+NOBODY: Final = Writer()
 
 WHAT_WAS_SAID: Final = "remember what was said"
 
@@ -69,6 +71,7 @@ class _Place:
     graph: str
     deps: Deps
     now: Instant
+    writer: Writer
 
 
 def needed_model(deps: Deps) -> LanguageModel:
@@ -81,8 +84,8 @@ def needed_model(deps: Deps) -> LanguageModel:
     return deps.language_model
 
 
-async def draw_facts(intake: Intake, deps: Deps, now: Instant) -> FactsReport:
-    """Read the facts out of the conversations of an intake that is stored, and store them.
+async def draw_facts(intake: Intake, deps: Deps, now: Instant, writer: Writer = NOBODY) -> FactsReport:
+    """Read the facts out of the conversations of an intake that is stored, and store them as `writer` sends them.
 
     A model that fails costs the facts of its part: the report says which. Raises InvalidRequest when no model is
     configured, Unavailable when the engine does not answer; the same call can then be repeated.
@@ -90,7 +93,7 @@ async def draw_facts(intake: Intake, deps: Deps, now: Instant) -> FactsReport:
     model, drawn = needed_model(deps), _Drawn()
     for item in intake.items:
         if isinstance(item, Episode):
-            place = _Place(item, graph_name(Level.N1, item.citizen_id), deps, now)
+            place = _Place(item, graph_name(Level.N1, item.citizen_id), deps, now, writer)
             await _draw(place, model, drawn)
         else:
             drawn.notes.append(f"{item.id} is no conversation: no facts were read out of it")
@@ -143,7 +146,8 @@ async def _settle(claims: Sequence[Claim], window: Sequence[Said], place: _Place
             continue
         new = [end for end in (source, target) if isinstance(end, Remember)]
         link = _link(claim, (_id(source), _id(target)), place)
-        receipts = await insertion.apply([*new, link], place.deps, place.now, whole=place.episode.command_id)
+        sent = [one.written_by(place.writer) for one in (*new, link)]
+        receipts = await insertion.apply(sent, place.deps, place.now, whole=place.episode.command_id)
         faults = [fault for receipt in receipts for fault in receipt.faults]
         if faults:
             drawn.left_out["; ".join(faults)] += 1
@@ -221,7 +225,7 @@ async def _replace(link_id: str, link: Relate, place: _Place) -> list[Supersessi
             effective_at=at,
             reason="reality_changed",
             source=Source.TOOL,
-        )
+        ).written_by(place.writer)
         [receipt] = await insertion.apply([end], place.deps, place.now)
         over.append(
             Supersession(

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from orchestration import atomic, insertion, records
 from orchestration.deps import Deps
 from orchestration.formats.intake import Intake
 from orchestration.speakers import known_since
 from schemas.answers import IngestReport
+from schemas.command import Writer
 from schemas.commands import Command, Relate, Remember, WriteReceipt
 from schemas.memory import Source
 from schemas.temporal import Instant
@@ -24,6 +26,7 @@ from substrate.graph_schema import graph_name
 type Progress = Callable[[int, int], None]
 """Told after each chunk how many commands are done, of how many."""
 
+NOBODY: Final = Writer()
 MAX_FAULTS = 50
 """Faults that a report lists; it counts all."""
 _COUNTED = {"Turn": "turns", "Session": "sessions", "Person": "persons"}
@@ -69,8 +72,10 @@ def _fault(command: Command, receipt: WriteReceipt) -> str:
     return f"{receipt.id}: {'; '.join(receipt.faults)}"
 
 
-async def ingest(intake: Intake, deps: Deps, now: Instant, progress: Progress | None = None) -> IngestReport:
-    """Store everything that the intake holds; `now` is its transaction time.
+async def ingest(
+    intake: Intake, deps: Deps, now: Instant, progress: Progress | None = None, writer: Writer = NOBODY
+) -> IngestReport:
+    """Store everything that the intake holds, as `writer` sends it; `now` is its transaction time.
 
     Cancelled or failed half-way, what was stored stays, and the same call completes it. Raises Unavailable
     when the engine or the embedding model does not answer, StoreMisfit when the store is another model's.
@@ -80,7 +85,7 @@ async def ingest(intake: Intake, deps: Deps, now: Instant, progress: Progress | 
     done = 0
     for item in intake.items:
         shared = item.shared()
-        for chunk in chunks(item.commands()):
+        for chunk in chunks(command.written_by(writer) for command in item.commands()):
             await _apply(chunk, (tally, shared, item.command_id), deps, now)
             done += len(chunk)
             if progress is not None:

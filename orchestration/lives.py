@@ -14,9 +14,8 @@ from typing import Any, Final
 import orjson
 
 from orchestration import decisions, records
-from orchestration.decisions import Told
+from orchestration.decisions import By, Told
 from orchestration.receipts import Refusal
-from schemas import memory
 from schemas.command import ChangeCommand
 from schemas.commands import Undo
 from schemas.link_commands import UndoLink
@@ -27,8 +26,8 @@ from substrate.cypher.columns import LINK_COLUMNS, NODE_COLUMNS, PROVENANCE
 from substrate.rows import LinkName
 from substrate.transaction import Ends, Seen, Stored, Writes
 
-_MADE_BY_RECORD: Final = frozenset((*rows.TIMES, "id", "version", "invalidation_reason", "command_id"))
-_BY_NOBODY: Final[Mapping[str, Any]] = {"closed_by": None, "closed_source": None, "closed_reason": None}
+_MADE_BY_RECORD: Final = frozenset((*rows.TIMES, "id", "version", "invalidation_reason", "command_id", "key_id"))
+_BY_NOBODY: Final[Mapping[str, Any]] = dict.fromkeys(("closed_by", "closed_source", "closed_key", "closed_reason"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,19 +121,19 @@ class Life:
         said = {column: row[column] for column in kept if row[column] is not None}
         self.sources[version] = Source(0, said, text)
         self.begun[version] = row["fingerprint"]
-        self._take(change, command_id, None)
+        self._take(change, By(command_id, None, record.key_id))
         return record
 
-    def raise_to(self, source: memory.Source, record: Record, command_id: str, at: Instant) -> Record:
+    def raise_to(self, whose: Mapping[str, Any], record: Record, by: By, at: Instant) -> Record:
         """The open record as the word of a source that weighs more: all that it says stays, as does the past."""
         how = Rewriting(at, self.states[-1].last_version, None)
-        raised = {**record.content, "source": source.value}
+        raised = {**record.content, **whose}
         change = bitemporal.rewrite([record], record.valid, lambda _: raised, how)
         version = change.told.version
         said = self.sources[record.version]
-        self.sources[version] = replace(said, changes={**said.changes, "source": source.value})
+        self.sources[version] = replace(said, changes={**said.changes, **whose})
         self.begun[version] = self.begun.get(record.version)
-        self._take(change, command_id, source)
+        self._take(change, by)
         return self.records[version]
 
     def _joins(self, ends: Ends) -> None:
@@ -152,7 +151,7 @@ class Life:
         for opened in change.opened:
             self.sources[opened.record.version] = self._source(opened, command)
             self.begun[opened.record.version] = self.begun.get(opened.of)
-        self._take(change, command_id, command.source)
+        self._take(change, By.of(command, command_id))
         return change.told
 
     def _undo_of_these(self, command: Undo | UndoLink, command_id: str, now: Instant) -> Record:
@@ -162,6 +161,8 @@ class Life:
         differs = [one for one in last.records.values() if one not in before.records.values()]
         decisions.trust_in(command, differs)
         decisions.trust_in_closing(command, differs)
+        closed = [one for one in differs if not is_open(one)]
+        decisions.undoes_whom(command, [one for one in differs if is_open(one)], closed)
         problem = None
         if not before.records:
             problem = "nothing was changed since it was written"
@@ -173,22 +174,24 @@ class Life:
         assert self.carried is not None
         return self.carried
 
-    def _take(self, change: Change, command_id: str, source: memory.Source | None) -> None:
+    def _take(self, change: Change, by: By) -> None:
         last = self.states[-1]
         after = dict(last.records)
+        by_whom: dict[str, Any] = {"closed_by": by.command_id, "closed_source": by.source, "closed_key": by.key_id}
         for record in change.closed:
             if record.known.start == change.at:
                 del after[record.version]
             else:
-                after[record.version] = replace(record, closed_by=command_id, closed_source=source)
+                after[record.version] = replace(record, **by_whom)
         for opened in change.opened:
-            record = replace(opened.record, known=Period(change.at), command_id=command_id, **_BY_NOBODY)
+            told = replace(opened.record, known=Period(change.at), **_BY_NOBODY)
+            record = replace(told, command_id=by.command_id, key_id=by.key_id)
             after[record.version] = record
         highest = max([last.last_version, *(opened.record.version for opened in change.opened)])
         still = bitemporal.open_records(after.values())
         withdrawn = last.carried if last.carried in after else self.states[0].carried
         carried = still[-1].version if still else withdrawn
-        self.states.append(State(after, carried, highest, command_id))
+        self.states.append(State(after, carried, highest, by.command_id))
 
     def _source(self, opened: Opened, command: ChangeCommand) -> Source:
         """The source of what a record says: that of the record it is made from, with what the command changes."""
@@ -325,8 +328,10 @@ def _marks(record: Record) -> dict[str, Any]:
         "invalidation_reason": record.reason,
         "closed_reason": record.closed_reason,
         "command_id": record.command_id,
+        "key_id": record.key_id,
         "closed_by": record.closed_by,
         "closed_source": record.closed_source and record.closed_source.value,
+        "closed_key": record.closed_key,
     }
 
 

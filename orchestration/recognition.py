@@ -29,6 +29,9 @@ MOST_SPLITS: Final = 3
 _SHOWN: Final = re.compile(r"(?:[-*] )?\[[^\]]*\] (?P<told>.*) \(.*\)", re.DOTALL)
 
 
+_NOBODYS: Final = {"source": None, "author": None}
+
+
 class Reading(NamedTuple):
     """One way to read a text: its words in normal form, and whom it names in front, also in normal form."""
 
@@ -82,7 +85,7 @@ def says_again(command: Remember, read: Mapping[int, Reading], record: Record) -
 
 def same_words(one: Record, other: Record) -> bool:
     """Whether two records say the same, whoever said it."""
-    return {**one.content, "source": None} == {**other.content, "source": None}
+    return {**one.content, **_NOBODYS} == {**other.content, **_NOBODYS}
 
 
 def raises(command: Remember, record: Record) -> bool:

@@ -148,6 +148,8 @@ def memory_row(command: Remember, ids: tuple[str, str], now: Instant) -> dict[st
         **search,
         "id": ids[0],
         "command_id": ids[1],
+        "key_id": command.writer.key_id,
+        "author": command.writer.author,
         "fingerprint": fingerprint(command),
         "unset": unset or None,
         "version": 1,
@@ -192,6 +194,8 @@ def link_row(command: Relate, ids: tuple[str, str], now: Instant) -> dict[str, A
         "source_id": command.source_id,
         "target_id": command.target_id,
         "command_id": ids[1],
+        "key_id": command.writer.key_id,
+        "author": command.writer.author,
         "fingerprint": fingerprint(command),
         "emotion_vector": orjson.dumps(command.emotion_vector).decode(),
         "valid_at": instant(command.valid_at, now),
@@ -256,7 +260,8 @@ def corrected_period(command: Correct | CorrectLink, valid: Period) -> Period:
 
 
 def _said(command: Revision | LinkRevision) -> dict[str, Any]:
-    said = {**command.model_dump(exclude_unset=True, exclude=set(_NOT_CONTENT)), "source": command.source}
+    whose = {"source": command.source, "author": command.writer.author}
+    said = {**command.model_dump(exclude_unset=True, exclude=set(_NOT_CONTENT)), **whose}
     changed: dict[str, Any] = stored(said, tuple(said))
     if command.emotion_vector is not None:
         changed["emotion_vector"] = orjson.dumps(command.emotion_vector).decode()

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from orchestration import additions, decisions, receipts, recognition, records
-from orchestration.decisions import OF_MEMORIES, Told
+from orchestration.decisions import OF_MEMORIES, By, Told
 from orchestration.lives import Life
 from orchestration.receipts import Refusal
 from schemas.command import ChangeCommand, Command, WriteReceipt
@@ -163,7 +163,8 @@ class Rehearsal:
         if recognition.raises(command, record):
             life = self._life(record.id, link=False)
             said = recognition.raised_warning(record, command.source)
-            record = life.raise_to(command.source, record, sent.command_id, sent.told.at)
+            whose = {"source": command.source.value, "author": command.writer.author}
+            record = life.raise_to(whose, record, By.of(command, sent.command_id), sent.told.at)
         return Planned(receipts.to_keep_recognised(command, sent.command_id, record, said), duplicate=True)
 
     def _stands(self, memory_id: str) -> bool:

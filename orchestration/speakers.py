@@ -52,7 +52,7 @@ async def _since(person: Remember, person_id: str, met: datetime, given: tuple[D
             valid_at=met,
             expected_version=known.version,
             source=Source.INGESTION,
-        )
+        ).written_by(person.writer)
         receipt = (await insertion.apply([command], deps, now))[0]
         if receipt.problem != "conflict":
             return _failure(receipt)

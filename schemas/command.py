@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
 from schemas.base import CitizenId, Frozen, Identifier, Request, ShortText, Whole
 from schemas.bounds import AtMost
@@ -14,6 +14,16 @@ from schemas.temporal import Moment
 
 Tags = Annotated[tuple[ShortText, ...], AtMost(64)]
 ExpectedVersion = Annotated[Whole, Field(ge=1)]
+
+
+class Writer(NamedTuple):
+    """Who sends commands: the id of the key that they came with, the citizen who speaks where they are shared, and
+    the highest source that may be claimed. No command says it of itself: whoever takes it in knows.
+    """
+
+    key_id: str | None = None
+    author: str | None = None
+    highest_source: Source = Source.SYSTEM
 
 
 class Command(Request):
@@ -27,6 +37,19 @@ class Command(Request):
     command_id: Identifier | None = None
     level: Level = Level.N1
     citizen_id: CitizenId | None = None
+
+    _writer: Writer = PrivateAttr(default=Writer())
+
+    @property
+    def writer(self) -> Writer:
+        """Who sends it."""
+        return self._writer
+
+    def written_by(self, writer: Writer) -> Self:
+        """The same command, sent by this writer."""
+        written = self.model_copy()
+        written._writer = writer
+        return written
 
     @model_validator(mode="after")
     def _personal_needs_a_citizen(self) -> Command:

@@ -174,12 +174,15 @@ class Resolve(StretchCommand):
 class Undo(ChangeCommand):
     """Revert the last change of a memory by new records; the mistake stays visible in the past.
 
-    `undoes` names the command of that change; left out, it is whichever was last. An undo can be undone.
+    `undoes` names the command of that change; left out, it is whichever was last. `undoes_source` and `undoes_key`
+    guard it: a change of another source, or that came with another key, is not undone. An undo can be undone.
     """
 
     command: Literal["undo"] = "undo"
     id: Identifier
     undoes: Identifier | None = None
+    undoes_source: Source | None = None
+    undoes_key: ShortText | None = None
 
 
 type _Any = (

@@ -61,6 +61,10 @@ class Grants(NamedTuple):
         nothing: frozenset[Action] = frozenset()
         return self.citizens.get(citizen_id, nothing) | self.citizens.get(ANYONE, nothing)
 
+    def only_citizen(self) -> str | None:
+        """The citizen whose key it is; None where it is for several, for each or for none."""
+        return next(iter(self.citizens)) if len(self.citizens) == 1 and ANYONE not in self.citizens else None
+
     def of_level(self, level: Level) -> frozenset[Action]:
         """The actions allowed on a shared level."""
         return frozenset(_ACTIONS) if self.admin else self.shared.get(level, frozenset())

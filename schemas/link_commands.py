@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from schemas.base import Emotions, Identifier, JsonMap, Name, Text, Unit, one_line
+from schemas.base import Emotions, Identifier, JsonMap, Name, ShortText, Text, Unit, one_line
 from schemas.command import (
     ChangeCommand,
     Command,
@@ -160,11 +160,13 @@ class ResolveLink(StretchCommand):
 
 
 class UndoLink(ChangeCommand):
-    """Revert the last change of a link by new records; `undoes` as for a memory."""
+    """Revert the last change of a link by new records; `undoes`, `undoes_source`, `undoes_key` as for a memory."""
 
     command: Literal["undo_link"] = "undo_link"
     id: LinkId
     undoes: Identifier | None = None
+    undoes_source: Source | None = None
+    undoes_key: ShortText | None = None
 
 
 LINK_COMMANDS: Final = (Relate, SupersedeLink, CorrectLink, Unrelate, ResolveLink, UndoLink)

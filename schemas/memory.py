@@ -59,7 +59,7 @@ class ConsciousnessNode(Frozen):
     All scores and felt numbers are in [0, 1]; an open end of time is None. `relevance_score` is the score of
     the query that found it; `score_terms` holds each part of the final score when `explain` was asked for.
     `closed_reason` says why the record is believed no longer, `invalidation_reason` why it became invalid: why its
-    valid time ends, else why it was closed.
+    valid time ends, else why it was closed. `author` is the citizen who said it, in N2 and N3, where it is known.
     """
 
     node_id: str
@@ -95,6 +95,7 @@ class ConsciousnessNode(Frozen):
     rule: str | None = None
     abstraction: Abstraction | None = None
     source: Source = Source.CITIZEN
+    author: str | None = None
     episode_id: str | None = None
     speaker: str | None = None
     extra: dict[str, Any] = Field(default_factory=dict)
@@ -143,6 +144,7 @@ class ConsciousnessRelationship(Frozen):
     closed_reason: InvalidationReason | None = None
 
     source: Source = Source.CITIZEN
+    author: str | None = None
     episode_id: str | None = None
     extra: dict[str, Any] = Field(default_factory=dict)
     unreadable: Unreadable = ()
@@ -150,16 +152,22 @@ class ConsciousnessRelationship(Frozen):
 
 
 class MemoryRecord(ConsciousnessNode):
-    """A record of a memory with the commands that opened and closed it, and whose the latter was."""
+    """A record of a memory with the commands that opened and closed it, the keys they came with, and the source of
+    the latter."""
 
     command_id: str | None = None
+    key_id: str | None = None
     closed_by: str | None = None
     closed_source: Source | None = None
+    closed_key: str | None = None
 
 
 class LinkRecord(ConsciousnessRelationship):
-    """A record of a link with the commands that opened and closed it, and whose the latter was."""
+    """A record of a link with the commands that opened and closed it, the keys they came with, and the source of
+    the latter."""
 
     command_id: str | None = None
+    key_id: str | None = None
     closed_by: str | None = None
     closed_source: Source | None = None
+    closed_key: str | None = None

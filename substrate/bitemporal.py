@@ -23,8 +23,8 @@ class Record:
     """One version of a memory or a link: its content over a valid time, as known over a transaction time.
 
     `content` holds every property but these. `reason` says why the valid time ends, `closed_reason` why the
-    transaction time did; `command_id` opened the record, `closed_by` closed it, sent by
-    `closed_source`.
+    transaction time did; `command_id` opened the record, with the key `key_id`; `closed_by` closed it, sent by
+    `closed_source` with the key `closed_key`.
     """
 
     id: str
@@ -37,6 +37,8 @@ class Record:
     command_id: str | None = None
     closed_by: str | None = None
     closed_source: Source | None = None
+    key_id: str | None = None
+    closed_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +225,9 @@ def close(record: Record, at: Instant, reason: InvalidationReason | None) -> Rec
     return replace(record, known=Period(record.known.start, at), closed_reason=reason)
 
 
-_NOT_CLOSED: Final[Mapping[str, Any]] = {"closed_reason": None, "closed_by": None, "closed_source": None}
+_NOT_CLOSED: Final[Mapping[str, Any]] = dict.fromkeys(
+    ("closed_reason", "closed_by", "closed_source", "closed_key")
+)
 
 
 def undo(records: Sequence[Record], undoes: str | None, at: Instant, last_version: int) -> Change:

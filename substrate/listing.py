@@ -25,7 +25,8 @@ class Wanted(NamedTuple):
     """What is listed: the scope, the node type or relation type if one is asked for, at most how many.
 
     `filters` are the values of `substrate.filtering`. `label` is one of theirs where who has it now is all that
-    the scope may see: the others are then not looked at.
+    the scope may see: the others are then not looked at. `source` and `key_id`: whose it is, and the key that it was
+    written with, if they are asked for.
     """
 
     scope: Scope
@@ -33,6 +34,8 @@ class Wanted(NamedTuple):
     limit: int
     filters: Mapping[str, Any] = UNFILTERED
     label: str | None = None
+    source: str | None = None
+    key_id: str | None = None
 
 
 class Page(NamedTuple):
@@ -63,7 +66,8 @@ async def _collected(
     """At most `limit` rows, each led by the place of its memory, and whether there may be more."""
     graph, query = of
     places = cypher.PLACES if wanted.label is None else cypher.PLACES_OF_LABEL
-    shared = {**wanted.scope.bounds(), **wanted.filters, "kind": wanted.kind, "label": wanted.label}
+    only = {"kind": wanted.kind, "label": wanted.label, "source": wanted.source, "key_id": wanted.key_id}
+    shared = {**wanted.scope.bounds(), **wanted.filters, **only}
     found: list[Row] = []
     while True:
         window = parameters({"first": start.first, "rows": PLACES_A_READ, "label": wanted.label})

@@ -98,7 +98,7 @@ NODE_PLACE = {column: place for place, column in enumerate(NODE_COLUMNS)}
 LINK_PLACE = {column: place for place, column in enumerate(LINK_COLUMNS)}
 
 
-_CLOSING = frozenset(("closed_reason", "closed_by", "closed_source"))
+_CLOSING = frozenset(("closed_reason", "closed_by", "closed_source", "closed_key"))
 """What a record says beside `expired_at` once it is closed."""
 
 
@@ -252,6 +252,8 @@ def _record(by_name: Mapping[str, Any], columns: Sequence[str]) -> Record:
         command_id=by_name.get("command_id"),
         closed_by=by_name.get("closed_by"),
         closed_source=None if (by := by_name.get("closed_source")) is None else Source(by),
+        key_id=by_name.get("key_id"),
+        closed_key=by_name.get("closed_key"),
     )
 
 

@@ -25,11 +25,12 @@ CONTENTS_A_READ: Final = 50
 
 
 class Written(NamedTuple):
-    """A repair as its statement records it: the receipt to keep, the moment of its writing, and whose it is."""
+    """A repair as its statement records it: what to keep of it, its moment, whose it is, and the key."""
 
     receipt: Mapping[str, Any]
     at: Instant
     source: Source
+    key_id: str | None
 
 
 class MemoryRow(NamedTuple):
@@ -232,4 +233,5 @@ async def close_record(connection: Connection, graph: str, record: Mapping[str, 
 
 
 def _marks(by: Written) -> dict[str, Any]:
-    return {"receipt": dict(by.receipt), "at": by.at, "closed_source": by.source.value, "open": END_OF_TIME}
+    by_whom = {"closed_source": by.source.value, "key_id": by.key_id}
+    return {"receipt": dict(by.receipt), "at": by.at, **by_whom, "open": END_OF_TIME}

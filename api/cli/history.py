@@ -38,6 +38,8 @@ _NOT_COMPARED: Final = frozenset(
         "command_id",
         "closed_by",
         "closed_source",
+        "key_id",
+        "closed_key",
     )
 )
 
@@ -145,13 +147,18 @@ def _told(before: _Record | None, record: _Record) -> Text:
 
 
 def _by_whom(record: _Record) -> str:
-    """From which source and command a record is, and which closed it."""
-    said = [("from", record.source, record.command_id), ("closed by", record.closed_source, record.closed_by)]
+    """From which source, author, command and key a record is, and which closed it."""
+    opened = (record.source, record.author, record.command_id, _key(record.key_id))
+    closed = (record.closed_source, record.closed_by, _key(record.closed_key))
     return "".join(
-        f"\n{how} {' · '.join(words.one_line(part) for part in (source, command) if part)}"
-        for how, source, command in said
-        if source or command
+        f"\n{how} {' · '.join(words.one_line(part) for part in said if part)}"
+        for how, said in (("from", opened), ("closed by", closed))
+        if any(said)
     )
+
+
+def _key(key_id: str | None) -> str | None:
+    return None if key_id is None else f"key {key_id}"
 
 
 def _changes(before: _Record, after: _Record) -> list[str]:

@@ -13,7 +13,10 @@ from api.cli.remember import stored
 from schemas.command import WriteReceipt
 from schemas.commands import Undo, UndoLink
 
-OPTIONS: Final = {"id": "ID", "citizen_id": "--citizen", "level": "--level", "undoes": "--command"}
+OPTIONS: Final = {
+    "id": "ID", "citizen_id": "--citizen", "level": "--level", "undoes": "--command", "undoes_source": "--source",
+    "undoes_key": "--key",
+}  # fmt: skip
 
 app = typer.Typer(add_completion=False)
 
@@ -30,10 +33,18 @@ def undo(  # noqa: PLR0913  (a command's arguments are its options)
         str | None,
         typer.Option("--command", metavar="ID", help="The command to revert; refused when another came after it."),
     ] = None,
+    source: Annotated[
+        str | None, typer.Option("--source", metavar="SOURCE", help="Refuse to undo a change of another source.")
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option("--key", metavar="KEY", help="Refuse to undo what came with another key, by its id."),
+    ] = None,
     as_json: options.ReceiptAsJson = False,
 ) -> None:
     """Revert the last change of a memory or a link. The mistake stays visible in the past."""
     fields: dict[str, Any] = {"id": identity, "citizen_id": citizen, "level": level.upper(), "undoes": undoes}
+    fields |= {"undoes_source": source, "undoes_key": key}
     kind = UndoLink if options.names_link(identity, link=link) else Undo
     receipt = edge.run(stored(edge.settings_of(ctx), edge.checked(kind, fields, OPTIONS)))
     edge.show(receipt, _show, as_json=as_json)

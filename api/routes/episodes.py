@@ -14,7 +14,7 @@ from api import metrics
 from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
 from api.erasing import OfCitizen, erase_said
-from api.needs import CONVERSATION, ERASURES, needs
+from api.needs import CONVERSATION, ERASURES, CallerOf, needs
 from api.writing import Write
 from orchestration.facts import draw_facts, needed_model
 from orchestration.formats import File, Given, Intake, parse
@@ -24,6 +24,7 @@ from schemas.answers import EpisodeReport
 from schemas.base import MAX_TEXT, SAYING, CitizenId, Flag, Identifier, Request
 from schemas.bounds import AtMost
 from schemas.erasure import EraseEpisode, ErasureReport
+from schemas.memory import Level
 
 router = APIRouter(prefix="/v1/episodes", tags=["episodes"], route_class=StrictRoute)
 
@@ -65,14 +66,18 @@ class Conversation(Request):
 
 @router.post("", operation_id="remember_episode")
 @needs(CONVERSATION)
-async def remember_episode(conversation: Conversation, runtime: Opened, now: Now) -> EpisodeReport:
+async def remember_episode(
+    conversation: Conversation, runtime: Opened, now: Now, caller: CallerOf
+) -> EpisodeReport:
     """Store a conversation: turns, who said them, their order, and the session they were said in."""
     if conversation.extract_facts:
         needed_model(runtime.deps)
     episode_id, intake = await asyncio.to_thread(_read, conversation)
-    report = await ingest(intake, runtime.deps, now)
+    writer = caller.writer_of(Level.N1, conversation.citizen_id)
+    report = await ingest(intake, runtime.deps, now, writer=writer)
+    caller.commands += [item.command_id for item in intake.items if item.command_id is not None]
     metrics.ingested(report.stored, report.duplicates, report.refused)
-    facts = await draw_facts(intake, runtime.deps, now) if conversation.extract_facts else None
+    facts = await draw_facts(intake, runtime.deps, now, writer) if conversation.extract_facts else None
     return EpisodeReport(**dict(report), citizen_id=conversation.citizen_id, episode_id=episode_id, facts=facts)
 
 

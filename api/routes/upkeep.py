@@ -10,7 +10,7 @@ from api.needs import REPAIR, SWEEP, CallerOf, needs
 from api.problems import refused
 from orchestration.upkeep.repair import run_repair
 from orchestration.upkeep.sweep import sweep
-from schemas.upkeep import RepairOutcome, RepairRequest, SweepAnswer, SweepRequest
+from schemas.upkeep import ApplyCommand, RepairOutcome, RepairRequest, SweepAnswer, SweepRequest
 
 router = APIRouter(prefix="/v1/upkeep", tags=["upkeep"], route_class=StrictRoute)
 
@@ -30,7 +30,10 @@ async def sweep_graphs(request: SweepRequest, runtime: Opened, now: Now) -> Resp
 @needs(REPAIR)
 async def repair(request: RepairRequest, runtime: Opened, now: Now, caller: CallerOf) -> RepairOutcome:
     """Run the task of a finding. `gone`: it is no longer as it was seen, and nothing was changed."""
-    outcome = await run_repair(request.task, runtime.deps, now, caller.principal.highest_source)
+    of = request.task.command if isinstance(request.task, ApplyCommand) else request.task
+    outcome = await run_repair(request.task, runtime.deps, now, caller.writer_of(of.level, of.citizen_id))
+    if outcome.receipt is not None and outcome.status == "done":
+        caller.commands.append(outcome.receipt.command_id)
     if outcome.status == "refused":
         version = None if outcome.receipt is None else outcome.receipt.current_version
         raise refused(outcome.problem, (outcome.detail,), version)

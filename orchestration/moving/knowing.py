@@ -17,7 +17,7 @@ from substrate.archive import PastRecord, Stored, Trace
 
 type Properties = Mapping[str, Any]
 
-_CLOSING: Final = frozenset(("closed_reason", "closed_by", "closed_source"))
+_CLOSING: Final = frozenset(("closed_reason", "closed_by", "closed_source", "closed_key"))
 _OF_IDENTITY: Final = ("touched", "versions")
 """What a memory says of all its records."""
 

@@ -9,6 +9,7 @@ import orjson
 
 from orchestration import insertion, records, trust
 from orchestration.deps import Deps
+from schemas.command import Writer
 from schemas.commands import Correct, Retract
 from schemas.errors import NotFound
 from schemas.memory import Level, Source
@@ -26,6 +27,7 @@ from substrate import reader, rows, upkeep
 from substrate.bitemporal import REPAIR_PREFIX, is_open
 from substrate.graph_schema import graph_name
 
+NOBODY: Final = Writer()
 GONE: Final = "it is no longer as the sweep saw it; nothing was changed"
 _CHANGES: Final = (
     "emotion_vector", "emotion_description", "energy_transfer_coefficient", "resolution_state",
@@ -33,20 +35,20 @@ _CHANGES: Final = (
 )  # fmt: skip
 
 
-async def run_repair(task: RepairTask, deps: Deps, now: Instant, highest: Source = Source.SYSTEM) -> RepairOutcome:
-    """Run the task, for somebody who may claim at most the source `highest`.
+async def run_repair(task: RepairTask, deps: Deps, now: Instant, writer: Writer = NOBODY) -> RepairOutcome:
+    """Run the task, which `writer` asks for.
 
     Raises NotFound when the graph does not exist, Unavailable when the engine does not answer."""
     of = task.command if isinstance(task, ApplyCommand) else task
     graph = await _graph(of.level, of.citizen_id, deps)
     if isinstance(task, ApplyCommand):
-        return await _apply(task, deps, now, highest)
+        return await _apply(task, deps, now, writer)
     if isinstance(task, ReEmbed):
         done = await _re_embed(graph, task, deps)
     elif isinstance(task, CloseRecord):
-        done = await _close_record(graph, task, deps, now)
+        done = await _close_record(graph, task, deps, (now, writer))
     else:
-        done = await _revise_link(graph, task, deps, now)
+        done = await _revise_link(graph, task, deps, (now, writer))
     status: Any = "done" if done else "gone"
     return RepairOutcome(
         action=task.action, status=status, level=task.level, id=task.id, detail="" if done else GONE
@@ -61,8 +63,9 @@ async def _graph(level: Level, citizen_id: str | None, deps: Deps) -> str:
     return graph
 
 
-async def _apply(task: ApplyCommand, deps: Deps, now: Instant, highest: Source) -> RepairOutcome:
-    [receipt] = await insertion.apply([await _for_its_source(task, deps, highest)], deps, now)
+async def _apply(task: ApplyCommand, deps: Deps, now: Instant, writer: Writer) -> RepairOutcome:
+    command = await _for_its_source(task, deps, writer.highest_source)
+    [receipt] = await insertion.apply([command.written_by(writer)], deps, now)
     refused = receipt.status == "refused"
     return RepairOutcome(
         action=task.action,
@@ -101,16 +104,17 @@ async def _re_embed(graph: str, task: ReEmbed, deps: Deps) -> bool:
     return await upkeep.re_embed(deps.connection, graph, (task.id, task.version), vectors)
 
 
-async def _close_record(graph: str, task: CloseRecord, deps: Deps, now: Instant) -> bool:
+async def _close_record(graph: str, task: CloseRecord, deps: Deps, by: tuple[Instant, Writer]) -> bool:
     seen = {**task.model_dump(include={"id", "version", "seen"}), "replaced_at": task.at}
-    by = upkeep.Written(_receipt(task, task.version), now, Source.UPKEEP)
-    return await upkeep.close_record(deps.connection, graph, seen, by)
+    written = upkeep.Written(_receipt(task, task.version), by[0], Source.UPKEEP, by[1].key_id)
+    return await upkeep.close_record(deps.connection, graph, seen, written)
 
 
-async def _revise_link(graph: str, task: RetractLink | ReviseLink, deps: Deps, now: Instant) -> bool:
+async def _revise_link(graph: str, task: RetractLink | ReviseLink, deps: Deps, by: tuple[Instant, Writer]) -> bool:
     link = task.model_dump(include={"id", "source_id", "target_id", "seen"})
-    by = upkeep.Written(_receipt(task, None), max(now, task.seen + 1), Source.UPKEEP)
-    return await upkeep.revise_link(deps.connection, graph, link, _opened(task), by)
+    at = max(by[0], task.seen + 1)
+    written = upkeep.Written(_receipt(task, None), at, Source.UPKEEP, by[1].key_id)
+    return await upkeep.revise_link(deps.connection, graph, link, _opened(task), written)
 
 
 def _receipt(task: RetractLink | ReviseLink | CloseRecord, version: int | None) -> dict[str, Any]:

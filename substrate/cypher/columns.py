@@ -11,7 +11,7 @@ NODE_COLUMNS: Final = (
     "energy", "confidence", "emotion_vector", "felt_quality", "body_sensation",
     "goal", "resolution_state", "tags", "buckets", "aliases",
     "importance", "intensity", "result", "rule", "abstraction",
-    "source", "episode_id", "speaker", "extra", "unset",
+    "source", "author", "episode_id", "speaker", "extra", "unset",
 )  # fmt: skip
 """What is read of a memory."""
 
@@ -23,6 +23,7 @@ NODE_UPKEEP: Final = (
     "terms",
     "text_key",
     "command_id",
+    "key_id",
     "fingerprint",
 )
 """What is stored beside it: for search, and for telling one command from another."""
@@ -32,15 +33,15 @@ LINK_COLUMNS: Final = (
     "emotion_vector", "energy_transfer_coefficient", "resolution_state",
     "felt_quality", "emotion_description", "body_sensation", "spatial_context", "sensory_details",
     "valid_at", "invalid_at", "created_at", "expired_at", "version", "invalidation_reason", "closed_reason",
-    "source", "episode_id", "extra",
+    "source", "author", "episode_id", "extra",
 )  # fmt: skip
 """What is read of a link, beside the ids of its two ends. A link that never changed has no `version`."""
 
-LINK_UPKEEP: Final = ("command_id", "fingerprint")
+LINK_UPKEEP: Final = ("command_id", "key_id", "fingerprint")
 
-PROVENANCE: Final = ("command_id", "closed_by", "closed_source")
-"""What a history shows beside the columns of a record: the commands that opened and closed it, and whose the
-latter was."""
+PROVENANCE: Final = ("command_id", "key_id", "closed_by", "closed_source", "closed_key")
+"""What a history shows beside the columns of a record: the commands that opened and closed it, the keys that
+they came with, and the source of the latter."""
 
 RECEIPT_COLUMNS: Final = (
     "command_id", "fingerprint", "command", "id", "version", "valid_at", "invalid_at", "created_at", "warnings",
@@ -50,7 +51,7 @@ RECEIPT_COLUMNS: Final = (
 
 REPEATED: Final = frozenset(
     ("node_type", "goal", "mindstate", "formation_trigger", "resolution_state", "relation_type", "source",
-     "episode_id", "speaker", "unset", "command_id")
+     "author", "episode_id", "speaker", "unset", "command_id", "key_id", "closed_key")
 )  # fmt: skip
 """Properties whose few values repeat over many records; the engine keeps one copy of each."""
 

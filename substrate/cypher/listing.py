@@ -26,10 +26,19 @@ PLACES_OF_LABEL: Final = Query(
 
 _OF_PAGE: Final = "MATCH (i:ConsciousnessNode) WHERE id(i) >= $first AND id(i) <= $last WITH i "
 
+
+def _of(name: str, kind: str) -> str:
+    """Whether the record is of the type, the source and the key that are asked for, if they are."""
+    return (
+        f"($kind IS NULL OR {name}.{kind} = $kind) AND ($source IS NULL OR {name}.source = $source) "
+        f"AND ($key_id IS NULL OR {name}.key_id = $key_id) "
+    )
+
+
 _RECORDS: Final = (
     f"OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion) WHERE {visible('p')} WITH i, collect(p) AS past "
     f"UNWIND (past + CASE WHEN {visible('i')} THEN [i] ELSE [] END) AS m "
-    f"WITH i, m WHERE ($kind IS NULL OR m.node_type = $kind) AND {fits('m')} "
+    f"WITH i, m WHERE {_of('m', 'node_type')}AND {fits('m')} "
     f"RETURN id(i), {node_columns('m')} ORDER BY id(i), m.version LIMIT $limit"
 )
 
@@ -44,7 +53,7 @@ LIST_OF_LABEL: Final = Query(
 LIST_LINKS: Final = Query(
     "list_links",
     f"{_OF_PAGE} MATCH (i)-[e:LINK|PAST_LINK]->(j) WHERE {visible('e')} "
-    "AND (id(i) > $first OR e.id > $behind) AND ($kind IS NULL OR e.relation_type = $kind) "
+    f"AND (id(i) > $first OR e.id > $behind) AND {_of('e', 'relation_type')}"
     f"RETURN id(i), i.id, j.id, {link_columns('e')} ORDER BY id(i), e.id LIMIT $limit",
 )
 """The link records that begin at a range of memories and that a scope sees; of the first, those behind an id."""

@@ -117,9 +117,9 @@ REVISE_LINK: Final = Query(
     "WITH m, at, a, b, e, CASE WHEN before > coalesce(e.version, 1) THEN before ELSE coalesce(e.version, 1) END "
     "AS highest CREATE (a)-[p:PAST_LINK]->(b) SET p = properties(e) "
     "SET p.expired_at = at, p.closed_by = $receipt.command_id, p.closed_reason = 'discovered_false', "
-    "p.closed_source = $closed_source "
+    "p.closed_source = $closed_source, p.closed_key = $key_id "
     "FOREACH (change IN $opened | CREATE (a)-[k:LINK]->(b) SET k = properties(e) SET k += change, "
-    "k.created_at = at, k.version = highest + 1, k.command_id = $receipt.command_id) "
+    "k.created_at = at, k.version = highest + 1, k.command_id = $receipt.command_id, k.key_id = $key_id) "
     f"{RECEIPT} DELETE e RETURN at",
 )
 """Close the open record of a link and open another with the changes, or none. No row back: it is not there."""
@@ -129,7 +129,7 @@ CLOSE_RECORD: Final = Query(
     f"{CLOCK} MATCH (n:ConsciousnessNode {{id: $id}}) WITH m, at, n LIMIT 1 MATCH (n)-[:HAD]->(p:PastVersion) "
     "WHERE p.version = $version AND p.created_at = $seen AND p.expired_at = $open WITH m, at, n, p LIMIT 1 "
     "SET n.touched = at, p.expired_at = $replaced_at, p.closed_by = $receipt.command_id, "
-    f"p.closed_source = $closed_source "
+    "p.closed_source = $closed_source, p.closed_key = $key_id "
     f"{RECEIPT} RETURN at",
 )
 """Close a past version that was left open beside the record which replaced it, when that did so."""

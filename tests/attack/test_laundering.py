@@ -46,9 +46,8 @@ def test_the_past_keeps_whose_words_they_were(service: Service, citizen: str) ->
     told = say(service.http, citizen)
     first, second = records(service, citizen, planted)
     assert (first["source"], second["source"]) == ("tool", "citizen")
-    assert first == {
-        **before, "expired_at": second["created_at"], "closed_by": told["command_id"], "closed_source": "citizen"
-    }  # fmt: skip
+    closed = {"closed_by": told["command_id"], "closed_source": "citizen", "closed_key": "environment"}
+    assert first == {**before, "expired_at": second["created_at"], **closed}
     differs = {name for name in second if second[name] != before[name]}
     assert differs == {"source", "created_at", "version", "command_id"}
     learnt = service.http.get(f"/v1/citizens/{citizen}/dissonances").json()

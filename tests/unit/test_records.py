@@ -230,4 +230,4 @@ def test_a_revision_that_says_nothing_changes_only_who_said_it_last() -> None:
     command = Supersede.model_validate(
         {"citizen_id": "ada", "id": "m", "command_id": "c", "expected_version": 3, "effective_at": THEN}
     )
-    assert revised_fields(command, before) == {"source": Source.CITIZEN}
+    assert revised_fields(command, before) == {"source": Source.CITIZEN, "author": None}
