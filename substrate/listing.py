@@ -25,8 +25,8 @@ class Wanted(NamedTuple):
     """What is listed: the scope, the node type or relation type if one is asked for, at most how many.
 
     `filters` are the values of `substrate.filtering`. `label` is one of theirs where who has it now is all that
-    the scope may see: the others are then not looked at. `source` and `key_id`: whose it is, and the key that it was
-    written with, if they are asked for.
+    the scope may see: the others are then not looked at. `source` and `key_id`: whose it is, and the key that it
+    was written with, if they are asked for.
     """
 
     scope: Scope

@@ -16,6 +16,7 @@ import typer
 from api.cli import stopping
 from api.cli.program import code_of, installed_version, tell
 from api.client import AsyncSubstrate
+from api.mcp.belonging import Owner, owner_alone
 from api.mcp.opened import OpenedBeside, Say
 from api.mcp.server import Context, make_server
 from api.mcp.streams import standard_streams
@@ -34,14 +35,18 @@ def mcp(
             help="A running service to ask, with the key of SUBSTRATE_API_KEY; unless told, the engine here."
         ),
     ] = None,
+    citizen: Annotated[
+        str | None, typer.Option(metavar="ID", help="Whose memory it is: no tool then takes another citizen's id.")
+    ] = None,
 ) -> None:
     """Serve agents over standard input and output, with the engine in the data directory or a service."""
-    fault = stopping.run(_serve(ctx, url))
+    owner = Owner() if citizen is None else owner_alone(citizen, "--citizen")
+    fault = stopping.run(_serve(ctx, url, owner))
     if fault is not None:
         raise typer.Exit(code_of(fault))
 
 
-async def _serve(ctx: typer.Context, url: str | None) -> SubstrateError | None:
+async def _serve(ctx: typer.Context, url: str | None, owner: Owner) -> SubstrateError | None:
     """What kept the store closed to the end, which was told when it was found."""
 
     @asynccontextmanager
@@ -70,7 +75,7 @@ async def _serve(ctx: typer.Context, url: str | None) -> SubstrateError | None:
         return await store.client(report)
 
     async with store.held():
-        server = make_server(client_of, installed_version())
+        server = make_server(client_of, installed_version(), lambda _: owner)
         async with standard_streams() as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
     return store.fault

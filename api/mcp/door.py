@@ -16,6 +16,8 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.client import AsyncSubstrate
+from api.mcp.belonging import Owner
+from api.needs import Caller
 
 HANDED_ON: Final = ("authorization", "x-api-key", "x-request-id")
 
@@ -49,7 +51,7 @@ class Door:
     async def _open(self) -> ASGIApp:
         """The SDK, in a task of its own: what it opens must be closed by the task that opened it."""
         server = (await asyncio.to_thread(import_module, "api.mcp.server")).make_server(
-            self._client, self._version
+            self._client, self._version, _owner
         )
         managers = import_module("mcp.server.streamable_http_manager")
         manager = managers.StreamableHTTPSessionManager(server, stateless=True, json_response=True)
@@ -69,3 +71,9 @@ class Door:
         request: Request = context.request
         headers = {name: request.headers[name] for name in HANDED_ON if name in request.headers}
         return AsyncSubstrate.inside(self._app, headers, attempts=1)
+
+
+def _owner(context: Any) -> Owner:
+    """The only citizen whose key it is that came with the request."""
+    caller: Caller | None = context.request.state.caller
+    return Owner(None if caller is None else caller.grants.only_citizen())

@@ -14,13 +14,16 @@ from pydantic import ValidationError
 
 from api.client import AsyncSubstrate
 from api.mcp import schemas
+from api.mcp.belonging import Owner
 from api.mcp.tools import TOOLS, Said, Tool, Wake, wake
 from api.problems import fault_line, invalid, shortened
+from orchestration.assembly.shown import visible_values
 from schemas.errors import SubstrateError
 
 type Context = ServerRequestContext[Any]
 type Page = types.PaginatedRequestParams | None
 type ClientOf = Callable[[Context], Awaitable[AsyncSubstrate]]
+type OwnerOf = Callable[[Context], Owner]
 
 INSTRUCTIONS: Final = (
     "Memory that outlives this conversation. Wake or recall before you answer; remember what matters; correct "
@@ -41,9 +44,11 @@ _ELSEWHERE: Final = re.compile(rf"\b({'|'.join(NAMES)})\b")
 _BY_NAME: Final = {tool.name: tool for tool in TOOLS}
 
 
-def make_server(client_of: ClientOf, version: str) -> Server[Any]:
-    """The server; each request goes through the client that `client_of` gives for it."""
-    handlers = _Handlers(client_of)
+def make_server(client_of: ClientOf, version: str, owner_of: OwnerOf = lambda _: Owner()) -> Server[Any]:
+    """The server; each request goes through the client that `client_of` gives for it, and is for whom `owner_of`
+    names.
+    """
+    handlers = _Handlers(client_of, owner_of)
     return Server(
         "substrate",
         version=version,
@@ -57,11 +62,13 @@ def make_server(client_of: ClientOf, version: str) -> Server[Any]:
 
 
 class _Handlers:
-    def __init__(self, client_of: ClientOf) -> None:
+    def __init__(self, client_of: ClientOf, owner_of: OwnerOf) -> None:
         self._client_of = client_of
+        self._owner_of = owner_of
 
-    async def tools(self, _context: Context, _page: Page) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS])
+    async def tools(self, context: Context, _page: Page) -> types.ListToolsResult:
+        owner = self._owner_of(context)
+        return types.ListToolsResult(tools=[_described(tool, owner) for tool in TOOLS])
 
     async def call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = _BY_NAME.get(params.name)
@@ -69,7 +76,7 @@ class _Handlers:
             known = ", ".join(_BY_NAME)
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name}; there are {known}")
         try:
-            asked = _checked(tool.takes, params.arguments or {})
+            asked = _checked(tool.takes, self._owner_of(context).asked(params.arguments or {}))
             return _result(await tool.does(await self._client_of(context), asked))
         except SubstrateError as error:
             return _failed(error)
@@ -87,14 +94,15 @@ class _Handlers:
         if found is None:
             raise MCPError(types.INVALID_PARAMS, f"there is no such resource; there is {FOCUS}")
         try:
-            said = await wake(await self._client_of(context), _checked(Wake, {"citizen_id": found[1]}))
+            asked = self._owner_of(context).asked({"citizen_id": found[1]})
+            said = await wake(await self._client_of(context), _checked(Wake, asked))
         except SubstrateError as error:
             raise MCPError(types.INVALID_PARAMS, error.detail, _problem(error)) from error
         text = types.TextResourceContents(uri=params.uri, mime_type="text/plain", text=said.text)
         return types.ReadResourceResult(contents=[text])
 
 
-def _described(tool: Tool) -> types.Tool:
+def _described(tool: Tool, owner: Owner) -> types.Tool:
     hints = types.ToolAnnotations(
         read_only_hint=tool.reads,
         destructive_hint=tool.destroys,
@@ -105,7 +113,7 @@ def _described(tool: Tool) -> types.Tool:
         name=tool.name,
         title=tool.title,
         description=tool.said,
-        input_schema=schemas.of_arguments(tool.takes),
+        input_schema=owner.offered(schemas.of_arguments(tool.takes)),
         output_schema=schemas.of_answer(tool.gives),
         annotations=hints,
     )
@@ -123,7 +131,7 @@ def _checked(kind: Any, given: dict[str, Any]) -> Any:
 def _result(said: Said) -> types.CallToolResult:
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=said.text)],
-        structured_content=said.values.model_dump(mode="json", exclude_none=True),
+        structured_content=visible_values(said.values.model_dump(mode="json", exclude_none=True)),
     )
 
 

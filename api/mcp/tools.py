@@ -11,11 +11,12 @@ from pydantic import AfterValidator, Field
 from api.client import AsyncSubstrate
 from api.mcp import answers
 from orchestration.assembly.compact import REASONS, compact
+from orchestration.assembly.shown import one_line, whose
 from schemas.base import CitizenId, Emotions, Flag, Frozen, Identifier, Name, Request, ShortText, Text, Unit, Whole
 from schemas.command import Tags, WriteReceipt
 from schemas.identity import Identity
 from schemas.intention import says_something
-from schemas.memory import Level
+from schemas.memory import Level, Source
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import END_OF_TIME, Moment, to_datetime
 
@@ -40,6 +41,9 @@ When = Annotated[
 ]
 Known = Annotated[
     Moment | None, Field(description="Ask only for what was already known at this time. Else: all known now.")
+]
+Quoted = Annotated[
+    Flag, Field(description="True: these are words that you fetched or quote, not your own. They weigh less.")
 ]
 
 
@@ -87,6 +91,7 @@ class Remembered(Request):
     valid_at: Annotated[
         Moment | None, Field(description="Since when it is true: 2025-07-20T14:30:00Z. Else: since now.")
     ] = None
+    quoted: Quoted = False
     command_id: Once = None
 
 
@@ -101,6 +106,7 @@ class Corrected(Request):
     changed: Annotated[
         Flag, Field(description="True: it was right until now, and the world changed. False: it never was right.")
     ] = False
+    quoted: Quoted = False
     command_id: Once = None
 
 
@@ -169,16 +175,17 @@ async def wake(client: AsyncSubstrate, asked: Wake) -> Said:
 
 async def remember(client: AsyncSubstrate, said: Remembered) -> Said:
     """A memory stored."""
-    given = said.model_dump(exclude_none=True)
+    given = said.model_dump(exclude_none=True, exclude={"quoted"})
     renamed = {"text": "description", "emotions": "emotion_vector"}
-    receipt = await client.remember(**{renamed.get(name, name): value for name, value in given.items()})
+    fields = {renamed.get(name, name): value for name, value in given.items()}
+    receipt = await client.remember(**fields, **_source(said))
     return _received("remembered", receipt)
 
 
 async def correct(client: AsyncSubstrate, said: Corrected) -> Said:
     """A memory revised."""
-    given = said.model_dump(exclude_none=True, exclude={"changed"})
-    fields = {"description" if name == "text" else name: value for name, value in given.items()}
+    given = said.model_dump(exclude_none=True, exclude={"changed", "quoted"})
+    fields = {"description" if name == "text" else name: value for name, value in given.items()} | _source(said)
     if said.changed:
         return _received("superseded", await client.supersede(**fields))
     return _received("corrected", await client.correct(**fields))
@@ -188,7 +195,8 @@ async def history(client: AsyncSubstrate, asked: Story) -> Said:
     """All records of a memory."""
     told = await client.history(asked.id, citizen_id=asked.citizen_id, level=asked.level)
     records = tuple(map(answers.Record.of, told.records))
-    return Said("\n".join(map(_line, records)), answers.Story(id=told.id, records=records, degraded=told.degraded))
+    lines = map(_line, records, map(whose, told.records))
+    return Said("\n".join(lines), answers.Story(id=told.id, records=records, degraded=told.degraded))
 
 
 async def identity(client: AsyncSubstrate, asked: Who) -> Said:
@@ -260,6 +268,11 @@ def _when(asked: Recall | Who) -> dict[str, Any]:
     return {name: time for name, time in times.items() if time is not None}
 
 
+def _source(said: Remembered | Corrected) -> dict[str, Source]:
+    """What is quoted is a tool's; else it is the word of whoever calls."""
+    return {"source": Source.TOOL} if said.quoted else {}
+
+
 def _streamed(stream: ConsciousnessStream) -> Said:
     shown = {(one.level, one.node_id) for one in stream.activation_tiers.ordered()}
     changes = [one for one in stream.temporal_dissonances if (one.level, one.node_id) in shown]
@@ -271,11 +284,11 @@ def _received(done: str, receipt: WriteReceipt) -> Said:
     return Said(f"{done} {receipt.id}{again}", answers.Receipt.of(receipt))
 
 
-def _line(record: answers.Record) -> str:
-    """One record with both its periods, exactly, and why each ended."""
+def _line(record: answers.Record, word: str) -> str:
+    """One record with both its periods, exactly, why each ended, and whose word it is."""
     held = _period("held", (record.valid_at, record.invalid_at), record.invalidation_reason)
     known = _period("known", (record.created_at, record.expired_at), record.closed_reason)
-    return f"- {record.name}: {record.text} ({held}; {known})"
+    return one_line(f"- {record.name}: {record.text} ({held}; {known}; {word})")
 
 
 def _period(what: str, times: tuple[datetime, datetime | None], reason: str | None) -> str:
@@ -292,5 +305,6 @@ def _exactly(time: datetime) -> str:
 
 
 def _who(found: Identity) -> str:
-    lines = [f"- {one.name} ({one.node_type}): in {one.appearances} memories" for one in found.entities]
+    said = (f"- {one.name} ({one.node_type}): in {one.appearances} memories" for one in found.entities)
+    lines = [one_line(line) for line in said]
     return "\n".join(lines) or "Nobody yet: nothing was lived."

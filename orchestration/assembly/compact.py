@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
+from orchestration.assembly.shown import one_line as _one_line
+from orchestration.assembly.shown import whose
 from orchestration.episodes import long_date
 from orchestration.traversal.paths import STATES, called, relation_words
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
@@ -22,10 +24,10 @@ _OF_LEVEL: Final = {Level.N1: "", Level.N2: "collective", Level.N3: "ecosystem"}
 def compact(stream: ConsciousnessStream, changes: Sequence[TemporalDissonance] = (), *, ids: bool = False) -> str:
     """The memories by tier, one line each, the links among those in focus, and the beliefs that changed.
 
-    Each line is `- [day it became true] who or name: text (why it is here; state; feeling)`, with `ids` also the
-    id of the memory, for those who may change it. Line breaks within a text become spaces, so that one line is one
-    memory; nothing else is altered or cut. What is missing from the stream is said at the end. The same stream
-    gives the same text.
+    Each line is `- [day it became true] who or name: text (why it is here; whose word; state; feeling)`, with
+    `ids` also the id of the memory, for those who may change it. Line breaks within a text become spaces, so that
+    one line is one memory, and what nobody sees is left out; nothing else is altered or cut. What is missing from
+    the stream is said at the end. The same stream gives the same text.
     """
     tiers = stream.activation_tiers
     blocks = [
@@ -42,17 +44,13 @@ def compact(stream: ConsciousnessStream, changes: Sequence[TemporalDissonance] =
 
 
 def _block(heading: str, lines: Iterable[str]) -> str:
-    said = [f"- {line}" for line in lines]
+    said = [f"- {_one_line(line)}" for line in lines]
     return "\n".join((f"# {heading}", *said)) if said else ""
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _memory(node: ConsciousnessNode, entities: Sequence[str], *, ids: bool) -> str:
     name, text = _one_line(node.speaker or node.name), _one_line(node.description)
-    beside = [_why(node, entities), _OF_LEVEL[node.level]]
+    beside = [_why(node, entities), _OF_LEVEL[node.level], whose(node)]
     if node.resolution_state is not None:
         beside.append(STATES[node.resolution_state].lower())
     beside += [_feeling(node.emotion_vector), *_ended(node), f"id {node.node_id}" if ids else ""]

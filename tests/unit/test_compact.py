@@ -58,32 +58,32 @@ def line(**fields: Any) -> str:
     [
         (
             {"name": "D1:3", "speaker": "Caroline", "description": "I went to the harbour."},
-            "- [8 May 2023] Caroline: I went to the harbour. (found over links)",
+            "- [8 May 2023] Caroline: I went to the harbour. (found over links; own word)",
         ),
         (
             {"name": "Harbour", "description": "Where the boats are.", "retrieval_source": "N1_vector"},
-            "- [8 May 2023] Harbour: Where the boats are. (found by likeness)",
+            "- [8 May 2023] Harbour: Where the boats are. (found by likeness; own word)",
         ),
-        ({"name": "Caroline", "level": "N2"}, "- [8 May 2023] Caroline (named; collective)"),
+        ({"name": "Caroline", "level": "N2"}, "- [8 May 2023] Caroline (named; collective; a citizen's word)"),
         (
             {
                 "name": "schema",
                 "resolution_state": "in_progress",
                 "emotion_vector": {"drive": 0.85, "fear": 0.0, "calm": 0.2, "joy": 0.85, "awe": 0.1},
             },
-            "- [8 May 2023] schema (found over links; in progress; drive 0.85, joy 0.85, calm 0.2)",
+            "- [8 May 2023] schema (found over links; own word; in progress; drive 0.85, joy 0.85, calm 0.2)",
         ),
         (
             {"name": "old", "invalid_at": DAY + timedelta(days=1), "invalidation_reason": "reality_changed"},
-            "- [8 May 2023] old (found over links; true until 9 May 2023; the world changed)",
+            "- [8 May 2023] old (found over links; own word; true until 9 May 2023; the world changed)",
         ),
         (
             {"name": "wrong", "expired_at": DAY + timedelta(days=2), "invalidation_reason": "discovered_false"},
-            "- [8 May 2023] wrong (found over links; believed until 10 May 2023; found to be false)",
+            "- [8 May 2023] wrong (found over links; own word; believed until 10 May 2023; found to be false)",
         ),
         (
             {"name": "two\nlines", "description": 'one \r\n\r\n and\u2028another; "quoted" # & <kept>'},
-            '- [8 May 2023] two lines: one and another; "quoted" # & <kept> (found over links)',
+            '- [8 May 2023] two lines: one and another; "quoted" # & <kept> (found over links; own word)',
         ),
     ],
 )
@@ -142,11 +142,11 @@ def test_the_whole_text_by_hand() -> None:
     assert told == "\n".join(
         [
             "# In focus",
-            "- [8 May 2023] schema design (found over links; blocked)",
-            "- [8 May 2023] asked Luca (found over links)",
+            "- [8 May 2023] schema design (found over links; own word; blocked)",
+            "- [8 May 2023] asked Luca (found over links; own word)",
             "",
             "# Peripheral",
-            "- [8 May 2023] far (found over links)",
+            "- [8 May 2023] far (found over links; own word)",
             "",
             "# Links in focus",
             "- schema design → resolved by → asked Luca (resolved; goal: decide the schema; relief 0.7)",

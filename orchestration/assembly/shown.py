@@ -1,0 +1,82 @@
+"""Text as it is shown to a model: nothing in it hides, and one line stays one line. Pure.
+
+Characters that nobody sees can carry orders that a person who looks at the memory never reads: format characters,
+those that turn the direction, tags, variation selectors. Kept are those that make what is seen: within an emoji,
+and joiners between the letters of scripts that need them.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Any, Final
+
+from schemas.memory import ConsciousnessNode, Level, Source
+
+_HIDDEN: Final = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    r"\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U00013430-\U0001343f"
+    r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+_PICTURE: Final = re.compile(
+    r"[\xa9\xae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u24c2\u25a0-\u27bf\u2934\u2935\u2b00-\u2bff"
+    r"\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
+)
+_JOINING: Final = re.compile(r"[\u0600-\u0dff\u1000-\u109f\u1780-\u17ff]")
+"""Scripts in which a joiner or its opposite changes how a word is written."""
+_STYLES: Final = "\ufe0e\ufe0f"
+_KEYCAP: Final = "\u20e3"
+_JOIN, _APART = "\u200d", "\u200c"
+
+WORD_OF: Final = {
+    Source.CITIZEN: "a citizen's word",
+    Source.TOOL: "a tool's word",
+    Source.SYSTEM: "the system's word",
+    Source.INGESTION: "ingested",
+    Source.UPKEEP: "upkeep's word",
+}
+
+
+def visible(text: str) -> str:
+    """The text without what nobody sees."""
+    return text if text.isascii() and text.isprintable() else _HIDDEN.sub(_seen, text)
+
+
+def one_line(text: str) -> str:
+    """The text without what nobody sees, on one line."""
+    return " ".join(visible(" ".join(text.split())).split())
+
+
+def visible_values(value: Any) -> Any:
+    """A value of JSON whose texts hide nothing."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {visible(name): visible_values(one) for name, one in value.items()}
+    return [visible_values(one) for one in value] if isinstance(value, list) else value
+
+
+def whose(record: ConsciousnessNode) -> str:
+    """Whose word a memory is: in N1 the citizen's own, or who else wrote there; in N2 and N3 with its author."""
+    if record.source is Source.CITIZEN and record.level is Level.N1:
+        return "own word"
+    if record.author is None:
+        return WORD_OF[record.source]
+    if record.source is Source.CITIZEN:
+        return f"{record.author}'s word"
+    return f"{WORD_OF[record.source]}, by {record.author}"
+
+
+def _seen(found: re.Match[str]) -> str:
+    """A character that is not seen, where it makes what is; else nothing."""
+    text, at, char = found.string, found.start(), found[0]
+    before, after = text[at - 1 : at], text[at + 1 : at + 2]
+    if char in _STYLES:
+        return char if _PICTURE.match(before) or after == _KEYCAP else ""
+    if char == _JOIN and (_PICTURE.match(before) or before in _STYLES) and _PICTURE.match(after):
+        return char
+    return char if char in (_JOIN, _APART) and _joins(before) and _joins(after) else ""
+
+
+def _joins(char: str) -> bool:
+    return bool(_JOINING.match(char)) and unicodedata.category(char)[0] in "LM"
