@@ -58,11 +58,19 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """A conversation of one citizen; no session is empty. The same `id` is the same conversation."""
+    """A conversation of one citizen; no session is empty. The same `id` is the same conversation.
+
+    `people` has by their names the ids of speakers who are known to be others than their names alone would say.
+    """
 
     id: str
     citizen_id: str
     sessions: tuple[Session, ...]
+    people: Mapping[str, str] = field(default_factory=dict)
+
+    def person(self, speaker: str) -> str:
+        """The id of the person who speaks."""
+        return self.people.get(speaker) or person_id(speaker)
 
     @property
     def command_id(self) -> str:
@@ -78,7 +86,7 @@ class Episode:
     def shared(self) -> frozenset[str]:
         """Ids of the people: another episode may have made them too."""
         speakers = {turn.speaker for session in self.sessions for turn in session.turns}
-        return frozenset(person_id(speaker) for speaker in speakers)
+        return frozenset(self.person(speaker) for speaker in speakers)
 
     def commands(self) -> Iterator[Command]:
         """Its memories and links; a link comes after both of its ends."""
@@ -119,7 +127,7 @@ def commands(episode: Episode) -> Iterator[Command]:
         for place, (turn, time) in enumerate(zip(session.turns, times, strict=True)):
             turn_id = identifier(f"{episode.id}:{turn.key}")
             yield _turn(episode, turn, turn_id, time)
-            speaker = person_id(turn.speaker)
+            speaker = episode.person(turn.speaker)
             if speaker not in known:
                 known.add(speaker)
                 yield _person(episode, turn.speaker, speaker, met.get(speaker))
@@ -137,7 +145,7 @@ def _first_met(episode: Episode) -> dict[str, datetime]:
     met: dict[str, datetime] = {}
     for session in episode.sessions:
         for turn, time in zip(session.turns, session.times(), strict=True):
-            speaker = person_id(turn.speaker)
+            speaker = episode.person(turn.speaker)
             if time is not None:
                 met[speaker] = min(time, met.get(speaker, time))
     return met

@@ -19,6 +19,8 @@ from orchestration.episodes import Episode, identifier, person_id
 from orchestration.extraction import facts
 from orchestration.extraction.facts import Claim, Said
 from orchestration.formats.intake import Intake
+from orchestration.people import written
+from orchestration.speakers import met
 from schemas.command import Writer
 from schemas.commands import Remember
 from schemas.errors import InvalidRequest
@@ -91,7 +93,8 @@ async def draw_facts(intake: Intake, deps: Deps, now: Instant, writer: Writer = 
     configured, Unavailable when the engine does not answer; the same call can then be repeated.
     """
     model, drawn = needed_model(deps), _Drawn()
-    for item in intake.items:
+    for one in intake.items:
+        item, _ = await met(one, deps)
         if isinstance(item, Episode):
             place = _Place(item, graph_name(Level.N1, item.citizen_id), deps, now, writer)
             await _draw(place, model, drawn)
@@ -137,7 +140,7 @@ def _claims(value: facts.Facts, window: Sequence[Said], drawn: _Drawn, now: Inst
 
 async def _settle(claims: Sequence[Claim], window: Sequence[Said], place: _Place, drawn: _Drawn) -> None:
     """Store the claims one by one: what is known is not stored again, by this conversation or any other."""
-    speakers = {name_key(said.speaker): person_id(said.speaker) for said in window}
+    speakers = {written(said.speaker): place.episode.person(said.speaker) for said in window}
     for claim in claims:
         source, target = [await _end(end, claim, place, speakers) for end in (claim.subject, claim.object)]
         link_id = records.natural_id(_id(source), claim.relation, _id(target))
@@ -165,7 +168,7 @@ def _id(end: Remember | str) -> str:
 async def _end(end: tuple[str, str], claim: Claim, place: _Place, speakers: dict[str, str]) -> Remember | str:
     """The memory that an end is: who speaks, one of its name and type, or a new one."""
     name, node_type = end
-    if speaker := speakers.get(name_key(name)):
+    if speaker := speakers.get(written(name)):
         return speaker
     store = (place.deps.connection, place.graph)
     if called := await memories_called(name, node_type, store):

@@ -13,8 +13,8 @@ from typing import Final
 
 from orchestration import atomic, insertion, records
 from orchestration.deps import Deps
-from orchestration.formats.intake import Intake
-from orchestration.speakers import known_since
+from orchestration.formats.intake import Ingestible, Intake
+from orchestration.speakers import known_since, met
 from schemas.answers import IngestReport
 from schemas.command import Writer
 from schemas.commands import Command, Relate, Remember, WriteReceipt
@@ -80,17 +80,18 @@ async def ingest(
     Cancelled or failed half-way, what was stored stays, and the same call completes it. Raises Unavailable
     when the engine or the embedding model does not answer, StoreMisfit when the store is another model's.
     """
-    total = sum(item.size for item in intake.items)
+    items, notes = await _met(intake, deps)
+    total = sum(item.size for item in items)
     tally = _Tally()
     done = 0
-    for item in intake.items:
+    for item in items:
         shared = item.shared()
         for chunk in chunks(command.written_by(writer) for command in item.commands()):
             await _apply(chunk, (tally, shared, item.command_id), deps, now)
             done += len(chunk)
             if progress is not None:
                 progress(done, total)
-    return tally.report(intake.notes)
+    return tally.report(notes)
 
 
 async def ingest_whole(intake: Intake, deps: Deps, now: Instant) -> IngestReport:
@@ -98,14 +99,21 @@ async def ingest_whole(intake: Intake, deps: Deps, now: Instant) -> IngestReport
 
     Raises InvalidRequest when there is too much of it, or it is for several graphs (`atomic.apply`).
     """
-    commands = [command for item in intake.items for command in item.commands()]
+    items, notes = await _met(intake, deps)
+    commands = [command for item in items for command in item.commands()]
     receipts = await atomic.apply(commands, deps, now)
     tally = _Tally()
     told = sorted(zip(commands, receipts, strict=True), key=lambda one: one[1].problem == "not-applied")
     for command, receipt in told:
         tally.came(command)
         tally.went(command, receipt, frozenset())
-    return tally.report(intake.notes)
+    return tally.report(notes)
+
+
+async def _met(intake: Intake, deps: Deps) -> tuple[list[Ingestible], tuple[str, ...]]:
+    """What the intake holds, its speakers told apart, and all notes on it."""
+    told = [await met(item, deps) for item in intake.items]
+    return [item for item, _ in told], (*intake.notes, *(note for _, notes in told for note in notes))
 
 
 def chunks(commands: Iterator[Command]) -> Iterator[list[Command]]:
@@ -142,15 +150,15 @@ async def _apply(
 ) -> None:
     tally, shared, whole = of
     stored = await _stored(chunk, deps)
-    fresh, met = [], []
+    fresh, again = [], []
     for command in chunk:
         tally.came(command)
         if _is_there(command, stored, shared):
             tally.counts["duplicates"] += 1
-            met += [command] if isinstance(command, Remember) and command.id in shared else []
+            again += [command] if isinstance(command, Remember) and command.id in shared else []
         else:
             fresh.append(command)
-    tally.warnings.update(await known_since(met, deps, now))
+    tally.warnings.update(await known_since(again, deps, now))
     for command, receipt in zip(fresh, await insertion.apply(fresh, deps, now, whole=whole), strict=True):
         tally.went(command, receipt, shared)
 

@@ -1,16 +1,18 @@
-"""People who are met again: somebody who speaks in an earlier conversation was there by then."""
+"""People who are met again: who they are, and that they were there when they spoke first."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from orchestration import insertion
+from orchestration import insertion, people
 from orchestration.deps import Deps
-from orchestration.episodes import long_date
+from orchestration.episodes import Episode, long_date
+from orchestration.formats.intake import Ingestible
 from schemas.commands import Correct, Remember, WriteReceipt
-from schemas.memory import Source
+from schemas.memory import Level, Source
 from schemas.temporal import Instant, to_instant
 from substrate import reader
 from substrate.graph_schema import graph_name
@@ -19,14 +21,30 @@ TRIES: Final = 8
 """Others may meet the same person at the same time; each meeting is a change of one record."""
 
 
-async def known_since(people: Sequence[Remember], deps: Deps, now: Instant) -> list[str]:
+async def met(item: Ingestible, deps: Deps) -> tuple[Ingestible, tuple[str, ...]]:
+    """The conversation with its speakers told from those who are only called alike, and notes on them.
+
+    Anything else stays as it is.
+    """
+    if not isinstance(item, Episode):
+        return item, ()
+    speakers = people.speakers_of(item)
+    graph = graph_name(Level.N1, item.citizen_id)
+    known: dict[str, list[str]] = {}
+    if await deps.graphs.for_reading(graph):
+        known = await reader.names_of(deps.connection, graph, [people.ids_of(one)[0] for one in speakers])
+    told = people.told_apart(speakers, known)
+    return replace(item, people=told.ids), told.notes
+
+
+async def known_since(persons: Sequence[Remember], deps: Deps, now: Instant) -> list[str]:
     """Let people who exist hold from when they are met here, where that is earlier; what could not be done.
 
     That they were there is learnt now: the record is corrected, and what was known before stays. Done again,
     nothing changes.
     """
     failed = []
-    for person in people:
+    for person in persons:
         if person.id is not None and person.valid_at is not None:
             failure = await _since(person, person.id, person.valid_at, (deps, now))
             if failure is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import orjson
+
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.connection import Connection, parameters
 from substrate.cypher import association as association_cypher
@@ -101,6 +103,15 @@ async def existing(connection: Connection, graph: str, ids: Sequence[str]) -> di
     """Which of the ids are memories of the graph, each with the fingerprint of the record that it carries."""
     rows = await connection.read(graph, cypher.EXISTING, parameters({"ids": list(ids)}))
     return {str(row[0]): row[1] for row in rows}
+
+
+async def names_of(connection: Connection, graph: str, ids: Sequence[str]) -> dict[str, list[str]]:
+    """Every name that these memories have, had or are also called, by their ids; first the one they carry."""
+    rows = await connection.read(graph, cypher.NAMES_OF, parameters({"ids": list(ids)}))
+    found: dict[str, list[str]] = {}
+    for memory_id, name, aliases in rows:
+        found.setdefault(str(memory_id), []).extend([str(name), *(orjson.loads(aliases) if aliases else ())])
+    return found
 
 
 async def tag_sizes(connection: Connection, graph: str, names: Sequence[str]) -> tuple[dict[str, int], int]:

@@ -65,6 +65,14 @@ EXISTING: Final = Query(
 )
 """Which of some identities exist, with the fingerprint of what each carries."""
 
+NAMES_OF: Final = Query(
+    "names_of",
+    "UNWIND $ids AS id MATCH (n:ConsciousnessNode {id: id}) WITH DISTINCT n "
+    "OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion) WITH n, collect(p) AS past "
+    "UNWIND ([n] + past) AS r RETURN n.id, r.name, r.aliases",
+)
+"""What some memories are called, and were: their records, first the one that each carries."""
+
 KNOWN_SINCE: Final = Query(
     "known_since",
     "MATCH (n:ConsciousnessNode {id: $id}) WHERE n.expired_at = $open "
