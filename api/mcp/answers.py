@@ -20,8 +20,6 @@ class Remembered(Frozen):
     name: str
     text: str
     valid_at: datetime
-    source: Source
-    author: str | None = None
     score: float | None = None
 
     @classmethod
@@ -34,8 +32,6 @@ class Remembered(Frozen):
             name=node.name,
             text=node.description,
             valid_at=node.valid_at,
-            source=node.source,
-            author=node.author,
             score=node.consciousness_adjusted_score,
         )
 
@@ -97,7 +93,6 @@ class Record(Frozen):
     expired_at: datetime | None = None
     closed_reason: InvalidationReason | None = None
     source: Source
-    author: str | None = None
     closed_source: Source | None = None
     command_id: str | None = None
     closed_by: str | None = None

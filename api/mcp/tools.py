@@ -42,9 +42,7 @@ When = Annotated[
 Known = Annotated[
     Moment | None, Field(description="Ask only for what was already known at this time. Else: all known now.")
 ]
-Quoted = Annotated[
-    Flag, Field(description="True: these are words that you fetched or quote, not your own. They weigh less.")
-]
+Quoted = Annotated[Flag, Field(description="True: you fetched or quote it; it is not your own word.")]
 
 
 class _Streamed(Request):

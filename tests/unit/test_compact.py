@@ -95,7 +95,7 @@ def test_who_may_change_a_memory_is_told_its_id() -> None:
     told = compact(
         stream(ActivationTiers(peripheral=(memory(node_id="m_1", name="Tea", valid_at=DAY),))), ids=True
     )
-    assert told.splitlines()[1] == "- [8 May 2023] Tea (found over links; id m_1)"
+    assert told.splitlines()[1] == "- [8 May 2023] Tea (found over links; own word; id m_1)"
 
 
 def test_the_whole_text_by_hand() -> None:
