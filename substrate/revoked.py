@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import orjson
 
 from schemas.errors import InvalidRequest
-from schemas.keys import KeyInfo
+from schemas.keys import KeyInfo, KeyRecord
 from substrate import keys
 from substrate.connection import Connection
 from substrate.engine_socket import write_private
@@ -53,7 +54,10 @@ async def revoke_again(connection: Connection, revoked: Mapping[str, datetime]) 
     for key_id, at in revoked.items():
         record = await keys.find(connection, key_id)
         if record is not None and record.revoked_at is None:
-            record = record.model_copy(update={"revoked_at": at})
-            await keys.replace(connection, record)
-            found.append(record.info())
+            record = await keys.change(connection, key_id, partial(_since, at=at))
+            found += [] if record is None else [record.info()]
     return found
+
+
+def _since(key: KeyRecord, at: datetime) -> KeyRecord:
+    return key if key.revoked_at is not None else key.model_copy(update={"revoked_at": at})
