@@ -18,6 +18,7 @@ from api.auth import Keyring, Show, create_first, forget_first
 from api.exports import Exports
 from api.gate import Gate
 from api.leaving import Leaving
+from api.manners import Manners
 from api.metrics import query_in_flight
 from api.needs import closed_unless_declared
 from api.openapi import CONTACT, LICENSE, SERVERS, TAGS, Application
@@ -124,6 +125,7 @@ def create_app(
         app.add_middleware(traces.traced)
     if settings.auth.cors_origins:
         app.add_middleware(CORSMiddleware, **_cors(settings.auth.cors_origins))
+    app.add_middleware(Manners)
     problems.install(app)
     for room in (
         retrieval, resonance, association, memories, links, commands, receipts, episodes, citizens, identity,

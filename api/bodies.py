@@ -23,7 +23,7 @@ from api.aside import aside
 from api.needs import declared, described
 from api.problems import http_problem, invalid, problem_of
 from schemas.bounds import DEEPEST
-from substrate.json_shape import at_most, shape_of
+from substrate.json_shape import at_most, pairs_of, shape_of
 
 MAX_BODY_BYTES: Final = 8 << 20
 _DRAINED_BYTES: Final = 8 * MAX_BODY_BYTES
@@ -209,7 +209,23 @@ def strict_json(body: bytes) -> Any:
         orjson.dumps([value])
     except TypeError as error:
         raise json.JSONDecodeError("it is nested too deeply", "", 0) from error
+    pairs = _pairs(value)
+    if pairs not in (body.count(b":"), pairs_of(body)):
+        raise json.JSONDecodeError("a name stands twice in one object; leave one of them out", "", 0)
     return value
+
+
+def _pairs(value: Any) -> int:
+    """How many pairs of a name and a value all objects hold together."""
+    found, left = 0, [value]
+    while left:
+        part = left.pop()
+        if isinstance(part, dict):
+            found += len(part)
+            left += part.values()
+        elif isinstance(part, list):
+            left += part
+    return found
 
 
 def _clearer(body: bytes, error: orjson.JSONDecodeError) -> str:

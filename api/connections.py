@@ -16,8 +16,12 @@ from typing import Any, ClassVar, Final
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from api.problems import http_problem
+
 logger = logging.getLogger(__name__)
 
+LONGEST_HEAD: Final = 64 * 1024
+"""Bytes, as uvicorn has them taken in before a head is whole."""
 HEAD_SECONDS: Final = 10.0
 """For the head of a request, from its first byte or the connection on; and for the rest of an answered body."""
 MOST_CONNECTIONS: Final = 10_000
@@ -119,6 +123,24 @@ class Guarded(H11Protocol):
         super().on_response_complete()
         begun = self.conn.their_state is h11.IDLE and bool(self.conn.trailing_data[0])
         self._watch(waits=self.idle and (begun or self.conn.their_state is h11.SEND_BODY))
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no request with a problem, which names what of it is too long."""
+        begun = bytes(self.conn.trailing_data[0])
+        if len(begun) < LONGEST_HEAD:
+            status, detail = 400, "this is not HTTP; see /docs"
+        elif b"\n" not in begun[:LONGEST_HEAD]:
+            status, detail = 414, f"the first line has more than {LONGEST_HEAD:,} bytes"
+        else:
+            status, detail = 431, f"the head has more than {LONGEST_HEAD:,} bytes"
+        answer = http_problem(status, "", detail, {"Connection": "close"})
+        for event in (
+            h11.Response(status_code=status, headers=answer.raw_headers),
+            h11.Data(data=bytes(answer.body)),
+            h11.EndOfMessage(),
+        ):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
     def _watch(self, *, waits: bool) -> None:
         if not waits and self._late is not None:

@@ -19,11 +19,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api import metrics, observability
 from api.auth import OPEN, Keyring, challenge, tried
-from api.heads import check_head, shows_key
+from api.heads import LONGEST_TARGET, check_head, is_long, shows_key
+from api.leaving import LEFT
 from api.needs import Caller
 from api.opening import Opening
 from api.origins import address_of, check_origin, neighbourhood
-from api.problems import problem_of
+from api.problems import http_problem, problem_of
 from api.rates import Rates, cost_of
 from api.runtime import now
 from schemas.errors import Forbidden, SubstrateError, Unauthenticated
@@ -86,14 +87,18 @@ class Gate:
                 await (refusal or self.app)(scope, heard, answered)
         finally:
             seconds = time.perf_counter() - begun
-            metrics.request(scope["method"], observability.route_of(scope), answered.status, seconds)
+            status = LEFT if scope["state"].get("left") else answered.status
+            metrics.request(scope["method"], observability.route_of(scope), status, seconds)
             if not is_public(scope["path"]):
-                observability.note(scope, answered.status, seconds * 1000)
+                observability.note(scope, status, seconds * 1000)
             ASKER.reset(asker)
             observability.REQUEST.reset(token)
 
     async def _refusal(self, scope: Scope, headers: dict[bytes, bytes], answered: Answered) -> Response | None:
         """The answer to a request that may not pass; to one that may, None, and its caller in the state."""
+        if is_long(scope):
+            words = f"an address has at most {LONGEST_TARGET:,} bytes; send what is long in a body"
+            return http_problem(414, scope["path"], words)
         try:
             check_head(scope["headers"])
         except SubstrateError as error:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from starlette.types import Scope
+
 from schemas.errors import Incorrect
 
+LONGEST_TARGET: Final = 16_384
+"""Bytes of a path and its query; a cursor has 8,000, an id 200."""
 _KEYS: Final = frozenset((b"authorization", b"x-api-key"))
 _LENGTHS: Final = frozenset((b"content-length", b"transfer-encoding"))
 
@@ -18,6 +22,11 @@ def check_head(headers: Iterable[tuple[bytes, bytes]]) -> None:
         raise Incorrect("a request has one key", remedy="Send Authorization or X-API-Key, once.")
     if sum(name in _LENGTHS for name in names) > 1:
         raise Incorrect("a body has one length", remedy="Send Content-Length or Transfer-Encoding, once.")
+
+
+def is_long(scope: Scope) -> bool:
+    """Whether the address of a request has more than `LONGEST_TARGET` bytes."""
+    return len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"") > LONGEST_TARGET
 
 
 def shows_key(headers: Iterable[bytes]) -> bool:

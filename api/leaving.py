@@ -47,7 +47,7 @@ class _Question:
         self._from_caller, self._to_caller = receive, send
         self._first: Message | None = None
         self._left = asyncio.Event()
-        self._answered = False
+        self._begun = self._answered = False
         self._work: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
 
@@ -64,8 +64,10 @@ class _Question:
             own = asyncio.current_task()
             if not self._left.is_set() or (own is not None and own.cancelling()):
                 raise
-            await self._to_caller({"type": "http.response.start", "status": LEFT, "headers": []})
-            await self._to_caller({"type": "http.response.body", "body": b""})
+            scope["state"]["left"] = True
+            if not self._begun:
+                await self._to_caller({"type": "http.response.start", "status": LEFT, "headers": []})
+                await self._to_caller({"type": "http.response.body", "body": b""})
         finally:
             self._work.cancel()
             if self._watching is not None:
@@ -88,6 +90,7 @@ class _Question:
 
     async def _send(self, message: Message) -> None:
         # A server says that the caller is gone after the whole answer too.
+        self._begun = True
         self._answered = message["type"] == "http.response.body" and not message.get("more_body")
         await self._to_caller(message)
 

@@ -38,6 +38,7 @@ _SAID_BY_STATUS: Final = {
     405: ("method-not-allowed", "The method is not allowed here"),
     408: ("too-slow", "The request took too long to arrive"),
     413: ("too-large", "The request is too large"),
+    414: ("address-too-long", "The address is too long"),
     415: ("unsupported-media-type", "The body is not JSON"),
 }
 

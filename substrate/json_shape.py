@@ -14,6 +14,7 @@ import numpy as np
 _PART: Final = 1 << 20
 """Bytes looked at together: what is held beside the text stays small."""
 _QUOTE: Final = ord('"')
+_COLON: Final = ord(":")
 _OPENING, _CLOSING = b"[{", b"]}"
 _NOTHING, _VALUE, _IN, _OUT = range(4)
 
@@ -59,3 +60,12 @@ def shape_of(text: bytes) -> Shape:
         if len(levels):
             depth, deepest = int(levels[-1]), max(deepest, int(levels.max()))
     return Shape(values, deepest)
+
+
+def pairs_of(text: bytes) -> int:
+    """How many pairs of a name and a value the maps of a JSON text hold; a name that stands twice counts twice."""
+    if b"\\" in text:
+        text = text.replace(b"\\\\", b"__").replace(b'\\"', b"__")
+    whole = np.frombuffer(text, np.uint8)
+    inside = np.bitwise_xor.accumulate((whole == _QUOTE).view(np.uint8))
+    return int(np.count_nonzero((whole == _COLON) & (inside == 0)))

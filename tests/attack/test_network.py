@@ -154,7 +154,7 @@ def test_of_a_long_method_or_path_little_is_logged_and_answered(served: Served, 
     for number, line in enumerate((f"{'M' * 40_000} /v1/keys HTTP/1.1", f"GET /{'p' * 40_000} HTTP/1.1")):
         request_id = f"long-{number}-{key[0]}"
         said = served.said(line, key, f"X-Request-Id: {request_id}", "Connection: close")
-        assert said.split(b" ")[1] in (b"401", b"404", b"405")
+        assert said.split(b" ")[1] in (b"401", b"404", b"405", b"414")
         assert len(said) < 4000
         assert len(json.dumps(served.audit_of(request_id))) < 1000
 
@@ -268,3 +268,22 @@ async def test_when_all_places_are_taken_the_one_that_idles_longest_makes_way() 
         assert await kept[0][0].read() == b""
         for _, writer in kept:
             writer.close()
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "kind"),
+    [
+        (b"GARBAGE\r\n\r\n", 400, "bad-request"),
+        (b"GET /v1/keys HTTP/1.1\r\n\r\n", 400, "bad-request"),  # without a Host
+        (b"GET /" + b"a" * 70_000, 414, "address-too-long"),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: " + b"a" * 70_000, 431, "http"),
+    ],
+)
+def test_what_is_no_request_is_answered_with_a_problem(
+    served: Served, sent: bytes, status: int, kind: str
+) -> None:
+    with served.connect() as connection:
+        connection.sendall(sent)
+        head, _, body = all_of(connection).partition(b"\r\n\r\n")
+    assert head.startswith(f"HTTP/1.1 {status} ".encode())
+    assert json.loads(body)["type"] == f"/problems/{kind}"
