@@ -17,6 +17,7 @@ from api import problems, reference
 from api.auth import Keyring, Show, create_first, forget_first
 from api.exports import Exports
 from api.gate import Gate
+from api.ingestions import Ingestions
 from api.leaving import Leaving
 from api.manners import Manners
 from api.metrics import query_in_flight
@@ -95,6 +96,7 @@ def create_app(
         app.state.opening = Opening(failed, waiting)
         async with app.state.opening.held(opened):
             yield
+            await app.state.ingestions.close()
         if traces:
             await asyncio.to_thread(traces.close)
 
@@ -116,6 +118,7 @@ def create_app(
     app.state.open = settings.auth.open
     app.state.opening = Opening(failed, waiting)
     app.state.exports = Exports()
+    app.state.ingestions = Ingestions()
     app.add_middleware(Leaving)
     app.add_middleware(
         Gate, rates=Rates(settings.auth), origins=settings.auth.cors_origins, opened=settings.auth.open

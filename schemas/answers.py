@@ -86,6 +86,21 @@ class EpisodeReport(IngestReport):
     facts: FactsReport | None = None
 
 
+class EpisodeProgress(Frozen):
+    """How far a conversation is that is stored while nobody waits: `done` of `total` memories and links.
+
+    `stored` has a `report`, which may tell of faults; `failed` says why in `detail`. Sent again, it goes on.
+    """
+
+    citizen_id: str
+    episode_id: str
+    status: Literal["running", "stored", "failed"] = "running"
+    done: int = 0
+    total: int = 0
+    report: EpisodeReport | None = None
+    detail: str | None = None
+
+
 class Alive(Frozen):
     """The process answers."""
 

@@ -1,0 +1,84 @@
+"""A conversation that is stored while nobody waits for it."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from tests.acceptance.conftest import Service
+
+UNAWAITED = {"Prefer": "respond-async"}
+LIMIT_S = 300.0
+
+
+def conversation(citizen: str, turns: int = 120, **more: Any) -> dict[str, Any]:
+    said = [
+        {"role": f"speaker {turn % 2}", "content": f"the tide of day {turn} was high"} for turn in range(turns)
+    ]
+    return {"citizen_id": citizen, "messages": said, **more}
+
+
+def ended(service: Service, address: str) -> dict[str, Any]:
+    give_up = time.monotonic() + LIMIT_S
+    while time.monotonic() < give_up:
+        progress: dict[str, Any] = service.http.get(address).json()
+        if progress["status"] != "running":
+            return progress
+    raise AssertionError("it did not end")
+
+
+def test_it_is_answered_at_once_and_tells_how_far_it_is(wordless: Service, citizen: str) -> None:
+    answer = wordless.http.post("/v1/episodes", json=conversation(citizen), headers=UNAWAITED)
+    assert (answer.status_code, answer.headers["preference-applied"]) == (202, "respond-async")
+    assert answer.json()["status"] == "running"
+    assert answer.json()["report"] is None
+    progress = ended(wordless, answer.headers["location"])
+    assert (progress["status"], progress["detail"]) == ("stored", None)
+    assert progress["done"] == progress["total"] > 120
+    assert progress["report"]["turns"] == 120
+
+    awaited = wordless.http.post("/v1/episodes", json=conversation(citizen)).json()
+    assert awaited["stored"] == 0
+    assert awaited["duplicates"] == progress["report"]["stored"] + progress["report"]["duplicates"]
+
+
+def test_sent_twice_it_is_stored_once(wordless: Service, citizen: str) -> None:
+    sent = conversation(citizen, episode_id="a/b")
+    addresses = {
+        wordless.http.post("/v1/episodes", json=sent, headers=UNAWAITED).headers["location"] for _ in range(3)
+    }
+    [address] = addresses
+    assert ended(wordless, address)["report"]["turns"] == 120
+    found = wordless.http.get("/v1/memories", params={"citizen_id": citizen, "node_type": "Turn", "limit": 500})
+    assert len(found.json()["memories"]) == 120
+
+
+def test_another_conversation_of_the_same_name_is_refused_as_long_as_one_is_stored(
+    wordless: Service, citizen: str
+) -> None:
+    first = conversation(citizen, 1000, episode_id="one")
+    address = wordless.http.post("/v1/episodes", json=first, headers=UNAWAITED).headers["location"]
+    other = wordless.http.post("/v1/episodes", json=conversation(citizen, 2, episode_id="one"), headers=UNAWAITED)
+    assert ended(wordless, address)["status"] == "stored"
+    assert (other.status_code, other.json()["type"]) == (409, "/problems/conflict")
+
+
+@pytest.mark.parametrize("messages", [[], [{"text": "nobody says this"}]])
+def test_what_is_no_conversation_is_refused_before_it_begins(
+    wordless: Service, citizen: str, messages: list[dict[str, str]]
+) -> None:
+    said = {"citizen_id": citizen, "messages": messages, "episode_id": "none"}
+    with wordless.unchanged():
+        assert wordless.http.post("/v1/episodes", json=said, headers=UNAWAITED).status_code == 422
+    assert wordless.http.get(f"/v1/episodes/none?citizen_id={citizen}").status_code == 404
+
+
+def test_nobody_sees_the_progress_of_another_citizen(wordless: Service, citizen: str) -> None:
+    address = wordless.http.post("/v1/episodes", json=conversation(citizen, 2), headers=UNAWAITED).headers[
+        "location"
+    ]
+    with wordless.client(wordless.key("citizen:somebody-else:*")) as other:
+        assert other.get(address).status_code == 404
+    assert ended(wordless, address)["status"] == "stored"
