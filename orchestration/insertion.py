@@ -213,7 +213,7 @@ def _rows(run: Sequence[Due]) -> list[dict[str, Any]]:
 
 async def _said(graph: str, due: Due, row: Row, mark: writer.Mark, given: _With) -> WriteReceipt:
     """What became of a row. One whose identity is there, and was changed or may hold nothing over its time, is
-    retold alone.
+    retold alone (`Rehearsal` decides what it says again). One that still is as it began says itself again.
     """
     deps, whole = given
     changed = not mark.new and mark.kept is None and mark.version > 1 and mark.has_source and mark.has_target

@@ -104,6 +104,13 @@ class Life:
             return None
         return min((one for v, one in self.records.items() if self.begun.get(v) == fingerprint), key=_version)
 
+    def to_come(self, held: Iterable[Record], now: Instant) -> bool:
+        """Whether all of these records of it begin later than `now`. What had begun when the identity was changed
+        last is not to come: a clock that says so went back.
+        """
+        moment = max([now, *(one.last_known for one in self.records.values())])
+        return all(one.valid.start > moment for one in held)
+
     def begin(self, row: Mapping[str, Any], command_id: str, at: Instant) -> Record:
         """A new memory or link, or one that holds again, by its row as it would be stored. Raises Refusal."""
         if self.name is not None:

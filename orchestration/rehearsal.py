@@ -63,8 +63,7 @@ class Rehearsal:
     def latest(self) -> Instant:
         """The last moment at which any of them was touched; before all time when none was."""
         found = [stored for by in self._found.values() for stored in by.values()]
-        known = [one.known for stored in found for one in stored.records]
-        moments = [period.start if period.end == END_OF_TIME else period.end for period in known]
+        moments = [one.last_known for stored in found for one in stored.records]
         return max([*moments, *(stored.touched for stored in found)], default=-1)
 
     def applied(self, command_id: str) -> bool:
@@ -138,7 +137,7 @@ class Rehearsal:
         ends = (command.source_id, command.target_id) if isinstance(command, Relate) else ()
         here = [self._stands(end) for end in ends]
         held = [record for record in life.open_records() if record.valid.overlaps(valid)]
-        if command.valid_at is None and all(record.valid.start > valid.start for record in held):
+        if command.valid_at is None and life.to_come(held, valid.start):
             held = []  # what is still to come is no earlier sending of what is to hold from now on
         if not held:
             mark = Mark(life.id, all(here), 0, None, 1, None, None, None, END_OF_TIME)

@@ -40,6 +40,11 @@ class Record:
     key_id: str | None = None
     closed_key: str | None = None
 
+    @property
+    def last_known(self) -> Instant:
+        """When it was written last: closed, or opened where it is still open."""
+        return self.known.start if is_open(self) else self.known.end
+
 
 @dataclass(frozen=True, slots=True)
 class Opened:

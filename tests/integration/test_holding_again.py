@@ -8,7 +8,8 @@ import pytest
 
 from orchestration import atomic
 from orchestration.deps import Deps
-from schemas.commands import Command, WriteReceipt
+from schemas.commands import Command, Correct, Retract, WriteReceipt
+from schemas.link_commands import CorrectLink
 from schemas.temporal import to_datetime
 from tests.integration.store import NOW, day, moment, relate, remember, send, stored
 
@@ -55,3 +56,37 @@ async def test_what_holds_again_has_its_turn_in_a_list(deps: Deps, fresh_citizen
     told = [remember(fresh_citizen, name, valid_at=moment(10), energy=0.3) for name in ("b", "a", "c")]
     receipts = await stored(deps, *told, now=NOW + 100)
     assert [receipt.created_at for receipt in receipts] == [to_datetime(NOW + 100 + place) for place in range(3)]
+
+
+@pytest.mark.parametrize("changed", [False, True])
+@pytest.mark.parametrize("of_link", [False, True])
+@pytest.mark.parametrize("together", [False, True])
+async def test_what_began_by_a_clock_that_went_back_is_known_again(
+    deps: Deps, fresh_citizen: str, together: bool, of_link: bool, changed: bool
+) -> None:
+    citizen = fresh_citizen
+    await stored(deps, *[remember(citizen, name, valid_at=moment(1)) for name in "bc"], now=day(2))
+    command = relate(citizen, "b", "c") if of_link else remember(citizen, "a")
+    (told,) = await stored(deps, command, now=NOW + 1000)
+    change: Any = {"citizen_id": citizen, "id": told.id, "energy": 0.3, "valid_from": moment(200)}
+    if changed:
+        await stored(deps, CorrectLink(**change) if of_link else Correct(**change), now=NOW + 2000)
+    same = await again(deps, command, together=together)
+    assert same.faults == ()
+    assert same.model_dump(exclude={"command_id", "duplicate"}) == told.model_dump(
+        exclude={"command_id", "duplicate"}
+    )
+    assert (told.duplicate, same.duplicate) == (False, True)
+    other = command.model_copy(update={"energy": 0.9})
+    assert (await again(deps, other, together=together)).problem == "conflict"
+
+
+@pytest.mark.parametrize("together", [False, True])
+async def test_what_is_still_to_come_is_no_earlier_sending_however_far_the_clock_went_back(
+    deps: Deps, fresh_citizen: str, together: bool
+) -> None:
+    change: Any = {"citizen_id": fresh_citizen, "id": "a"}
+    await stored(deps, remember(fresh_citizen, "a"), now=NOW + 1000)
+    await stored(deps, Retract(**change, valid_from=to_datetime(NOW + 1000), valid_to=moment(200)), now=NOW + 2000)
+    refused = await again(deps, remember(fresh_citizen, "a"), together=together)
+    assert refused.problem == "conflict"

@@ -111,7 +111,8 @@ class Oracle:
             if max(one.valid_at, record.valid_at) < min(one.invalid_at, record.invalid_at)
         ]
         if clash:
-            to_come = command.valid_at is None and all(one.valid_at > record.valid_at for one in clash)
+            present = max(record.valid_at, self.last_change(record.id)[0])
+            to_come = command.valid_at is None and all(one.valid_at > present for one in clash)
             if to_come or not any(one.origin == record.origin for one in clash):
                 raise Refused("conflict")
             begun = [one for one in self.records_of(record.id) if one.origin == record.origin]
