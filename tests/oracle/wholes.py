@@ -16,17 +16,25 @@ from tests.oracle.store import Oracle, said
 def together(oracle: Oracle, commands: Sequence[Command], now: int, at: int) -> list[Told]:
     """Carry out all of the commands, told `now` and known from `at` on, or none.
 
-    When one is refused, the others are told that they were not applied, but for those that were before.
+    When one is refused, the others are told that they were not applied, but for those that were before. When they
+    leave a link at whose end there never was a memory, all are refused.
     """
     thought = Thought(deepcopy(oracle), now, at)
     receipts = [thought.next(command) for command in commands]
     if not any(one.status == "refused" for one in receipts):
+        if loose(thought.oracle):
+            return [Told("refused", "conflict") for _ in receipts]
         vars(oracle).update(vars(thought.oracle))
         return receipts
     return [
         one if one.status == "refused" or command.command_id in oracle.done else Told("refused", "not-applied")
         for command, one in zip(commands, receipts, strict=True)
     ]
+
+
+def loose(oracle: Oracle) -> bool:
+    """Whether a link joins a memory of which there is no record."""
+    return not {end for one in oracle.records for end in one.ends or ()} <= {one.id for one in oracle.records}
 
 
 def able(oracle: Oracle, commands: Sequence[Command], now: int) -> list[Command]:
