@@ -30,6 +30,7 @@ from tests.oracle.histories import (
     an_act,
 )
 from tests.oracle.likeness import unit
+from tests.oracle.nearness import nearest_first
 from tests.oracle.others import Others
 from tests.oracle.shown import Shown, of_bond, of_link, of_memory, of_node
 
@@ -37,8 +38,6 @@ LONG = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base
 """A life is long on purpose."""
 LONGEST = 100
 """Memories of a level that a stream shows at most."""
-NEARLY = 2e-6
-"""The engine computes likeness with 24 bits: distances this close may change places."""
 WIDE = six_queries.Reach(LONGEST, *[answers.UNBOUND] * 6)
 
 
@@ -167,13 +166,8 @@ class Life(Others):
         """The nearest in their order; those that are as near as the engine can tell may change places."""
         view = View(self.oracle, self.window(question), question.min_energy)
         far = {of_memory(record): away for away, record in view.nearest(text)}
-        due = list(far)[:limit]
-        same = len(engine) == len(due) and all(
-            one == other or (one in far and one[3] != other[3] and abs(far[one] - far[other]) < NEARLY)
-            for one, other in zip(engine, due, strict=True)
-        )
-        if not same or len(set(engine)) != len(engine):
-            self.compare(f"nearest of {self.words_of(question)} to {text!r}", list(engine), due)
+        if not nearest_first(engine, far, limit):
+            self.compare(f"nearest of {self.words_of(question)} to {text!r}", list(engine), list(far)[:limit])
 
 
 def reached(view: View, starts: Sequence[Held], *, ordered: bool) -> tuple[Reached, Reached]:
