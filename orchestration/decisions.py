@@ -91,9 +91,9 @@ def decide(command: ChangeCommand, found: Sequence[Record], last_version: int, t
 
 def expect(command: ChangeCommand, found: Sequence[Record], last_version: int, now: Instant) -> int:
     """The version of the record at the moment addressed, or the last one where none is left, which is that which
-    the command expects. Raises Refusal.
+    the command expects. Raises Refusal. Where the list that withdrew it began it too, nothing of it is `found`.
     """
-    if not found:
+    if not last_version:
         what = "memory" if isinstance(command, OF_MEMORIES) else "link"
         raise Refusal("not-found", f"there is no {what} {command.id} in {command.level}")
     open_ones = bitemporal.open_records(found)

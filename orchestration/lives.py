@@ -46,13 +46,18 @@ class Source:
 class State:
     """The records of an identity as a command leaves them, by version, and which of them it carries.
 
-    `by` is the id of that command, None for what is stored.
+    `by` is who sent that command, None for what is stored.
     """
 
     records: Mapping[int, Record]
     carried: int | None
     last_version: int
-    by: str | None = None
+    by: By | None = None
+
+    @property
+    def still(self) -> set[int]:
+        """The versions of the open records."""
+        return {version for version, record in self.records.items() if is_open(record)}
 
 
 @dataclass(slots=True)
@@ -152,7 +157,7 @@ class Life:
     def change(self, command: ChangeCommand, command_id: str, told: Told) -> Record:
         """Carry out a change; the record that its receipt tells. Raises Refusal."""
         if isinstance(command, (Undo, UndoLink)) and len(self.states) > 1:
-            return self._undo_of_these(command, command_id, told.now)
+            return self._undo_of_these(command, command_id, told)
         found = tuple(self.records.values())
         change = decisions.decide(command, found, self.states[-1].last_version, told)
         for opened in change.opened:
@@ -161,25 +166,27 @@ class Life:
         self._take(change, By.of(command, command_id))
         return change.told
 
-    def _undo_of_these(self, command: Undo | UndoLink, command_id: str, now: Instant) -> Record:
-        """Revert the last change of this very transaction: nobody ever knew of it."""
-        decisions.expect(command, tuple(self.records.values()), self.states[-1].last_version, now)
+    def _undo_of_these(self, command: Undo | UndoLink, command_id: str, told: Told) -> Record:
+        """Revert the last change of this very transaction: nobody ever knew of it. The record that is told."""
+        decisions.expect(command, tuple(self.records.values()), self.states[-1].last_version, told.now)
         last, before = self.states[-1], self.states[-2]
-        differs = [one for one in last.records.values() if one not in before.records.values()]
-        decisions.trust_in(command, differs)
-        decisions.trust_in_closing(command, differs)
-        closed = [one for one in differs if not is_open(one)]
-        decisions.undoes_whom(command, [one for one in differs if is_open(one)], closed)
+        by = last.by
+        assert by is not None
+        closed = bitemporal.open_records(one for v, one in last.records.items() if v not in before.still)
+        back = bitemporal.open_records(one for v, one in before.records.items() if v not in last.still)
+        taken = [replace(one, closed_source=by.source, closed_key=by.key_id) for one in back]
+        decisions.trust_in(command, closed or back)
+        decisions.trust_in_closing(command, taken)
+        decisions.undoes_whom(command, closed, taken)
         problem = None
-        if not before.records:
+        if before.last_version == 0:
             problem = "nothing was changed since it was written"
-        elif command.undoes not in (None, last.by):
-            problem = f"the command {last.by} came after {command.undoes}; undo that first"
+        elif command.undoes not in (None, by.command_id):
+            problem = f"the command {by.command_id} came after {command.undoes}; undo that first"
         if problem is not None:
             raise Refusal("conflict", problem, current_version=last.last_version)
-        self.states.append(replace(before, last_version=last.last_version, by=command_id))
-        assert self.carried is not None
-        return self.carried
+        self.states.append(replace(before, last_version=last.last_version, by=By.of(command, command_id)))
+        return Change(told.at, tuple(closed), tuple(Opened(one, one.version) for one in back)).told
 
     def _take(self, change: Change, by: By) -> None:
         last = self.states[-1]
@@ -198,7 +205,7 @@ class Life:
         still = bitemporal.open_records(after.values())
         withdrawn = last.carried if last.carried in after else self.states[0].carried
         carried = still[-1].version if still else withdrawn
-        self.states.append(State(after, carried, highest, by.command_id))
+        self.states.append(State(after, carried, highest, by))
 
     def _source(self, opened: Opened, command: ChangeCommand) -> Source:
         """The source of what a record says: that of the record it is made from, with what the command changes."""

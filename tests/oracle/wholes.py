@@ -7,6 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
+from schemas.command import ChangeCommand
 from schemas.commands import Command, Undo
 from schemas.link_commands import UndoLink
 from tests.oracle.held import Held, Refused, Told, told
@@ -61,6 +62,8 @@ class Thought:
             receipt = self.taken_back(command)
         else:
             receipt = self.oracle.at(command, self.now, self.at)
+        if receipt.problem == "not-found" and isinstance(command, ChangeCommand) and self.began(identity):
+            receipt = receipt._replace(problem="conflict")
         if receipt.status == "stored" and not receipt.duplicate:
             self.never_known(identity)
             self.before.setdefault(identity, []).append(was)
@@ -72,20 +75,30 @@ class Thought:
         known = self.oracle.done.get(command.command_id or "")
         if known is not None:
             return self.oracle.at(command, self.now, self.at)
+        was, left = self.before[command.id][-1], self.oracle.believed(command.id)
         try:
-            self.oracle.expected(command, self.now)
+            if self.oracle.records_of(command.id):
+                self.oracle.expected(command, self.now)
+            elif command.expected_version not in (None, self.began(command.id)):
+                raise Refused("conflict")
         except Refused as refusal:
             return Told("refused", str(refusal))
-        was = self.before[command.id][-1]
-        if not was or command.undoes not in (None, self.names[command.id]):
+        if not self.began(command.id) or command.undoes not in (None, self.names[command.id]):
             return Told("refused", "conflict")
         self.oracle.records = [one for one in self.oracle.records if one.id != command.id] + deepcopy(was)
         held = self.oracle.believed(command.id)
-        receipt = told(held[-1] if held else was[-1])._replace(created_at=self.at)
+        back = [one for one in held if one.version not in {other.version for other in left}]
+        gone = [one for one in left if one.version not in {other.version for other in held}]
+        receipt = told(back[-1] if back else gone[0])._replace(created_at=self.at)
         self.oracle.clock = self.at
         if command.command_id is not None:
             self.oracle.done[command.command_id] = (said(command), receipt)
         return receipt
+
+    def began(self, identity: str) -> int:
+        """The highest version that there was of it before a command of the list; 0 where there was nothing."""
+        before = self.before.get(identity, [])
+        return max((one.version for was in before for one in was), default=0)
 
     def never_known(self, identity: str) -> None:
         """What one command of the list opened and a later one closed was never known."""
