@@ -97,7 +97,8 @@ def expect(command: ChangeCommand, found: Sequence[Record], last_version: int, n
         what = "memory" if isinstance(command, OF_MEMORIES) else "link"
         raise Refusal("not-found", f"there is no {what} {command.id} in {command.level}")
     open_ones = bitemporal.open_records(found)
-    seen = bitemporal.held_at(open_ones, addressed(command, now)).version if open_ones else last_version
+    last = max((record.version for record in found), default=last_version)
+    seen = bitemporal.held_at(open_ones, addressed(command, now)).version if open_ones else last
     if command.expected_version is not None and command.expected_version != seen:
         fault = f"{command.id} has version {seen}, not {command.expected_version}"
         raise Refusal("conflict", fault, current_version=seen)

@@ -78,7 +78,7 @@ class Seen:
 
 class Wanted(NamedTuple):
     """Which records of a memory are wanted beside the one that it carries: all, or the open ones, if what it
-    carries begins after `since`.
+    carries begins after `since`. Where none is open, all, but for a `since` at the end of time.
     """
 
     since: Instant

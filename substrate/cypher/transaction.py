@@ -29,15 +29,17 @@ TOUCHED: Final = (
 
 MEMORIES_OF: Final = Query(
     "memories_of",
-    "UNWIND $wanted AS w MATCH (i:ConsciousnessNode {id: w.id}) WITH i, w "
-    "CALL { WITH i RETURN i AS n UNION ALL WITH i, w WITH i, w WHERE w.every OR i.valid_at > w.since "
-    "MATCH (i)-[:HAD]->(n:PastVersion) WHERE w.every OR n.expired_at = $open RETURN n } "
+    "UNWIND $wanted AS w MATCH (i:ConsciousnessNode {id: w.id}) "
+    "WITH i, w, w.every OR (i.expired_at < $open AND w.since < $open) AS every "
+    "CALL { WITH i RETURN i AS n UNION ALL WITH i, w, every WITH i, w, every WHERE every OR i.valid_at > w.since "
+    "MATCH (i)-[:HAD]->(n:PastVersion) WHERE every OR n.expired_at = $open RETURN n } "
     f"RETURN n.fingerprint, i.version, coalesce(i.versions, i.version), {TOUCHED.format('i')}, "
     f"{node_columns('n')}, {columns_of('n', PROVENANCE)}",
 )
-"""The records that some identities carry, as of one moment; with `every` also those of the past, else the open
-ones among them where what is carried begins after `since`. In front of each: the fingerprint of the command with
-which it began, the version that its identity carries, the highest that it had, and when it was changed last."""
+"""The records that some identities carry, as of one moment; with `every`, or where none is open, also those of
+the past, else the open ones among them where what is carried begins after `since`. In front of each: the
+fingerprint of the command with which it began, the version that its identity carries, the highest that it had,
+and when it was changed last."""
 
 _LINK: Final = (
     "WHERE e.id = l.id RETURN e.fingerprint, type(e) = 'LINK', a.id, b.id, "

@@ -363,3 +363,21 @@ async def test_what_a_list_withdrew_of_its_own_is_told_as_retracted(deps: Deps, 
     receipts = await atomic.apply([said(fresh_citizen, **one) for one in commands], deps, NOW)
     assert [one.problem for one in receipts] == ["not-applied", "not-applied", "conflict"]
     assert "was retracted" in receipts[2].faults[0]
+
+
+async def test_the_version_of_what_a_list_withdrew_is_that_of_a_record(deps: Deps, fresh_citizen: str) -> None:
+    """What was never known counts no more: the number that a history shows is the one to name."""
+    await stored(deps, remember(fresh_citizen, "a", valid_at=moment(1)), now=NOW)
+    commands: list[dict[str, Any]] = [
+        {"command": "correct", "id": "a", "energy": 0.1},
+        {"command": "undo", "id": "a"},
+        {"command": "retract", "id": "a"},
+    ]
+    receipts = await atomic.apply([said(fresh_citizen, **one) for one in commands], deps, NOW + 100)
+    assert [one.version for one in await history(deps, fresh_citizen, "a")] == [receipts[-1].version] == [1]
+    for command in ("correct", "undo"):
+        fields: dict[str, Any] = {"command": command, "id": "a", "expected_version": 2}
+        changed = {"energy": 0.2} if command == "correct" else {}
+        (refused,) = await send(deps, said(fresh_citizen, **fields, **changed), now=NOW + 200)
+        assert (refused.problem, refused.current_version) == ("conflict", 1)
+    await stored(deps, said(fresh_citizen, command="undo", id="a", expected_version=1), now=NOW + 300)
