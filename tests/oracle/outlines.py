@@ -84,7 +84,7 @@ class Outlines:
 
     def expected(self, commands: Sequence[Command], found: Sequence[Told]) -> list[Told]:
         """What the oracle tells of commands that are sent at once, each a microsecond after the one before."""
-        ahead, due = self.now <= self.oracle.clock, []
+        ahead, due = self.oracle.ahead(self.now), []
         for place, (command, receipt) in enumerate(zip(commands, found, strict=True)):
             now = self.now + place
             due.append(self.oracle.at(command, now, self.oracle.moment(now, receipt, ahead=ahead)))

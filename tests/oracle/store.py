@@ -66,6 +66,10 @@ class Oracle:
         least, told = max(now, self.clock + 1), receipt.created_at or 0
         return told if ahead and not receipt.duplicate and least < told < least + AT_ONCE else least
 
+    def ahead(self, now: int) -> bool:
+        """Whether the clock of the graph may be ahead of a moment: what was refused may have moved it too."""
+        return now <= self.clock + AT_ONCE
+
     def at(self, command: Command, now: int, at: int) -> Told:
         """Carry out one command once: what is not said of valid time begins `now`, it is known from `at` on."""
         known = self.done.get(command.command_id or "")

@@ -73,7 +73,7 @@ class Telling(Outlines):
         self.sent += commands
         receipts = await atomic.apply(commands, self.runtime.deps, self.now)
         first = next((told for told in map(as_told, receipts) if not told.duplicate), as_told(receipts[0]))
-        at = self.oracle.moment(self.now, first, ahead=self.now <= self.oracle.clock)
+        at = self.oracle.moment(self.now, first, ahead=self.oracle.ahead(self.now))
         expected = wholes.together(self.oracle, commands, self.now, at)
         refused = any(one.status == "refused" for one in expected)
         self.tally.commands[f"atomic list{' refused' if refused else ''}"] += 1
