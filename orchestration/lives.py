@@ -354,17 +354,17 @@ def _write_link(life: Life, writes: Writes) -> None:
     opened: list[dict[str, Any]] = []
     closing: list[dict[str, Any]] = []
     held = None if life.carried is None or not is_open(life.carried) else after.carried
+    highest = {"versions": after.last_version if after.last_version > max(life.records, default=0) else None}
     for version, record in life.records.items():
         moves = (version == before.carried) != (version == held)
         if version in before.records and not moves:
             if record != before.records[version]:
-                closing.append({"version": version, "marks": _marks(record)})
+                closing.append({"version": version, "marks": {**_marks(record), **highest}})
             continue
         side = "LINK" if version == held else "PAST_LINK"
         source = life.sources[version]
-        opened.append(
-            {"type": side, "of": source.of, "content": dict(source.changes), "marks": _link_marks(record)}
-        )
+        marks = {**_link_marks(record), **highest}
+        opened.append({"type": side, "of": source.of, "content": dict(source.changes), "marks": marks})
     again = [held] if held in before.records and held != before.carried else []
     writes.links.append(
         {

@@ -112,13 +112,13 @@ async def links(connection: Connection, graph: str, names: Sequence[LinkName]) -
         found += await connection.read(graph, cypher.NAMED_LINKS_OF, parameters({"links": by_handle}))
     stored: dict[str, Stored] = {}
     for row in found:
-        record = rows.record_of_link(row[4:])
+        record = rows.record_of_link(row[5:])
         before = stored.get(record.id, Stored((), {}, None, 0, ends=Ends(row[2], row[3])))
         stored[record.id] = before._replace(
             records=(*before.records, record),
             begun={**before.begun, record.version: row[0]},
             carried=record.version if row[1] in (True, "true") else before.carried,
-            last_version=max(before.last_version, record.version),
+            last_version=max(before.last_version, record.version, row[4] or 0),
         )
     return stored
 

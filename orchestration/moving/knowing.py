@@ -17,9 +17,9 @@ from substrate.archive import PastRecord, Stored, Trace
 
 type Properties = Mapping[str, Any]
 
-_CLOSING: Final = frozenset(("closed_reason", "closed_by", "closed_source", "closed_key"))
+_CLOSING: Final = frozenset(("closed_reason", "closed_by", "closed_source", "closed_key", "versions"))
 _OF_IDENTITY: Final = ("touched", "versions")
-"""What a memory says of all its records."""
+"""What a memory says of all its records; `versions` may stand on records of links that were closed."""
 
 
 class Known(NamedTuple):

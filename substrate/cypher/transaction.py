@@ -42,7 +42,7 @@ fingerprint of the command with which it began, the version that its identity ca
 and when it was changed last."""
 
 _LINK: Final = (
-    "WHERE e.id = l.id RETURN e.fingerprint, type(e) = 'LINK', a.id, b.id, "
+    "WHERE e.id = l.id RETURN e.fingerprint, type(e) = 'LINK', a.id, b.id, e.versions, "
     f"{link_columns('e')}, {columns_of('e', PROVENANCE)}"
 )
 
@@ -51,7 +51,8 @@ LINKS_OF: Final = Query(
     "UNWIND $links AS l MATCH (a:ConsciousnessNode {id: l.source_id}) "
     f"MATCH (b:ConsciousnessNode {{id: l.target_id}}) WITH l, a, b MATCH (a)-[e:LINK|PAST_LINK]->(b) {_LINK}",
 )
-"""All records of some links that are found through their ends."""
+"""All records of some links that are found through their ends. `versions` is the highest version that the link had
+had when a record of it was written, where that one was never known."""
 
 NAMED_LINKS_OF: Final = Query(
     "named_links_of",

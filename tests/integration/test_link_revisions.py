@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from orchestration import atomic
 from orchestration.deps import Deps
 from orchestration.records import link_name
 from schemas.commands import ANY_COMMAND, Retract
@@ -13,7 +14,7 @@ from schemas.memory import Level, LinkRecord
 from schemas.temporal import to_datetime
 from substrate import reader, rows
 from substrate.graph_schema import graph_name
-from tests.integration.store import ask, day, links, moment, relate, remember, send, stored
+from tests.integration.store import NOW, ask, day, links, moment, relate, remember, send, stored
 
 NATURAL = "a|NEXT|b"
 
@@ -211,3 +212,20 @@ async def test_time_never_goes_back_even_when_the_clock_does(deps: Deps, fresh_c
     base = day(9)
     assert [receipt.created_at for receipt in receipts] == [to_datetime(base + step) for step in range(3)]
     assert [one.energy for one in await links(deps, fresh_citizen)] == [0.2]
+
+
+@pytest.mark.parametrize("own_id", [False, True])
+async def test_a_version_that_a_list_told_and_took_back_is_told_no_second_time(
+    deps: Deps, fresh_citizen: str, own_id: bool
+) -> None:
+    link_id = await joined(deps, fresh_citizen, **({"id": "own"} if own_id else {}))
+    listed = [
+        change(fresh_citizen, "supersede_link", link_id, energy=0.1),
+        change(fresh_citizen, "unrelate", link_id),
+    ]
+    told = [receipt.version or 0 for receipt in await atomic.apply(listed, deps, NOW)]
+    for kind, fields in (("undo_link", {}), ("correct_link", {"energy": 0.2})):
+        (receipt,) = await stored(deps, change(fresh_citizen, kind, link_id, **fields), now=NOW + len(told))
+        assert (receipt.version or 0) > max(told)
+        told.append(receipt.version or 0)
+    assert [one.version for one in await history(deps, fresh_citizen, link_id)] == [1, 2, *told[2:]]
