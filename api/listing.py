@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Annotated, Any, NamedTuple
+from collections.abc import Awaitable, Sequence
+from typing import Annotated, Any, NamedTuple, Protocol
 
 from fastapi import Query
 
@@ -56,7 +56,14 @@ class ListedLinks(Listed):
 MemoriesAsked = Annotated[ListedMemories, Query()]
 LinksAsked = Annotated[ListedLinks, Query()]
 
-type Read = Callable[[Connection, str, Wanted, Place], Awaitable[Page]]
+
+class Read(Protocol):
+    """Reads a page of what it is named after, which a cursor keeps."""
+
+    __name__: str
+
+    def __call__(self, connection: Connection, graph: str, wanted: Wanted, start: Place, /) -> Awaitable[Page]:
+        """The rows from a place on, and where the next page begins."""
 
 
 class Listing(NamedTuple):
@@ -75,14 +82,16 @@ async def page_of(read: Read, asked: Listed, kind: str | None, given: tuple[Runt
     if asked.cursor is None:
         start, scope = Place(), await _fixed(asked, graph, connection, now)
     else:
-        start, scope = _continued(asked, asked.cursor)
+        start, scope = _continued(asked, asked.cursor, read.__name__)
     wanted = Wanted(scope, kind, asked.limit, source=asked.source and asked.source.value, key_id=asked.key_id)
     if isinstance(asked, ListedMemories):
         filters = asked.filters()
         label = await _label_of(asked, filters, (connection, graph), scope)
         wanted = wanted._replace(filters=filter_values(filters), label=label)
     page = await read(connection, graph, wanted, start)
-    after = None if page.after is None else cursor_of(*page.after, scope.valid.start, scope.known.start)
+    if page.after is None:
+        return Listing(page.rows, scope.known.end, None)
+    after = cursor_of(read.__name__, *page.after, scope.valid.start, scope.known.start)
     return Listing(page.rows, scope.known.end, after)
 
 
@@ -108,9 +117,13 @@ async def _fixed(asked: Listed, graph: str, connection: Connection, now: Instant
     return asked.scope(now)
 
 
-def _continued(asked: Listed, cursor: str) -> tuple[Place, Scope]:
-    """The place and the moment of a cursor. Raises InvalidRequest when the request names another moment."""
-    first, behind, valid, known = parts_of(cursor, int, str, int, int)
+def _continued(asked: Listed, cursor: str, what: str) -> tuple[Place, Scope]:
+    """The place and the moment of a cursor. Raises InvalidRequest when the request names another moment, or lists
+    something else.
+    """
+    of, first, behind, valid, known = parts_of(cursor, str, int, str, int, int)
+    if of != what:
+        raise invalid([f"cursor: is of a list of {of}, not of {what}; begin again without a cursor"])
     kept = Scope.at(valid, known)
     named = asked.as_of_time is not None or asked.known_at is not None
     if named and asked.scope(valid) != kept:

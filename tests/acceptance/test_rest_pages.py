@@ -55,6 +55,14 @@ def test_a_cursor_of_another_moment_is_refused(service: Service, citizen: str) -
     assert (answer.status_code, "another moment" in answer.json()["faults"][0]) == (422, True)
 
 
+@pytest.mark.parametrize(("what", "other"), [("memories", "links"), ("links", "memories")])
+def test_a_cursor_of_another_list_is_refused(service: Service, citizen: str, what: str, other: str) -> None:
+    joined(service, citizen)
+    after = get(service, citizen, what, limit=1)["next"]
+    answer = service.http.get(f"/v1/{other}", params={"citizen_id": citizen, "cursor": after})
+    assert (answer.status_code, f"of {what}" in answer.json()["faults"][0]) == (422, True)
+
+
 @pytest.mark.parametrize("address", ["memories/N1/a", "links/N1/a%7CNEXT%7Cb"])
 def test_a_history_comes_in_pages_as_it_was_when_the_first_was_read(
     service: Service, citizen: str, address: str
