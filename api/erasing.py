@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from api.etags import unguarded
 from api.parsing import with_key
 from api.problems import fault_line, invalid
 from api.runtime import Runtime
@@ -40,6 +41,7 @@ async def erase_said(
     raw: dict[str, Any], kind: type[EraseMemory | EraseEpisode | EraseCitizen], writing: Writing
 ) -> ErasureReport:
     """The report of the erasure that `raw` says. Raises InvalidRequest with every fault."""
+    unguarded(writing.if_match, "an erasure")
     try:
         command = kind.model_validate(with_key(raw, writing.key))
     except ValidationError as error:

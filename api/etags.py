@@ -52,6 +52,12 @@ def expecting(raw: Any, if_match: str | None) -> Any:
     return {**raw, "expected_version": int(tag[1])}
 
 
+def unguarded(if_match: str | None, what: str) -> None:
+    """Raises InvalidRequest where `If-Match` comes with what no version guards."""
+    if if_match is not None:
+        raise invalid([f"If-Match guards a change of what was read, not {what}; leave it out"])
+
+
 def _owner(level: object, citizen_id: object, memory_id: object) -> str:
     """What is shared is nobody's: who reads it makes no other tag."""
     names = (level, citizen_id if level == Level.N1 else None, memory_id)

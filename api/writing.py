@@ -12,7 +12,7 @@ from pydantic import Field, PlainValidator
 from api import metrics
 from api.aside import aside
 from api.dependencies import Now, Opened
-from api.etags import IfMatch, expecting
+from api.etags import IfMatch, expecting, unguarded
 from api.needs import Caller
 from api.parsing import MAX_MANY, kind_of, parse_many, parse_one, refused_receipt, with_key
 from api.problems import invalid, refused
@@ -20,7 +20,7 @@ from api.runtime import Runtime
 from orchestration import atomic, insertion
 from schemas.answers import ReceiptList
 from schemas.base import Frozen, Identifier
-from schemas.command import Command, WriteReceipt
+from schemas.command import ChangeCommand, Command, WriteReceipt
 from schemas.commands import KINDS
 from schemas.errors import Fault, Forbidden, NotFound, PreconditionFailed, SubstrateError
 from schemas.link_commands import LINK_COMMANDS
@@ -120,10 +120,12 @@ async def write(raw: Any, kind: type[Command] | None, writing: Writing) -> Respo
 
 async def write_one(raw: Any, kind: type[Command], writing: Writing) -> WriteReceipt:
     """The receipt of a stored command. Raises the problem of a refused one."""
-    guarded = writing.if_match is not None and "expected_version" in kind.model_fields
-    if guarded:
+    guarded = writing.if_match is not None
+    if issubclass(kind, ChangeCommand):
         raw = expecting(raw, writing.if_match)
     command = _allowed(await aside(writing.size, parse_one, with_key(raw, writing.key), kind), writing)
+    if not isinstance(command, ChangeCommand):
+        unguarded(writing.if_match, "what is new")
     [receipt] = await _carry_out([command], writing)
     if receipt.status == "refused":
         stale = guarded and receipt.problem == "conflict"

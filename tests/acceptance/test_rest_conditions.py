@@ -208,3 +208,31 @@ async def test_a_dear_request_counts_as_several() -> None:
 async def test_without_the_redis_that_counts_nothing_is_let_through() -> None:
     with pytest.raises(Unavailable):
         await Rates(AuthSettings.model_validate({"rate_limit_url": "redis://127.0.0.1:1"})).count("a")
+
+
+@pytest.mark.parametrize("condition", ["*", '"1-00000000-0000000000000000"', "nonsense"])
+def test_a_condition_on_what_no_version_guards_is_refused_and_nothing_is_done(
+    service: Service, citizen: str, condition: str
+) -> None:
+    service.remember(citizen, id="m", name="n")
+    memory = {"citizen_id": citizen, "id": "new", "name": "new"}
+    link: dict[str, Any] = {
+        "citizen_id": citizen,
+        "source_id": "m",
+        "target_id": "m",
+        "relation_type": "NEXT",
+        "goal": "g",
+    }
+    link |= {"mindstate": "m", "energy": 0.5, "confidence": 0.5, "emotion_vector": {}}
+    for path, body in (
+        ("memories", memory),
+        ("links", link),
+        ("commands", {**memory, "command": "remember"}),
+        ("memories/N1/m/erase", {"citizen_id": citizen}),
+    ):
+        answer = service.http.post(f"/v1/{path}", json=body, headers={"If-Match": condition})
+        problem = problem_in(answer, 422)
+        assert "If-Match" in problem["faults"][0]
+    listed = service.http.get("/v1/memories", params={"citizen_id": citizen}).json()["memories"]
+    assert [one["node_id"] for one in listed] == ["m"]
+    assert service.http.get("/v1/links", params={"citizen_id": citizen}).json()["links"] == []

@@ -46,7 +46,7 @@ BEYOND: Final = re.compile(
     r"|the signal is empty|command: is one of|is not the `next` of a page|has no direction|^and \d+ more$"
     r"|times must lie between|lies in the past|is said by If-Match|tag of one memory|using discriminator"
     r"|be a valid integer|is configured|the stretch begins: name one|valid_to needs valid_from"
-    r"|leave valid_from and valid_to out"
+    r"|leave valid_from and valid_to out|guards a change of what was read"
 )
 """What JSON Schema does not say: rules of several fields, the years there are, a mark with a default, no 1.0."""
 
