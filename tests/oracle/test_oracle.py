@@ -11,7 +11,7 @@ from api.runtime import Runtime
 from tests.oracle.life import LONG, Life
 
 
-@settings(derandomize=True, max_examples=10, suppress_health_check=LONG)
+@settings(max_examples=10, suppress_health_check=LONG)
 @given(st.randoms(use_true_random=False))
 async def test_the_engine_tells_what_the_oracle_tells(runtime: Runtime, chance: Random) -> None:
     life = Life(runtime)
