@@ -71,7 +71,7 @@ class Ways(Asking):
         window = ever(None, None if known_at is None else known_at + 1)
         due = [of_held(record) for record in self.oracle.seen(window) if record.id == who]
         found: list[Shown] = []
-        acts = iter(self.acts_of(question))
+        acts = iter(self.acts_until(known_at, question))
         while True:
             if question.widely:
                 links = await seen_or_none(link_history(LinkPlace(Level.N1, who), asked, self.runtime, self.now))
@@ -109,6 +109,10 @@ class Ways(Asking):
     def acts_of(self, question: Question) -> tuple[Act, ...]:
         """What is written between the pages: nothing while a moment is asked about that is still to come."""
         return () if self.clock() < self.seen_by(question).known_from < END_OF_TIME - 1 else question.acts
+
+    def acts_until(self, known_at: int | None, question: Question) -> tuple[Act, ...]:
+        """The same where only a moment of knowing may be named."""
+        return () if known_at is not None and known_at > self.clock() else question.acts
 
     def clock(self) -> int:
         """The last moment that is known."""
@@ -168,7 +172,7 @@ class Ways(Asking):
         known_at = None if question.known is None else self.instant(question.known)
         times = {} if known_at is None else {"known_at": to_datetime(known_at)}
         at_once = await self.changes(OfLearning(limit=MOST, **times), ())
-        acts = () if known_at is not None and known_at > self.clock() else question.acts
+        acts = self.acts_until(known_at, question)
         paged = await self.changes(OfLearning(limit=question.limit, **times), acts)
         self.compare(f"learnt as known at {known_at}", paged, at_once)
         if known_at is not None and known_at <= self.oracle.clock:
