@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from schemas.temporal import to_datetime, to_instant
+from substrate.filtering import UNFILTERED
 from tests.oracle.held import Window, ever, moment, present
 from tests.oracle.histories import NAMES, Act, Forget, Instant, Question
 from tests.oracle.telling import Telling
@@ -55,7 +56,7 @@ class Asking(Telling):
     def values(self, question: Question) -> dict[str, Any]:
         window = self.window(question)
         felt = {"min_energy": question.min_energy, "min_confidence": 0.0, "required_emotions": []}
-        return {**window._asdict(), **felt}
+        return {**window._asdict(), **felt, **UNFILTERED}
 
     def words_of(self, question: Question) -> str:
         return f"{question} at {self.window(question)}"
