@@ -354,6 +354,18 @@ async def test_an_undo_in_a_list_needs_the_trust_of_what_it_brings_back(deps: De
     assert len(before) == len(await history(deps, fresh_citizen, "a")) == 1
 
 
+async def test_an_undo_in_a_list_needs_the_trust_of_who_withdrew_what_it_brings_back(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    commands: list[dict[str, Any]] = [
+        {"command": "remember", "id": "a", "name": "a", "source": "ingestion"},
+        {"command": "retract", "id": "a"},
+        {"command": "undo", "id": "a", "source": "ingestion"},
+    ]
+    receipts = await atomic.apply([said(fresh_citizen, **one) for one in commands], deps, NOW)
+    assert [one.problem for one in receipts] == ["not-applied", "not-applied", "not-trusted"]
+
+
 async def test_what_a_list_withdrew_of_its_own_is_told_as_retracted(deps: Deps, fresh_citizen: str) -> None:
     commands: list[dict[str, Any]] = [
         {"command": "remember", "id": "a", "name": "a"},
