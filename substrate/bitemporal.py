@@ -14,6 +14,7 @@ from typing import Any, Final
 from schemas.memory import InvalidationReason, Source
 from schemas.temporal import END_OF_TIME, Instant, Period, Scope, to_datetime
 
+NOTHING_HOLDS: Final = "nothing of it is known at"
 REPAIR_PREFIX: Final = "repair-"
 """How the id of a repair begins: it mends what no command leaves, so no undo brings that back."""
 
@@ -132,7 +133,7 @@ def _told(moment: Instant) -> str:
 
 def _unknown(moment: Instant, open_ones: Open) -> str:
     nearest = _stretch(held_at(open_ones, moment))
-    return f"nothing of it is known at {_told(moment)}: the nearest record holds {nearest}"
+    return f"{NOTHING_HOLDS} {_told(moment)}: the nearest record holds {nearest}"
 
 
 def _stretch(record: Record) -> str:

@@ -111,8 +111,14 @@ class Turns:
         if task.done():
             return task.result()
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._over)
         return await asyncio.shield(task)
+
+    def _over(self, task: asyncio.Task[Any]) -> None:
+        """Work has ended; whether well or not is the caller's to see, and nobody's when that one has left."""
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()
 
     async def _carried_out[Answer](self, asker: Asker, work: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
         _HELD.set((*_HELD.get(), self))  # in the task's own context

@@ -35,6 +35,7 @@ from schemas.errors import Conflict, InvalidRequest, NotFound, SubstrateError, o
 from schemas.memory import ConsciousnessNode, Level
 from schemas.paging import MOST
 from schemas.stream import LEVEL_NAMES
+from substrate.bitemporal import NOTHING_HOLDS
 
 TOGETHER: Final = 50
 """Puts that are stored as a whole: each takes up to two commands of an atomic list."""
@@ -134,7 +135,7 @@ class SubstrateStore(BaseStore):
         receipts = self._send(said, atomic=True)
         refused = [one for one in receipts if one.status == "refused" and one.problem != "not-applied"]
         for receipt in refused:
-            if receipt.problem not in _MEANWHILE:
+            if receipt.problem not in _MEANWHILE and not _is_gone(receipt):
                 raise _error_of(receipt)
         return not refused
 
@@ -203,6 +204,11 @@ class SubstrateStore(BaseStore):
             if found.next is None:
                 return
             asked["cursor"] = found.next
+
+
+def _is_gone(receipt: WriteReceipt) -> bool:
+    """Whether somebody else withdrew the item, so that nothing of it holds now."""
+    return receipt.problem == "invalid-request" and any(NOTHING_HOLDS in fault for fault in receipt.faults)
 
 
 def _error_of(receipt: WriteReceipt) -> SubstrateError:
