@@ -153,13 +153,13 @@ async def test_a_migration_broken_off_anywhere_is_completed_by_the_next_to_open(
     for allowed in count():
         left = allowed
 
-        async def breaking(name: str, words: Any) -> Any:
+        async def breaking(name: str, words: Any, send: Any = None) -> Any:
             nonlocal left
             if words[0] != "GRAPH.RO_QUERY":
                 left -= 1
                 if left < 0:
                     raise ConnectionResetError
-            return await run(name, words)
+            return await run(name, words, send)
 
         monkeypatch.setattr(deps.connection, "_run", breaking)
         try:
