@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -13,6 +14,11 @@ from tests.scripted_model import ScriptedModel, scripted_model
 # No test depends on speed: neither a slow example nor slow making of one is a failure.
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")
+
+# A shell has what it starts in the background ignore these; programs that a test interrupts must hear them.
+for _sign, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(_sign) is signal.SIG_IGN:
+        signal.signal(_sign, _usual)
 
 MEASURE = "COVERAGE_PROCESS_CONFIG"
 """The variable that has a Python process measure what of the code it runs."""
