@@ -169,7 +169,7 @@ def test_the_tools_of_mcp_answer_too(spoilt: Spoilt) -> None:
         return dict(result["structuredContent"])
 
     recalled = call("recall", query="apple tree orchard")
-    assert {one["id"] for one in recalled["memories"]} == {"first", "spoilt", "last"}
+    assert {one["id"] for one in recalled["memories"]} >= {"first", "spoilt", "last"}
     assert names_it(recalled["degraded"])
     assert names_it(call("wake", energy=0.5, emotions={"joy": 0.9})["degraded"])
     assert names_it(call("history", id="spoilt")["degraded"])
