@@ -31,7 +31,7 @@ def tea(client: Substrate, citizen: str) -> str:
 
 async def test_a_retriever_is_awaited_on_the_client_that_is_awaited(service: Service, tea: str) -> None:
     async with AsyncSubstrate(service.url, ADMIN_KEY) as client:
-        retriever = SubstrateRetriever(client, tea)
+        retriever = SubstrateRetriever(client, tea, query_levels=["N1"])
         assert [one.node.metadata["node_id"] for one in await retriever.aretrieve("tea")] == ["tea"]
         with pytest.raises(InvalidRequest, match="aretrieve"):
             retriever.retrieve("tea")
@@ -42,9 +42,9 @@ async def test_both_clients_give_a_retriever_the_same(client: Substrate, service
         texts = [
             [one.get_content() for one in found]
             for found in (
-                SubstrateRetriever(client, tea).retrieve("tea"),
-                await SubstrateRetriever(client, tea).aretrieve("tea"),
-                await SubstrateRetriever(awaited, tea).aretrieve("tea"),
+                SubstrateRetriever(client, tea, query_levels=["N1"]).retrieve("tea"),
+                await SubstrateRetriever(client, tea, query_levels=["N1"]).aretrieve("tea"),
+                await SubstrateRetriever(awaited, tea, query_levels=["N1"]).aretrieve("tea"),
             )
         ]
     assert texts == [["Tea: Tom takes it black."]] * 3
@@ -52,16 +52,16 @@ async def test_both_clients_give_a_retriever_the_same(client: Substrate, service
 
 async def test_a_query_that_is_too_long_is_asked_by_its_beginning(client: Substrate, tea: str) -> None:
     long = "How does Tom take his tea? " + "and so on " * 5000
-    found = await SubstrateRetriever(client, tea).aretrieve(long)
+    found = await SubstrateRetriever(client, tea, query_levels=["N1"]).aretrieve(long)
     assert [one.node.metadata["node_id"] for one in found] == ["tea"]
     assert found[0].node.metadata["asked"] == f"of {len(long.strip()):,} characters the first 20,000 were asked"
-    assert "asked" not in SubstrateRetriever(client, tea).retrieve("tea")[0].node.metadata
+    assert "asked" not in SubstrateRetriever(client, tea, query_levels=["N1"]).retrieve("tea")[0].node.metadata
 
 
 async def test_an_agents_turn_does_not_fail_for_what_cannot_be_asked_or_stored(
     client: Substrate, tea: str
 ) -> None:
-    assert SubstrateRetriever(client, tea).retrieve(" \x00 ") == []
+    assert SubstrateRetriever(client, tea, query_levels=["N1"]).retrieve(" \x00 ") == []
     block = SubstrateMemoryBlock(client=client, citizen_id=tea)
     assert await block.aget([ChatMessage(role="user", content=" \n")]) == ""
     await block.aput(
