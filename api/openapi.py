@@ -82,9 +82,9 @@ def _name_kinds(document: Document) -> None:
     ends with `Command`.
     """
     schemas = document["components"]["schemas"]
-    choices = [part for part in _parts(document) if "discriminator" in part]
+    choices = [part for part in parts(document) if "discriminator" in part]
     chosen = {id(part) for choice in choices for part in choice["oneOf"]}
-    alone = {part["$ref"] for part in _parts(document) if "$ref" in part and id(part) not in chosen}
+    alone = {part["$ref"] for part in parts(document) if "$ref" in part and id(part) not in chosen}
     for choice in choices:
         field, mapping = choice["discriminator"]["propertyName"], choice["discriminator"]["mapping"]
         for value, ref in mapping.items():
@@ -97,9 +97,9 @@ def _name_kinds(document: Document) -> None:
         choice["oneOf"] = [{"$ref": ref} for ref in mapping.values()]
 
 
-def _parts(value: Any) -> Iterator[Document]:
+def parts(value: Any) -> Iterator[Document]:
     """Every object of the document."""
     if isinstance(value, dict):
         yield value
     for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from _parts(part)
+        yield from parts(part)

@@ -207,15 +207,20 @@ async def quick(crowd: Crowd | None = None) -> AsyncIterator[int]:
         await serves
 
 
+async def heard_out(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bytes:
+    """What the server says until it ends the connection, on which one byte after another is sent."""
+    heard = asyncio.create_task(reader.read())
+    while not heard.done():
+        writer.write(b"x")
+        await asyncio.wait([heard], timeout=0.02)
+    return await heard
+
+
 async def test_a_head_that_comes_byte_by_byte_is_ended() -> None:
     async with quick() as port, asyncio.timeout(LIMIT_S):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"GET / HTTP/1.1\r\nX-Long: ")
-        heard = asyncio.create_task(reader.read())
-        while not heard.done():
-            writer.write(b"x")
-            await asyncio.wait([heard], timeout=0.02)
-        assert (await heard).startswith(b"HTTP/1.1 408")
+        assert (await heard_out(reader, writer)).startswith(b"HTTP/1.1 408")
         writer.close()
 
 
@@ -224,12 +229,8 @@ async def test_a_second_head_that_comes_byte_by_byte_is_ended_too() -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"GET / HTTP/1.1\r\nHost: x\r\nX-API-Key: good\r\n\r\n")
         assert (await reader.readuntil(b"ok")).startswith(b"HTTP/1.1 200")
-        heard = asyncio.create_task(reader.read())
         writer.write(b"GET / HTTP/1.1\r\nX-Long: ")
-        while not heard.done():
-            writer.write(b"x")
-            await asyncio.wait([heard], timeout=0.02)
-        assert (await heard).startswith(b"HTTP/1.1 408")
+        assert (await heard_out(reader, writer)).startswith(b"HTTP/1.1 408")
         writer.close()
 
 
@@ -237,10 +238,7 @@ async def test_a_body_that_nobody_asked_for_is_not_heard_to_its_end() -> None:
     async with quick() as port, asyncio.timeout(LIMIT_S):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n")
-        heard = asyncio.create_task(reader.read())
-        while not heard.done():
-            writer.write(b"x")
-            await asyncio.wait([heard], timeout=0.02)
+        await heard_out(reader, writer)
         writer.close()
 
 

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
 from api.app import create_app
-from api.openapi import operations
+from api.openapi import operations, parts
 from api.problems import MEDIA_TYPE
 from schemas.settings import Settings
 
 DOCUMENT: Final = create_app(Settings()).openapi()
 SCHEMAS: Final = DOCUMENT["components"]["schemas"]
-
-
-def parts(value: Any) -> Iterator[dict[str, Any]]:
-    """Every object of the document."""
-    if isinstance(value, dict):
-        yield value
-    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from parts(part)
 
 
 def test_each_operation_has_a_name_that_is_a_word_of_every_language() -> None:
