@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 QUESTIONS: Final = frozenset(("/v1/retrieve", "/v1/wake", "/v1/resonate", "/v1/associate", "/v1/upkeep/sweep"))
 """What is asked by POST."""
 BODILESS: Final = frozenset(("GET", "HEAD"))
+_LENGTHS: Final = frozenset((b"content-length", b"transfer-encoding"))
 LEFT: Final = 499
 """The status of a request whose caller left, as nginx has it; only logs and metrics ever see it."""
 
@@ -53,8 +54,8 @@ class _Question:
 
     async def answer(self, app: ASGIApp, scope: Scope) -> None:
         """Have the application answer, as long as the caller is there."""
-        if scope["method"] in BODILESS:
-            self._first = await self._from_caller()
+        if scope["method"] in BODILESS and not _LENGTHS.intersection(name for name, _ in scope["headers"]):
+            self._first = await self._from_caller()  # at once: with no length there is no body to wait for
         self._work = asyncio.create_task(_awaited(app, scope, self._receive, self._send))
         if self._first is not None:
             self._watch_after(self._first)

@@ -166,6 +166,14 @@ def test_what_everybody_may_see_is_answered_before_a_body_is_sent_for_it(served:
         assert client.recv(65536).startswith(b"HTTP/1.1 200")
 
 
+def test_a_question_whose_body_does_not_come_is_given_up(served: Served) -> None:
+    with served.connect() as client:
+        client.settimeout(LIMIT_S)
+        head = f"GET /v1/citizens/nobody/state HTTP/1.1\r\nHost: localhost\r\n{KEYED}\r\nContent-Length: 9\r\n\r\n"
+        client.sendall(head.encode())
+        assert client.recv(65536).startswith(b"HTTP/1.1 ")
+
+
 async def answer(scope: Scope, receive: Receive, send: Send) -> None:
     """Say who called; whoever says nothing of a key is nobody."""
     scope["state"]["caller"] = dict(scope["headers"]).get(b"x-api-key")
