@@ -1,12 +1,16 @@
-"""Semantic coherence of the suggested paths, from the embeddings of neighbours on them (003, component 4)."""
+"""Adds to an assembled stream what needs the store: path coherence, energy feedback, stage times (003, 4)."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
+from orchestration.citizen import with_feedback
 from orchestration.deps import Deps
 from orchestration.traversal.paths import level_of
+from orchestration.view import View
 from schemas.errors import Fault, StoreTimeout
 from schemas.memory import Level
 from schemas.stream import ConsciousnessStream
@@ -14,6 +18,51 @@ from schemas.thought import TraversalPath
 from substrate import reader
 
 type Pair = tuple[str, str]
+
+
+class Stages:
+    """Wall time of each stage, in milliseconds."""
+
+    def __init__(self) -> None:
+        self._last = self._begun = time.perf_counter()
+        self.spent: dict[str, float] = {}
+
+    def end(self, stage: str) -> None:
+        """The stage ends here."""
+        here = time.perf_counter()
+        self.spent[stage] = round((here - self._last) * 1000, 3)
+        self._last = here
+
+    def total(self) -> float:
+        """Milliseconds since the beginning."""
+        return round((self._last - self._begun) * 1000, 3)
+
+
+class ActsOn(NamedTuple):
+    """The citizen's energy that a stream may change: as the request says it, None for the one that is kept."""
+
+    energy: float | None
+
+
+async def completed(
+    stream: ConsciousnessStream,
+    store: tuple[View, Deps],
+    stages: Stages,
+    acts_on: ActsOn | None,
+) -> ConsciousnessStream:
+    """The stream with what the store adds: coherence of its paths, energy feedback if asked for, its times."""
+    view, deps = store
+    if stream.traversal_graph.suggested_paths:
+        stream = await with_coherence(stream, view.names, deps)
+    if acts_on is not None:
+        stream = await with_feedback(stream, acts_on.energy, deps, view.now)
+    stages.end("completion")
+    return stream.model_copy(update={"retrieval_latency_ms": stages.total(), "stage_ms": stages.spent})
+
+
+async def others() -> None:
+    """Let other requests go on: this process has one core, and one large answer takes it for long."""
+    await asyncio.sleep(0)
 
 
 async def with_coherence(

@@ -8,21 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from hashlib import blake2b
+from datetime import datetime, timedelta
 from typing import Any, Final
 
+from orchestration.people import identifier, person_id
 from schemas.commands import Command, Relate, Remember
 from schemas.memory import ResolutionState, Source
-from substrate.text import name_key
+from schemas.temporal import long_date
 
 IN_ORDER: Final = "keep the conversation in order"
 WHO_SAID: Final = "remember who said it"
 STEP: Final = timedelta(seconds=1)
 """Between turns whose own times are not known: enough to keep them in order."""
-
-_MAX_IDENTIFIER = 200
-_DIGEST = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,21 +90,6 @@ class Episode:
         return commands(self)
 
 
-def identifier(text: str) -> str:
-    """A valid id close to `text`: what an id may not hold is replaced, and a digest keeps it unique."""
-    plain = "".join("_" if char in "|\n\r\t" or not char.isprintable() else char for char in text)
-    if plain == text and len(text) <= _MAX_IDENTIFIER and text == text.strip() != "":
-        return text
-    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).hexdigest()
-    return f"{plain[: _MAX_IDENTIFIER - 2 * _DIGEST - 1].strip()}~{digest}"
-
-
-def person_id(speaker: str) -> str:
-    """The id of the person who speaks: the same in every episode of a citizen."""
-    key = name_key(speaker).replace(" ", "_")
-    return identifier(f"person:{key}" if key else f"person:{speaker}")
-
-
 def commands(episode: Episode) -> Iterator[Command]:
     """The commands of an episode: per session its node, its turns, the people as they first speak, links.
 
@@ -149,12 +131,6 @@ def _first_met(episode: Episode) -> dict[str, datetime]:
             if time is not None:
                 met[speaker] = min(time, met.get(speaker, time))
     return met
-
-
-def long_date(moment: datetime) -> str:
-    """A date as people write it: "8 May 2023", in UTC."""
-    utc = moment.astimezone(UTC)
-    return f"{utc.day} {utc:%B %Y}"
 
 
 def valid_from(time: datetime | None) -> dict[str, Any]:

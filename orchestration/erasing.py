@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from uuid import uuid4
 
 from orchestration.deps import Deps
-from orchestration.episodes import identifier
+from orchestration.people import identifier
 from orchestration.records import stored_tag_names
 from schemas.erasure import Erase, EraseEpisode, EraseMemory, ErasureReport, Removed
 from schemas.errors import Conflict, NotFound

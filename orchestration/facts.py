@@ -15,11 +15,11 @@ from typing import Final
 from orchestration import insertion, records
 from orchestration.deps import Deps
 from orchestration.entity_extraction import memories_called
-from orchestration.episodes import Episode, identifier, person_id
+from orchestration.episodes import Episode
 from orchestration.extraction import facts
 from orchestration.extraction.facts import Claim, Said
 from orchestration.formats.intake import Intake
-from orchestration.people import written
+from orchestration.people import identifier, person_id, written
 from orchestration.speakers import met
 from schemas.command import Writer
 from schemas.commands import Remember

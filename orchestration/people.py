@@ -11,9 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Final, NamedTuple
 
-from orchestration.episodes import Episode, identifier, person_id
+from substrate.text import name_key
 
 MOST_NOTES: Final = 50
+
+_MAX_IDENTIFIER = 200
+_DIGEST = 10
 
 
 class Met(NamedTuple):
@@ -21,6 +24,21 @@ class Met(NamedTuple):
 
     ids: Mapping[str, str]
     notes: tuple[str, ...] = ()
+
+
+def identifier(text: str) -> str:
+    """A valid id close to `text`: what an id may not hold is replaced, and a digest keeps it unique."""
+    plain = "".join("_" if char in "|\n\r\t" or not char.isprintable() else char for char in text)
+    if plain == text and len(text) <= _MAX_IDENTIFIER and text == text.strip() != "":
+        return text
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).hexdigest()
+    return f"{plain[: _MAX_IDENTIFIER - 2 * _DIGEST - 1].strip()}~{digest}"
+
+
+def person_id(speaker: str) -> str:
+    """The id of the person who speaks: the same in every episode of a citizen."""
+    key = name_key(speaker).replace(" ", "_")
+    return identifier(f"person:{key}" if key else f"person:{speaker}")
 
 
 def written(name: str) -> str:
@@ -34,11 +52,6 @@ def ids_of(name: str) -> tuple[str, str]:
     plain = person_id(name)
     digest = blake2b(written(name).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
     return plain, identifier(f"{plain}~{digest}")
-
-
-def speakers_of(episode: Episode) -> list[str]:
-    """The names of those who speak, in the order in which they first do."""
-    return list(dict.fromkeys(turn.speaker for session in episode.sessions for turn in session.turns))
 
 
 def told_apart(speakers: Sequence[str], known: Mapping[str, Sequence[str]]) -> Met:

@@ -8,8 +8,8 @@ from orchestration.activation.engine import Activation
 from orchestration.activation.found import Found, Key
 from orchestration.activation.ranking import Score
 from orchestration.activation.relevance import lexical_text
+from orchestration.algorithms import RELEVANCE_SHARE, jaccard
 from orchestration.assembly.budget import reciprocal_ranks
-from orchestration.resonance import RELEVANCE_SHARE, jaccard
 from substrate.text import stems
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from orchestration.algorithms import RELEVANCE_SHARE, jaccard
 from orchestration.plurality import over_weeks
 from schemas.memory import ConsciousnessNode, Level
 from schemas.signal import CHANNELS, Channel, Resonance, Weights
@@ -20,8 +21,6 @@ UNSATISFIED: Final = 0.3
 """Below this satisfaction a drive takes part in the signal (002)."""
 A_EMOTION: Final = 2
 """So many memories of one emotion come before any other of it (002, post-scoring)."""
-RELEVANCE_SHARE: Final = 0.7
-"""λ of maximal marginal relevance (Carbonell and Goldstein 1998); 002 names none."""
 JUST_SHOWN: Final = 0.2
 DAY: Final = 86_400_000_000
 _DIGITS: Final = 6
@@ -133,8 +132,3 @@ def diverse(echoes: Sequence[Echo], before: Sequence[Echo] = ()) -> Iterator[Ech
             max(near, jaccard(echo.around, chosen.around)) for echo, near in zip(left, nearest, strict=True)
         ]
         yield chosen
-
-
-def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
-    """The share of what both have of what either has; 0 for two that have nothing."""
-    return len(left & right) / len(left | right) if left or right else 0.0

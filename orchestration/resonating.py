@@ -10,9 +10,8 @@ from orchestration import resonance, six_queries
 from orchestration.activation.found import ID
 from orchestration.deps import Deps
 from orchestration.plural_queries import draw
-from orchestration.retrieval import NO_EMBEDDER
 from orchestration.signals import Built, build
-from orchestration.view import Where, look
+from orchestration.view import NO_EMBEDDER, Where, look
 from orchestration.whereabouts import Whereabouts, look_around
 from schemas.errors import Fault, InvalidRequest, Unavailable
 from schemas.memory import Level

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from orchestration import plural_queries, six_queries
 from orchestration.activation.engine import Asker, activate
@@ -14,8 +12,7 @@ from orchestration.activation.found import Found
 from orchestration.activation.fusion import Fusion
 from orchestration.assembly.framing import of_intention
 from orchestration.assembly.stream import Account, assemble
-from orchestration.citizen import with_feedback
-from orchestration.coherence import with_coherence
+from orchestration.coherence import ActsOn, Stages, completed, others
 from orchestration.deps import Deps
 from orchestration.entity_extraction import look_up_words, suggest, with_suggested
 from orchestration.lexicon import Lexicon
@@ -23,9 +20,9 @@ from orchestration.plurality import lifted
 from orchestration.question import Question, read, without_names
 from orchestration.records import tag_names
 from orchestration.rerank import reranked
-from orchestration.six_queries import Reach
+from orchestration.six_queries import MIN_POOL, Reach
 from orchestration.versions import with_versions
-from orchestration.view import View, look
+from orchestration.view import NO_EMBEDDER, View, look
 from schemas.errors import Fault, StoreTimeout, Unavailable
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
@@ -34,30 +31,7 @@ from schemas.temporal import Instant, Scope, to_datetime, to_instant
 from substrate import reader
 from substrate.filtering import Narrow
 
-MIN_POOL = 40
-"""Candidates of each query at least: ordering needs more to choose from than a short answer shows."""
-
-NO_EMBEDDER = "no embedder is configured: memories are found by words, names and links"
-
 _INSTANTS = ("as_of_time", "known_at", "time_range_start", "time_range_end")
-
-
-class Stages:
-    """Wall time of each stage, in milliseconds."""
-
-    def __init__(self) -> None:
-        self._last = self._begun = time.perf_counter()
-        self.spent: dict[str, float] = {}
-
-    def end(self, stage: str) -> None:
-        """The stage ends here."""
-        here = time.perf_counter()
-        self.spent[stage] = round((here - self._last) * 1000, 3)
-        self._last = here
-
-    def total(self) -> float:
-        """Milliseconds since the beginning."""
-        return round((self._last - self._begun) * 1000, 3)
 
 
 async def retrieve_consciousness_context(
@@ -134,33 +108,6 @@ def asker_of(intention: RetrievalIntention, question: Question) -> Asker:
         question,
         intention.current_goal,
     )
-
-
-async def others() -> None:
-    """Let other requests go on: this process has one core, and one large answer takes it for long."""
-    await asyncio.sleep(0)
-
-
-class ActsOn(NamedTuple):
-    """The citizen's energy that a stream may change: as the request says it, None for the one that is kept."""
-
-    energy: float | None
-
-
-async def completed(
-    stream: ConsciousnessStream,
-    store: tuple[View, Deps],
-    stages: Stages,
-    acts_on: ActsOn | None,
-) -> ConsciousnessStream:
-    """The stream with what the store adds: coherence of its paths, energy feedback if asked for, its times."""
-    view, deps = store
-    if stream.traversal_graph.suggested_paths:
-        stream = await with_coherence(stream, view.names, deps)
-    if acts_on is not None:
-        stream = await with_feedback(stream, acts_on.energy, deps, view.now)
-    stages.end("completion")
-    return stream.model_copy(update={"retrieval_latency_ms": stages.total(), "stage_ms": stages.spent})
 
 
 async def look_up_and_embed(

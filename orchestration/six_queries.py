@@ -46,6 +46,9 @@ COMMON_WORD_SHARE = 0.2
 BROAD_POOL, BROAD_EXPANDED = 160, 60
 """For a broad question: its answer is not among the nearest alone."""
 
+MIN_POOL = 40
+"""Candidates of each query at least: ordering needs more to choose from than a short answer shows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reach:

@@ -9,11 +9,11 @@ from typing import Final
 
 from orchestration import insertion, people
 from orchestration.deps import Deps
-from orchestration.episodes import Episode, long_date
+from orchestration.episodes import Episode
 from orchestration.formats.intake import Ingestible
 from schemas.commands import Correct, Remember, WriteReceipt
 from schemas.memory import Level, Source
-from schemas.temporal import Instant, to_instant
+from schemas.temporal import Instant, long_date, to_instant
 from substrate import reader
 from substrate.graph_schema import graph_name
 
@@ -28,7 +28,7 @@ async def met(item: Ingestible, deps: Deps) -> tuple[Ingestible, tuple[str, ...]
     """
     if not isinstance(item, Episode):
         return item, ()
-    speakers = people.speakers_of(item)
+    speakers = speakers_of(item)
     graph = graph_name(Level.N1, item.citizen_id)
     known: dict[str, list[str]] = {}
     if await deps.graphs.for_reading(graph):
@@ -79,3 +79,8 @@ async def _since(person: Remember, person_id: str, met: datetime, given: tuple[D
 
 def _failure(receipt: WriteReceipt) -> str | None:
     return None if receipt.status == "stored" else "; ".join(receipt.faults)
+
+
+def speakers_of(episode: Episode) -> list[str]:
+    """The names of those who speak, in the order in which they first do."""
+    return list(dict.fromkeys(turn.speaker for session in episode.sessions for turn in session.turns))

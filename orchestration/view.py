@@ -15,6 +15,8 @@ from schemas.temporal import END_OF_TIME, Instant, Scope
 from substrate import reader
 from substrate.graph_schema import graph_name
 
+NO_EMBEDDER = "no embedder is configured: memories are found by words, names and links"
+
 
 class Where(NamedTuple):
     """A graph, and whether its past side is asked too."""

@@ -20,9 +20,9 @@ from orchestration.activation.resolutions import Resolution
 from orchestration.activation.waking import Answer, Sought
 from orchestration.assembly.framing import of_state
 from orchestration.assembly.stream import Account, assemble
+from orchestration.coherence import ActsOn, Stages, completed, others
 from orchestration.deps import Deps
 from orchestration.plurality import lifted
-from orchestration.retrieval import ActsOn, Stages, completed, others
 from orchestration.traversal.probability import State
 from orchestration.view import View, look
 from orchestration.waking_queries import Meaning, goes_by_goal, scope_of, six

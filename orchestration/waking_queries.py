@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from orchestration import six_queries
 from orchestration.activation import waking as scoring
 from orchestration.plural_queries import pools
-from orchestration.retrieval import MIN_POOL
+from orchestration.six_queries import MIN_POOL
 from orchestration.view import View, Where
 from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.memory import ResolutionState

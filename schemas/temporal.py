@@ -164,3 +164,9 @@ def _readable(moment: object) -> object:
 
 Moment = Annotated[datetime, BeforeValidator(_readable), AfterValidator(_storable)]
 """A datetime that can be stored. One without a zone is taken as UTC by `schemas.base.Request`, which says so."""
+
+
+def long_date(moment: datetime) -> str:
+    """A date as people write it: "8 May 2023", in UTC."""
+    utc = moment.astimezone(UTC)
+    return f"{utc.day} {utc:%B %Y}"

@@ -9,11 +9,10 @@ from rich.rule import Rule
 from rich.text import Text
 
 from api.cli import thought, words
-from orchestration.episodes import long_date
 from schemas.intention import RetrievalIntention
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
 from schemas.stream import LEVEL_NAMES, ConsciousnessStream
-from schemas.temporal import TemporalMode
+from schemas.temporal import TemporalMode, long_date
 
 FOCUS_CHARACTERS = 1500
 NAMES_IN_BACKGROUND = 30

@@ -7,8 +7,8 @@ from rich.rule import Rule
 from rich.text import Text
 
 from api.cli import words
-from orchestration.episodes import long_date
 from schemas.stream import ConsciousnessStream
+from schemas.temporal import long_date
 from schemas.thought import ResolutionPattern, TemporalDissonance, TraversalPath
 
 MOST_PATHS = 3

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from orchestration.episodes import long_date
 from schemas.memory import STORED_DEFAULTS, ConsciousnessNode, ResolutionState
+from schemas.temporal import long_date
 
 STATES: Final = {
     ResolutionState.RESOLVED: "resolved",

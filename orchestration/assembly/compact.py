@@ -8,10 +8,10 @@ from typing import Final
 
 from orchestration.assembly.shown import one_line as _one_line
 from orchestration.assembly.shown import whose
-from orchestration.episodes import long_date
 from orchestration.traversal.paths import STATES, called, relation_words
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.stream import ConsciousnessStream
+from schemas.temporal import long_date
 from schemas.thought import TemporalDissonance
 
 NOTHING: Final = "No memories were found."

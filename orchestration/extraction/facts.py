@@ -9,8 +9,9 @@ from typing import Annotated, Final, NamedTuple
 import orjson
 from pydantic import BaseModel, ConfigDict, Field
 
-from orchestration.episodes import Episode, identifier
+from orchestration.episodes import Episode
 from orchestration.extraction.names import MAX_KIND
+from orchestration.people import identifier
 from schemas.base import Name
 from schemas.link_commands import RelationType
 from substrate.language_models.model import Message

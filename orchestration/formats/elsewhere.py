@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from orchestration.episodes import identifier
 from orchestration.formats.commands import CommandFile
 from orchestration.formats.intake import File, Given, Intake
 from orchestration.formats.reading import Format, Reader, fault, kind
+from orchestration.people import identifier
 from schemas.commands import ANY_COMMAND, Command
 from schemas.memory import Source
 

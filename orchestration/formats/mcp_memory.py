@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from orchestration.episodes import identifier
 from orchestration.formats.elsewhere import Said, intake, joined, listed, relate, relation, shown_name
 from orchestration.formats.intake import File, Given, Intake
 from orchestration.formats.reading import Format, Reader, entries, fault
+from orchestration.people import identifier
 
 FORM: Final = Format(
     "mcp-memory",

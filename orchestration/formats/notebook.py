@@ -8,7 +8,8 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any, Final
 
-from orchestration.episodes import identifier, link, valid_from
+from orchestration.episodes import link, valid_from
+from orchestration.people import identifier
 from schemas.commands import Command, Remember
 from schemas.memory import Source
 

@@ -11,9 +11,10 @@ import pytest
 
 from api.runtime import now
 from orchestration.deps import Deps
-from orchestration.episodes import Episode, Session, Turn, person_id
+from orchestration.episodes import Episode, Session, Turn
 from orchestration.formats import File, Given, Intake, parse
 from orchestration.ingest import chunks, ingest
+from orchestration.people import person_id
 from schemas.answers import IngestReport
 from schemas.commands import Relate, Remember
 from schemas.errors import InvalidRequest

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.episodes import Episode, Session, Turn, commands, identifier, person_id
+from orchestration.episodes import Episode, Session, Turn, commands
+from orchestration.people import identifier, person_id
 from schemas.commands import Relate, Remember
 from schemas.memory import ResolutionState, Source
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestration.algorithms import jaccard
 from orchestration.resonance import (
     A_EMOTION,
     DAY,
@@ -16,7 +17,6 @@ from orchestration.resonance import (
     at_most_two,
     diverse,
     effective_weights,
-    jaccard,
     shown,
     suppression,
 )
