@@ -93,7 +93,7 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.opening = Opening(failed, waiting)
+        app.state.opening = Opening[Keyring](failed, waiting)
         async with app.state.opening.held(opened):
             yield
             await app.state.ingestions.close()
@@ -116,7 +116,7 @@ def create_app(
     )
     traces = _traces(settings.server)
     app.state.open = settings.auth.open
-    app.state.opening = Opening(failed, waiting)
+    app.state.opening = Opening[Keyring](failed, waiting)
     app.state.exports = Exports()
     app.state.ingestions = Ingestions()
     app.add_middleware(Leaving)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from api.auth import Keyring
 from api.opening import Opening
 from api.runtime import Runtime
 from schemas.temporal import Instant
@@ -13,7 +14,7 @@ from schemas.temporal import Instant
 
 async def open_runtime(request: Request) -> Runtime:
     """The store and the embedder that the application holds open. Raises Unavailable until they are."""
-    opening: Opening = request.app.state.opening
+    opening: Opening[Keyring] = request.app.state.opening
     return opening.store()[0]
 
 

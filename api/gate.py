@@ -7,20 +7,19 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection, Iterator
-from ipaddress import ip_address
+from collections.abc import Collection
 from typing import Final
 from uuid import uuid4
 
-from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api import metrics, observability
 from api.auth import OPEN, Keyring, challenge, tried
 from api.heads import LONGEST_TARGET, check_head, is_long, shows_key
 from api.leaving import LEFT
+from api.messages import Answered, bodiless, is_loopback, is_public
 from api.needs import Caller
 from api.opening import Opening
 from api.origins import address_of, check_origin, neighbourhood
@@ -29,11 +28,6 @@ from api.rates import Rates, cost_of
 from api.runtime import now
 from schemas.errors import Forbidden, SubstrateError, Unauthenticated
 from substrate.turns import ASKER, NOBODY, Asker
-
-PUBLIC: Final = frozenset(("/", "/health/live", "/health/ready", "/docs", "/openapi.json"))
-"""What everybody may see: nothing of it speaks of what is remembered, or of whom."""
-PUBLIC_BELOW: Final = ("/static/", "/docs/")
-"""Where the files of pages lie."""
 
 _POLICY: Final = (
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; "
@@ -143,56 +137,14 @@ class Gate:
             opening_of(scope).check()
 
 
-class Answered:
-    """The sending side of one request: adds the headers that every answer has, and keeps the status."""
-
-    def __init__(self, send: Send, headers: dict[str, str]) -> None:
-        self._send = send
-        self.headers = headers
-        self.status = 500
-
-    async def __call__(self, message: Message) -> None:
-        """Send the message on."""
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            headers = MutableHeaders(scope=message)
-            for name, value in self.headers.items():
-                headers.setdefault(name, value)
-        await self._send(message)
-
-
-def bodiless(receive: Receive) -> Receive:
-    """What a public route hears: no body, whatever is sent, for it would be held for somebody without a key."""
-    messages: Iterator[Message] = iter([{"type": "http.request", "body": b"", "more_body": False}])
-
-    async def heard() -> Message:
-        message = next(messages, None)
-        return await receive() if message is None else message
-
-    return heard
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the address."""
-    try:
-        return ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def is_public(path: str) -> bool:
-    """Whether everybody may see it."""
-    return path in PUBLIC or path.startswith(PUBLIC_BELOW)
-
-
 def keyring_of(scope: Scope) -> Keyring:
     """The keyring of the open store. Raises Unavailable while it is not open."""
     return opening_of(scope).store()[1]
 
 
-def opening_of(scope: Scope) -> Opening:
+def opening_of(scope: Scope) -> Opening[Keyring]:
     """What holds the store of the application open."""
-    opening: Opening = scope["app"].state.opening
+    opening: Opening[Keyring] = scope["app"].state.opening
     return opening
 
 

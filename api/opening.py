@@ -8,14 +8,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Final
 
-from api.auth import Keyring
 from api.runtime import Runtime, Waiting
 from schemas.errors import Fault, SubstrateError, Unavailable
 from substrate.engine_loading import Loading
 
 logger = logging.getLogger(__name__)
 
-type Open = Callable[[Waiting], AbstractAsyncContextManager[tuple[Runtime, Keyring]]]
+type Open[Keys] = Callable[[Waiting], AbstractAsyncContextManager[tuple[Runtime, Keys]]]
 type Failed = Callable[[SubstrateError], None]
 
 UNKNOWN_S: Final = 5
@@ -23,8 +22,8 @@ UNKNOWN_S: Final = 5
 LOGGED_EVERY_S: Final = 10.0
 
 
-class Opening:
-    """Holds the store open, in a task of its own.
+class Opening[Keys]:
+    """Holds the store open with the keys that open it, in a task of its own.
 
     `failed`: the application serves while the engine loads, and this is told when the store then cannot be opened.
     Without it the application waits until the store is open. `waiting` is told how far an engine is that loads.
@@ -32,7 +31,7 @@ class Opening:
 
     def __init__(self, failed: Failed | None = None, waiting: Waiting | None = None) -> None:
         self.runtime: Runtime | None = None
-        self.keyring: Keyring | None = None
+        self.keyring: Keys | None = None
         self._failed = failed
         self._waiting = waiting
         self._fault: SubstrateError | None = None
@@ -41,7 +40,7 @@ class Opening:
         self._moved = asyncio.Event()
         self._closing = asyncio.Event()
 
-    def store(self) -> tuple[Runtime, Keyring]:
+    def store(self) -> tuple[Runtime, Keys]:
         """The open store. Raises what `check` does, and Unavailable before the application has started."""
         self.check()
         if self.runtime is None or self.keyring is None:
@@ -59,7 +58,7 @@ class Opening:
             raise _unavailable(loading)
 
     @asynccontextmanager
-    async def held(self, open_store: Open) -> AsyncIterator[None]:
+    async def held(self, open_store: Open[Keys]) -> AsyncIterator[None]:
         """The store is open, or the engine loads and requests are told so. Raises what keeps it from opening."""
         task = asyncio.create_task(self._hold(open_store))
         try:
@@ -85,7 +84,7 @@ class Opening:
         if task.done():
             await task
 
-    async def _hold(self, open_store: Open) -> None:
+    async def _hold(self, open_store: Open[Keys]) -> None:
         async with open_store(self._waits) as (runtime, keyring):
             self.runtime, self.keyring, self._loading = runtime, keyring, None
             self._moved.set()

@@ -20,7 +20,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api import metrics, observability
-from api.gate import Answered, is_public
+from api.messages import Answered, is_public
 
 SERVICE: Final = "substrate"
 FIRST_FAULT: Final = 500

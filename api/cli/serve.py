@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api import observability
 from api.cli import edge, first_key
 from api.connections import crowd_of_process, guarded
-from api.gate import is_loopback
+from api.messages import is_loopback
 from api.service import create_service
 from schemas.errors import InvalidRequest, SubstrateError, Unavailable
 from schemas.settings import Settings

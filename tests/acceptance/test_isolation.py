@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.gate import is_public
+from api.messages import is_public
 from schemas.settings import Settings
 from tests.acceptance.conftest import Service
 from tests.acceptance.requests import Aim, Operation, operations
