@@ -13,18 +13,11 @@ from fastapi import Depends, FastAPI
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 
-from api import problems, reference
-from api.auth import Keyring, Show, create_first, forget_first
-from api.exports import Exports
-from api.gate import Gate
-from api.ingestions import Ingestions
-from api.leaving import Leaving
-from api.manners import Manners
-from api.metrics import query_in_flight
-from api.needs import closed_unless_declared
+from api import problems
+from api.asgi.disconnects import Leaving
+from api.asgi.http_rules import Manners
 from api.openapi import CONTACT, LICENSE, SERVERS, TAGS, Application
-from api.opening import Failed, Opening
-from api.rates import Rates
+from api.pages import REFERENCE
 from api.routes import (
     association,
     citizens,
@@ -42,15 +35,23 @@ from api.routes import (
     upkeep,
     validation,
 )
-from api.runtime import Runtime, Waiting, running
-from api.tokens import reader_of
+from api.runtime.ingestions import Ingestions
+from api.runtime.opening import Failed, Opening
+from api.runtime.runtime import Runtime, Waiting, running
+from api.security.authentication import Keyring, Show, create_first, forget_first
+from api.security.exports import Exports
+from api.security.json_web_tokens import reader_of
+from api.security.middleware import Gate
+from api.security.permissions import closed_unless_declared
+from api.security.rate_limits import Rates
+from api.telemetry.metrics import query_in_flight
 from schemas.errors import SubstrateError
 from schemas.keys import NewKey
 from schemas.settings import ServerSettings, Settings
-from substrate.connection import Connection
+from substrate.connection.pool import Connection
 
 if TYPE_CHECKING:
-    from api.tracing import Traces
+    from api.telemetry.traces import Traces
 
 DESCRIPTION: Final = """\
 Memory for agent processes that outlive one context window, in three graphs: personal (N1), collective (N2)
@@ -107,7 +108,7 @@ def create_app(
         lifespan=lifespan,
         responses=problems.RESPONSES,
         dependencies=[Depends(closed_unless_declared)],
-        docs_url=None,  # `api.reference` serves that page from our own files
+        docs_url=None,  # `api.pages` serves that page from our own files
         redoc_url=None,
         license_info=LICENSE,
         contact=CONTACT,
@@ -135,7 +136,7 @@ def create_app(
         upkeep, validation, keys, health, metrics,
     ):  # fmt: skip
         app.include_router(room.router)
-    reference.install(app)
+    REFERENCE.install(app)
     return app
 
 
@@ -171,7 +172,7 @@ def _traces(server: ServerSettings) -> Traces | None:
     """Where spans go, if anywhere. The SDK takes some 10 MB, which only those pay who use it."""
     if server.otlp_endpoint is None:
         return None
-    traces: Traces = import_module("api.tracing").Traces(server.otlp_endpoint, installed_version())
+    traces: Traces = import_module("api.telemetry.traces").Traces(server.otlp_endpoint, installed_version())
     return traces
 
 

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from api.auth import Keyring
-from api.opening import Opening
-from api.runtime import Runtime
+from api.runtime.opening import Opening
+from api.runtime.runtime import Runtime
+from api.security.authentication import Keyring
 from schemas.temporal import Instant
 
 

@@ -8,19 +8,19 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 from starlette.routing import Route
 
-from api import explorer
 from api.app import create_app, installed_version
-from api.auth import Show
-from api.bodies import BodyLimit
-from api.mcp.door import Door
-from api.opening import Failed
+from api.mcp.http_endpoint import Door
+from api.pages import EXPLORER
+from api.request_parsing.strict_json import BodyLimit
+from api.runtime.opening import Failed
+from api.security.authentication import Show
 from schemas.settings import Settings
 
 
 def create_service(settings: Settings, show: Show | None = None, failed: Failed | None = None) -> FastAPI:
     """The application of `create_app` with everything else that is served beside it."""
     service = create_app(settings, show, failed)
-    explorer.install(service)
+    EXPLORER.install(service)
     door = Door(service, installed_version())
     service.router.routes.append(Route(door.path, BodyLimit(door), methods=["POST"]))
     rest = service.router.lifespan_context

@@ -25,13 +25,13 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from api.runtime import Runtime, now, running
+from api.runtime.runtime import Runtime, now, running
 from orchestration import insertion
 from schemas.commands import Remember, Supersede, WriteReceipt
 from schemas.memory import ConsciousnessNode, Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from substrate import reader, rows
-from substrate.graph_schema import graph_name
+from substrate.graphs.registry import graph_name
+from substrate.store import reader, rows
 
 CITIZEN, MEMORY = "contended", "memory"
 BEGUN = datetime(2020, 1, 1, tzinfo=UTC)

@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from api.runtime import Runtime, now, running
+from api.runtime.runtime import Runtime, now, running
 from orchestration.insertion import apply
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.commands import Command, Correct, Remember

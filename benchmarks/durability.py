@@ -32,10 +32,10 @@ from benchmarks.judging import Flaws, judge
 from benchmarks.serving import Served, kill_engine
 from benchmarks.writers import Account, Writer, settle
 from schemas.memory import Level
-from substrate.connection import Connection
-from substrate.embedded import EmbeddedEngine
-from substrate.engine_socket import socket_of
-from substrate.graph_schema import graph_name
+from substrate.connection.pool import Connection
+from substrate.engine.embedded import EmbeddedEngine
+from substrate.engine.unix_socket import socket_of
+from substrate.graphs.registry import graph_name
 
 MODES: Final = ("engine", "service", "both", "cut", "disk")
 WRITERS: Final = 8

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schemas.settings import EmbeddingSettings
-from substrate.embeddings.local import PRECISION, LocalMiniLM
+from substrate.inference.embeddings.local import PRECISION, LocalMiniLM
 
 PRECISIONS: Final = ("fp32", "int8")
 NAMES: Final = ("Caroline", "Melanie", "Jon", "Gina", "Maria", "John")

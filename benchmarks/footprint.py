@@ -6,14 +6,14 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from benchmarks.synthetic import World
-from orchestration import records
-from orchestration.deps import Deps
-from orchestration.episodes import Episode, Session, Turn
+from orchestration.dependencies import Deps
+from orchestration.ingestion.episodes import Episode, Session, Turn
+from orchestration.writing import records
 from schemas.commands import Relate, Remember
 from schemas.memory import Level
 from schemas.temporal import Instant
-from substrate import writer
-from substrate.graph_schema import graph_name
+from substrate.graphs.registry import graph_name
+from substrate.store import writer
 
 CITIZEN = "footprint"
 FIRST = datetime(2025, 1, 1, tzinfo=UTC)

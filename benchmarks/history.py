@@ -28,20 +28,20 @@ from typing import Any, Final
 import numpy as np
 import orjson
 
-from api.runtime import Runtime, now, running
+from api.runtime.runtime import Runtime, now, running
 from benchmarks.latency import percentiles
 from benchmarks.synthetic import YEAR, World, build_links, build_memories, links_of
-from orchestration.records import search_properties
 from orchestration.retrieval import retrieve_consciousness_context
+from orchestration.writing.records import search_properties
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import END_OF_TIME, Instant, TemporalMode, to_datetime
-from substrate.connection import Connection, parameters
+from substrate.connection.pool import Connection, parameters
 from substrate.cypher.query import Query
-from substrate.engine_socket import socket_of
-from substrate.graph_schema import graph_name
+from substrate.engine.unix_socket import socket_of
+from substrate.graphs.registry import graph_name
 
 WITHOUT, WITH = "without", "with"
 CHANGES = 10

@@ -27,7 +27,7 @@ from typing import Any, Final
 
 import orjson
 
-from api.runtime import Runtime, now, running
+from api.runtime.runtime import Runtime, now, running
 from benchmarks.serving import Served
 from benchmarks.synthetic import World, build
 from orchestration.retrieval import retrieve_consciousness_context

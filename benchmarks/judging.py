@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from benchmarks.writers import Account
 from schemas.temporal import END_OF_TIME
-from substrate.connection import Connection, parameters
+from substrate.connection.pool import Connection, parameters
 from substrate.cypher.query import Query
 
 PROBES: Final = 8

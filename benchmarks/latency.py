@@ -24,15 +24,16 @@ from typing import Any
 
 import orjson
 
-from api.runtime import Runtime, now, running
+from api.runtime.runtime import Runtime, now, running
 from benchmarks import stream_parts
 from benchmarks.footprint import bytes_per_turn
 from benchmarks.synthetic import World, build
-from orchestration import retrieval, six_queries
-from orchestration.formats import Intake, parse
-from orchestration.formats.files import given
-from orchestration.ingest import ingest
-from orchestration.question import read
+from orchestration import retrieval
+from orchestration.graph_queries import six_queries
+from orchestration.ingestion.formats import Intake, parse
+from orchestration.ingestion.formats.files import given
+from orchestration.ingestion.pipeline import ingest
+from orchestration.question.reading import read
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.settings import Settings, StoreSettings

@@ -7,7 +7,7 @@
 Each conversation becomes a citizen, ingested once through the same door as any other. Ranked are the turns in the
 order of the activation tiers (people and sessions in a stream are no turns, and are passed over). The baselines
 rank every turn; RRF fuses their whole rankings. `--channels` asks every question again with one channel of
-`orchestration.activation.fusion` switched off at a time, `--starts` with second links followed from more of the
+`orchestration.ranking.channels` switched off at a time, `--starts` with second links followed from more of the
 starts; `p50` is the median of their times over that of ours. Times are of whole questions, embedding included;
 tokens those of the compact form. With SUBSTRATE_EMBEDDING=none only what needs no vectors is compared.
 """
@@ -28,23 +28,23 @@ from typing import Any, NamedTuple
 import numpy as np
 import orjson
 
-from api.runtime import Runtime, now, running
+from api.runtime.runtime import Runtime, now, running
 from benchmarks.baselines import indexed_text, rank_bm25, rank_cosine, rrf
 from benchmarks.datasets import Conversation, load_beam, load_locomo
 from benchmarks.scoring import Report, score, table
-from orchestration.activation.fusion import FUSION, Fusion
 from orchestration.assembly.compact import compact
-from orchestration.associating import associate
-from orchestration.association import ordered
-from orchestration.deps import FAR
-from orchestration.episodes import Episode, Session, Turn
-from orchestration.formats import Intake
-from orchestration.ingest import ingest
+from orchestration.association.ask import associate
+from orchestration.association.scoring import ordered
+from orchestration.dependencies import FAR
+from orchestration.ingestion.episodes import Episode, Session, Turn
+from orchestration.ingestion.formats import Intake
+from orchestration.ingestion.pipeline import ingest
+from orchestration.ranking.channels import FUSION, Fusion
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.association import TagWalk
 from schemas.intention import RetrievalIntention
 from schemas.settings import Settings, StoreSettings
-from substrate import tokens
+from substrate.inference import tokens
 
 OURS = "Substrate"
 

@@ -19,7 +19,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from substrate.engine_socket import socket_of
+from substrate.engine.unix_socket import socket_of
 
 SERVE: Final = """
 import sys, uvicorn

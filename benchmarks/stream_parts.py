@@ -22,21 +22,21 @@ from typing import Any
 import numpy as np
 import orjson
 
-from api.runtime import YOUNG_OBJECTS
+from api.runtime.runtime import YOUNG_OBJECTS
 from benchmarks.synthetic import World
-from orchestration import energy
-from orchestration.activation import ranking
-from orchestration.activation.engine import Activation, Asker, activate
-from orchestration.activation.found import Found
 from orchestration.assembly.compact import compact
-from orchestration.assembly.framing import of_intention
 from orchestration.assembly.levels import select
+from orchestration.assembly.options import of_intention
 from orchestration.assembly.stream import Account, assemble
 from orchestration.assembly.summary import summarise
-from orchestration.coherence import measured
-from orchestration.dissonance import detect_temporal_dissonances
-from orchestration.lexicon import Lexicon
 from orchestration.metadata_enrichment import enriched, relationships
+from orchestration.mind import energy
+from orchestration.mind.dissonance import detect_temporal_dissonances
+from orchestration.question.lexicon import Lexicon
+from orchestration.ranking import consciousness_score
+from orchestration.ranking.activation import Activation, Asker, activate
+from orchestration.ranking.candidates import Found
+from orchestration.stream_completion import measured
 from orchestration.traversal import graph as traversal
 from orchestration.traversal.paths import suggested_paths
 from orchestration.validation import metadata_report
@@ -45,7 +45,7 @@ from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.stream import ActivationTiers, ConsciousnessStream
 from schemas.temporal import END_OF_TIME, TemporalMode
-from substrate.cypher.columns import LINK_COLUMNS, NODE_COLUMNS
+from substrate.cypher.fragments import LINK_COLUMNS, NODE_COLUMNS
 from substrate.text import query_words
 
 NODES, LINKS = 40, 100
@@ -207,7 +207,7 @@ def parts(case: Case, clock: Clock) -> None:
     )
     order = [nodes[score.key] for score in activation.order]
     focus, peripheral, background = (
-        tuple(nodes[score.key] for score in tier) for tier in ranking.tiers(activation.order)
+        tuple(nodes[score.key] for score in tier) for tier in consciousness_score.tiers(activation.order)
     )
     tiers = ActivationTiers(focus=focus, peripheral=peripheral, background=background)
     graph = clock.part("traversal_graph", lambda: traversal.build_graph(order, tiers, links, framing.state))

@@ -20,7 +20,7 @@ from typing import Any
 
 import orjson
 
-from api.runtime import Runtime, now, running
+from api.runtime.runtime import Runtime, now, running
 from benchmarks.latency import percentiles, process_mb, timed
 from benchmarks.synthetic import World, build_links, build_memories
 from orchestration.retrieval import retrieve_consciousness_context
@@ -29,7 +29,7 @@ from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.upkeep import SweepReport, SweepRequest
-from substrate.graph_schema import graph_name
+from substrate.graphs.registry import graph_name
 
 LEVELS = (Level.N1,)
 type Figures = dict[str, Any]

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orchestration import records
-from orchestration.deps import Deps
+from orchestration.dependencies import Deps
+from orchestration.writing import records
 from schemas.commands import Relate, Remember
 from schemas.memory import Level, Source
 from schemas.temporal import Instant, to_datetime
-from substrate import writer
-from substrate.graph_schema import graph_name
+from substrate.graphs.registry import graph_name
+from substrate.store import writer
 
 LETTERS = "abcdefghiklmnoprstuvw"
 WORDS_PER_TEXT = 20

@@ -9,9 +9,10 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from orchestration.deps import Deps
-from orchestration.extraction import names
-from orchestration.lexicon import (
+from orchestration.dependencies import Deps
+from orchestration.graph_queries.existing_graphs import View, Where
+from orchestration.question import entity_prompt
+from orchestration.question.lexicon import (
     Entity,
     Lexicon,
     called,
@@ -21,16 +22,15 @@ from orchestration.lexicon import (
     read_lexicon,
     sounding,
 )
-from orchestration.view import View, Where
 from schemas.errors import Fault, StoreTimeout
 from schemas.language_model import ModelCall
 from schemas.memory import Level
-from substrate.connection import Connection, GraphMissing, Row, parameters
+from substrate.connection.pool import Connection, GraphMissing, Row, parameters
 from substrate.cypher.query import Query
 from substrate.cypher.search import LEXICON_NOW, LEXICON_THEN
-from substrate.language_models.model import Question
+from substrate.inference.language.model import Question
+from substrate.store.vocabulary import Vocabulary, merged, read_vocabulary
 from substrate.text import query_words
-from substrate.vocabulary import Vocabulary, merged, read_vocabulary
 
 
 async def look_up(
@@ -78,9 +78,9 @@ async def suggest(query_text: str, graphs: Iterable[str], deps: Deps) -> Suggest
     if model is None or not model.question_seconds or not asked:
         return Suggestion()
     kinds = await asyncio.gather(*(_vocabulary(deps.connection, graph) for graph in asked))
-    question = Question("entities", names.messages(query_text, merged(kinds)), model.question_seconds)
-    value, call = await model.ask(question, names.Names)
-    found = () if value is None else tuple(dict.fromkeys(value.entities))[: names.MAX_NAMES]
+    question = Question("entities", entity_prompt.messages(query_text, merged(kinds)), model.question_seconds)
+    value, call = await model.ask(question, entity_prompt.Names)
+    found = () if value is None else tuple(dict.fromkeys(value.entities))[: entity_prompt.MAX_NAMES]
     return Suggestion(found, (call,))
 
 

@@ -11,18 +11,17 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
-from orchestration import atomic, receipts, recognising, recognition, records, tagging
-from orchestration.additions import Row, check_period, holds_again, identity, receipt, row_of, with_receipt
-from orchestration.deps import Deps
-from orchestration.receipts import Refusal
-from schemas.command import ChangeCommand, Command, WriteReceipt
-from schemas.commands import Remember
-from schemas.link_commands import Relate
+from orchestration.appraisal import key_phrases
+from orchestration.dependencies import Deps
+from orchestration.writing import atomic, receipts, records, restatement_lookup, restatements
+from orchestration.writing.additions import Row, check_period, holds_again, identity, receipt, row_of, with_receipt
+from orchestration.writing.receipts import Refusal
+from schemas.commands import ChangeCommand, Command, Relate, Remember, WriteReceipt
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME, Instant
-from substrate import reader, writer
-from substrate.graph_schema import graph_name
-from substrate.rows import record, record_of_link
+from substrate.graphs.registry import graph_name
+from substrate.store import reader, writer
+from substrate.store.rows import record, record_of_link
 
 
 async def apply(
@@ -147,10 +146,10 @@ async def with_tags(graph: str, rows: list[dict[str, Any]], deps: Deps) -> list[
     places = [place for place, row in enumerate(rows) if deps.auto_tags and records.wants_tags(row)]
     if not places:
         return rows
-    said = [tagging.phrases(rows[place]["description"]) for place in places]
-    names = [f"#{name}" for name in tagging.to_look_up(said)]
+    said = [key_phrases.phrases(rows[place]["description"]) for place in places]
+    names = [f"#{name}" for name in key_phrases.to_look_up(said)]
     known, size = await reader.tag_sizes(deps.connection, graph, names)
-    made = dict(zip(places, tagging.chosen(said, known, size), strict=True))
+    made = dict(zip(places, key_phrases.chosen(said, known, size), strict=True))
     return [records.tagged(row, made[place]) if made.get(place) else row for place, row in enumerate(rows)]
 
 
@@ -174,11 +173,11 @@ def _batch(run: Sequence[Due], rows: list[dict[str, Any]], whole: str | None) ->
 async def _remember(graph: str, run: Sequence[Due], given: _With) -> list[WriteReceipt]:
     deps, whole = given
     commands = [due.command for due in run]
-    said = {} if whole is not None else await recognising.recognised(graph, commands, deps, run[0].now)
-    raising = [place for place, record in said.items() if recognition.raises(commands[place], record)]
+    said = {} if whole is not None else await restatement_lookup.recognised(graph, commands, deps, run[0].now)
+    raising = [place for place, record in said.items() if restatements.raises(commands[place], record)]
     if raising:
         return await _remember_around(graph, run, raising[0], given)
-    again = await recognising.answered(graph, commands, said, deps)
+    again = await restatement_lookup.answered(graph, commands, said, deps)
     fresh = [due for place, due in enumerate(run) if place not in again]
     written = iter(await _store(graph, fresh, given) if fresh else ())
     return [again[place] if place in again else next(written) for place in range(len(run))]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from orchestration.activation.engine import Activation
-from orchestration.activation.found import LINK_START, NODE_START, Bond, Found, Key
-from orchestration.activation.ranking import Score
+from orchestration.ranking.activation import Activation
+from orchestration.ranking.candidates import LINK_START, NODE_START, Bond, Found, Key
+from orchestration.ranking.consciousness_score import Score
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
 from schemas.temporal import AFTER_ALL, Instant
-from substrate import rows
+from substrate.store import rows
 
 
 def enriched(

@@ -6,30 +6,30 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from orchestration import plural_queries, six_queries
-from orchestration.activation.engine import Asker, activate
-from orchestration.activation.found import Found
-from orchestration.activation.fusion import Fusion
-from orchestration.assembly.framing import of_intention
+from orchestration.assembly.options import of_intention
 from orchestration.assembly.stream import Account, assemble
-from orchestration.coherence import ActsOn, Stages, completed, others
-from orchestration.deps import Deps
+from orchestration.dependencies import Deps
 from orchestration.entity_extraction import look_up_words, suggest, with_suggested
-from orchestration.lexicon import Lexicon
-from orchestration.plurality import lifted
-from orchestration.question import Question, read, without_names
-from orchestration.records import tag_names
-from orchestration.rerank import reranked
-from orchestration.six_queries import MIN_POOL, Reach
+from orchestration.graph_queries import plural_pools, six_queries
+from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, look
+from orchestration.graph_queries.six_queries import MIN_POOL, Reach
+from orchestration.question.lexicon import Lexicon
+from orchestration.question.reading import Question, read, without_names
+from orchestration.ranking.activation import Asker, activate
+from orchestration.ranking.candidates import Found
+from orchestration.ranking.channels import Fusion
+from orchestration.ranking.plurality import lifted
+from orchestration.rerank_call import reranked
+from orchestration.stream_completion import ActsOn, Stages, completed, others
 from orchestration.versions import with_versions
-from orchestration.view import NO_EMBEDDER, View, look
+from orchestration.writing.records import tag_names
 from schemas.errors import Fault, StoreTimeout, Unavailable
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, Scope, to_datetime, to_instant
-from substrate import reader
-from substrate.filtering import Narrow
+from substrate.cypher.filters import Narrow
+from substrate.store import reader
 
 _INSTANTS = ("as_of_time", "known_at", "time_range_start", "time_range_end")
 
@@ -171,7 +171,7 @@ def six(
             asked.append(six_queries.vector_query(where, lexicon, alike, reach, narrow.get(level)))
         asked.append(six_queries.graph_query(where, lexicon, shared, reach))
         words = six_queries.telling_words(lexicon)
-        asked += plural_queries.pools(intention, where, words, shared, view.moment)
+        asked += plural_pools.pools(intention, where, words, shared, view.moment)
     return asked
 
 

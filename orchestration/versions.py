@@ -7,17 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
-from orchestration import six_queries
-from orchestration.activation import ranking
-from orchestration.activation.engine import Activation, Asker
-from orchestration.activation.found import Found, Key
 from orchestration.assembly.levels import select
-from orchestration.dissonance import HISTORICAL
-from orchestration.six_queries import Answered, Asked
+from orchestration.graph_queries import six_queries
+from orchestration.graph_queries.six_queries import Answered, Asked
+from orchestration.mind.dissonance import HISTORICAL
+from orchestration.ranking import consciousness_score
+from orchestration.ranking.activation import Activation, Asker
+from orchestration.ranking.candidates import Found, Key
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME
-from substrate.connection import Connection
+from substrate.connection.pool import Connection
 from substrate.cypher.versions import RECORDS_OF
 
 MOST_OF_ONE: Final = 50
@@ -59,7 +59,9 @@ async def with_versions(
         joined += found.join(answer.asked.level, [row[1:] for row in answer.rows], chosen)
         notes += left_out(answer)
     memories = [found.memories[key] for key in sorted(joined)]
-    scores = ranking.consciousness_scores(memories, [0.0] * len(memories), asker.felt(), asker.pressure)
+    scores = consciousness_score.consciousness_scores(
+        memories, [0.0] * len(memories), asker.felt(), asker.pressure
+    )
     parts = {**activation.parts, **{key: {} for key in joined}}
     order = (*activation.order, *scores)
     return Whole(replace(activation, order=order, parts=parts), answers, tuple(notes))

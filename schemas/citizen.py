@@ -10,9 +10,9 @@ from pydantic import Field
 from schemas.base import CitizenId, Emotions, Frozen, Name, Request, ShortText, Unit, typed_map
 from schemas.bounds import AtMost
 from schemas.paging import Paged
-from schemas.signal import CHANNELS, Channel
+from schemas.stream_parts import RecurringCorrection, TemporalDissonance
 from schemas.temporal import Moment
-from schemas.thought import RecurringCorrection, TemporalDissonance
+from schemas.wave_signal import CHANNELS, Channel
 
 Factor = Annotated[float, Field(strict=True, ge=0.0, le=100.0, allow_inf_nan=False)]
 

@@ -9,8 +9,8 @@ from pydantic import Field
 from schemas.base import Frozen
 from schemas.language_model import ModelCall
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
+from schemas.stream_parts import EnergyShare, ResolutionPattern, TemporalDissonance, TraversalGraph
 from schemas.temporal import TemporalMode
-from schemas.thought import EnergyShare, ResolutionPattern, TemporalDissonance, TraversalGraph
 from schemas.validation import MetadataValidationReport
 
 LEVEL_NAMES: dict[Level, str] = {

@@ -8,7 +8,7 @@ from pydantic import Discriminator, Field, field_serializer, model_validator
 
 from schemas.base import CitizenId, Emotions, Frozen, Identifier, JsonMap, Request, ShortText, Text, Unit, Whole
 from schemas.bounds import AtMost
-from schemas.commands import Correct, Retract, WriteReceipt
+from schemas.commands.memories import Correct, Retract, WriteReceipt
 from schemas.intention import ALL_LEVELS
 from schemas.memory import Level, ResolutionState
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME

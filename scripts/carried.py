@@ -20,11 +20,11 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from schemas.errors import Fault
-from substrate.minilm.model_file import file_name, made
-from substrate.minilm.weights import FOLDER, PACKAGE, TOKENIZER_SHA256, Files, check, files_in, installed
+from substrate.inference.minilm.model_file import file_name, made
+from substrate.inference.minilm.weights import FOLDER, PACKAGE, TOKENIZER_SHA256, Files, check, files_in, installed
 
 ROOT = Path(__file__).resolve().parents[1]
-INSIDE = "substrate/minilm/carried"
+INSIDE = "substrate/inference/minilm/carried"
 LIFE = "examples/ada", "api/cli/ada"
 
 

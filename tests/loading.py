@@ -12,11 +12,11 @@ from typing import Any, Final
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from substrate import engine_process
-from substrate.connection import Connection
-from substrate.embedded import EmbeddedEngine
-from substrate.engine_log import rewrite
-from substrate.engine_socket import socket_of
+from substrate.connection.pool import Connection
+from substrate.engine import process
+from substrate.engine.append_log import rewrite
+from substrate.engine.embedded import EmbeddedEngine
+from substrate.engine.unix_socket import socket_of
 
 KEYS: Final = 10_000
 SLOW: Final = "key-load-delay 5000\nloading-process-events-interval-bytes 1024\n"
@@ -25,9 +25,9 @@ MUTE: Final = "key-load-delay 600\nloading-process-events-interval-bytes 2147483
 """Some seconds for all keys, and no answer to anything meanwhile."""
 PROGRAM: Final = """
 import sys
-from substrate import engine_process
+from substrate.engine import (process)
 engine_process.CONFIGURATION += sys.argv[1]
-from api.cli.program import main
+from api.cli.program import (main)
 main(sys.argv[2:])
 """
 
@@ -58,7 +58,7 @@ def command(directory: Path, *words: str, settings: str = SLOW, **options: Any) 
     """The command line in a process of its own, whose engine has these settings more, if it starts one."""
     return subprocess.Popen(
         [sys.executable, "-c", PROGRAM, settings, "--data", str(directory), *words],
-        cwd=Path(engine_process.__file__).parents[1],
+        cwd=Path(process.__file__).parents[1],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

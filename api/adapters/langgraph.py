@@ -30,7 +30,7 @@ from api.adapters import langgraph_filters as filters
 from api.adapters import langgraph_items as items
 from api.adapters.fitting import query_of
 from api.client import Substrate
-from schemas.command import WriteReceipt
+from schemas.commands import WriteReceipt
 from schemas.errors import Conflict, InvalidRequest, NotFound, SubstrateError, of_slug
 from schemas.memory import ConsciousnessNode, Level
 from schemas.paging import MOST

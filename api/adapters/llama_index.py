@@ -15,7 +15,7 @@ from pydantic import Field, InstanceOf
 from api.adapters.fitting import Fitted, pieces_of, query_of
 from api.client import AsyncSubstrate, Substrate
 from orchestration.assembly.compact import compact
-from orchestration.question import ROLES
+from orchestration.question.reading import ROLES
 from schemas.errors import InvalidRequest
 from schemas.memory import ConsciousnessNode
 from schemas.stream import ActivationTiers, ConsciousnessStream

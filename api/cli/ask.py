@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from api.cli import edge, options, render
+from api.cli import options, stream_text, support
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.intention import RetrievalIntention
 from schemas.temporal import TemporalMode
@@ -69,10 +69,10 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
         "query_text": question,
         "citizen_id": citizen,
         "temporal_mode": mode,
-        "as_of_time": edge.time_of("--as-of", as_of),
-        "known_at": edge.time_of("--known-at", known_at),
-        "time_range_start": edge.time_of("--since", since),
-        "time_range_end": edge.time_of("--until", until),
+        "as_of_time": support.time_of("--as-of", as_of),
+        "known_at": support.time_of("--known-at", known_at),
+        "time_range_start": support.time_of("--since", since),
+        "time_range_end": support.time_of("--until", until),
         "query_levels": options.upper(level),
         "max_results_per_level": limit,
         "min_energy": min_energy,
@@ -84,21 +84,23 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
         "form": "compact" if compact else None,
     }
     intention = _intention(fields, explain=explain or not as_json)
-    stream = edge.asked(ctx, intention, retrieve_consciousness_context)
+    stream = support.asked(ctx, intention, retrieve_consciousness_context)
     if as_json:
-        edge.write_json(stream.model_dump_json())
+        support.write_json(stream.model_dump_json())
     elif compact:
-        edge.write_json(stream.text or "")
+        support.write_json(stream.text or "")
     else:
-        render.show(stream, (intention.query_text, render.scope(intention)), edge.output(), explain=explain)
+        stream_text.show(
+            stream, (intention.query_text, stream_text.scope(intention)), support.output(), explain=explain
+        )
 
 
 def _intention(fields: dict[str, Any], *, explain: bool) -> RetrievalIntention:
     """The intention. A time given without a mode says which mode is meant; `--known-at` alone is about now."""
-    said = edge.given(fields)
+    said = support.given(fields)
     if "temporal_mode" not in said and said.keys() & {"as_of_time", "known_at"}:
         said["temporal_mode"] = TemporalMode.POINT_IN_TIME
     if "temporal_mode" not in said and said.keys() & {"time_range_start", "time_range_end"}:
         said["temporal_mode"] = TemporalMode.EVOLUTION
     shared = {"generated_by": "substrate ask", "explain": explain}
-    return edge.checked(RetrievalIntention, {**said, **shared}, OPTIONS)
+    return support.checked(RetrievalIntention, {**said, **shared}, OPTIONS)

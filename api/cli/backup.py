@@ -9,10 +9,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.backup import refuse_server
-from api.cli import edge
-from api.runtime import opened_store
-from orchestration.backup import back_up
+from api.cli import support
+from api.runtime.backup import refuse_server
+from api.runtime.runtime import opened_store
+from orchestration.transfer.backup import back_up
 from schemas.backup import Manifest
 from schemas.settings import StoreSettings
 
@@ -25,14 +25,14 @@ def back_up_store(
     target: Annotated[Path, typer.Argument(metavar="DIRECTORY", help="A new or empty directory.")],
 ) -> None:
     """Write a backup of the whole data directory, consistent, while it is used (docs/backup.md)."""
-    store = edge.settings_of(ctx).store
+    store = support.settings_of(ctx).store
     refuse_server(store)
-    manifest = edge.run(_backed_up(store, target.expanduser().absolute()))
-    show(manifest, str(target), edge.output())
+    manifest = support.run(_backed_up(store, target.expanduser().absolute()))
+    show(manifest, str(target), support.output())
 
 
 async def _backed_up(store: StoreSettings, target: Path) -> Manifest:
-    async with opened_store(store, edge.tell_waiting()) as (connection, _):
+    async with opened_store(store, support.tell_waiting()) as (connection, _):
         return await back_up(connection, store.data.expanduser().absolute(), target, await connection.now())
 
 

@@ -16,21 +16,21 @@ from typing import Annotated, Any, Final
 import typer
 from rich.console import Console
 
-from api.cli import edge, telling
+from api.cli import demo_text, support
+from api.cli.demo_story import CITIZEN, Question, Story, story, tell
 from api.cli.progress import bar
-from api.cli.story import CITIZEN, Question, Story, story, tell
-from api.runtime import Runtime, now
-from orchestration.learning import learning_moments
+from api.runtime.runtime import Runtime, now
+from orchestration.mind.learning import learning_moments
 from orchestration.retrieval import retrieve_consciousness_context
-from orchestration.waking import retrieve_consciousness_context_from_state
+from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.errors import Fault
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode
 from schemas.settings import EmbeddingSettings, Settings
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import TemporalMode
-from substrate import reader, rows
-from substrate.graph_schema import graph_name
+from substrate.graphs.registry import graph_name
+from substrate.store import reader, rows
 
 ASKED_AGAIN: Final = "Why do we no longer filter by time inside the vector search?"
 BEFORE_THE_CHANGE: Final = datetime(2025, 8, 1, tzinfo=UTC)
@@ -59,13 +59,13 @@ def demo(
     SUBSTRATE_EMBEDDING names another, or none.
     """
     told = story(now())
-    configured = edge.settings_of(ctx)
+    configured = support.settings_of(ctx)
     with tempfile.TemporaryDirectory(prefix="substrate-demo-", delete=not keep) as directory:
         embedding = _offline(configured.embedding)
-        settings = replace(edge.at_directory(configured, Path(directory)), embedding=embedding)
-        console = edge.output()
-        edge.run(_told(told, settings, console))
-        telling.what_next(console, _command(), Path(directory) if keep else None)
+        settings = replace(support.at_directory(configured, Path(directory)), embedding=embedding)
+        console = support.output()
+        support.run(_told(told, settings, console))
+        demo_text.what_next(console, _command(), Path(directory) if keep else None)
 
 
 def _offline(embedding: EmbeddingSettings) -> EmbeddingSettings:
@@ -82,37 +82,37 @@ def _command() -> str:
 
 
 async def _told(told: Story, settings: Settings, console: Console) -> None:
-    telling.opening(console, told)
+    demo_text.opening(console, told)
     begun = time.perf_counter()
-    async with edge.opened(settings) as runtime:
+    async with support.opened(settings) as runtime:
         opened = time.perf_counter()
-        with bar(edge.messages(), told.size) as advance:
+        with bar(support.messages(), told.size) as advance:
             faults = await tell(told, runtime.deps, await runtime.moment(), advance)
         if faults:
             raise Fault(f"the example life was not taken in whole: {faults[0]}", remedy="Clone anew.")
-        telling.taken_in(console, told, (opened - begun, time.perf_counter() - opened))
+        demo_text.taken_in(console, told, (opened - begun, time.perf_counter() - opened))
         for number, question in enumerate(told.questions, start=1):
-            telling.asked(console, question, (number, len(told.questions)))
+            demo_text.asked(console, question, (number, len(told.questions)))
             await _answered(question, runtime, console)
             if question.ask == ASKED_AGAIN:
                 await _asked_of_the_past(question, told, runtime, console)
         await _woken(runtime, console)
-        telling.learned(console, await learning_moments(CITIZEN, runtime.deps, now()), datetime.now(UTC))
+        demo_text.learned(console, await learning_moments(CITIZEN, runtime.deps, now()), datetime.now(UTC))
 
 
 async def _answered(question: Question, runtime: Runtime, console: Console) -> None:
     intention = RetrievalIntention(query_text=question.ask, citizen_id=CITIZEN, explain=True)
     stream = await retrieve_consciousness_context(intention, runtime.deps, await runtime.moment())
-    telling.answer(console, stream, datetime.now(UTC))
-    telling.changed(console, await _earlier(stream, runtime), datetime.now(UTC))
+    demo_text.answer(console, stream, datetime.now(UTC))
+    demo_text.changed(console, await _earlier(stream, runtime), datetime.now(UTC))
 
 
 async def _woken(runtime: Runtime, console: Console) -> None:
     state = StateBasedRetrieval(citizen_id=CITIZEN, explain=True, **WOKEN_WITH)
-    telling.waking(console, state)
+    demo_text.waking(console, state)
     stream = await retrieve_consciousness_context_from_state(state, runtime.deps, await runtime.moment())
-    telling.answer(console, stream, datetime.now(UTC))
-    telling.paths(console, stream)
+    demo_text.answer(console, stream, datetime.now(UTC))
+    demo_text.paths(console, stream)
 
 
 async def _asked_of_the_past(question: Question, told: Story, runtime: Runtime, console: Console) -> None:
@@ -126,7 +126,7 @@ async def _asked_of_the_past(question: Question, told: Story, runtime: Runtime, 
         explain=True,
     )
     stream = await retrieve_consciousness_context(intention, runtime.deps, await runtime.moment())
-    telling.past_answer(console, stream, as_of, today)
+    demo_text.past_answer(console, stream, as_of, today)
 
 
 async def _earlier(

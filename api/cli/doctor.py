@@ -15,17 +15,18 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.cli import edge, words
-from api.runtime import opened_store
+from api.cli import formatting, support
+from api.runtime.runtime import opened_store
 from schemas.errors import SubstrateError
 from schemas.settings import Settings, StoreSettings
-from substrate import engine_sums, reader, unfinished
-from substrate.connection import Connection
-from substrate.embedded import EmbeddedEngine
-from substrate.embeddings import Embedder, open_embedder
-from substrate.engine_process import REMEDY_DAMAGE, REMEDY_RIGHTS, engine_versions
-from substrate.graph_schema import Graphs
-from substrate.space import WARN_BYTES, told
+from substrate.connection.pool import Connection
+from substrate.engine import checksums
+from substrate.engine.disk_space import WARN_BYTES, told
+from substrate.engine.embedded import EmbeddedEngine
+from substrate.engine.process import REMEDY_DAMAGE, REMEDY_RIGHTS, engine_versions
+from substrate.graphs.registry import Graphs
+from substrate.inference.embeddings import Embedder, open_embedder
+from substrate.store import reader, unfinished_erasures
 
 SLOW_TRIP_MS: Final = 20.0
 TRIPS: Final = 20
@@ -61,10 +62,10 @@ class Finding(NamedTuple):
 @app.command()
 def doctor(ctx: typer.Context) -> None:
     """Check the engine, the indexes, the embedder and the disk, each with its remedy."""
-    settings = edge.settings_of(ctx)
+    settings = support.settings_of(ctx)
     findings = [*_packages(), *_directory(settings.store), _log(settings.store)]
-    findings += edge.run(_living(settings))
-    console = edge.output()
+    findings += support.run(_living(settings))
+    console = support.output()
     for finding in findings:
         _show(finding, console)
     wrong = sum(not finding.well for finding in findings)
@@ -77,12 +78,12 @@ def doctor(ctx: typer.Context) -> None:
 def _show(finding: Finding, console: Console) -> None:
     mark = ("✓ ", "bold green") if finding.well else ("✗ ", "bold red")
     first = Text.assemble(mark, (f"{finding.what:<{LABEL}}", "bold"))
-    for line in Text(words.one_line(finding.said)).wrap(console, max(20, console.width - len(first))):
+    for line in Text(formatting.one_line(finding.said)).wrap(console, max(20, console.width - len(first))):
         line.rstrip()
         console.print(first + line, soft_wrap=True)
         first = Text(" " * len(first))
     if finding.remedy:
-        console.print(Text(f"{'':<{LABEL + 2}}→ {words.one_line(finding.remedy)}", "yellow"), soft_wrap=True)
+        console.print(Text(f"{'':<{LABEL + 2}}→ {formatting.one_line(finding.remedy)}", "yellow"), soft_wrap=True)
 
 
 def _trouble(what: str, error: SubstrateError) -> Finding:
@@ -118,7 +119,7 @@ def _log(store: StoreSettings) -> Finding:
     if store.server_url() is not None:
         return Finding("log", "a FalkorDB server has files of its own, which Substrate does not check")
     try:
-        found = engine_sums.compare(store.data.expanduser().absolute())
+        found = checksums.compare(store.data.expanduser().absolute())
     except OSError as error:
         return Finding("log", f"cannot be read: {error.strerror}", well=False, remedy=REMEDY_RIGHTS)
     if found:
@@ -128,7 +129,7 @@ def _log(store: StoreSettings) -> Finding:
 
 async def _erasures(connection: Connection) -> list[Finding]:
     """Those that broke off: opening the store should have finished them."""
-    left = len(await unfinished.noted(connection))
+    left = len(await unfinished_erasures.noted(connection))
     if not left:
         return []
     remedy = "If no erasure is under way, free some space, start the engine again, or send the erasure again."
@@ -140,7 +141,7 @@ async def _living(settings: Settings) -> list[Finding]:
     embedder, findings = await _embedder(settings)
     try:
         # Without the embedder: a fault of one must not hide the other's.
-        async with opened_store(settings.store, edge.tell_waiting()) as (connection, engine):
+        async with opened_store(settings.store, support.tell_waiting()) as (connection, engine):
             findings += await _engine(connection, engine)
             findings += await _erasures(connection)
             findings += await _graphs(connection, embedder)

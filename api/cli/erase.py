@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from api.cli import edge, options
-from api.erasing import erase
-from schemas.erasure import Erase, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport
+from api.cli import options, support
+from api.request_parsing.erasures import erase
+from schemas.commands import Erase, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport
 from schemas.errors import InvalidRequest
 from schemas.settings import Settings
 
@@ -36,15 +36,15 @@ def erase_for_good(  # noqa: PLR0913  (a command's arguments are its options)
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Remove a memory, an episode, or without either the whole citizen, for good (docs/privacy.md)."""
-    settings = edge.settings_of(ctx)
+    settings = support.settings_of(ctx)
     said = {"citizen_id": citizen, "id": memory, "episode_id": episode, "level": level.upper()}
     command = _command({**said, "command_id": command_id})
     if not yes:
         typer.confirm(f"Remove {_named(command)} for good?", abort=True, err=True)
     try:
-        report = edge.run(_erased(settings, command))
+        report = support.run(_erased(settings, command))
     except KeyboardInterrupt:
-        edge.messages().print(Text(BROKEN_OFF), soft_wrap=True)
+        support.messages().print(Text(BROKEN_OFF), soft_wrap=True)
         raise
     _show(report)
 
@@ -53,10 +53,10 @@ def _command(said: dict[str, str | None]) -> Erase:
     if said["id"] is not None and said["episode_id"] is not None:
         raise InvalidRequest("--memory and --episode: name one of them")
     if said["id"] is not None:
-        return edge.checked(EraseMemory, _fields(said, "level", "id"), OPTIONS)
+        return support.checked(EraseMemory, _fields(said, "level", "id"), OPTIONS)
     if said["episode_id"] is not None:
-        return edge.checked(EraseEpisode, _fields(said, "episode_id"), OPTIONS)
-    return edge.checked(EraseCitizen, _fields(said), OPTIONS)
+        return support.checked(EraseEpisode, _fields(said, "episode_id"), OPTIONS)
+    return support.checked(EraseCitizen, _fields(said), OPTIONS)
 
 
 def _fields(said: dict[str, str | None], *names: str) -> dict[str, str | None]:
@@ -72,13 +72,13 @@ def _named(command: Erase) -> str:
 
 
 async def _erased(settings: Settings, command: Erase) -> ErasureReport:
-    async with edge.opened(settings) as runtime:
+    async with support.opened(settings) as runtime:
         return await erase(command, runtime, await runtime.moment())
 
 
 def _show(report: ErasureReport) -> None:
     held = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in report.removed if count)
     log = "the log was rewritten" if report.log_rewritten else "the server keeps no log to rewrite"
-    edge.output().print(Text(f"removed {held or 'nothing more'}; {log}"), soft_wrap=True)
+    support.output().print(Text(f"removed {held or 'nothing more'}; {log}"), soft_wrap=True)
     for note in report.notes:
-        edge.output().print(Text(f"note: {note}", "yellow"), soft_wrap=True)
+        support.output().print(Text(f"note: {note}", "yellow"), soft_wrap=True)

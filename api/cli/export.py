@@ -12,16 +12,16 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from api.cli import edge, options
-from api.runtime import Runtime
-from orchestration.moving.exporting import Wanted, export
-from orchestration.moving.lines import Origin
+from api.cli import options, support
+from api.runtime.runtime import Runtime
+from orchestration.transfer.exporter import Wanted, export
+from orchestration.transfer.line_format import Origin
 from schemas.base import CitizenId, Request
 from schemas.errors import InvalidRequest, NotFound
 from schemas.memory import Level
 from schemas.settings import Settings
 from schemas.temporal import Moment, to_instant
-from substrate.graph_schema import origin_of
+from substrate.graphs.registry import origin_of
 
 OPTIONS = {"citizen_id": "--citizen", "level": "--level", "known_at": "--known-at"}
 
@@ -57,16 +57,18 @@ def export_graphs(  # noqa: PLR0913  (each is an option of the command)
     ] = None,
 ) -> None:
     """Write whole memories as lines of JSON, with every record on both time axes (docs/export.md)."""
-    chosen = None if whole else edge.checked(Chosen, {"level": level.upper(), "citizen_id": citizen}, OPTIONS)
+    chosen = None if whole else support.checked(Chosen, {"level": level.upper(), "citizen_id": citizen}, OPTIONS)
     if target is not None and os.path.lexists(target):
         raise InvalidRequest(f"{target} is there already", remedy="Name a file that does not exist yet.")
-    said = edge.checked(KnownThen, edge.given({"known_at": edge.time_of("--known-at", known_at)}), OPTIONS)
+    said = support.checked(
+        KnownThen, support.given({"known_at": support.time_of("--known-at", known_at)}), OPTIONS
+    )
     wanted = Wanted(embeddings, None if said.known_at is None else to_instant(said.known_at))
-    edge.run(_exported(edge.settings_of(ctx), chosen, target, wanted))
+    support.run(_exported(support.settings_of(ctx), chosen, target, wanted))
 
 
 async def _exported(settings: Settings, chosen: Chosen | None, target: Path | None, wanted: Wanted) -> None:
-    async with edge.opened(settings) as runtime:
+    async with support.opened(settings) as runtime:
         origins = await _origins(runtime, chosen)
         lines = await export(origins, runtime.deps, **wanted._asdict())
         if target is None:
@@ -75,12 +77,12 @@ async def _exported(settings: Settings, chosen: Chosen | None, target: Path | No
             sys.stdout.buffer.flush()
             return
         count = _write(lines, target)
-    edge.messages().print(Text(f"{len(origins)} graphs, {count:,} lines → {target}"), soft_wrap=True)
+    support.messages().print(Text(f"{len(origins)} graphs, {count:,} lines → {target}"), soft_wrap=True)
 
 
 async def _origins(runtime: Runtime, chosen: Chosen | None) -> list[Origin]:
     if chosen is not None:
-        await edge.graph_of(runtime, chosen.level, chosen.citizen_id)
+        await support.graph_of(runtime, chosen.level, chosen.citizen_id)
         return [Origin(chosen.level, chosen.citizen_id if chosen.level is Level.N1 else None)]
     found = [Origin(*origin_of(name)) for name in await runtime.deps.graphs.existing()]
     if not found:

@@ -8,10 +8,10 @@ from typing import Final
 
 from rich.text import Text
 
-from api.cli import edge
+from api.cli import support
 from schemas.errors import InvalidRequest
 from schemas.keys import NewKey
-from substrate.engine_socket import write_private
+from substrate.engine.unix_socket import write_private
 
 FILE: Final = "first-administrator.key"
 
@@ -21,7 +21,7 @@ def tell(first: NewKey, directory: Path) -> None:
 
     Raises InvalidRequest when that cannot be written: the key is then to be forgotten.
     """
-    console = edge.messages()
+    console = support.messages()
     if sys.stderr.isatty():
         console.print(Text("The administrator's key, which is not shown again:", "bold"), soft_wrap=True)
         console.print(Text(f"  {first.key}", "bold green"), soft_wrap=True)

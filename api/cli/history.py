@@ -12,14 +12,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from api.cli import edge, options, words
-from api.cli.bars import Span, bars
-from orchestration.records import link_name
+from api.cli import formatting, options, support
+from api.cli.timeline import Span, bars
+from orchestration.writing.records import link_name
 from schemas.base import CitizenId, Request
 from schemas.errors import NotFound
 from schemas.memory import Level, LinkRecord, MemoryRecord
 from schemas.settings import Settings
-from substrate import reader, rows
+from substrate.store import reader, rows
 
 OPTIONS: Final = {"citizen_id": "--citizen", "level": "--level"}
 TEXT_SHOWN: Final = 400
@@ -66,18 +66,18 @@ def history(  # noqa: PLR0913  (a command's arguments are its options)
     as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON.")] = False,
 ) -> None:
     """Show every record of one memory or link, as bars on both time axes."""
-    place = edge.checked(Place, {"level": level.upper(), "citizen_id": citizen}, OPTIONS)
+    place = support.checked(Place, {"level": level.upper(), "citizen_id": citizen}, OPTIONS)
     of_link = options.names_link(identity, link=link)
-    records = edge.run(_records(edge.settings_of(ctx), place, identity, of_link=of_link))
+    records = support.run(_records(support.settings_of(ctx), place, identity, of_link=of_link))
     if as_json:
-        edge.write_json(orjson.dumps([record.model_dump(mode="json") for record in records]).decode())
+        support.write_json(orjson.dumps([record.model_dump(mode="json") for record in records]).decode())
     else:
-        _show(records, edge.output())
+        _show(records, support.output())
 
 
 async def _records(settings: Settings, place: Place, identity: str, *, of_link: bool) -> Sequence[_Record]:
-    async with edge.opened(settings) as runtime:
-        graph = await edge.graph_of(runtime, place.level, place.citizen_id)
+    async with support.opened(settings) as runtime:
+        graph = await support.graph_of(runtime, place.level, place.citizen_id)
         connection = runtime.deps.connection
         found: list[_Record]
         if of_link:
@@ -106,8 +106,11 @@ def _show(records: Sequence[_Record], console: Console) -> None:
     for place, (before, record) in enumerate(zip(befores, records, strict=True)):
         table.add_row(
             Text(str(record.version)),
-            Text(f"{held[place]}\n{words.clock(record.valid_at)}\nto {words.clock(record.invalid_at)}"),
-            Text(f"{believed[place]}\n{words.clock(record.created_at)}\nto {words.clock(record.expired_at)}"),
+            Text(f"{held[place]}\n{formatting.clock(record.valid_at)}\nto {formatting.clock(record.invalid_at)}"),
+            Text(
+                f"{believed[place]}\n"
+                f"{formatting.clock(record.created_at)}\nto {formatting.clock(record.expired_at)}"
+            ),
             _told(before, record),
             style="bright_black" if record.expired_at is not None else "",
         )
@@ -117,8 +120,8 @@ def _show(records: Sequence[_Record], console: Console) -> None:
 
 def _title(record: _Record) -> str:
     if isinstance(record, MemoryRecord):
-        return words.title(record)
-    return words.one_line(f"{record.source_id} {record.relation_type} {record.target_id}")
+        return formatting.title(record)
+    return formatting.one_line(f"{record.source_id} {record.relation_type} {record.target_id}")
 
 
 def _says(record: _Record) -> str:
@@ -132,13 +135,13 @@ def _told(before: _Record | None, record: _Record) -> Text:
     told = Text()
     same = before is not None and _says(before) == _says(record)
     if not same:
-        told.append(words.shortened(_says(record), TEXT_SHOWN))
+        told.append(formatting.shortened(_says(record), TEXT_SHOWN))
     changes = [] if before is None else _changes(before, record)
     if same and not changes:
         told.append("the same, with its end known")
     for change in changes:
         told.append(f"\n{change}" if told else change, "cyan")
-    why = words.REASONS.get(record.invalidation_reason or "")
+    why = formatting.REASONS.get(record.invalidation_reason or "")
     if why:
         ended = "held no longer" if record.expired_at is None else "believed no longer"
         told.append(f"\n{ended}: {why}", "yellow")
@@ -151,7 +154,7 @@ def _by_whom(record: _Record) -> str:
     opened = (record.source, record.author, record.command_id, _key(record.key_id))
     closed = (record.closed_source, record.closed_by, _key(record.closed_key))
     return "".join(
-        f"\n{how} {' · '.join(words.one_line(part) for part in said if part)}"
+        f"\n{how} {' · '.join(formatting.one_line(part) for part in said if part)}"
         for how, said in (("from", opened), ("closed by", closed))
         if any(said)
     )
@@ -173,7 +176,7 @@ def _changes(before: _Record, after: _Record) -> list[str]:
 
 def _value(value: object) -> str:
     if isinstance(value, dict):
-        return words.emotions(value, most=5) if all(isinstance(v, float) for v in value.values()) else "…"
+        return formatting.emotions(value, most=5) if all(isinstance(v, float) for v in value.values()) else "…"
     if isinstance(value, list):
-        return words.shortened(", ".join(map(str, value)), 60) or "none"
-    return "none" if value is None else words.shortened(str(value), 60)
+        return formatting.shortened(", ".join(map(str, value)), 60) or "none"
+    return "none" if value is None else formatting.shortened(str(value), 60)

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from api.cli import edge, options, words
-from orchestration.identity import identity as who
+from api.cli import formatting, options, support
+from orchestration.mind.identity import identity as who
 from schemas.citizen import Felt
 from schemas.identity import Identity, WhoIs
 from schemas.memory import Level
@@ -39,17 +39,17 @@ def identity(  # noqa: PLR0913  (a command's arguments are its options)
     """Show what most of a citizen's memories point to, how those felt, and the rules attached."""
     fields = {
         "citizen_id": citizen,
-        "as_of_time": edge.time_of("--as-of", as_of),
-        "known_at": edge.time_of("--known-at", known_at),
+        "as_of_time": support.time_of("--as-of", as_of),
+        "known_at": support.time_of("--known-at", known_at),
         "limit": limit,
     }
-    asked = edge.checked(WhoIs, edge.given(fields), OPTIONS)
-    edge.show(edge.run(_asked(edge.settings_of(ctx), asked)), show, as_json=as_json)
+    asked = support.checked(WhoIs, support.given(fields), OPTIONS)
+    support.show(support.run(_asked(support.settings_of(ctx), asked)), show, as_json=as_json)
 
 
 async def _asked(settings: Settings, asked: WhoIs) -> Identity:
-    async with edge.opened(settings) as runtime:
-        await edge.graph_of(runtime, Level.N1, asked.citizen_id)
+    async with support.opened(settings) as runtime:
+        await support.graph_of(runtime, Level.N1, asked.citizen_id)
         return await who(asked, runtime.deps, await runtime.moment())
 
 
@@ -58,20 +58,22 @@ def show(found: Identity, console: Console) -> None:
     table = Table("entity", "memories", "felt", box=None)
     for entity in found.entities:
         felt = ", ".join(f"{name} {times}" for name, times in entity.emotions.items())
-        table.add_row(Text(words.one_line(entity.name)), str(entity.appearances), Text(words.one_line(felt)))
+        table.add_row(
+            Text(formatting.one_line(entity.name)), str(entity.appearances), Text(formatting.one_line(felt))
+        )
     if found.entities:
         console.print(table)
     for rule in found.entities[0].rules if found.entities else ():
-        console.print(Text(f"rule: {words.one_line(rule.rule)}"))
+        console.print(Text(f"rule: {formatting.one_line(rule.rule)}"))
     if found.state.updated_at is not None:
         console.print(Text(_state(found.state)))
     for note in found.notes:
-        console.print(Text(f"note: {words.one_line(note)}", style="dim"))
+        console.print(Text(f"note: {formatting.one_line(note)}", style="dim"))
 
 
 def _state(state: Felt) -> str:
     felt = [f"{name} {share:.2f}" for name, share in state.emotion_vector.items()]
-    drives = [f"{words.one_line(name)} {drive.satisfaction:.2f}" for name, drive in state.drives.items()]
-    goal = [] if state.goal is None else [f"goal: {words.one_line(state.goal)}"]
-    parts = [f"energy {state.energy:.2f}", *map(words.one_line, felt), *goal]
+    drives = [f"{formatting.one_line(name)} {drive.satisfaction:.2f}" for name, drive in state.drives.items()]
+    goal = [] if state.goal is None else [f"goal: {formatting.one_line(state.goal)}"]
+    parts = [f"energy {state.energy:.2f}", *map(formatting.one_line, felt), *goal]
     return "state: " + ", ".join([*parts, *(["drives: " + ", ".join(drives)] if drives else [])])

@@ -10,12 +10,12 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from api.cli import edge
+from api.cli import support
 from api.cli.ingest import take_in
 from api.cli.progress import bar
-from orchestration.formats import parse
-from orchestration.formats.files import given
-from orchestration.moving.importing import ImportReport, import_lines
+from orchestration.ingestion.formats import parse
+from orchestration.ingestion.formats.files import given
+from orchestration.transfer.importer import ImportReport, import_lines
 from schemas.base import CitizenId, Request
 from schemas.errors import InvalidRequest
 from schemas.settings import Settings
@@ -54,16 +54,16 @@ def import_file(
 
     A file `--from` another memory adds to what is there; given again, it stores nothing twice.
     """
-    citizen_id = edge.checked(Named, {"citizen_id": citizen}, {"citizen_id": "--citizen"}).citizen_id
+    citizen_id = support.checked(Named, {"citizen_id": citizen}, {"citizen_id": "--citizen"}).citizen_id
     if origin is not Origin.SUBSTRATE:
         take_in(ctx, parse(origin, given(path, origin, citizen_id)))
         return
-    report = edge.run(_imported(edge.settings_of(ctx), path, citizen_id))
+    report = support.run(_imported(support.settings_of(ctx), path, citizen_id))
     held = ", ".join(f"{count:,} {kind}s" for kind, count in sorted(report.counts.items()))
-    edge.output().print(Text(f"{', '.join(report.graphs) or 'no graph'}: {held or 'nothing'}"), soft_wrap=True)
+    support.output().print(Text(f"{', '.join(report.graphs) or 'no graph'}: {held or 'nothing'}"), soft_wrap=True)
     if report.mended:
         told = f"{report.mended:,} held maps nested too deeply; what lies deeper is kept as a text"
-        edge.messages().print(Text(told, "yellow"), soft_wrap=True)
+        support.messages().print(Text(told, "yellow"), soft_wrap=True)
 
 
 async def _imported(settings: Settings, path: Path, citizen_id: str | None) -> ImportReport:
@@ -71,9 +71,9 @@ async def _imported(settings: Settings, path: Path, citizen_id: str | None) -> I
         with path.open("rb") as file:
             yield from file
 
-    async with edge.opened(settings) as runtime:
+    async with support.opened(settings) as runtime:
         try:
-            with bar(edge.messages(), 0) as advance:
+            with bar(support.messages(), 0) as advance:
                 return await import_lines(lines, citizen_id, (runtime.deps, await runtime.moment()), advance)
         except OSError as error:
             raise InvalidRequest(f"{path} cannot be read: {error.strerror}") from error

@@ -10,16 +10,16 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.cli import edge, words
+from api.cli import formatting, support
 from api.cli.progress import bar
-from orchestration.facts import draw_facts, needed_model
-from orchestration.formats import FORMATS, parse
-from orchestration.formats.files import given
-from orchestration.formats.intake import Intake
-from orchestration.ingest import ingest, ingest_whole
-from schemas.answers import IngestReport
+from orchestration.ingestion.facts import draw_facts, needed_model
+from orchestration.ingestion.formats import FORMATS, parse
+from orchestration.ingestion.formats.files import given
+from orchestration.ingestion.formats.parsed import Intake
+from orchestration.ingestion.pipeline import ingest, ingest_whole
 from schemas.errors import InvalidRequest
 from schemas.language_model import FactsReport
+from schemas.responses import IngestReport
 from schemas.settings import Settings
 
 FAULTS_SHOWN = 10
@@ -60,18 +60,18 @@ def ingest_files(  # noqa: PLR0913  (a command's arguments are its options)
 def take_in(ctx: typer.Context, intake: Intake, *, atomic: bool = False, extract_facts: bool = False) -> None:
     """Store what was read, and tell what became of it. Exits with 5 when something was refused."""
     try:
-        report, facts, seconds = edge.run(
-            _ingested(edge.settings_of(ctx), intake, atomic=atomic, extract_facts=extract_facts)
+        report, facts, seconds = support.run(
+            _ingested(support.settings_of(ctx), intake, atomic=atomic, extract_facts=extract_facts)
         )
     except KeyboardInterrupt:
-        edge.messages().print(
+        support.messages().print(
             Text("Interrupted. What was stored stays; run it again and it goes on without duplicates.", "yellow"),
             soft_wrap=True,
         )
         raise typer.Exit(EXIT_INTERRUPTED) from None
-    _summary(report, intake, seconds, edge.output())
+    _summary(report, intake, seconds, support.output())
     if facts is not None:
-        _facts(facts, edge.output())
+        _facts(facts, support.output())
     if report.refused:
         raise typer.Exit(EXIT_REFUSED)
 
@@ -81,14 +81,14 @@ async def _ingested(
 ) -> tuple[IngestReport, FactsReport | None, float]:
     """The reports, and the seconds that storing took once the store was open."""
     total = sum(item.size for item in intake.items)
-    async with edge.opened(settings) as runtime:
+    async with support.opened(settings) as runtime:
         if extract_facts:
             needed_model(runtime.deps)
         now, begun = await runtime.moment(), time.perf_counter()
         if atomic:
             report = await ingest_whole(intake, runtime.deps, now)
             return report, None, time.perf_counter() - begun
-        with bar(edge.messages(), total) as advance:
+        with bar(support.messages(), total) as advance:
             report = await ingest(intake, runtime.deps, now, advance)
         seconds = time.perf_counter() - begun
         facts = await draw_facts(intake, runtime.deps, await runtime.moment()) if extract_facts else None
@@ -103,12 +103,12 @@ def _facts(report: FactsReport, console: Console) -> None:
         )
     )
     for link_id in report.links:
-        console.print(Text(f"  {words.one_line(link_id)}"))
+        console.print(Text(f"  {formatting.one_line(link_id)}"))
     for one in report.supersessions:
-        how = "ended" if one.applied else f"not ended: {words.one_line(one.reason)}"
-        console.print(Text(f"  {words.one_line(one.ended)}: {how}", "default" if one.applied else "yellow"))
+        how = "ended" if one.applied else f"not ended: {formatting.one_line(one.reason)}"
+        console.print(Text(f"  {formatting.one_line(one.ended)}: {how}", "default" if one.applied else "yellow"))
     for note in report.notes:
-        console.print(Text(f"note: {words.one_line(note)}", "yellow"))
+        console.print(Text(f"note: {formatting.one_line(note)}", "yellow"))
 
 
 def _taken(report: FactsReport) -> str:
@@ -132,8 +132,8 @@ def _summary(report: IngestReport, intake: Intake, seconds: float, console: Cons
         )
     )
     for note in report.notes:
-        console.print(Text(f"note: {words.one_line(note)}", "yellow"))
+        console.print(Text(f"note: {formatting.one_line(note)}", "yellow"))
     for fault in report.faults[:FAULTS_SHOWN]:
-        console.print(Text(f"refused: {words.one_line(fault)}", "red"))
+        console.print(Text(f"refused: {formatting.one_line(fault)}", "red"))
     if report.refused > FAULTS_SHOWN:
         console.print(Text(f"and {report.refused - FAULTS_SHOWN:,} more", "red"))

@@ -11,14 +11,14 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from api import auth
-from api.cli import edge, words
-from api.runtime import keep_revocations, opened_store
+from api.cli import formatting, support
+from api.runtime.runtime import keep_revocations, opened_store
+from api.security import authentication
 from schemas.keys import KeyChange, KeyInfo, KeyRequest, NewKey
 from schemas.settings import StoreSettings
 from schemas.temporal import to_datetime
-from substrate import keys
-from substrate.connection import Connection
+from substrate.connection.pool import Connection
+from substrate.store import api_keys
 
 OPTIONS: Final = {"name": "NAME", "scopes": "--scope", "highest_source": "--source", "expires_at": "--days"}
 
@@ -56,30 +56,32 @@ def create(  # noqa: PLR0913  (a command's arguments are its options)
     async def create(connection: Connection) -> NewKey:
         at = await connection.now()
         until = None if days is None else to_datetime(at) + timedelta(days=days)
-        request = edge.checked(KeyRequest, {**said, "expires_at": until}, OPTIONS)
-        return await auth.create(connection, request, at)
+        request = support.checked(KeyRequest, {**said, "expires_at": until}, OPTIONS)
+        return await authentication.create(connection, request, at)
 
     said = {"name": name, "scopes": scope or [], "highest_source": source}
-    edge.checked(KeyRequest, said, OPTIONS)
+    support.checked(KeyRequest, said, OPTIONS)
     made = _with_store(ctx, create)
     if as_json:
-        edge.write_json(made.model_dump_json())
+        support.write_json(made.model_dump_json())
         return
-    edge.messages().print(f"Key {made.id} for {words.one_line(made.name)}. It is not shown again:", soft_wrap=True)
+    support.messages().print(
+        f"Key {made.id} for {formatting.one_line(made.name)}. It is not shown again:", soft_wrap=True
+    )
     typer.echo(made.key)
 
 
 @app.command("list")
 def listed(ctx: typer.Context, *, as_json: AsJson = False) -> None:
     """Show all keys, oldest first, those revoked or expired included."""
-    found = _with_store(ctx, keys.listed)
+    found = _with_store(ctx, api_keys.listed)
     if as_json:
-        edge.write_json(orjson.dumps([key.model_dump(mode="json") for key in found]).decode())
+        support.write_json(orjson.dumps([key.model_dump(mode="json") for key in found]).decode())
         return
     table = Table("id", "name", "scopes", "at most", "made", "counts until", "last used", box=None, pad_edge=False)
     for key in found:
         table.add_row(*map(Text, _cells(key)))
-    edge.output().print(table if found else "There is no key yet: `substrate keys create` makes one.")
+    support.output().print(table if found else "There is no key yet: `substrate keys create` makes one.")
 
 
 @app.command()
@@ -92,13 +94,15 @@ def change(
     ],
 ) -> None:
     """Raise or lower what a key may claim; a running service knows it within a second."""
-    wanted = edge.checked(KeyChange, {"highest_source": source}, OPTIONS)
+    wanted = support.checked(KeyChange, {"highest_source": source}, OPTIONS)
 
     async def changed_now(connection: Connection) -> KeyInfo:
-        return await auth.change(connection, key_id, wanted)
+        return await authentication.change(connection, key_id, wanted)
 
     changed = _with_store(ctx, changed_now)
-    typer.echo(f"Key {changed.id} for {words.one_line(changed.name)} claims at most {changed.highest_source}.")
+    typer.echo(
+        f"Key {changed.id} for {formatting.one_line(changed.name)} claims at most {changed.highest_source}."
+    )
 
 
 @app.command()
@@ -109,26 +113,26 @@ def revoke(
     """A key counts no longer; a running service knows it within a second."""
 
     async def revoked_now(connection: Connection) -> KeyInfo:
-        return await auth.revoke(connection, key_id, await connection.now())
+        return await authentication.revoke(connection, key_id, await connection.now())
 
     revoked = _with_store(ctx, revoked_now)
-    typer.echo(f"Key {revoked.id} for {words.one_line(revoked.name)} counts no longer.")
+    typer.echo(f"Key {revoked.id} for {formatting.one_line(revoked.name)} counts no longer.")
 
 
 def _cells(key: KeyInfo) -> tuple[str, ...]:
-    until = words.clock(key.expires_at) if key.expires_at else "revoked"
+    until = formatting.clock(key.expires_at) if key.expires_at else "revoked"
     if key.revoked_at is not None:
-        until = f"revoked {words.clock(key.revoked_at)}"
-    used = words.clock(key.last_used_at) if key.last_used_at else "never"
-    name = words.one_line(key.name)
-    return (key.id, name, " ".join(key.scopes), key.highest_source, words.clock(key.created_at), until, used)
+        until = f"revoked {formatting.clock(key.revoked_at)}"
+    used = formatting.clock(key.last_used_at) if key.last_used_at else "never"
+    name = formatting.one_line(key.name)
+    return (key.id, name, " ".join(key.scopes), key.highest_source, formatting.clock(key.created_at), until, used)
 
 
 def _with_store[T](ctx: typer.Context, work: Callable[[Connection], Awaitable[T]]) -> T:
     async def opened(store: StoreSettings) -> T:
-        async with opened_store(store, edge.tell_waiting()) as (connection, engine):
+        async with opened_store(store, support.tell_waiting()) as (connection, engine):
             done = await work(connection)
             await keep_revocations(connection, engine)
             return done
 
-    return edge.run(opened(edge.settings_of(ctx).store))
+    return support.run(opened(support.settings_of(ctx).store))

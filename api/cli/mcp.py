@@ -16,10 +16,10 @@ import typer
 from api.cli import stopping
 from api.cli.program import code_of, installed_version, tell
 from api.client import AsyncSubstrate
-from api.mcp.belonging import Owner, owner_alone
-from api.mcp.opened import OpenedBeside, Say
+from api.mcp.citizen_scope import Owner, owner_alone
 from api.mcp.server import Context, make_server
-from api.mcp.streams import standard_streams
+from api.mcp.stdio import standard_streams
+from api.mcp.store_opening import OpenedBeside, Say
 from schemas.errors import SubstrateError
 
 app = typer.Typer(add_completion=False)
@@ -55,7 +55,7 @@ async def _serve(ctx: typer.Context, url: str | None, owner: Owner) -> Substrate
             async with AsyncSubstrate(url) as client:
                 yield client
             return
-        edge = await asyncio.to_thread(import_module, "api.cli.edge")
+        edge = await asyncio.to_thread(import_module, "api.cli.support")
         await asyncio.to_thread(import_module, "api.app")
         shown = edge.tell_waiting()
 

@@ -10,15 +10,15 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from api import recovering
-from api.cli import edge
+from api.cli import support
 from api.cli.backup import show
 from api.cli.restore import show_keys
-from api.recovering import Recovered
+from api.runtime import recovery
+from api.runtime.recovery import Recovered
 from schemas.errors import InvalidRequest
 from schemas.settings import Settings
-from substrate import backup
-from substrate.engine_repair import Finding, Rest
+from substrate.backup import files
+from substrate.engine.repair import Finding, Rest
 
 WAYS: Final = "Name one way: --cut, --accept or --from DIRECTORY."
 EXIT_DAMAGED: Final = 1
@@ -40,23 +40,23 @@ def recover(
 
     The service must not run. What was there is kept beside the data directory.
     """
-    settings = edge.settings_of(ctx)
+    settings = support.settings_of(ctx)
     if cut + accept + (source is not None) > 1:
         raise InvalidRequest("--cut, --accept and --from exclude each other", remedy=WAYS)
-    console = edge.output()
+    console = support.output()
     if source is not None:
-        aside, restored = edge.run(recovering.back_to(source.expanduser().absolute(), settings))
+        aside, restored = support.run(recovery.back_to(source.expanduser().absolute(), settings))
         show(restored.manifest, str(settings.store.data), console)
         show_keys(restored, console)
         _tell_aside(aside, console)
     elif cut or accept:
-        _show_mended(edge.run((recovering.cut if cut else recovering.accept)(settings.store)), console)
+        _show_mended(support.run((recovery.cut if cut else recovery.accept)(settings.store)), console)
     else:
         _look(settings, console)
 
 
 def _look(settings: Settings, console: Console) -> None:
-    finding = recovering.examined(settings.store)
+    finding = recovery.examined(settings.store)
     if not finding.damages:
         console.print(
             "Nothing is damaged that is known. What was written last before a crash is judged by its form."
@@ -88,7 +88,7 @@ def _kept(rest: Rest) -> str:
 
 
 def _backups(settings: Settings) -> list[str]:
-    known = backup.noted(recovering.directory_of(settings.store))
+    known = files.noted(recovery.directory_of(settings.store))
     return [
         f"substrate recover --from {path}   goes back to {manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC"
         for path, manifest in known

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 from rich.text import Text
 
-from api.cli import edge
+from api.cli import support
 from api.cli.progress import bar
 from orchestration.upkeep.reembedding import reembed_store
 from schemas.settings import Settings
@@ -24,12 +24,12 @@ def reembed(ctx: typer.Context) -> None:
     again: it goes on where it was.
     """
     try:
-        report = edge.run(_reembedded(edge.settings_of(ctx)))
+        report = support.run(_reembedded(support.settings_of(ctx)))
     except KeyboardInterrupt:
         said = "Interrupted. The former vectors are still in use; run it again and it goes on where it was."
-        edge.messages().print(Text(said, "yellow"), soft_wrap=True)
+        support.messages().print(Text(said, "yellow"), soft_wrap=True)
         raise typer.Exit(EXIT_INTERRUPTED) from None
-    console = edge.output()
+    console = support.output()
     vectors = f"{report.model}, {report.dimension} dimensions"
     if not report.graphs:
         console.print(Text(f"All graphs have these vectors already: {vectors}"), soft_wrap=True)
@@ -42,6 +42,6 @@ def reembed(ctx: typer.Context) -> None:
 
 
 async def _reembedded(settings: Settings) -> ReembedReport:
-    async with edge.opened(settings) as runtime:
-        with bar(edge.messages(), 0, "records") as advance:
+    async with support.opened(settings) as runtime:
+        with bar(support.messages(), 0, "records") as advance:
             return await reembed_store(runtime.deps.connection, runtime.deps.embedder, advance)

@@ -9,11 +9,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.cli import edge, options, words
-from api.writing import error_of
+from api.cli import formatting, options, support
+from api.request_parsing.writes import error_of
 from orchestration import insertion
-from schemas.command import Command, WriteReceipt
-from schemas.commands import Remember
+from schemas.commands import Command, Remember, WriteReceipt
 from schemas.settings import Settings
 
 NAME_LENGTH: Final = 80
@@ -67,16 +66,18 @@ def remember(  # noqa: PLR0913  (a command's arguments are its options)
         "level": level.upper(),
         "id": memory_id,
         "node_type": node_type,
-        "valid_at": edge.time_of("--valid-at", valid_at),
+        "valid_at": support.time_of("--valid-at", valid_at),
         "energy": energy,
         "confidence": confidence,
-        "emotion_vector": edge.numbers_of("--emotion", emotion, "joy=0.7") or None,
+        "emotion_vector": support.numbers_of("--emotion", emotion, "joy=0.7") or None,
         "goal": goal,
         "tags": tuple(tag) if tag else None,
         "resolution_state": state,
     }
-    receipt = edge.run(stored(edge.settings_of(ctx), edge.checked(Remember, edge.given(fields), OPTIONS)))
-    edge.show(receipt, _show, as_json=as_json)
+    receipt = support.run(
+        stored(support.settings_of(ctx), support.checked(Remember, support.given(fields), OPTIONS))
+    )
+    support.show(receipt, _show, as_json=as_json)
 
 
 def _named(text: str, description: str | None) -> dict[str, Any]:
@@ -84,12 +85,12 @@ def _named(text: str, description: str | None) -> dict[str, Any]:
     text = text.strip()
     if description is not None or (len(text) <= NAME_LENGTH and "\n" not in text):
         return {"name": text, "description": description}
-    return {"name": words.shortened(text, NAME_LENGTH), "description": text}
+    return {"name": formatting.shortened(text, NAME_LENGTH), "description": text}
 
 
 async def stored(settings: Settings, command: Command) -> WriteReceipt:
     """The receipt of a stored command. Raises the error of a refused one."""
-    async with edge.opened(settings) as runtime:
+    async with support.opened(settings) as runtime:
         [receipt] = await insertion.apply([command], runtime.deps, await runtime.moment())
     if receipt.status == "refused":
         raise error_of(receipt)
@@ -99,9 +100,11 @@ async def stored(settings: Settings, command: Command) -> WriteReceipt:
 def _show(receipt: WriteReceipt, console: Console) -> None:
     known = "recognised" if receipt.recognised else "it was there already"
     again = f" ({known})" if receipt.duplicate else ""
-    since = f", holds since {words.clock(receipt.valid_at)} UTC"
+    since = f", holds since {formatting.clock(receipt.valid_at)} UTC"
     console.print(
-        Text.assemble("stored ", (words.one_line(receipt.id or ""), "bold"), f" in {receipt.level}{since}{again}")
+        Text.assemble(
+            "stored ", (formatting.one_line(receipt.id or ""), "bold"), f" in {receipt.level}{since}{again}"
+        )
     )
     for warning in receipt.warnings:
-        console.print(Text(f"note: {words.one_line(warning)}", "yellow"))
+        console.print(Text(f"note: {formatting.one_line(warning)}", "yellow"))

@@ -9,12 +9,12 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.backup import EVERY, Restored, restore
-from api.cli import edge, words
+from api.cli import formatting, support
 from api.cli.backup import show
+from api.runtime.backup import EVERY, Restored, restore
 from schemas.errors import InvalidRequest
 from schemas.keys import KeyInfo
-from substrate.revoked import kept_in
+from substrate.store.revoked_keys import kept_in
 
 ONE_OF_TWO: Final = "--revoke-keys revokes those too: leave --former away."
 
@@ -35,19 +35,19 @@ def restore_store(
     ] = False,
 ) -> None:
     """Restore a backup into the data directory, which must be empty. A damaged one changes nothing."""
-    settings = edge.settings_of(ctx)
+    settings = support.settings_of(ctx)
     if former is not None and revoke_keys:
         raise InvalidRequest("--former and --revoke-keys exclude each other", remedy=ONE_OF_TWO)
     revoked = None if former is None else kept_in(former.expanduser().absolute())
-    restored = edge.run(restore(source.expanduser().absolute(), settings, EVERY if revoke_keys else revoked))
-    show(restored.manifest, str(settings.store.data), edge.output())
-    show_keys(restored, edge.output())
+    restored = support.run(restore(source.expanduser().absolute(), settings, EVERY if revoke_keys else revoked))
+    show(restored.manifest, str(settings.store.data), support.output())
+    show_keys(restored, support.output())
     if revoked is None and not revoke_keys and restored.keys:
         said = (
             f"One that was revoked after {restored.manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC counts again: "
             "revoke it with `substrate keys revoke ID`, or restore with --former or --revoke-keys."
         )
-        edge.output().print(Text(said, "bold yellow"), soft_wrap=True)
+        support.output().print(Text(said, "bold yellow"), soft_wrap=True)
 
 
 def show_keys(restored: Restored, console: Console) -> None:
@@ -59,4 +59,4 @@ def show_keys(restored: Restored, console: Console) -> None:
 
 
 def _named(key: KeyInfo) -> str:
-    return f"{key.id} for {words.one_line(key.name)}"
+    return f"{key.id} for {formatting.one_line(key.name)}"

@@ -13,11 +13,11 @@ import uvicorn
 from rich.text import Text
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api import observability
-from api.cli import edge, first_key
-from api.connections import crowd_of_process, guarded
-from api.messages import is_loopback
+from api.asgi.connections import crowd_of_process, guarded
+from api.asgi.messages import is_loopback
+from api.cli import first_key, support
 from api.service import create_service
+from api.telemetry import logs
 from schemas.errors import InvalidRequest, SubstrateError, Unavailable
 from schemas.settings import Settings
 
@@ -73,14 +73,14 @@ def serve(
     It is closed to all without a key. For a store that has none, an administrator's is made and shown
     once, on a terminal; elsewhere it is written to a file of the data directory.
     """
-    settings = _with_open(edge.settings_of(ctx), opened=opened)
+    settings = _with_open(support.settings_of(ctx), opened=opened)
     address = (host or settings.server.host, port or settings.server.port)
     if settings.auth.open and not is_loopback(address[0]):
         raise InvalidRequest(
             f"--open is for this machine alone, and {address[0]} can be reached from others",
             remedy="Leave --open away, or listen on 127.0.0.1.",
         )
-    observability.configure(_log_level(settings))
+    logs.configure(_log_level(settings))
     show = partial(first_key.tell, directory=settings.store.data)
     gate = FailureKept(create_service(settings, show, lambda error: gate.fail(error)))
     config = uvicorn.Config(
@@ -127,7 +127,7 @@ def _with_open(settings: Settings, *, opened: bool) -> Settings:
 
 
 def _announce(settings: Settings, host: str, port: int) -> None:
-    console = edge.messages()
+    console = support.messages()
     shown = f"[{host}]" if ":" in host else host
     store = "a FalkorDB server" if settings.store.server_url() else f"the engine in {settings.store.data}"
     console.print(Text(f"Substrate at http://{shown}:{port}/docs, with {store}. Ctrl-C stops it."), soft_wrap=True)

@@ -8,10 +8,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.cli import edge, options, words
+from api.cli import formatting, options, support
 from api.cli.remember import stored
-from schemas.command import WriteReceipt
-from schemas.commands import Undo, UndoLink
+from schemas.commands import Undo, UndoLink, WriteReceipt
 
 OPTIONS: Final = {
     "id": "ID", "citizen_id": "--citizen", "level": "--level", "undoes": "--command", "undoes_source": "--source",
@@ -46,10 +45,10 @@ def undo(  # noqa: PLR0913  (a command's arguments are its options)
     fields: dict[str, Any] = {"id": identity, "citizen_id": citizen, "level": level.upper(), "undoes": undoes}
     fields |= {"undoes_source": source, "undoes_key": key}
     kind = UndoLink if options.names_link(identity, link=link) else Undo
-    receipt = edge.run(stored(edge.settings_of(ctx), edge.checked(kind, fields, OPTIONS)))
-    edge.show(receipt, _show, as_json=as_json)
+    receipt = support.run(stored(support.settings_of(ctx), support.checked(kind, fields, OPTIONS)))
+    support.show(receipt, _show, as_json=as_json)
 
 
 def _show(receipt: WriteReceipt, console: Console) -> None:
     said = f" is as it was before; version {receipt.version}"
-    console.print(Text.assemble((words.one_line(receipt.id or ""), "bold"), said))
+    console.print(Text.assemble((formatting.one_line(receipt.id or ""), "bold"), said))

@@ -9,9 +9,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.cli import edge, options, words
+from api.cli import formatting, options, support
 from api.cli.progress import bar
-from api.runtime import Runtime
+from api.runtime.runtime import Runtime
 from orchestration.upkeep.findings import SEVERITY
 from orchestration.upkeep.repair import run_repair
 from orchestration.upkeep.sweep import sweep
@@ -56,13 +56,13 @@ def validate(  # noqa: PLR0913  (a command's arguments are its options)
         "levels": options.upper(level),
         "findings_per_kind": limit,
     }
-    request = edge.checked(SweepRequest, fields, OPTIONS)
-    answer, outcomes = edge.run(_swept(edge.settings_of(ctx), request, fix or ()))
+    request = support.checked(SweepRequest, fields, OPTIONS)
+    answer, outcomes = support.run(_swept(support.settings_of(ctx), request, fix or ()))
     if as_json:
-        edge.write_json(answer.model_dump_json())
+        support.write_json(answer.model_dump_json())
     for report in () if as_json else answer.reports:
-        _show(report, edge.output())
-    _show_repairs(outcomes, edge.messages() if as_json else edge.output())
+        _show(report, support.output())
+    _show_repairs(outcomes, support.messages() if as_json else support.output())
     if _errors_left(answer, outcomes):
         raise typer.Exit(EXIT_ERRORS_FOUND)
 
@@ -81,10 +81,10 @@ def _errors_left(answer: SweepAnswer, repaired: Sequence[Repaired]) -> int:
 async def _swept(
     settings: Settings, request: SweepRequest, fix: Sequence[str]
 ) -> tuple[SweepAnswer, list[Repaired]]:
-    async with edge.opened(settings) as runtime:
+    async with support.opened(settings) as runtime:
         if Level.N1 in request.chosen():
-            await edge.graph_of(runtime, Level.N1, request.citizen_id)
-        with bar(edge.messages(), 0, "memories") as advance:
+            await support.graph_of(runtime, Level.N1, request.citizen_id)
+        with bar(support.messages(), 0, "memories") as advance:
             answer = await sweep(request, runtime.deps, await runtime.moment(), advance)
         found = [one for report in answer.reports for one in report.findings if one.kind in fix]
         return answer, await _repaired(found, runtime)
@@ -122,7 +122,7 @@ def _show_kind(kind: Kind, count: int, listed: Sequence[Finding], console: Conso
     colour = _COLOURS[listed[0].severity] if listed else ""
     console.print(Text(f"{kind} {count:,}{hint}", colour))
     for one in listed[:SHOWN]:
-        console.print(Text(f"  {words.one_line(one.id)}: {words.shortened(one.message, MESSAGE_SHOWN)}"))
+        console.print(Text(f"  {formatting.one_line(one.id)}: {formatting.shortened(one.message, MESSAGE_SHOWN)}"))
     if count > SHOWN and listed:
         console.print(Text(f"  and {count - SHOWN:,} more", "bright_black"))
 
@@ -130,7 +130,7 @@ def _show_kind(kind: Kind, count: int, listed: Sequence[Finding], console: Conso
 def _show_repairs(repaired: Sequence[Repaired], console: Console) -> None:
     for one, outcome in repaired:
         if outcome.status != "done":
-            console.print(Text(f"not repaired: {words.one_line(one.id)}: {outcome.detail}", "yellow"))
+            console.print(Text(f"not repaired: {formatting.one_line(one.id)}: {outcome.detail}", "yellow"))
     if repaired:
         done = sum(outcome.status == "done" for _, outcome in repaired)
         console.print(Text(f"repaired {done:,} of {len(repaired):,}; what was closed stays in the past"))

@@ -6,8 +6,8 @@ from typing import Annotated, Final
 
 import typer
 
-from api.cli import edge, options, render, words
-from orchestration.waking import retrieve_consciousness_context_from_state
+from api.cli import formatting, options, stream_text, support
+from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.intention import StateBasedRetrieval
 
 OPTIONS: Final = {
@@ -52,7 +52,7 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
     fields = {
         "citizen_id": citizen,
         "current_energy": energy,
-        "current_emotions": edge.numbers_of("--emotion", emotion, "joy=0.7"),
+        "current_emotions": support.numbers_of("--emotion", emotion, "joy=0.7"),
         "current_goal": goal,
         "query_mode": mode if mode.startswith("find") else f"find_{mode.lstrip('_')}",
         "temporal_scope": scope,
@@ -63,18 +63,18 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
         "apply_feedback": feedback,
         "explain": explain or not as_json,
     }
-    state = edge.checked(StateBasedRetrieval, edge.given(fields), OPTIONS)
-    stream = edge.asked(ctx, state, retrieve_consciousness_context_from_state)
+    state = support.checked(StateBasedRetrieval, support.given(fields), OPTIONS)
+    stream = support.asked(ctx, state, retrieve_consciousness_context_from_state)
     if as_json:
-        edge.write_json(stream.model_dump_json())
+        support.write_json(stream.model_dump_json())
     else:
-        render.show(stream, (told(state), "from its state alone"), edge.output(), explain=explain)
+        stream_text.show(stream, (told(state), "from its state alone"), support.output(), explain=explain)
 
 
 def told(state: StateBasedRetrieval) -> str:
     """The state in one line."""
     felt = ", ".join(f"{name} {much:g}" for name, much in state.current_emotions.items())
     goal = f", goal {state.current_goal}" if state.current_goal else ""
-    return words.one_line(
+    return formatting.one_line(
         f"{state.query_mode.value}: energy {state.current_energy:g}{', ' if felt else ''}{felt}{goal}"
     )

@@ -8,7 +8,7 @@
 goes wrong is raised as the tree of `schemas.errors` says.
 """
 
-from api.client.asynchronous import AsyncSubstrate
-from api.client.blocking import Substrate
+from api.client.async_client import AsyncSubstrate
+from api.client.sync_client import Substrate
 
 __all__ = ["AsyncSubstrate", "Substrate"]

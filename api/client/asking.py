@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.client.sending import Call, Sender, fields_of, segment
+from api.client.transport import Call, Sender, fields_of, segment
 from schemas.association import Associations, TagWalk
 from schemas.identity import Identity, WhoIs
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
-from schemas.signal import Resonances, Resonate
 from schemas.stream import ConsciousnessStream
+from schemas.wave_signal import Resonances, Resonate
 
 
 class Asking(Sender):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from api.client.sending import Call, Fields, Sender, address, command_of, fields_of, segment
-from orchestration.dissonance import recurring
-from schemas.answers import EpisodeReport
+from api.client.transport import Call, Fields, Sender, address, command_of, fields_of, segment
+from orchestration.mind.dissonance import recurring
 from schemas.citizen import CitizenState, LearningMoments, StateChange, StateHistory
-from schemas.erasure import EraseCitizen, EraseEpisode, EraseMemory, ErasureReport
+from schemas.commands import EraseCitizen, EraseEpisode, EraseMemory, ErasureReport
+from schemas.responses import EpisodeReport
 
 
 class Citizens(Sender):

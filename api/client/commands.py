@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from api.client.sending import Call, Given, Sender, commands_of, segment
-from schemas.answers import ReceiptList
-from schemas.command import Command, WriteReceipt
+from api.client.transport import Call, Given, Sender, commands_of, segment
+from schemas.commands import Command, WriteReceipt
+from schemas.responses import ReceiptList
 
 
 class Commands(Sender):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.client.sending import Call, Sender, address, command_of
-from schemas.answers import LinkHistory, LinkPage
-from schemas.command import WriteReceipt
-from schemas.link_commands import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate
+from api.client.transport import Call, Sender, address, command_of
+from schemas.commands import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate, WriteReceipt
 from schemas.memory import ConsciousnessRelationship
+from schemas.responses import LinkHistory, LinkPage
 
 
 class Links(Sender):

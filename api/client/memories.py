@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from api.client.sending import Call, Sender, address, command_of
-from schemas.answers import MemoryHistory, MemoryPage
-from schemas.command import WriteReceipt
-from schemas.commands import Correct, Remember, Resolve, Retract, Supersede, Undo
+from api.client.transport import Call, Sender, address, command_of
+from schemas.commands import Correct, Remember, Resolve, Retract, Supersede, Undo, WriteReceipt
 from schemas.memory import ConsciousnessNode
+from schemas.responses import MemoryHistory, MemoryPage
 
 
 class Memories(Sender):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from api.client.sending import Call, Sender, fields_of, segment
-from schemas.answers import Alive, Ready
+from api.client.transport import Call, Sender, fields_of, segment
 from schemas.keys import KeyChange, KeyInfo, KeyList, KeyRequest, NewKey
+from schemas.responses import Alive, Ready
 from schemas.upkeep import RepairOutcome, RepairRequest, SweepAnswer, SweepRequest
 from schemas.validation import ValidationResult
 

@@ -13,11 +13,11 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from api.client import AsyncSubstrate
-from api.mcp import schemas
-from api.mcp.belonging import Owner
+from api.mcp import tool_schemas
+from api.mcp.citizen_scope import Owner
 from api.mcp.tools import TOOLS, Said, Tool, Wake, wake
 from api.problems import fault_line, invalid, shortened
-from orchestration.assembly.shown import visible_values
+from orchestration.assembly.displayed_text import visible_values
 from schemas.errors import SubstrateError
 
 type Context = ServerRequestContext[Any]
@@ -113,8 +113,8 @@ def _described(tool: Tool, owner: Owner) -> types.Tool:
         name=tool.name,
         title=tool.title,
         description=tool.said,
-        input_schema=owner.offered(schemas.of_arguments(tool.takes)),
-        output_schema=schemas.of_answer(tool.gives),
+        input_schema=owner.offered(tool_schemas.of_arguments(tool.takes)),
+        output_schema=tool_schemas.of_answer(tool.gives),
         annotations=hints,
     )
 

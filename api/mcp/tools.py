@@ -11,9 +11,9 @@ from pydantic import AfterValidator, Field
 from api.client import AsyncSubstrate
 from api.mcp import answers
 from orchestration.assembly.compact import REASONS, compact
-from orchestration.assembly.shown import one_line, whose
+from orchestration.assembly.displayed_text import one_line, whose
 from schemas.base import CitizenId, Emotions, Flag, Frozen, Identifier, Name, Request, ShortText, Text, Unit, Whole
-from schemas.command import Tags, WriteReceipt
+from schemas.commands import Tags, WriteReceipt
 from schemas.identity import Identity
 from schemas.intention import says_something
 from schemas.memory import Level, Source

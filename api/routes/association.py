@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
-from api.needs import ASKING, needs
-from orchestration.associating import associate
+from api.request_parsing.strict_json import StrictRoute
+from api.security.permissions import ASKING, needs
+from orchestration.association.ask import associate
 from schemas.association import Associations, TagWalk
 from schemas.base import json_bytes
 

@@ -8,17 +8,17 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
-from api.addresses import noted
-from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
-from api.erasing import OfCommand, erase_said
-from api.exports import OneExport, in_blocks
-from api.needs import ERASURES, citizen_may, needs
-from api.writing import Write
-from orchestration import citizen
-from orchestration.learning import learning_page
-from orchestration.moving.exporting import export
-from orchestration.moving.lines import Origin
+from api.request_parsing.addresses import noted
+from api.request_parsing.erasures import OfCommand, erase_said
+from api.request_parsing.strict_json import StrictRoute
+from api.request_parsing.writes import Write
+from api.security.exports import OneExport, in_blocks
+from api.security.permissions import ERASURES, citizen_may, needs
+from orchestration.mind import state as citizen
+from orchestration.mind.learning import learning_page
+from orchestration.transfer.exporter import export
+from orchestration.transfer.line_format import Origin
 from schemas.base import CitizenId, Request
 from schemas.citizen import (
     CitizenState,
@@ -28,7 +28,7 @@ from schemas.citizen import (
     StateChange,
     StateHistory,
 )
-from schemas.erasure import EraseCitizen, ErasureReport
+from schemas.commands import EraseCitizen, ErasureReport
 from schemas.memory import Level
 from schemas.paging import Paged
 from schemas.temporal import Moment, Scope, to_instant

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Response
 
-from api.bodies import StrictRoute
-from api.needs import COMMANDS, needs
-from api.writing import MEMORY_WRITTEN, WriteMany, one_or_many, write
+from api.request_parsing.strict_json import StrictRoute
+from api.request_parsing.writes import MEMORY_WRITTEN, WriteMany, one_or_many, write
+from api.security.permissions import COMMANDS, needs
 from schemas.commands import AnyCommand, WriteReceipt
 
 router = APIRouter(prefix="/v1/commands", tags=["commands"], route_class=StrictRoute)

@@ -14,22 +14,22 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Response
 from fastapi import Request as HttpRequest
 from pydantic import Field, WithJsonSchema
 
-from api import metrics
-from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
-from api.erasing import OfCitizen, erase_said
-from api.ingestions import Ingestion, Ingestions
-from api.needs import CONVERSATION, ERASURES, Caller, CallerOf, citizen_may, needs
-from api.writing import Write
-from orchestration.facts import draw_facts, needed_model
-from orchestration.formats import File, Given, Intake, parse
-from orchestration.formats.reading import MAX_NAME
-from orchestration.ingest import Progress, ingest
-from schemas.answers import EpisodeProgress, EpisodeReport
+from api.request_parsing.erasures import OfCitizen, erase_said
+from api.request_parsing.strict_json import StrictRoute
+from api.request_parsing.writes import Write
+from api.runtime.ingestions import Ingestion, Ingestions
+from api.security.permissions import CONVERSATION, ERASURES, Caller, CallerOf, citizen_may, needs
+from api.telemetry import metrics
+from orchestration.ingestion.facts import draw_facts, needed_model
+from orchestration.ingestion.formats import File, Given, Intake, parse
+from orchestration.ingestion.formats.reader import MAX_NAME
+from orchestration.ingestion.pipeline import Progress, ingest
 from schemas.base import MAX_TEXT, SAYING, CitizenId, Flag, Identifier, Request
 from schemas.bounds import AtMost
-from schemas.erasure import EraseEpisode, ErasureReport
+from schemas.commands import EraseEpisode, ErasureReport
 from schemas.memory import Level
+from schemas.responses import EpisodeProgress, EpisodeReport
 
 router = APIRouter(prefix="/v1/episodes", tags=["episodes"], route_class=StrictRoute)
 
@@ -53,7 +53,7 @@ Message = Annotated[
         }
     ),
 ]
-"""What `orchestration.formats.messages` reads; other fields are kept."""
+"""What `orchestration.ingestion.formats.messages` reads; other fields are kept."""
 
 
 ACCEPTED: Final[dict[int | str, dict[str, Any]]] = {

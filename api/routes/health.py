@@ -7,18 +7,18 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from api.bodies import StrictRoute
 from api.dependencies import Opened
-from api.gate import caller_if_any
-from api.needs import PUBLIC, Caller, needs
-from api.runtime import Runtime
-from schemas.answers import Alive, Ready
+from api.request_parsing.strict_json import StrictRoute
+from api.runtime.runtime import Runtime
+from api.security.middleware import caller_if_any
+from api.security.permissions import PUBLIC, Caller, needs
 from schemas.errors import StoreDamaged, Unavailable
-from substrate import engine_sums, space
-from substrate.connection import GraphMissing
-from substrate.embedded import EmbeddedEngine
-from substrate.engine_process import REMEDY_DAMAGE
-from substrate.graph_schema import Graphs
+from schemas.responses import Alive, Ready
+from substrate.connection.pool import GraphMissing
+from substrate.engine import checksums, disk_space
+from substrate.engine.embedded import EmbeddedEngine
+from substrate.engine.process import REMEDY_DAMAGE
+from substrate.graphs.registry import Graphs
 
 router = APIRouter(prefix="/health", tags=["health"], route_class=StrictRoute)
 
@@ -68,7 +68,7 @@ async def _readiness(runtime: Runtime) -> Ready:
         graphs=len(names),
         embedding=deps.embedder.model,
         dimension=deps.embedder.dimension,
-        notes=() if runtime.engine is None else space.notes(runtime.engine.directory),
+        notes=() if runtime.engine is None else disk_space.notes(runtime.engine.directory),
     )
 
 
@@ -76,7 +76,7 @@ async def _undamaged(engine: EmbeddedEngine) -> None:
     """Raises StoreDamaged when the engine was not started for damage, or its files are shorter than they were."""
     if isinstance(engine.fault, StoreDamaged):
         raise engine.fault
-    found = await asyncio.to_thread(engine_sums.compare, engine.directory, thorough=False)
+    found = await asyncio.to_thread(checksums.compare, engine.directory, thorough=False)
     if found:
         raise StoreDamaged(f"the data is damaged: {found[0].said}", remedy=REMEDY_DAMAGE)
 

@@ -6,10 +6,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
-from api.needs import citizen_may, needs
-from orchestration.identity import identity
+from api.request_parsing.strict_json import StrictRoute
+from api.security.permissions import citizen_may, needs
+from orchestration.mind.identity import identity
 from schemas.base import CitizenId
 from schemas.identity import AsOf, Identity, WhoIs
 

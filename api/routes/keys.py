@@ -6,14 +6,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
 
-from api import auth
-from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
-from api.gate import keyring_of
-from api.needs import ADMIN, needs
-from api.runtime import keep_revocations
+from api.request_parsing.strict_json import StrictRoute
+from api.runtime.runtime import keep_revocations
+from api.security import authentication
+from api.security.middleware import keyring_of
+from api.security.permissions import ADMIN, needs
 from schemas.keys import KeyChange, KeyInfo, KeyList, KeyRequest, NewKey
-from substrate import keys
+from substrate.store import api_keys
 
 router = APIRouter(prefix="/v1/keys", tags=["keys"], route_class=StrictRoute)
 
@@ -24,14 +24,14 @@ KeyId = Annotated[str, Path(pattern=r"^[a-z0-9]{1,32}$", examples=["4f1e2d3c5b6a
 @needs(ADMIN)
 async def create(request: KeyRequest, runtime: Opened, now: Now) -> NewKey:
     """Make a key. It is shown this once; only its hash is kept."""
-    return await auth.create(runtime.deps.connection, request, now)
+    return await authentication.create(runtime.deps.connection, request, now)
 
 
 @router.get("", operation_id="list_keys")
 @needs(ADMIN)
 async def listed(runtime: Opened) -> KeyList:
     """All keys, oldest first, those revoked or expired included."""
-    return KeyList(keys=tuple(await keys.listed(runtime.deps.connection)))
+    return KeyList(keys=tuple(await api_keys.listed(runtime.deps.connection)))
 
 
 @router.patch("/{key_id}", operation_id="change_key")
@@ -41,7 +41,7 @@ async def change(key_id: KeyId, request: KeyChange, http: Request, runtime: Open
 
     What it wrote before keeps the source that it had.
     """
-    changed = await auth.change(runtime.deps.connection, key_id, request)
+    changed = await authentication.change(runtime.deps.connection, key_id, request)
     keyring_of(http.scope).forget(key_id)
     return changed
 
@@ -50,7 +50,7 @@ async def change(key_id: KeyId, request: KeyChange, http: Request, runtime: Open
 @needs(ADMIN)
 async def revoke(key_id: KeyId, http: Request, runtime: Opened, now: Now) -> KeyInfo:
     """The key counts no longer: here at once, in other processes of the service within a second."""
-    revoked = await auth.revoke(runtime.deps.connection, key_id, now)
+    revoked = await authentication.revoke(runtime.deps.connection, key_id, now)
     keyring_of(http.scope).forget(key_id)
     await keep_revocations(runtime.deps.connection, runtime.engine)
     return revoked

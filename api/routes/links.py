@@ -6,22 +6,21 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Response
 
-from api.addresses import AskedOf, AtLink, link_seen, noted
-from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
-from api.histories import HistoryAsked, link_history
-from api.listing import LinksAsked, page_of
-from api.needs import COMMANDS, LISTING, memory_may, needs
-from api.revising import RevisionBody, of_place
-from api.writing import LINK_WRITTEN, Write, WriteMany, one_or_many, write, write_one
-from schemas.answers import LinkHistory, LinkPage
-from schemas.command import WriteReceipt
-from schemas.link_commands import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate
+from api.request_parsing.addresses import AskedOf, AtLink, link_seen, noted
+from api.request_parsing.histories import HistoryAsked, link_history
+from api.request_parsing.pagination import LinksAsked, page_of
+from api.request_parsing.revisions import RevisionBody, of_place
+from api.request_parsing.strict_json import StrictRoute
+from api.request_parsing.writes import LINK_WRITTEN, Write, WriteMany, one_or_many, write, write_one
+from api.security.permissions import COMMANDS, LISTING, memory_may, needs
+from schemas.commands import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate, WriteReceipt
 from schemas.memory import ConsciousnessRelationship
+from schemas.responses import LinkHistory, LinkPage
 from schemas.unreadable import left_out
-from substrate.cypher.columns import LINK_COLUMNS
-from substrate.listing import links
-from substrate.rows import link
+from substrate.cypher.fragments import LINK_COLUMNS
+from substrate.store.listing import links
+from substrate.store.rows import link
 
 router = APIRouter(prefix="/v1/links", tags=["links"], route_class=StrictRoute)
 

@@ -6,23 +6,32 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Response
 
-from api.addresses import AskedOf, At, noted, record_seen
-from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
-from api.erasing import erase_said
-from api.etags import NOT_MODIFIED, IfNoneMatch, tagged
-from api.histories import HistoryAsked, memory_history
-from api.listing import MemoriesAsked, page_of
-from api.needs import COMMANDS, ERASURES, LISTING, memory_may, needs
-from api.revising import RevisionBody, of_place
-from api.writing import MEMORY_WRITTEN, Write, WriteMany, one_or_many, write, write_one
-from schemas.answers import MemoryHistory, MemoryPage
-from schemas.commands import Correct, Remember, Resolve, Retract, Supersede, Undo, WriteReceipt
-from schemas.erasure import EraseMemory, ErasureReport
+from api.request_parsing.addresses import AskedOf, At, noted, record_seen
+from api.request_parsing.erasures import erase_said
+from api.request_parsing.etags import NOT_MODIFIED, IfNoneMatch, tagged
+from api.request_parsing.histories import HistoryAsked, memory_history
+from api.request_parsing.pagination import MemoriesAsked, page_of
+from api.request_parsing.revisions import RevisionBody, of_place
+from api.request_parsing.strict_json import StrictRoute
+from api.request_parsing.writes import MEMORY_WRITTEN, Write, WriteMany, one_or_many, write, write_one
+from api.security.permissions import COMMANDS, ERASURES, LISTING, memory_may, needs
+from schemas.commands import (
+    Correct,
+    EraseMemory,
+    ErasureReport,
+    Remember,
+    Resolve,
+    Retract,
+    Supersede,
+    Undo,
+    WriteReceipt,
+)
 from schemas.memory import ConsciousnessNode
+from schemas.responses import MemoryHistory, MemoryPage
 from schemas.unreadable import left_out
-from substrate.listing import memories
-from substrate.rows import node
+from substrate.store.listing import memories
+from substrate.store.rows import node
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=StrictRoute)
 

@@ -6,10 +6,10 @@ from fastapi import APIRouter
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 
-from api import metrics
-from api.bodies import StrictRoute
 from api.dependencies import Opened
-from api.needs import UPKEEP, needs
+from api.request_parsing.strict_json import StrictRoute
+from api.security.permissions import UPKEEP, needs
+from api.telemetry import metrics
 
 router = APIRouter(tags=["health"], route_class=StrictRoute)
 

@@ -6,17 +6,17 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query
 
-from api.addresses import Whose
-from api.bodies import StrictRoute
 from api.dependencies import Opened
-from api.needs import RECEIPT, needs
-from orchestration.receipts import of_erasure, of_kept
+from api.request_parsing.addresses import Whose
+from api.request_parsing.strict_json import StrictRoute
+from api.security.permissions import RECEIPT, needs
+from orchestration.writing.receipts import of_erasure, of_kept
 from schemas.base import Identifier
-from schemas.command import WriteReceipt
+from schemas.commands import WriteReceipt
 from schemas.errors import NotFound
 from schemas.memory import Level
-from substrate import erasure, reader
-from substrate.graph_schema import graph_name
+from substrate.graphs.registry import graph_name
+from substrate.store import erasure, reader
 
 router = APIRouter(prefix="/v1/receipts", tags=["receipts"], route_class=StrictRoute)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
-from api.needs import ASKING, needs
-from orchestration.resonating import resonate
-from schemas.signal import Resonances, Resonate
+from api.request_parsing.strict_json import StrictRoute
+from api.security.permissions import ASKING, needs
+from orchestration.resonance.ask import resonate
+from schemas.wave_signal import Resonances, Resonate
 
 router = APIRouter(prefix="/v1", tags=["retrieval"], route_class=StrictRoute)
 

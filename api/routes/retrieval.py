@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from api import metrics
-from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
-from api.needs import ASKING, needs
+from api.request_parsing.strict_json import StrictRoute
+from api.security.permissions import ASKING, needs
+from api.telemetry import metrics
 from orchestration.retrieval import retrieve_consciousness_context
-from orchestration.waking import retrieve_consciousness_context_from_state
+from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.base import json_bytes
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.stream import ConsciousnessStream

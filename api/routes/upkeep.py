@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from api.bodies import StrictRoute
 from api.dependencies import Now, Opened
-from api.needs import REPAIR, SWEEP, CallerOf, needs
 from api.problems import refused
+from api.request_parsing.strict_json import StrictRoute
+from api.security.permissions import REPAIR, SWEEP, CallerOf, needs
 from orchestration.upkeep.repair import run_repair
 from orchestration.upkeep.sweep import sweep
 from schemas.upkeep import ApplyCommand, RepairOutcome, RepairRequest, SweepAnswer, SweepRequest

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body
 
-from api.bodies import StrictRoute
-from api.needs import ANY_KEY, needs
+from api.request_parsing.strict_json import StrictRoute
+from api.security.permissions import ANY_KEY, needs
 from orchestration.validation import validate_consciousness_link
 from schemas.validation import ValidationResult
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from orchestration.activation.found import Key
+from orchestration.ranking.candidates import Key
 from schemas.memory import ConsciousnessNode
 
 RRF_K = 60

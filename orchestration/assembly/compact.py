@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
-from orchestration.assembly.shown import one_line as _one_line
-from orchestration.assembly.shown import whose
+from orchestration.assembly.displayed_text import one_line as _one_line
+from orchestration.assembly.displayed_text import whose
 from orchestration.traversal.paths import STATES, called, relation_words
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.stream import ConsciousnessStream
+from schemas.stream_parts import TemporalDissonance
 from schemas.temporal import long_date
-from schemas.thought import TemporalDissonance
 
 NOTHING: Final = "No memories were found."
 MOST_EMOTIONS: Final = 3

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from orchestration.activation.found import Bond, Found, Key, Memory
-from orchestration.activation.ranking import Score
+from orchestration.ranking.candidates import Bond, Found, Key, Memory
+from orchestration.ranking.consciousness_score import Score
 from schemas.memory import Level
 
 LINKS_PER_LEVEL = 200

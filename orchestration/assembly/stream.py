@@ -6,18 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from orchestration import energy
-from orchestration.activation import ranking
-from orchestration.activation.engine import Activation
-from orchestration.activation.found import Found, Key
 from orchestration.assembly import budget
 from orchestration.assembly.compact import compact
-from orchestration.assembly.framing import Framing
 from orchestration.assembly.levels import Selection, select
+from orchestration.assembly.options import Framing
 from orchestration.assembly.summary import summarise
-from orchestration.dissonance import detect_temporal_dissonances
 from orchestration.metadata_enrichment import enriched, relationships
-from orchestration.plurality import spread
+from orchestration.mind import energy
+from orchestration.mind.dissonance import detect_temporal_dissonances
+from orchestration.ranking import consciousness_score
+from orchestration.ranking.activation import Activation
+from orchestration.ranking.candidates import Found, Key
+from orchestration.ranking.plurality import spread
 from orchestration.traversal.graph import build_graph
 from orchestration.validation import memory_verdicts, metadata_report
 from schemas.language_model import ModelCall
@@ -30,7 +30,7 @@ from schemas.stream import (
     Degradation,
     QueryTiming,
 )
-from schemas.thought import ResolutionPattern, TraversalGraph
+from schemas.stream_parts import ResolutionPattern, TraversalGraph
 from schemas.unreadable import left_out
 
 type Identity = tuple[Level, str]
@@ -52,7 +52,7 @@ class Account:
 class Part:
     """Memories, most active first, and links per level: all that was found, or what of it is shown."""
 
-    order: Sequence[ranking.Score]
+    order: Sequence[consciousness_score.Score]
     nodes: Mapping[Key, ConsciousnessNode]
     links: Mapping[Level, Sequence[ConsciousnessRelationship]]
 
@@ -68,7 +68,7 @@ class Part:
         """Whose records they are."""
         return {score.key[:2] for score in self.order}
 
-    def of(self, order: Sequence[ranking.Score]) -> Part:
+    def of(self, order: Sequence[consciousness_score.Score]) -> Part:
         """The memories of these scores alone, and the links between them."""
         if len(order) == len(self.order):
             return replace(self, order=order)
@@ -87,7 +87,7 @@ def assemble(framing: Framing, found: Found, activation: Activation, account: Ac
     selection = select(found, activation.order, framing.levels, framing.limit)
     selected = _selected(selection, found, activation, explain=framing.explain)
     whole = _accepted(framing, selected, found)
-    tiers = ranking.tiers(whole.order)
+    tiers = consciousness_score.tiers(whole.order)
     shown = _fitting(framing, selection, whole, tiers)
     nodes, links = whole.ordered(), whole.all_links()
     in_tiers = _tiers(tiers, whole)
@@ -143,7 +143,7 @@ def _accepted(framing: Framing, selected: Part, found: Found) -> Part:
 
 
 def _fitting(
-    framing: Framing, selection: Selection, whole: Part, tiers: Sequence[Sequence[ranking.Score]]
+    framing: Framing, selection: Selection, whole: Part, tiers: Sequence[Sequence[consciousness_score.Score]]
 ) -> Part:
     """What fits the budget: the whole itself where there is none."""
     ranks = budget.reciprocal_ranks((*selection.vector.values(), *selection.graph.values()))
@@ -175,7 +175,7 @@ def _between(
     )
 
 
-def _tiers(tiers: Sequence[Sequence[ranking.Score]], part: Part) -> ActivationTiers:
+def _tiers(tiers: Sequence[Sequence[consciousness_score.Score]], part: Part) -> ActivationTiers:
     """Of each tier what the part holds."""
     there = {score.key for score in part.order}
     focus, peripheral, background = (

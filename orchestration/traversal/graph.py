@@ -12,7 +12,7 @@ from orchestration.traversal.probability import State, traversal_probabilities
 from schemas.base import columns_of
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Source
 from schemas.stream import ActivationTiers
-from schemas.thought import GraphEdge, GraphNode, Tier, TraversalGraph, TraversalPath
+from schemas.stream_parts import GraphEdge, GraphNode, Tier, TraversalGraph, TraversalPath
 from substrate.emotions import normal_emotion
 from substrate.text import STOP_WORDS, name_key, stem
 

@@ -7,7 +7,7 @@ from typing import Any
 import networkx  # type: ignore[import-untyped]
 
 from orchestration.traversal.graph import to_node_link
-from schemas.thought import TraversalGraph
+from schemas.stream_parts import TraversalGraph
 
 
 def to_networkx(graph: TraversalGraph) -> Any:

@@ -29,7 +29,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from schemas.memory import ConsciousnessNode, Level, ResolutionState
-from schemas.thought import GraphEdge, TraversalPath
+from schemas.stream_parts import GraphEdge, TraversalPath
 from substrate.emotions import cosine_similarity, normal_emotions
 from substrate.text import stems
 

@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from orchestration.upkeep import wording
+from orchestration.upkeep import text_quality
 from orchestration.upkeep.findings import Place, applying, finding, revision
 from schemas.commands import Retract
 from schemas.temporal import END_OF_TIME, Instant, Period
 from schemas.upkeep import Finding
-from substrate.upkeep import Content
+from substrate.store.upkeep import Content
 
 
 class Digests:
@@ -57,10 +57,10 @@ def told(contents: Iterable[Content]) -> Iterator[Told]:
     for one in contents:
         if one.known.end != END_OF_TIME:
             continue
-        said = wording.Said(one.name, one.description, one.speaker, one.node_type)
-        key = wording.content_key(said)
+        said = text_quality.Said(one.name, one.description, one.speaker, one.node_type)
+        key = text_quality.content_key(said)
         if key is not None:
-            yield Told(one.id, one.version, one.valid, one.known.start, wording.long_digest(key))
+            yield Told(one.id, one.version, one.valid, one.known.start, text_quality.long_digest(key))
 
 
 def of_group(group: Iterable[Told], place: Place) -> Iterator[Finding]:

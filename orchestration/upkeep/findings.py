@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 from pydantic import ValidationError
 
-from orchestration.upkeep import wording
+from orchestration.upkeep import text_quality
 from orchestration.validation import validate_field_type, validate_node
 from schemas.base import MAX_TEXT
 from schemas.bounds import DEEPEST
@@ -17,9 +17,9 @@ from schemas.memory import STORED_DEFAULTS, ConsciousnessNode, Level
 from schemas.temporal import END_OF_TIME, Instant
 from schemas.upkeep import ApplyCommand, Finding, Kind, ReEmbed, Severity
 from schemas.validation import ValidationResult
-from substrate import kept
+from substrate import stored_maps
 from substrate.cypher.upkeep import TEXT_READ
-from substrate.upkeep import LinkRow, MemoryRow
+from substrate.store.upkeep import LinkRow, MemoryRow
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "info")
 SEVERITY: Final[Mapping[Kind, Severity]] = {
@@ -125,12 +125,12 @@ def applying(kind: type[Retract | Correct], **fields: Any) -> ApplyCommand | Non
 def revision(place: Place, row: Mapping[str, Any], why: str) -> dict[str, Any]:
     """What a repairing command says of its memory: its graph, what was seen, and an id of its own."""
     seen = {"id": row["id"], "expected_version": row["version"]}
-    return {**of_graph(place), **seen, "command_id": wording.command_id(why, row["id"], row["version"])}
+    return {**of_graph(place), **seen, "command_id": text_quality.command_id(why, row["id"], row["version"])}
 
 
 def deep_maps(row: MemoryRow | LinkRow) -> dict[str, dict[str, Any]]:
     """The maps of a row that no answer can show, as they can be shown."""
-    mended = {name: (text, kept.mended(text)) for name, text in row.deep.items()}
+    mended = {name: (text, stored_maps.mended(text)) for name, text in row.deep.items()}
     return {name: orjson.loads(new) for name, (old, new) in mended.items() if new != old}
 
 
@@ -178,21 +178,21 @@ def _mended(row: MemoryRow, place: Place, faults: list[str]) -> ApplyCommand | N
     return applying(Correct, **revision(place, row.fields, "felt"), **STORED_DEFAULTS)
 
 
-def said(row: MemoryRow) -> wording.Said:
+def said(row: MemoryRow) -> text_quality.Said:
     """The texts of a memory."""
     fields = row.fields
     speaker = fields["speaker"] if isinstance(fields["speaker"], str) else None
-    return wording.Said(fields["name"], fields["description"] or "", speaker, fields["node_type"])
+    return text_quality.Said(fields["name"], fields["description"] or "", speaker, fields["node_type"])
 
 
 def _junk(row: MemoryRow, place: Place) -> Finding | None:
     fields = row.fields
     linked = row.links_in + row.links_out > 0
-    why = wording.junk(said(row), linked=linked)
+    why = text_quality.junk(said(row), linked=linked)
     if why is None:
         return None
     marks = revision(place, fields, "junk")
-    if why == wording.EMPTY_BESIDE_NAME:
+    if why == text_quality.EMPTY_BESIDE_NAME:
         return finding("junk", place, fields["id"], why, applying(Correct, **marks, description=""))
     return finding("junk", place, fields["id"], why, applying(Retract, **marks))
 
@@ -200,7 +200,7 @@ def _junk(row: MemoryRow, place: Place) -> Finding | None:
 def _essays_of_memory(row: MemoryRow, place: Place) -> Iterator[Finding]:
     fields = row.fields
     felt = unpacked(fields["emotion_vector"])
-    short = wording.shortened_emotions(felt)
+    short = text_quality.shortened_emotions(felt)
     if short is None:
         return
     repair = applying(
@@ -216,7 +216,7 @@ def _kept_beside(felt_quality: str | None, essays: tuple[str, ...]) -> dict[str,
     """The essays as felt quality, so that nothing written is lost; not when a page shows only part of it."""
     if felt_quality is not None and len(felt_quality) >= TEXT_READ:
         return {}
-    return {"felt_quality": wording.joined(felt_quality, essays, MAX_TEXT)}
+    return {"felt_quality": text_quality.joined(felt_quality, essays, MAX_TEXT)}
 
 
 def _never_set(row: MemoryRow) -> list[str]:

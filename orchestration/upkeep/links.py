@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from orchestration.upkeep import wording
+from orchestration.upkeep import text_quality
 from orchestration.upkeep.findings import (
     TIMES,
     Place,
@@ -23,7 +23,7 @@ from schemas.memory import ResolutionState
 from schemas.temporal import END_OF_TIME, Instant
 from schemas.upkeep import Finding, RetractLink, ReviseLink
 from schemas.validation import ValidationResult
-from substrate.upkeep import End, LinkRow
+from substrate.store.upkeep import End, LinkRow
 
 LINK_DEFAULTS: Final[Mapping[str, Any]] = {
     "energy_transfer_coefficient": 0.5,
@@ -106,11 +106,11 @@ def _link_repair(row: LinkRow, place: Place, errors: list[str]) -> RetractLink |
 
 
 def _essays_of_link(row: LinkRow, felt: Any, place: Place) -> Iterator[Finding]:
-    short = wording.shortened_emotions(felt)
+    short = text_quality.shortened_emotions(felt)
     if short is None:
         return
     task = link_task(row, place)
-    told = wording.joined(row.fields["emotion_description"], short.essays, MAX_TEXT)
+    told = text_quality.joined(row.fields["emotion_description"], short.essays, MAX_TEXT)
     changes = {"emotion_vector": short.emotions, "emotion_description": told}
     repair = attempt(ReviseLink, **task, **changes) if task else None
     yield finding("essay_emotion", place, _name(row), short.message, repair)

@@ -14,15 +14,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from orchestration import records
+from orchestration.writing import records
 from schemas.errors import Conflict, Unavailable
 from schemas.upkeep import ReembedReport
-from substrate import reader, reembed
-from substrate.connection import Connection
-from substrate.embeddings import Embedder
-from substrate.graph_schema import BELIEVED_SECONDS, CLEARING, FILLING, Stamp, existing_graphs, read_stamp
-from substrate.migrations import migrate
-from substrate.reembed import Bare, Target
+from substrate.connection.pool import Connection
+from substrate.graphs import reembedding
+from substrate.graphs.migrations import migrate
+from substrate.graphs.reembedding import Bare, Target
+from substrate.graphs.registry import BELIEVED_SECONDS, CLEARING, FILLING, Stamp, existing_graphs, read_stamp
+from substrate.inference.embeddings import Embedder
+from substrate.store import reader
 
 type Progress = Callable[[int, int], None]
 """Told after each batch how many records are done, of how many."""
@@ -94,7 +95,7 @@ async def _round(run: Reembedding, names: Sequence[str]) -> None:
     for name in names:
         await _switch(run, name)
     for name in names:
-        await reembed.close(run.connection, name, await _stamp(run, name))
+        await reembedding.close(run.connection, name, await _stamp(run, name))
     await asyncio.sleep(run.grace)
     for name in names:
         await _fill(run, name)
@@ -123,11 +124,11 @@ async def _prepare(run: Reembedding, name: str) -> None:
         return
     wanted = (stamp.other_model, stamp.other_dimension) == run.target and stamp.other_state == FILLING
     if stamp.other_state is not None and not wanted:
-        await reembed.close(run.connection, name, stamp)
+        await reembedding.close(run.connection, name, stamp)
         await _clear(run, name)
-    if not wanted and not await reembed.begin(run.connection, name, run.target):
+    if not wanted and not await reembedding.begin(run.connection, name, run.target):
         raise _taken_over(name)
-    await reembed.make_indexes(run.connection, name, run.target)
+    await reembedding.make_indexes(run.connection, name, run.target)
     await _fill(run, name)
 
 
@@ -142,10 +143,10 @@ async def _fill(run: Reembedding, name: str) -> None:
     """Go over all records that lack a trace of the generation to come, and give them one."""
     for past in (False, True):
         after = -1
-        while page := await reembed.lacking(run.connection, name, after, past=past):
+        while page := await reembedding.lacking(run.connection, name, after, past=past):
             after = page[-1].place
             traced = await _traced(run, _sharing(page) if past else [[bare] for bare in page])
-            write = reembed.trace_past if past else reembed.trace
+            write = reembedding.trace_past if past else reembedding.trace
             if not await write(run.connection, name, run.target, traced):
                 await _check_still_ours(run, name)
             run.done += len(page)
@@ -183,8 +184,8 @@ def _felt(bare: Bare) -> list[float] | None:
 async def _switch(run: Reembedding, name: str) -> None:
     tries = 0
     while not _reached(run, await _stamp(run, name)):
-        tolerated = 0 if tries < STRICT_TRIES else reembed.ROWS
-        if not await reembed.switch(run.connection, name, run.target, tolerated):
+        tolerated = 0 if tries < STRICT_TRIES else reembedding.ROWS
+        if not await reembedding.switch(run.connection, name, run.target, tolerated):
             await _fill(run, name)
         tries += 1
 
@@ -197,7 +198,7 @@ async def _clear(run: Reembedding, name: str) -> None:
     run.connection.generations[name] = stamp.generation
     for past in (False, True):
         begun = time.perf_counter()
-        while await reembed.clear(run.connection, name, past=past):
+        while await reembedding.clear(run.connection, name, past=past):
             await asyncio.sleep(time.perf_counter() - begun)
             begun = time.perf_counter()
-    await reembed.end(run.connection, name)
+    await reembedding.end(run.connection, name)

@@ -7,10 +7,10 @@ from uuid import uuid4
 
 import orjson
 
-from orchestration import insertion, records, trust
-from orchestration.deps import Deps
-from schemas.command import Writer
-from schemas.commands import Correct, Retract
+from orchestration import insertion
+from orchestration.dependencies import Deps
+from orchestration.writing import records, trust
+from schemas.commands import Correct, Retract, Writer
 from schemas.errors import NotFound
 from schemas.memory import Level, Source
 from schemas.temporal import Instant
@@ -23,9 +23,9 @@ from schemas.upkeep import (
     RetractLink,
     ReviseLink,
 )
-from substrate import reader, rows, upkeep
 from substrate.bitemporal import REPAIR_PREFIX, is_open
-from substrate.graph_schema import graph_name
+from substrate.graphs.registry import graph_name
+from substrate.store import reader, rows, upkeep
 
 NOBODY: Final = Writer()
 GONE: Final = "it is no longer as the sweep saw it; nothing was changed"

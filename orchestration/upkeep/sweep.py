@@ -9,18 +9,18 @@ from collections.abc import Callable, Sequence
 from itertools import batched, groupby
 from typing import Final, NamedTuple
 
-from orchestration.deps import Deps
-from orchestration.upkeep import duplicates, findings, links, overlaps, wording
+from orchestration.dependencies import Deps
+from orchestration.upkeep import duplicates, findings, links, text_quality, time_overlaps
 from orchestration.upkeep.findings import Place, finding
 from orchestration.upkeep.ledger import Ledger
-from orchestration.upkeep.quality import Quality
+from orchestration.upkeep.metadata_quality import Quality
 from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.temporal import Instant
 from schemas.upkeep import GraphCounts, SweepAnswer, SweepReport, SweepRequest
-from substrate import reader, upkeep
-from substrate.graph_schema import graph_name, read_stamp
-from substrate.upkeep import MemoryRow, Part, RecordRow
+from substrate.graphs.registry import graph_name, read_stamp
+from substrate.store import reader, upkeep
+from substrate.store.upkeep import MemoryRow, Part, RecordRow
 
 REST: Final = 2.0
 """Seconds of rest for each second of work: two thirds of the engine and of this process stay with others."""
@@ -159,9 +159,9 @@ def _look_at(row: MemoryRow, run: Sweep) -> None:
         return
     run.quality.memory(row.place, str(row.fields["id"]), findings.own_quality(row))
     if not any(one.kind in ("junk", "memory_invalid") for one in found):
-        key = wording.content_key(findings.said(row))
+        key = text_quality.content_key(findings.said(row))
         if key is not None:
-            run.digests.add(wording.digest(key), row.place)
+            run.digests.add(text_quality.digest(key), row.place)
 
 
 async def _links_of(page: Sequence[MemoryRow], run: Sweep) -> None:
@@ -175,7 +175,7 @@ async def _links_of(page: Sequence[MemoryRow], run: Sweep) -> None:
             if any(part.first <= place < part.beyond for place in closed):
                 records += await upkeep.past_links(run.connection, run.graph, part)
                 await run.rest()
-        run.ledger.add(overlaps.of_links(records, run.place))
+        run.ledger.add(time_overlaps.of_links(records, run.place))
 
 
 async def _open_links(part: Part, run: Sweep) -> list[RecordRow]:
@@ -185,7 +185,7 @@ async def _open_links(part: Part, run: Sweep) -> list[RecordRow]:
         result, found = links.of_link(row, run.place)
         run.ledger.add(found)
         run.quality.link({end.place: str(end.id) for end in (row.source, row.target)}, result)
-        record = overlaps.record_of(row)
+        record = time_overlaps.record_of(row)
         if record is not None:
             records.append(record)
     await run.rest()
@@ -201,7 +201,7 @@ async def _versions_of(page: Sequence[MemoryRow], run: Sweep) -> None:
             earlier = [one for one in records if not one.carried]
             records = earlier + await upkeep.versions(run.connection, run.graph, part)
             await run.rest()
-        run.ledger.add(overlaps.of_memories(records, run.place))
+        run.ledger.add(time_overlaps.of_memories(records, run.place))
 
 
 async def _duplicates(run: Sweep) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from substrate.cypher.columns import node_columns, records_of, uncrowded_now, uncrowded_then, visible
+from substrate.cypher.fragments import node_columns, records_of, uncrowded_now, uncrowded_then, visible
 from substrate.cypher.query import Query
 from substrate.cypher.search import HUB
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from substrate.cypher.columns import columns_of, visible
+from substrate.cypher.fragments import columns_of, visible
 from substrate.cypher.query import Query
 from substrate.cypher.write import CLOCK
 

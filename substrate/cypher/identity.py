@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from substrate.cypher.columns import visible
+from substrate.cypher.fragments import visible
 from substrate.cypher.query import Query
 
 _TOLD: Final = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from substrate.cypher.columns import node_columns
+from substrate.cypher.fragments import node_columns
 from substrate.cypher.query import Query
 
 CLOSINGS: Final = Query(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from substrate.cypher.columns import fits, link_columns, node_columns, visible
+from substrate.cypher.fragments import fits, link_columns, node_columns, visible
 from substrate.cypher.query import Query
 
 PLACES: Final = Query(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from substrate.cypher.columns import felt, link_columns, node_columns, visible
+from substrate.cypher.fragments import felt, link_columns, node_columns, visible
 from substrate.cypher.query import Query
 
 _IMPORTANCE: Final = (

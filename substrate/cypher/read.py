@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from substrate.cypher.columns import PROVENANCE, RECEIPT_COLUMNS, columns_of, link_columns, node_columns
+from substrate.cypher.fragments import PROVENANCE, RECEIPT_COLUMNS, columns_of, link_columns, node_columns
 from substrate.cypher.query import Query
 
 MEMORY: Final = Query(

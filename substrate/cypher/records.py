@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from substrate.cypher.columns import PROVENANCE, columns_of, link_columns, node_columns, visible
+from substrate.cypher.fragments import PROVENANCE, columns_of, link_columns, node_columns, visible
 from substrate.cypher.query import Query
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from substrate.cypher.columns import degree_now, node_columns, records_of, visible
+from substrate.cypher.fragments import degree_now, node_columns, records_of, visible
 from substrate.cypher.query import Query
 
 LINKS: Final = 1000

@@ -7,7 +7,7 @@ from typing import Final
 from substrate.cypher.query import Query
 
 SCHEMA_VERSION: Final = 3
-"""What a graph of an older one lacks is in `substrate.migrations`."""
+"""What a graph of an older one lacks is in `substrate.graphs.migrations`."""
 
 INDEXES: Final = (
     Query("index_node_id", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.id)"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from substrate.cypher.columns import felt, link_columns, node_columns, uncrowded_now, uncrowded_then, visible
+from substrate.cypher.fragments import felt, link_columns, node_columns, uncrowded_now, uncrowded_then, visible
 from substrate.cypher.query import Query
 
 DOCUMENT_CAP: Final = 250

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
-from substrate.cypher.columns import (
+from substrate.cypher.fragments import (
     LINK_COLUMNS,
     NODE_COLUMNS,
     PROVENANCE,

@@ -13,7 +13,7 @@ from schemas.bounds import DEEPEST
 from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
 from substrate.cypher.query import Query
 from substrate.cypher.write import CLOCK
-from substrate.kept import COLUMNS
+from substrate.stored_maps import COLUMNS
 
 TEXT_READ: Final = 2000
 """Characters of a long text that a page carries."""

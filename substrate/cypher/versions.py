@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from substrate.cypher.columns import felt, node_columns, records_of
+from substrate.cypher.fragments import felt, node_columns, records_of
 from substrate.cypher.query import Query
 
 RECORDS_OF: Final = Query(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from substrate.cypher.columns import (
+from substrate.cypher.fragments import (
     LINK_COLUMNS,
     LINK_UPKEEP,
     NODE_COLUMNS,

@@ -17,7 +17,7 @@ import httpx
 import pytest
 from redis import Redis
 
-from substrate.engine_socket import socket_of
+from substrate.engine.unix_socket import socket_of
 from tests.conftest import MEASURE
 
 SERVE = """

@@ -18,8 +18,8 @@ import httpx
 import pytest
 import redis
 
-from api.cli import program, story
-from substrate.engine_socket import socket_of
+from api.cli import demo_story, program
+from substrate.engine.unix_socket import socket_of
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = [sys.executable, "-m", "api.cli"]
@@ -545,7 +545,7 @@ def test_the_demo_wakes_her_without_a_word_and_shows_a_thought_and_a_belief_put_
 def test_without_the_examples_the_demo_says_so(
     command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(story.story, "__defaults__", (tmp_path,))
+    monkeypatch.setattr(demo_story.story, "__defaults__", (tmp_path,))
     said = command("demo")
     assert said.code == 4
     assert "install Substrate again" in said.err

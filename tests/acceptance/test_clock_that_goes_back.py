@@ -10,7 +10,7 @@ import httpx
 
 from api.app import create_app
 from api.dependencies import open_runtime, read_clock
-from api.runtime import Runtime, running
+from api.runtime.runtime import Runtime, running
 from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSettings
 
 DAY = 86_400_000_000

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.messages import is_public
+from api.asgi.messages import is_public
 from schemas.settings import Settings
 from tests.acceptance.conftest import Service
 from tests.acceptance.requests import Aim, Operation, operations
@@ -44,7 +44,8 @@ def with_a_memory(service: Service, citizen: str) -> Aim:
 @pytest.mark.parametrize("operation", ALL, ids=str)
 def test_every_route_declares_what_its_caller_needs(operation: Operation) -> None:
     assert operation.needs, (
-        f"{operation} does not say what its caller needs. Put `@needs(…)` of api/needs.py under its @router line; "
+        f"{operation} does not say what its caller needs. Put `@needs(…)` of "
+        "api/security/permissions.py under its @router line; "
         "until then it is for administrators alone."
     )
     assert (operation.needs == "nothing") is is_public(operation.path)

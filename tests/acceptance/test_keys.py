@@ -12,10 +12,10 @@ import httpx
 import pytest
 from redis import Redis
 
-from api.auth import make_key
+from api.security.authentication import make_key
 from schemas.keys import KeyRequest
-from substrate.engine_socket import socket_of
-from substrate.keys import KEYS
+from substrate.engine.unix_socket import socket_of
+from substrate.store.api_keys import KEYS
 from tests.acceptance.conftest import ADMIN_KEY, Service
 from tests.acceptance.test_rest_bad_input import problem_in
 

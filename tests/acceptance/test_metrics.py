@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from api.observability import REQUEST, JsonLines
+from api.telemetry.logs import REQUEST, JsonLines
 from tests.acceptance.conftest import ADMIN_KEY, Service
 from tests.acceptance.test_rest_bad_input import problem_in
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.rates import Rates, cost_of
+from api.security.rate_limits import Rates, cost_of
 from schemas.errors import RateLimited, Unavailable
 from schemas.settings import AuthSettings, Settings
 from tests.acceptance.conftest import Service

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from substrate.engine_socket import socket_of
+from substrate.engine.unix_socket import socket_of
 from tests.acceptance.conftest import Service
 
 NOBODY = "nobody-was-here"

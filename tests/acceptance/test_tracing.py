@@ -14,7 +14,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from redis import Redis
 
-from substrate.engine_socket import socket_of
+from substrate.engine.unix_socket import socket_of
 from tests.acceptance.conftest import ADMIN_KEY, Service
 from tests.loopback import serving
 
@@ -116,7 +116,7 @@ def test_without_an_address_nothing_that_traces_is_loaded() -> None:
     program = (
         "import sys; from api.app import create_app; from schemas.settings import Settings; "
         "create_app(Settings()); "
-        "print({'api.tracing', 'opentelemetry.sdk.trace', 'opentelemetry.exporter'} & sys.modules.keys())"
+        "print({'api.telemetry.traces', 'opentelemetry.sdk.trace', 'opentelemetry.exporter'} & sys.modules.keys())"
     )
     ran = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, env={})
     assert ran.stdout.strip() == "set()"

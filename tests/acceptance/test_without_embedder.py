@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from redis import Redis
 
-from substrate.engine_socket import socket_of
+from substrate.engine.unix_socket import socket_of
 from tests.acceptance.conftest import Service
 
 TALK = [

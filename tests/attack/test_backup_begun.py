@@ -10,14 +10,14 @@ from typing import Final
 
 import pytest
 
-from api.runtime import Runtime, opened_store, running
-from orchestration.backup import back_up
+from api.runtime.runtime import Runtime, opened_store, running
+from orchestration.transfer.backup import back_up
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from substrate import snapshot
-from substrate.backup import read_backup
-from substrate.connection import Connection, parameters
+from substrate.backup import snapshot
+from substrate.backup.files import read_backup
+from substrate.connection.pool import Connection, parameters
 from substrate.cypher.query import Query
-from substrate.engine_log import state
+from substrate.engine.append_log import state
 from tests.integration.store import remember, stored
 
 MESSAGES: Final = 2000

@@ -27,7 +27,7 @@ class Ahead(days.datetime):
         return super().now(tz) + days.timedelta(seconds={AHEAD_S})
 days.datetime = Ahead
 import sys
-from api.cli.program import main
+from api.cli.program import (main)
 main(sys.argv[1:])
 """
 

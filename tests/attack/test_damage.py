@@ -16,15 +16,15 @@ from pathlib import Path
 import httpx
 import pytest
 
-from api.recovering import accept, back_to, cut, examined
-from api.runtime import Runtime, running
-from orchestration.backup import back_up
+from api.runtime.recovery import accept, back_to, cut, examined
+from api.runtime.runtime import Runtime, running
+from orchestration.transfer.backup import back_up
 from schemas.errors import Conflict, InvalidRequest, StoreDamaged
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from substrate import engine_keeper, engine_sums
-from substrate.backup import noted
-from substrate.embedded import EmbeddedEngine
-from substrate.engine_commands import Unreadable, commands, whole_until
+from substrate.backup.files import noted
+from substrate.engine import checksums, keeper
+from substrate.engine.embedded import EmbeddedEngine
+from substrate.engine.log_commands import Unreadable, commands, whole_until
 from tests.acceptance.conftest import Service
 from tests.integration.store import carried, remember, stored
 from tests.integration.test_embedded import becomes, engines_in
@@ -68,8 +68,8 @@ async def seen(directory: Path) -> None:
     size = log_of(directory).stat().st_size
 
     def so_far() -> int:
-        record = engine_sums.read_record(directory) or {}
-        return record.get(log_of(directory).name, [engine_sums.Mark()])[-1].bytes
+        record = checksums.read_record(directory) or {}
+        return record.get(log_of(directory).name, [checksums.Mark()])[-1].bytes
 
     assert await becomes(lambda: so_far() >= size)
 
@@ -127,9 +127,9 @@ async def test_a_turned_bit_anywhere_is_seen(data: Path) -> None:
     for _ in range(50):
         path.write_bytes(whole)
         flip(path, dice.randrange(len(whole)))
-        assert engine_sums.compare(data)
+        assert checksums.compare(data)
     path.write_bytes(whole)
-    assert engine_sums.compare(data) == []
+    assert checksums.compare(data) == []
 
 
 async def test_without_a_record_an_engine_that_crashes_on_its_data_says_what_to_do(data: Path) -> None:
@@ -215,7 +215,7 @@ def test_a_service_whose_log_is_cut_under_it_is_not_ready(tmp_path: Path) -> Non
         service.remember("ada", id="m", name="A thing")
         size = log_of(tmp_path).stat().st_size
         give_up = time.monotonic() + 120
-        while (engine_sums.read_record(tmp_path) or {}).get(log_of(tmp_path).name, [(0,)])[-1][0] < size:
+        while (checksums.read_record(tmp_path) or {}).get(log_of(tmp_path).name, [(0,)])[-1][0] < size:
             assert time.monotonic() < give_up
             time.sleep(0.02)
         os.truncate(log_of(tmp_path), size - 100)
@@ -238,8 +238,8 @@ def test_a_service_whose_log_is_cut_under_it_is_not_ready(tmp_path: Path) -> Non
 WRITER = """
 import asyncio, sys
 from pathlib import Path
-from substrate.connection import Connection
-from substrate.embedded import EmbeddedEngine
+from substrate.connection.pool import (Connection)
+from substrate.engine.embedded import (EmbeddedEngine)
 
 async def main():
     engine = EmbeddedEngine(Path(sys.argv[1]))
@@ -283,14 +283,14 @@ async def test_a_kill_at_any_moment_is_never_taken_for_damage(tmp_path: Path, *,
         writer.wait()
         writer.stdout.close()
         assert await becomes(lambda: not engines_in(tmp_path / "data"))
-        assert engine_sums.compare(tmp_path / "data") == []
-    assert engine_sums.read_record(tmp_path / "data")
+        assert checksums.compare(tmp_path / "data") == []
+    assert checksums.read_record(tmp_path / "data")
     engine = EmbeddedEngine(tmp_path / "data")
     await engine.start()
     await engine.stop()
-    assert engine_keeper.LOOK_EVERY_S <= 1.0, "what a crash leaves unseen is what was written in a look or two"
+    assert keeper.LOOK_EVERY_S <= 1.0, "what a crash leaves unseen is what was written in a look or two"
     assert [
-        mark.bytes for mark in (engine_sums.read_record(tmp_path / "data") or {})[log_of(tmp_path / "data").name]
+        mark.bytes for mark in (checksums.read_record(tmp_path / "data") or {})[log_of(tmp_path / "data").name]
     ][-1] == log_of(tmp_path / "data").stat().st_size
 
 
@@ -313,26 +313,26 @@ def test_what_the_engine_takes_back_at_once_is_never_counted(tmp_path: Path) -> 
     log = tmp_path / "engine-aof" / "engine.aof.1.incr.aof"
     log.parent.mkdir()
     (log.parent / "engine.aof.manifest").write_text("file engine.aof.1.incr.aof seq 1 type i\n")
-    sums = engine_sums.Sums(tmp_path)
+    sums = checksums.Sums(tmp_path)
     log.write_bytes(one)
     sums.look()
     log.write_bytes(one + one)  # and taken back before the next look
     sums.look()
     log.write_bytes(one)
-    assert engine_sums.compare(tmp_path) == []
+    assert checksums.compare(tmp_path) == []
     sums.look()
     log.write_bytes(one + one[:5])
     sums.look(last=True)
     os.truncate(log, len(one))  # as the engine does with a last command that is not whole
-    assert engine_sums.compare(tmp_path) == []
+    assert checksums.compare(tmp_path) == []
     log.write_bytes(one * 500)
     for _ in range(300):
         log.write_bytes(log.read_bytes() + one)
         sums.look()
-    [marks] = (engine_sums.read_record(tmp_path) or {}).values()
-    assert len(marks) <= engine_sums.MARKS_KEPT + 1
+    [marks] = (checksums.read_record(tmp_path) or {}).values()
+    assert len(marks) <= checksums.MARKS_KEPT + 1
     flip(log, len(one) * 650 + 5)
-    [damage] = engine_sums.compare(tmp_path)
+    [damage] = checksums.compare(tmp_path)
     assert len(one) * 500 < damage.whole.bytes <= len(one) * 650
 
 

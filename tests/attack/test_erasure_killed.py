@@ -15,16 +15,17 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from api.runtime import Runtime, running
-from orchestration.erasing import erase
-from orchestration.formats import File, Given, parse
-from orchestration.ingest import ingest
-from schemas.erasure import Erase, EraseCitizen, EraseEpisode, EraseMemory
+from api.runtime.runtime import Runtime, running
+from orchestration.ingestion.formats import File, Given, parse
+from orchestration.ingestion.pipeline import ingest
+from orchestration.writing.erasure import erase
+from schemas.commands import Erase, EraseCitizen, EraseEpisode, EraseMemory
 from schemas.errors import SubstrateError
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from substrate import engine_process, unfinished
-from substrate.connection import Connection
-from substrate.engine_socket import socket_of
+from substrate.connection.pool import Connection
+from substrate.engine import process as engine_process
+from substrate.engine.unix_socket import socket_of
+from substrate.store import unfinished_erasures
 from tests.integration.store import NOW, carried, remember, stored
 from tests.integration.test_embedded import becomes
 
@@ -237,7 +238,7 @@ async def test_the_command_line_says_under_which_id_and_goes_on_after_a_signal(t
         await filled(runtime, "citizen")
         whole = line(tmp_path, "--yes", "--command-id", "of-the-test")
         # Nobody erases while another finishes what broke off: the command waits here, and is told to end.
-        async with unfinished.only_turn(tmp_path) as alone:
+        async with unfinished_erasures.only_turn(tmp_path) as alone:
             assert alone
             before = clients(tmp_path)
             process = await asyncio.to_thread(subprocess.Popen, whole, stderr=subprocess.PIPE, text=True)

@@ -15,16 +15,16 @@ from urllib.parse import urlsplit
 import pytest
 from redis import Redis
 
-from api.runtime import running
-from orchestration.deps import Deps
-from orchestration.identity import identity
+from api.runtime.runtime import running
+from orchestration.dependencies import Deps
+from orchestration.mind.identity import identity
 from schemas.identity import WhoIs
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from substrate.connection import READS_AT_ONCE, parameters
+from substrate.connection.pool import READS_AT_ONCE, parameters
+from substrate.connection.turns import ASKER, Asker
 from substrate.cypher.query import Query
-from substrate.engine_socket import socket_of
-from substrate.turns import ASKER, Asker
-from substrate.writer import IN_COMPANY, NODES_PER_STATEMENT
+from substrate.engine.unix_socket import socket_of
+from substrate.store.writer import IN_COMPANY, NODES_PER_STATEMENT
 from tests.acceptance.conftest import Service
 from tests.integration.store import ASKED, ask, relate, remember, stored
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.durability import small_disk
-from substrate.space import KEPT_BYTES, WARN_BYTES, Space, free_at, notes
+from substrate.engine.disk_space import KEPT_BYTES, WARN_BYTES, Space, free_at, notes
 from tests.acceptance.conftest import Service
 from tests.integration.test_embedded import becomes
 

@@ -30,7 +30,7 @@ ENDINGS: Final = {
 """How a Python program ends that has opened a store, and its status."""
 KILLED_BEFORE_ITS_KEEPER: Final = """
 import os, signal
-from substrate import engine_process
+from substrate.engine import (process as engine_process)
 spawn = engine_process._spawn
 def spawn_and_die(*given):
     spawn(*given)
@@ -38,7 +38,7 @@ def spawn_and_die(*given):
 engine_process._spawn = spawn_and_die
 """
 PATIENT: Final = """
-from api.mcp import opened
+from api.mcp import (store_opening)
 opened.PATIENCE_S = 600
 """
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from orchestration.formats import File, Given, parse
-from orchestration.formats.reading import moment
-from orchestration.recognition import readings
-from orchestration.time_anchors import windows
+from orchestration.ingestion.formats import File, Given, parse
+from orchestration.ingestion.formats.reader import moment
+from orchestration.question.time_expressions import windows
+from orchestration.writing.restatements import readings
 from schemas.commands import Remember
 from schemas.errors import InvalidRequest
 from schemas.temporal import Moment

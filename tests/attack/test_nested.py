@@ -10,9 +10,9 @@ import pytest
 from redis import Redis
 
 from api.client import Substrate
-from orchestration.formats import File, Given, parse
+from orchestration.ingestion.formats import File, Given, parse
 from schemas.errors import InvalidRequest
-from substrate.engine_socket import socket_of
+from substrate.engine.unix_socket import socket_of
 from tests.acceptance.conftest import ADMIN_KEY, Service
 from tests.acceptance.test_rest_bad_input import problem_in
 

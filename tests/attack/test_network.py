@@ -13,7 +13,7 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from api.connections import Crowd, guarded
+from api.asgi.connections import Crowd, guarded
 from tests.acceptance.conftest import ADMIN_KEY, _free_port
 from tests.attack.served import FILES, Served, all_of, serving
 

@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 import pytest
 
-from api import auth
-from api.backup import EVERY, restore
 from api.cli import program
-from api.recovering import back_to
-from api.runtime import keep_revocations, running
-from orchestration.backup import back_up
+from api.runtime.backup import EVERY, restore
+from api.runtime.recovery import back_to
+from api.runtime.runtime import keep_revocations, running
+from api.security import authentication
+from orchestration.transfer.backup import back_up
 from schemas.errors import InvalidRequest, Unauthenticated
 from schemas.keys import KeyRequest
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from substrate.revoked import FILE, kept_in
+from substrate.store.revoked_keys import FILE, kept_in
 
 
 class Lived(NamedTuple):
@@ -40,12 +40,12 @@ async def lived(tmp_path_factory: pytest.TempPathFactory) -> Lived:
     async with running(at(home / "data")) as runtime:
         connection, now = runtime.deps.connection, await runtime.moment()
         good, early, late = [
-            (await auth.create(connection, KeyRequest(name=name, scopes=("admin",)), now)).key
+            (await authentication.create(connection, KeyRequest(name=name, scopes=("admin",)), now)).key
             for name in ("good", "early", "late")
         ]
-        await auth.revoke(connection, id_of(early), now)
+        await authentication.revoke(connection, id_of(early), now)
         await back_up(connection, home / "data", home / "backup", now)
-        await auth.revoke(connection, id_of(late), now)
+        await authentication.revoke(connection, id_of(late), now)
         await keep_revocations(connection, runtime.engine)
     return Lived(home / "data", home / "backup", good, early, late)
 
@@ -57,7 +57,7 @@ def id_of(key: str) -> str:
 async def counts(directory: Path, key: str) -> bool:
     """Whether the service would let the key in."""
     async with running(at(directory)) as runtime:
-        keyring = auth.Keyring(runtime.deps.connection)
+        keyring = authentication.Keyring(runtime.deps.connection)
         try:
             await keyring.principal({b"x-api-key": key.encode()}, await runtime.moment())
         except Unauthenticated:

@@ -11,9 +11,9 @@ import pytest
 
 from schemas.keys import KeyRecord
 from schemas.memory import Source
-from substrate import keys
-from substrate.connection import Connection
-from substrate.engine_socket import socket_of
+from substrate.connection.pool import Connection
+from substrate.engine.unix_socket import socket_of
+from substrate.store import api_keys
 from tests.acceptance.conftest import Service
 from tests.acceptance.test_rest_bad_input import problem_in
 
@@ -194,7 +194,7 @@ async def test_a_key_revoked_between_the_look_and_the_writing_stays_revoked(serv
         return key.model_copy(update={"highest_source": Source.TOOL})
 
     connection = Connection(f"unix://{socket_of(service.data)}", timeout_ms=5000)
-    changed = await keys.change(connection, key_id, lowered)
+    changed = await api_keys.change(connection, key_id, lowered)
     await connection.close()
     assert changed is not None
     assert (changed.highest_source, changed.revoked_at is not None, asked) == (Source.TOOL, True, 2)

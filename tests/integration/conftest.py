@@ -8,11 +8,11 @@ from uuid import uuid4
 
 import pytest
 
-from api.runtime import running
-from orchestration.deps import Deps
+from api.runtime.runtime import running
+from orchestration.dependencies import Deps
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from substrate.embeddings import Embedder, open_embedder
-from substrate.language_models import open_language_model
+from substrate.inference.embeddings import Embedder, open_embedder
+from substrate.inference.language import open_language_model
 from tests.scripted_model import ScriptedModel
 
 PATIENT_S = 60.0

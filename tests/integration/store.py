@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from orchestration.deps import Deps
+from orchestration.dependencies import Deps
 from orchestration.insertion import apply
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.commands import Command, Relate, Remember, WriteReceipt
@@ -14,11 +14,11 @@ from schemas.intention import RetrievalIntention
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, MemoryRecord
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, to_instant
-from substrate import reader, rows
-from substrate.connection import parameters
-from substrate.cypher.columns import LINK_COLUMNS, link_columns
+from substrate.connection.pool import parameters
+from substrate.cypher.fragments import LINK_COLUMNS, link_columns
 from substrate.cypher.query import Query
-from substrate.graph_schema import graph_name
+from substrate.graphs.registry import graph_name
+from substrate.store import reader, rows
 
 LINKS = Query("links", f"MATCH (a)-[e:LINK]->(b) RETURN a.id, b.id, {link_columns('e')} ORDER BY e.id")
 

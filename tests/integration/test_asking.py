@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from orchestration.deps import Deps
-from orchestration.episodes import Episode, Session, Turn
-from orchestration.formats import Intake
-from orchestration.ingest import ingest
+from orchestration.dependencies import Deps
+from orchestration.ingestion.episodes import Episode, Session, Turn
+from orchestration.ingestion.formats import Intake
+from orchestration.ingestion.pipeline import ingest
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.intention import RetrievalIntention
 from schemas.stream import ConsciousnessStream

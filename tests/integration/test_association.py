@@ -8,11 +8,11 @@ from dataclasses import replace
 import bm25s
 import pytest
 
-from orchestration.associating import associate
-from orchestration.deps import Deps
-from orchestration.episodes import Episode, Session, Turn
-from orchestration.formats import Intake
-from orchestration.ingest import ingest
+from orchestration.association.ask import associate
+from orchestration.dependencies import Deps
+from orchestration.ingestion.episodes import Episode, Session, Turn
+from orchestration.ingestion.formats import Intake
+from orchestration.ingestion.pipeline import ingest
 from schemas.association import Associations, TagWalk
 from schemas.commands import Supersede
 from schemas.memory import ConsciousnessNode

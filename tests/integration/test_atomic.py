@@ -13,19 +13,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orchestration import atomic, lives
-from orchestration.decisions import Told
-from orchestration.deps import Deps
-from orchestration.moving.exporting import export
-from orchestration.moving.lines import Origin
-from orchestration.rehearsal import Planned
-from schemas.command import WriteReceipt
-from schemas.commands import ANY_COMMAND
+from orchestration.dependencies import Deps
+from orchestration.transfer.exporter import export
+from orchestration.transfer.line_format import Origin
+from orchestration.writing import atomic, version_chain
+from orchestration.writing.changes import Told
+from orchestration.writing.simulation import Planned
+from schemas.commands import ANY_COMMAND, WriteReceipt
 from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME
-from substrate import transaction
-from substrate.transaction import COMMANDS_AT_MOST, Writes
+from substrate.store import transactions
+from substrate.store.transactions import COMMANDS_AT_MOST, Writes
 from tests.integration.store import NOW, history, moment, relate, remember, send, stored
 
 IDS = ("a", "b", "c", "d")
@@ -274,7 +273,7 @@ async def test_what_has_changed_since_it_was_seen_lets_the_statement_change_noth
     stage = await atomic.begun(graph, named, deps, NOW)
     outcomes = stage.play_all(named, Told(NOW, NOW + 9))
     writes = Writes(NOW + 9, receipts=[one.kept for one in outcomes if isinstance(one, Planned)])
-    lives.write(stage.lives, dict.fromkeys(lives.texts(stage.lives)), writes)
+    version_chain.write(stage.lives, dict.fromkeys(version_chain.texts(stage.lives)), writes)
     between = (
         said(fresh_citizen, command="correct", id="b", description="by another"),
         relate(fresh_citizen, "b", "a"),
@@ -282,7 +281,7 @@ async def test_what_has_changed_since_it_was_seen_lets_the_statement_change_noth
     )[place]
     await stored(deps, between, now=NOW + 5)
     before = await whole(deps, fresh_citizen)
-    assert await transaction.write(deps.connection, graph, lives.seen(stage.lives), writes) is None
+    assert await transactions.write(deps.connection, graph, version_chain.seen(stage.lives), writes) is None
     assert await whole(deps, fresh_citizen) == before
 
 

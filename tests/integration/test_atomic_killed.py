@@ -11,16 +11,16 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from api.runtime import Runtime, running
-from orchestration import atomic
+from api.runtime.runtime import Runtime, running
+from orchestration.writing import atomic
 from schemas.commands import ANY_COMMAND
 from schemas.errors import SubstrateError
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from substrate.connection import parameters
+from substrate.connection.pool import parameters
 from substrate.cypher.query import Query
-from substrate.graph_schema import graph_name
-from substrate.indexing import NOTHING
+from substrate.graphs.indexes import NOTHING
+from substrate.graphs.registry import graph_name
 from tests.integration.store import NOW, moment, relate, remember
 
 CITIZEN = "killed"

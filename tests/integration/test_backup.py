@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from api.backup import restore
-from api.runtime import Runtime, running
-from orchestration.backup import back_up
-from orchestration.citizen import change_state, read_state, state_history
+from api.runtime.backup import restore
+from api.runtime.runtime import Runtime, running
+from orchestration.mind.state import change_state, read_state, state_history
+from orchestration.transfer.backup import back_up
 from schemas.backup import Manifest
 from schemas.citizen import StateChange
 from schemas.commands import Supersede
@@ -23,7 +23,7 @@ from schemas.errors import Conflict, InvalidRequest, StoreMisfit
 from schemas.paging import Paged
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import Scope
-from substrate import reader
+from substrate.store import reader
 from tests.integration.store import NOW, ask, found, history, ids, relate, remember, stored
 
 

@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from redis import exceptions as redis_errors
 
-from api.metrics import REGISTRY, query_in_flight
-from orchestration.deps import Deps
+from api.telemetry.metrics import REGISTRY, query_in_flight
+from orchestration.dependencies import Deps
 from schemas.errors import Conflict, Fault, StoreTimeout, SubstrateError, Unavailable
-from substrate.connection import Connection, ConnectionLost, GraphMissing, parameters, translated
+from substrate.connection.pool import Connection, ConnectionLost, GraphMissing, parameters, translated
 from substrate.cypher.query import Query
 
 ECHO = Query("echo", "RETURN $value")

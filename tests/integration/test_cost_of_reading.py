@@ -7,17 +7,16 @@ from typing import Any
 
 import pytest
 
-from orchestration.deps import Deps
-from orchestration.records import link_name
-from schemas.commands import Correct
-from schemas.link_commands import CorrectLink
+from orchestration.dependencies import Deps
+from orchestration.writing.records import link_name
+from schemas.commands import Correct, CorrectLink
 from schemas.memory import Level
 from schemas.temporal import AFTER_ALL, Scope
-from substrate import records
-from substrate.connection import parameters
+from substrate.connection.pool import parameters
 from substrate.cypher import records as cypher
 from substrate.cypher.query import Query
-from substrate.graph_schema import graph_name
+from substrate.graphs.registry import graph_name
+from substrate.store import records
 from tests.integration.store import day, relate, remember, stored
 
 CORRECTIONS = 60

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from api.runtime import Runtime, running
-from orchestration.moving.exporting import export
-from orchestration.moving.importing import import_lines
-from orchestration.moving.lines import Origin
+from api.runtime.runtime import Runtime, running
+from orchestration.transfer.exporter import export
+from orchestration.transfer.importer import import_lines
+from orchestration.transfer.line_format import Origin
 from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from substrate import engine_log
+from substrate.engine import append_log
 from tests.integration.store import NOW, carried, remember, stored
 
 
@@ -36,8 +36,8 @@ async def test_after_a_removal_that_nobody_could_finish(tmp_path: Path) -> None:
     async with running(settings(tmp_path)) as runtime:
         await kept(runtime)
         await stored(runtime.deps, remember("gone", "m"))
-        await engine_log.delete_graph(runtime.deps.connection, "citizen_gone")
-        assert await runtime.deps.connection.command("EXISTS", engine_log.DELETIONS) == 1
+        await append_log.delete_graph(runtime.deps.connection, "citizen_gone")
+        assert await runtime.deps.connection.command("EXISTS", append_log.DELETIONS) == 1
     await opens_often(tmp_path)
 
 
@@ -46,7 +46,7 @@ async def test_after_an_import_that_was_refused(tmp_path: Path) -> None:
         await kept(runtime)
         await stored(runtime.deps, *(remember("other", f"m{number}") for number in range(3)))
         lines = list(await export([Origin(Level.N1, "other")], runtime.deps, embeddings=False))
-        await engine_log.delete_graph(runtime.deps.connection, "citizen_other")
+        await append_log.delete_graph(runtime.deps.connection, "citizen_other")
         runtime.deps.graphs.forget()
 
         def interrupted() -> list[bytes]:
@@ -56,5 +56,5 @@ async def test_after_an_import_that_was_refused(tmp_path: Path) -> None:
         turns: list[int] = []
         with pytest.raises(InvalidRequest):
             await import_lines(interrupted, None, (runtime.deps, NOW), lambda *_: None)
-        assert await runtime.deps.connection.command("EXISTS", engine_log.DELETIONS) == 0
+        assert await runtime.deps.connection.command("EXISTS", append_log.DELETIONS) == 0
     await opens_often(tmp_path)

@@ -23,10 +23,11 @@ from redis.asyncio import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from schemas.errors import EngineFault, Unavailable
-from substrate import embedded, engine_process, engine_socket
-from substrate.embedded import EmbeddedEngine
-from substrate.engine_process import bundled_binaries, engine_versions
-from substrate.engine_socket import Pulse, ping
+from substrate.engine import embedded, unix_socket
+from substrate.engine import process as engine_process
+from substrate.engine.embedded import EmbeddedEngine
+from substrate.engine.process import bundled_binaries, engine_versions
+from substrate.engine.unix_socket import Pulse, ping
 
 Open = Callable[..., Awaitable[EmbeddedEngine]]
 
@@ -35,7 +36,7 @@ OPENER = """
 import asyncio, json, sys
 from pathlib import Path
 from redis.asyncio import Redis
-from substrate.embedded import EmbeddedEngine
+from substrate.engine.embedded import (EmbeddedEngine)
 
 async def main():
     engine = EmbeddedEngine(Path(sys.argv[1]))
@@ -402,7 +403,7 @@ async def test_an_engine_that_no_signal_can_reach_is_asked_over_its_socket(
     await starter.reach()
     engine = await open_engine()
     starter.end()
-    monkeypatch.setattr(engine_socket, "_listener_pid", lambda _: 0)
+    monkeypatch.setattr(unix_socket, "_listener_pid", lambda _: 0)
     await engine.stop()
     assert await gone(home)
 

@@ -18,19 +18,20 @@ import pytest
 from redis.asyncio import Redis
 
 from schemas.errors import EngineFault, Unavailable
-from substrate import embedded, engine_loading, engine_process
-from substrate.embedded import EmbeddedEngine
-from substrate.engine_keeper import Keeper
-from substrate.engine_loading import Loading
-from substrate.engine_locks import try_lock
-from substrate.engine_socket import Pulse, ping
+from substrate.engine import embedded, process
+from substrate.engine import loading as engine_loading
+from substrate.engine.embedded import EmbeddedEngine
+from substrate.engine.keeper import Keeper
+from substrate.engine.loading import Loading
+from substrate.engine.locks import try_lock
+from substrate.engine.unix_socket import Pulse, ping
 from tests.integration.test_embedded import becomes, engines_in, gone, remember, remembered
 from tests.loading import MUTE, SLOW, filled, release
 
 KILLED = """
 import asyncio, sys
 from pathlib import Path
-from substrate.embedded import EmbeddedEngine
+from substrate.engine.embedded import (EmbeddedEngine)
 
 async def main():
     await EmbeddedEngine(Path(sys.argv[1]), lease_s=float(sys.argv[2])).start()
@@ -72,7 +73,7 @@ async def mute(data: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Emb
 
 
 async def opened_with(data: Path, settings: str, patch: pytest.MonkeyPatch) -> AsyncIterator[EmbeddedEngine]:
-    patch.setattr(engine_process, "CONFIGURATION", engine_process.CONFIGURATION + settings)
+    patch.setattr(process, "CONFIGURATION", process.CONFIGURATION + settings)
     engine = EmbeddedEngine(data)
     starting = asyncio.create_task(engine.start())
     while not engine_loading.loads(data, engine.socket):

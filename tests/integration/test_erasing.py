@@ -10,28 +10,28 @@ from typing import Any
 import orjson
 import pytest
 
-from api.runtime import Runtime, running
-from orchestration.associating import associate
-from orchestration.citizen import change_state, read_state
-from orchestration.deps import Deps
-from orchestration.erasing import erase
-from orchestration.formats import File, Given, parse
-from orchestration.ingest import ingest
-from orchestration.moving.exporting import export
-from orchestration.moving.lines import Origin
+from api.runtime.runtime import Runtime, running
+from orchestration.association.ask import associate
+from orchestration.dependencies import Deps
+from orchestration.ingestion.formats import File, Given, parse
+from orchestration.ingestion.pipeline import ingest
+from orchestration.mind.state import change_state, read_state
+from orchestration.transfer.exporter import export
+from orchestration.transfer.line_format import Origin
+from orchestration.writing.erasure import erase
 from schemas.association import TagWalk
 from schemas.citizen import CitizenState, StateChange
-from schemas.commands import Correct, Supersede
-from schemas.erasure import Erase, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport
+from schemas.commands import Correct, Erase, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport, Supersede
 from schemas.errors import Conflict, NotFound
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import Scope, to_datetime
-from substrate import engine_log, erasure
-from substrate.connection import parameters
+from substrate.connection.pool import parameters
 from substrate.cypher.query import Query
 from substrate.cypher.schema import SCHEMA_VERSION
-from substrate.erasure import Mark
+from substrate.engine import append_log
+from substrate.store import erasure
+from substrate.store.erasure import Mark
 from tests.integration.store import NOW, history, links, relate, remember, send, stored
 
 SECRETS = (
@@ -99,7 +99,7 @@ async def test_no_file_of_the_store_holds_the_erased(own: Runtime, fresh_citizen
     vectors = await vectors_of(own.deps, fresh_citizen, "secret-id")
     needles = (*SECRETS, *vectors)
     assert on_disk(own, needles) >= set(SECRETS), "the log holds them, or this test proves nothing"
-    await engine_log.rewrite(own.deps.connection)
+    await append_log.rewrite(own.deps.connection)
     assert on_disk(own, needles) == set(needles), "a snapshot holds them, or this test proves nothing"
     command = (
         EraseCitizen(citizen_id=fresh_citizen) if whole else EraseMemory(citizen_id=fresh_citizen, id="secret-id")
@@ -174,7 +174,7 @@ async def test_a_citizen_s_state_goes_with_the_citizen_from_the_past_too(own: Ru
         said = StateChange(goal=goal.decode(), emotion_vector={"a feeling of my own": 0.5})
         await change_state(fresh_citizen, said, own.deps, NOW + number)
     secret = (b"a goal nobody may know", b"a feeling of my own")
-    await engine_log.rewrite(own.deps.connection)
+    await append_log.rewrite(own.deps.connection)
     assert on_disk(own, secret) == set(secret), "a snapshot holds them, or this test proves nothing"
 
     report = await erased(own, EraseCitizen(citizen_id=fresh_citizen))

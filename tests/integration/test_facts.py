@@ -7,10 +7,10 @@ from typing import Any
 import orjson
 import pytest
 
-from orchestration.deps import Deps
-from orchestration.facts import draw_facts
-from orchestration.formats import File, Given, Intake, parse
-from orchestration.ingest import ingest
+from orchestration.dependencies import Deps
+from orchestration.ingestion.facts import draw_facts
+from orchestration.ingestion.formats import File, Given, Intake, parse
+from orchestration.ingestion.pipeline import ingest
 from schemas.errors import InvalidRequest
 from schemas.language_model import FactsReport
 from schemas.memory import ConsciousnessRelationship, Source

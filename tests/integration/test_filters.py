@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
-from orchestration import retrieval, six_queries
-from orchestration.deps import Deps
+from orchestration import retrieval
+from orchestration.dependencies import Deps
+from orchestration.graph_queries import six_queries
 from schemas.commands import Supersede
 from schemas.filters import Filters
 from schemas.memory import Level
 from schemas.temporal import Scope
-from substrate import listing, reader
-from substrate.filtering import filter_values
-from substrate.graph_schema import graph_name
+from substrate.cypher.filters import filter_values
+from substrate.graphs.registry import graph_name
+from substrate.store import listing, reader
 from tests.integration.store import NOW, ask, day, found, ids, moment, relate, remember, stored
 
 CROWD = 60

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from orchestration import atomic
-from orchestration.deps import Deps
-from schemas.commands import Command, Correct, Retract, WriteReceipt
-from schemas.link_commands import CorrectLink
+from orchestration.dependencies import Deps
+from orchestration.writing import atomic
+from schemas.commands import Command, Correct, CorrectLink, Retract, WriteReceipt
 from schemas.temporal import to_datetime
 from tests.integration.store import NOW, day, moment, relate, remember, send, stored
 

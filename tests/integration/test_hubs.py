@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestration.deps import Deps
+from orchestration.dependencies import Deps
 from schemas.commands import Correct
 from substrate.cypher.search import HUB
 from tests.integration.store import ask, day, moment, relate, remember, stored

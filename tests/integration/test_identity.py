@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from orchestration.deps import Deps
-from orchestration.identity import identity
+from orchestration.dependencies import Deps
+from orchestration.mind.identity import identity
 from schemas.commands import Correct, Retract
 from schemas.errors import InvalidRequest
 from schemas.identity import Identity, WhoIs

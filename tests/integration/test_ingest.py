@@ -9,21 +9,21 @@ from typing import Any
 
 import pytest
 
-from api.runtime import now
-from orchestration.deps import Deps
-from orchestration.episodes import Episode, Session, Turn
-from orchestration.formats import File, Given, Intake, parse
-from orchestration.ingest import chunks, ingest
-from orchestration.people import person_id
-from schemas.answers import IngestReport
+from api.runtime.runtime import now
+from orchestration.dependencies import Deps
+from orchestration.identifiers import person_id
+from orchestration.ingestion.episodes import Episode, Session, Turn
+from orchestration.ingestion.formats import File, Given, Intake, parse
+from orchestration.ingestion.pipeline import chunks, ingest
 from schemas.commands import Relate, Remember
 from schemas.errors import InvalidRequest
 from schemas.memory import Level
+from schemas.responses import IngestReport
 from schemas.temporal import Instant, Scope, to_instant
-from substrate import listing, reader, records, rows
-from substrate.connection import parameters
+from substrate.connection.pool import parameters
 from substrate.cypher.query import Query
-from substrate.graph_schema import graph_name
+from substrate.graphs.registry import graph_name
+from substrate.store import listing, reader, records, rows
 
 LINKS = Query(
     "test_links",

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestration.deps import Deps
-from orchestration.dissonance import detect_temporal_dissonances
-from orchestration.learning import learning_moments, learning_page
+from orchestration.dependencies import Deps
+from orchestration.mind.dissonance import detect_temporal_dissonances
+from orchestration.mind.learning import learning_moments, learning_page
 from schemas.citizen import OfLearning
 from schemas.commands import Command, Correct, Supersede
 from schemas.memory import ConsciousnessNode, Level
+from schemas.stream_parts import TemporalDissonance
 from schemas.temporal import Instant, TemporalMode, to_datetime
-from schemas.thought import TemporalDissonance
-from substrate import learning, reader
-from substrate.graph_schema import graph_name
-from substrate.rows import node
+from substrate.graphs.registry import graph_name
+from substrate.store import learning, reader
+from substrate.store.rows import node
 from tests.integration.store import day, moment, remember, stored
 
 IDS = ("a", "b", "c")
@@ -80,7 +80,7 @@ async def test_pages_joined_are_what_all_records_say(
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """So few closings in one read that a life takes several."""
-    monkeypatch.setattr("orchestration.learning.LOOKED_AT", 3)
+    monkeypatch.setattr("orchestration.mind.learning.LOOKED_AT", 3)
 
 
 async def test_a_page_reads_what_lies_around_it(deps: Deps, fresh_citizen: str) -> None:

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from orchestration import atomic
-from orchestration.deps import Deps
-from orchestration.records import link_name
+from orchestration.dependencies import Deps
+from orchestration.writing import atomic
+from orchestration.writing.records import link_name
 from schemas.commands import ANY_COMMAND, Retract
 from schemas.memory import Level, LinkRecord
 from schemas.temporal import to_datetime
-from substrate import reader, rows
-from substrate.graph_schema import graph_name
+from substrate.graphs.registry import graph_name
+from substrate.store import reader, rows
 from tests.integration.store import NOW, ask, day, links, moment, relate, remember, send, stored
 
 NATURAL = "a|NEXT|b"

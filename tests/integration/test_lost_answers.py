@@ -10,17 +10,27 @@ from typing import Any
 import pytest
 
 from benchmarks.cutting import Cut, Proxy, proxy
-from orchestration import atomic
-from orchestration.deps import Deps
-from orchestration.formats import File, Given, parse
-from orchestration.ingest import ingest
-from schemas.commands import Command, Correct, Resolve, Retract, Supersede, Undo
-from schemas.link_commands import ResolveLink, SupersedeLink, UndoLink, Unrelate
+from orchestration.dependencies import Deps
+from orchestration.ingestion.formats import File, Given, parse
+from orchestration.ingestion.pipeline import ingest
+from orchestration.writing import atomic
+from schemas.commands import (
+    Command,
+    Correct,
+    Resolve,
+    ResolveLink,
+    Retract,
+    Supersede,
+    SupersedeLink,
+    Undo,
+    UndoLink,
+    Unrelate,
+)
 from schemas.memory import Level
-from substrate import once, reader
-from substrate.connection import Connection
-from substrate.graph_schema import Graphs, graph_name
-from substrate.once import Unsure
+from substrate.connection.pool import Connection
+from substrate.graphs.registry import Graphs, graph_name
+from substrate.store import exactly_once, reader
+from substrate.store.exactly_once import Unsure
 from tests.integration.store import NOW, history, links, relate, remember, send, stored
 
 LINK = "a|NEXT|b"
@@ -180,7 +190,7 @@ async def test_a_command_is_not_refused_for_what_its_twin_has_just_changed(
 async def test_where_no_connection_comes_back_it_is_said_that_the_outcome_is_not_known(
     proxied: Deps, between: Proxy, citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(once, "SOUGHT_FOR_S", 0.1)
+    monkeypatch.setattr(exactly_once, "SOUGHT_FOR_S", 0.1)
     for command in (remember(citizen, "c", command_id="x"), Retract(citizen_id=citizen, id="a")):
         between.cut_next(Cut.AFTER, b"GRAPH.", times=1)
         armed = False

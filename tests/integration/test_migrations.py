@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from orchestration.citizen import change_state, read_state, state_history
-from orchestration.deps import Deps
+from orchestration.dependencies import Deps
+from orchestration.mind.state import change_state, read_state, state_history
 from schemas.citizen import StateChange
 from schemas.commands import Supersede
 from schemas.errors import StoreMisfit
 from schemas.memory import Level
 from schemas.paging import Paged
 from schemas.temporal import END_OF_TIME, Scope
-from substrate.connection import parameters
+from substrate.connection.pool import parameters
 from substrate.cypher.query import Query
 from substrate.cypher.schema import SCHEMA_VERSION
-from substrate.graph_schema import Graphs, graph_name, read_stamp
+from substrate.graphs.registry import Graphs, graph_name, read_stamp
 from tests.integration.store import NOW, ask, carried, day, found, history, ids, moment, remember, stored
 
 FULLTEXT = "name, n.description, n.search_text, n.entity_names"

@@ -13,20 +13,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestration.citizen import change_state, read_state, state_history
-from orchestration.deps import Deps
-from orchestration.moving.exporting import export
-from orchestration.moving.importing import ImportReport, import_lines
-from orchestration.moving.lines import Origin, text
+from orchestration.dependencies import Deps
+from orchestration.mind.state import change_state, read_state, state_history
+from orchestration.transfer.exporter import export
+from orchestration.transfer.importer import ImportReport, import_lines
+from orchestration.transfer.line_format import Origin, text
 from schemas.citizen import StateChange
 from schemas.commands import Command, Correct, Retract, Supersede
 from schemas.errors import Conflict, InvalidRequest, NotFound, SubstrateError, Unavailable
 from schemas.memory import Level
 from schemas.paging import Paged
 from schemas.temporal import Scope, to_datetime
-from substrate import archive
-from substrate.connection import Connection, parameters
+from substrate.connection.pool import Connection, parameters
 from substrate.cypher.query import Query
+from substrate.store import archive
 from tests.integration.store import NOW, ask, day, found, history, ids, moment, relate, remember, send, stored
 
 THEN: dict[str, Any] = {"temporal_mode": "point_in_time", "as_of_time": to_datetime(NOW + 4)}

@@ -7,13 +7,12 @@ from typing import Any
 import orjson
 import pytest
 
-from orchestration.citizen import change_state
-from orchestration.deps import Deps
-from orchestration.moving.exporting import export
-from orchestration.moving.lines import Origin
+from orchestration.dependencies import Deps
+from orchestration.mind.state import change_state
+from orchestration.transfer.exporter import export
+from orchestration.transfer.line_format import Origin
 from schemas.citizen import StateChange
-from schemas.commands import Command, Correct, Retract, Supersede, Undo
-from schemas.link_commands import CorrectLink, Unrelate
+from schemas.commands import Command, Correct, CorrectLink, Retract, Supersede, Undo, Unrelate
 from schemas.memory import Level
 from schemas.temporal import Instant
 from tests.integration.store import NOW, history, moment, relate, remember, send

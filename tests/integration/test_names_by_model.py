@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from orchestration.deps import Deps
+from orchestration.dependencies import Deps
 from schemas.stream import ConsciousnessStream
 from tests.integration.store import ask, ids, relate, remember, send
 from tests.scripted_model import ANSWERED, SENT, ScriptedModel, document

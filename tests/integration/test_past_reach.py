@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from orchestration import six_queries
-from orchestration.deps import Deps
+from orchestration.dependencies import Deps
+from orchestration.graph_queries import six_queries
 from schemas.commands import Correct, Retract, Supersede
 from tests.integration.store import ask, day, ids, moment, relate, remember, stored
 

@@ -6,17 +6,16 @@ from typing import Any
 
 import pytest
 
-from orchestration import atomic
 from orchestration.assembly.compact import compact
-from orchestration.deps import Deps
-from orchestration.episodes import Episode, Session, Turn
-from orchestration.formats import Intake
-from orchestration.ingest import ingest
-from schemas.command import WriteReceipt
-from schemas.commands import ANY_COMMAND, Remember
+from orchestration.dependencies import Deps
+from orchestration.ingestion.episodes import Episode, Session, Turn
+from orchestration.ingestion.formats import Intake
+from orchestration.ingestion.pipeline import ingest
+from orchestration.writing import atomic
+from schemas.commands import ANY_COMMAND, Remember, WriteReceipt
 from schemas.memory import Level
-from substrate import reader
-from substrate.graph_schema import graph_name
+from substrate.graphs.registry import graph_name
+from substrate.store import reader
 from tests.integration.store import NOW, ask, carried, day, moment, remember, send, stored
 
 TEXT = "The harbour of Esbjerg was closed for repairs, until May"

@@ -13,21 +13,21 @@ from typing import Any
 
 import pytest
 
-from api.runtime import running
-from orchestration.deps import Deps
-from orchestration.records import embedded_text
+from api.runtime.runtime import running
+from orchestration.dependencies import Deps
 from orchestration.upkeep.reembedding import reembed_store
 from orchestration.upkeep.sweep import sweep
+from orchestration.writing.records import embedded_text
 from schemas.commands import Retract, Supersede
 from schemas.errors import StoreMisfit
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.upkeep import ReembedReport, SweepRequest
-from substrate import graph_schema, reembed
-from substrate.connection import Connection, parameters
+from substrate.connection.pool import Connection, parameters
 from substrate.cypher.query import Query
-from substrate.embeddings import Embedder, open_embedder
-from substrate.graph_schema import FILLING, Graphs, graph_name, read_stamp
+from substrate.graphs import reembedding, registry
+from substrate.graphs.registry import FILLING, Graphs, graph_name, read_stamp
+from substrate.inference.embeddings import Embedder, open_embedder
 from tests.integration.store import NOW, ask, found, ids, moment, remember, send, stored
 
 SMALL = "tests.integration.small_embedder:Small"
@@ -147,7 +147,7 @@ async def test_after_a_reembedding_all_is_as_if_the_model_had_always_been_the_ne
 async def test_reads_and_writes_go_on_until_all_vectors_are_there_and_none_is_lost(
     open_store: OpenStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(graph_schema, "BELIEVED_SECONDS", 0.05)
+    monkeypatch.setattr(registry, "BELIEVED_SECONDS", 0.05)
     answers: list[int] = []
     written: list[str] = []
     under_way = asyncio.Event()
@@ -252,7 +252,7 @@ async def test_a_run_to_one_model_can_be_given_up_for_another_or_for_none(
         await told(deps)
         for wanted in (SMALL, "none", OTHER):
             with monkeypatch.context() as patched, suppress(Broken):
-                patched.setattr(reembed, "switch", broken)
+                patched.setattr(reembedding, "switch", broken)
                 await reembedded(deps, SLOW)
             misfit = Graphs(deps.connection, model="slow", dimension=32)
             with pytest.raises(StoreMisfit, match="being re-embedded") as said:

@@ -12,10 +12,10 @@ import pytest
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from orchestration.deps import Deps
+from orchestration.dependencies import Deps
 from schemas.errors import Fault, InvalidRequest
 from schemas.stream import ConsciousnessStream
-from substrate.rerankers import Reranker, open_reranker
+from substrate.inference.rerankers import Reranker, open_reranker
 from tests.integration.conftest import PATIENT_S
 from tests.integration.store import ask, ids, remember, send
 from tests.scripted_model import ScriptedModel, document

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orchestration.citizen import change_state
-from orchestration.deps import Deps
-from orchestration.resonating import resonate
+from orchestration.dependencies import Deps
+from orchestration.mind.state import change_state
+from orchestration.resonance.ask import resonate
 from schemas.citizen import StateChange
 from schemas.commands import Correct, Supersede
 from schemas.errors import InvalidRequest
-from schemas.signal import CHANNELS, Resonance, Resonances, Resonate
+from schemas.wave_signal import CHANNELS, Resonance, Resonances, Resonate
 from tests.integration.store import NOW, day, moment, relate, remember, stored
 from tests.integration.v5 import told
 

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestration import six_queries
-from orchestration.deps import Deps
+from orchestration.dependencies import Deps
+from orchestration.graph_queries import six_queries
 from schemas.commands import Command, Correct, Retract, Supersede
 from schemas.memory import ConsciousnessNode, Level
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, to_instant
-from substrate import reader
-from substrate.connection import READS_AT_ONCE, Connection, Row
+from substrate.connection.pool import READS_AT_ONCE, Connection, Row
 from substrate.cypher.query import Query
-from substrate.graph_schema import graph_name
+from substrate.graphs.registry import graph_name
+from substrate.store import reader
 from tests.integration.store import NOW, ask, day, found, ids, moment, relate, remember, send, stored
 
 ENDLESS = "UNWIND range(1, 10000) AS i UNWIND range(1, 10000) AS j RETURN count(i + j)"

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from orchestration import insertion
-from orchestration.deps import Deps
+from orchestration.dependencies import Deps
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.commands import ANY_COMMAND, WriteReceipt
 from schemas.intention import RetrievalIntention

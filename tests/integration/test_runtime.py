@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from pathlib import Path
 
-from api.runtime import running
+from api.runtime.runtime import running
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 
 

@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from orchestration.associating import associate
-from orchestration.deps import Deps
-from orchestration.identity import identity
-from orchestration.resonating import resonate
+from orchestration.association.ask import associate
+from orchestration.dependencies import Deps
+from orchestration.mind.identity import identity
+from orchestration.resonance.ask import resonate
 from orchestration.retrieval import retrieve_consciousness_context
-from orchestration.waking import retrieve_consciousness_context_from_state
+from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.association import TagWalk
 from schemas.commands import ANY_COMMAND
 from schemas.identity import WhoIs
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
-from schemas.signal import Resonate
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant
+from schemas.wave_signal import Resonate
 from tests.integration.store import day, moment, relate, remember, stored
 
 TODAY, LATER = day(50), day(300)

@@ -9,18 +9,18 @@ from uuid import uuid4
 import pytest
 from redis.exceptions import ResponseError
 
-from orchestration.deps import Deps
-from orchestration.ingest import ingest
-from orchestration.moving.exporting import export
-from orchestration.moving.importing import import_lines
-from orchestration.moving.lines import Origin
+from orchestration.dependencies import Deps
+from orchestration.ingestion.pipeline import ingest
+from orchestration.transfer.exporter import export
+from orchestration.transfer.importer import import_lines
+from orchestration.transfer.line_format import Origin
 from schemas.errors import StoreTimeout
 from schemas.memory import Level
-from substrate import reader
-from substrate.connection import ConnectionLost, Row
+from substrate.connection.pool import ConnectionLost, Row
 from substrate.cypher.query import Query
-from substrate.graph_schema import graph_name
-from substrate.writer import NODES_PER_STATEMENT
+from substrate.graphs.registry import graph_name
+from substrate.store import reader
+from substrate.store.writer import NODES_PER_STATEMENT
 from tests.integration.store import NOW, relate, remember, send, stored
 from tests.integration.test_ingest import chat, figures, holdings
 

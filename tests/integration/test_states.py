@@ -12,23 +12,23 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from orchestration.citizen import change_state, read_state, state_history, with_feedback
-from orchestration.deps import Deps
-from orchestration.identity import identity
-from orchestration.signals import build
-from orchestration.view import View
+from orchestration.dependencies import Deps
+from orchestration.graph_queries.existing_graphs import View
+from orchestration.mind.identity import identity
+from orchestration.mind.state import change_state, read_state, state_history, with_feedback
+from orchestration.resonance.signal import build
 from schemas.citizen import CitizenState, StateChange, StateRecord
 from schemas.errors import Conflict, InvalidRequest, NotFound
 from schemas.identity import WhoIs
 from schemas.memory import Level
 from schemas.paging import Paged
-from schemas.signal import Resonate
 from schemas.temporal import END_OF_TIME, Instant, Period, Scope, to_datetime
-from substrate import states
-from substrate.connection import parameters
+from schemas.wave_signal import Resonate
+from substrate.connection.pool import parameters
 from substrate.cypher import citizen as cypher
 from substrate.cypher.query import Query
-from substrate.graph_schema import graph_name
+from substrate.graphs.registry import graph_name
+from substrate.store import states
 from tests.integration.store import NOW, ask, day, moment, remember, stored
 
 CLOCK = Query("clock", "MATCH (m:SubstrateMeta) RETURN m.clock")
@@ -139,7 +139,7 @@ async def test_what_others_change_all_the_time_is_a_conflict_and_changes_nothing
         await change_without_waiting(deps, fresh_citizen)
         return record
 
-    monkeypatch.setattr("orchestration.citizen._WAIT_S", 0.0)
+    monkeypatch.setattr("orchestration.mind.state._WAIT_S", 0.0)
     monkeypatch.setattr(states, "carried", behind)
     with pytest.raises(Conflict, match="being changed by others"):
         await change(deps, fresh_citizen, goal="rest")

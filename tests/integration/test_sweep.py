@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from orchestration.deps import Deps
-from orchestration.records import link_name
+from orchestration.dependencies import Deps
 from orchestration.upkeep.repair import run_repair
 from orchestration.upkeep.sweep import sweep
+from orchestration.writing.records import link_name
 from schemas.commands import Correct, Retract, Supersede
 from schemas.errors import NotFound
 from schemas.memory import Level, Source
 from schemas.temporal import to_instant
 from schemas.upkeep import ApplyCommand, Finding, Kind, RepairRequest, SweepReport, SweepRequest
-from substrate import reader, upkeep
-from substrate.connection import parameters
+from substrate.connection.pool import parameters
 from substrate.cypher.query import Query
-from substrate.graph_schema import graph_name
-from substrate.rows import link_record
+from substrate.graphs.registry import graph_name
+from substrate.store import reader, upkeep
+from substrate.store.rows import link_record
 from tests.integration.store import NOW, ask, carried, day, found, history, ids, links, moment, relate, remember
 from tests.integration.store import stored as store
 

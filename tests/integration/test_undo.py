@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from orchestration import atomic
-from orchestration.deps import Deps
-from orchestration.waking import retrieve_consciousness_context_from_state
+from orchestration.dependencies import Deps
+from orchestration.waking.ask import retrieve_consciousness_context_from_state
+from orchestration.writing import atomic
 from schemas.commands import ANY_COMMAND
 from schemas.intention import StateBasedRetrieval
 from tests.integration.store import NOW, ask, day, found, history, moment, remember, send, stored

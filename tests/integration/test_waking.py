@@ -11,19 +11,19 @@ from typing import Any, NamedTuple
 import pytest
 from pydantic import ValidationError
 
-from api.runtime import now, running
-from orchestration.deps import Deps
-from orchestration.formats import File, Given, parse
-from orchestration.ingest import ingest
-from orchestration.waking import retrieve_consciousness_context_from_state
+from api.runtime.runtime import now, running
+from orchestration.dependencies import Deps
+from orchestration.ingestion.formats import File, Given, parse
+from orchestration.ingestion.pipeline import ingest
+from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.commands import Remember, Supersede
 from schemas.errors import Unavailable
 from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.stream import ConsciousnessStream, ConsciousnessSummary
+from schemas.stream_parts import ResolutionPattern
 from schemas.temporal import Instant, TemporalMode, to_instant
-from schemas.thought import ResolutionPattern
 from substrate.emotions import cosine_similarity, normal_emotions
 from tests.integration.store import NOW, found, ids, moment, relate, remember, stored
 

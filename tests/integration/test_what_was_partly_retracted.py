@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from orchestration import atomic
-from orchestration.deps import Deps
-from orchestration.learning import learning_page
+from orchestration.dependencies import Deps
+from orchestration.mind.learning import learning_page
+from orchestration.writing import atomic
 from schemas.citizen import OfLearning
 from schemas.commands import ANY_COMMAND, Command
 from tests.integration.store import NOW, day, moment, relate, remember, send, stored

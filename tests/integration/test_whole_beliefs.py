@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from orchestration.deps import Deps
+from orchestration.dependencies import Deps
 from orchestration.versions import MOST_OF_ONE
 from schemas.commands import Correct
 from schemas.stream import ConsciousnessStream

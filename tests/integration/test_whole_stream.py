@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from orchestration.citizen import read_state
-from orchestration.deps import Deps
-from orchestration.learning import learning_moments
+from orchestration.dependencies import Deps
+from orchestration.mind.learning import learning_moments
+from orchestration.mind.state import read_state
 from orchestration.traversal.paths import suggested_paths
-from orchestration.waking import retrieve_consciousness_context_from_state
+from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.citizen import CitizenState
 from schemas.commands import Correct, Supersede
 from schemas.intention import StateBasedRetrieval
 from schemas.memory import Level
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Scope, to_datetime
-from substrate import reader
-from substrate.graph_schema import graph_name
+from substrate.graphs.registry import graph_name
+from substrate.store import reader
 from tests.integration.store import NOW, ask, found, ids, moment, relate, remember, stored
 
 LATER = NOW + 1000

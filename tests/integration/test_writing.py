@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestration.deps import Deps
+from orchestration.dependencies import Deps
 from schemas.commands import Correct, Retract, Supersede, WriteReceipt
 from schemas.errors import StoreMisfit
 from schemas.memory import Level
 from schemas.temporal import to_datetime
-from substrate import reader
-from substrate.connection import parameters
+from substrate.connection.pool import parameters
 from substrate.cypher import schema
-from substrate.graph_schema import Graphs, graph_name
-from substrate.writer import NODES_PER_STATEMENT
+from substrate.graphs.registry import Graphs, graph_name
+from substrate.store import reader
+from substrate.store.writer import NODES_PER_STATEMENT
 from tests.integration.store import (
     NOW,
     ask,

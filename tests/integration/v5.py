@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from orchestration.deps import Deps
+from orchestration.dependencies import Deps
 from tests.integration.store import day, moment, relate, remember, stored
 
 ENTITIES = {

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from random import Random
 
-from api.runtime import running
+from api.runtime.runtime import running
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from tests.oracle import services
 from tests.oracle.life import Life

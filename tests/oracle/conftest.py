@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from api.runtime import Runtime, running
+from api.runtime.runtime import Runtime, running
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 
 

@@ -9,16 +9,16 @@ from typing import Any
 
 from hypothesis import HealthCheck
 
-from orchestration import six_queries
-from orchestration.activation.found import NODE_START, Found
 from orchestration.entity_extraction import look_up
-from orchestration.lexicon import Entity, Lexicon
+from orchestration.graph_queries import six_queries
+from orchestration.graph_queries.existing_graphs import Where
 from orchestration.metadata_enrichment import relationships
+from orchestration.question.lexicon import Entity, Lexicon
+from orchestration.ranking.candidates import NODE_START, Found
 from orchestration.retrieval import retrieve_consciousness_context
-from orchestration.view import Where
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
-from substrate import reader, rows
+from substrate.store import reader, rows
 from tests.oracle import answers
 from tests.oracle.answers import EVERYWHERE, View
 from tests.oracle.answers import Found as Reached

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from orchestration.associating import associate
-from orchestration.resonating import resonate
-from orchestration.waking import retrieve_consciousness_context_from_state
+from orchestration.association.ask import associate
+from orchestration.resonance.ask import resonate
+from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.association import TagWalk
 from schemas.intention import StateBasedRetrieval
 from schemas.memory import ConsciousnessNode
-from schemas.signal import Resonate
+from schemas.wave_signal import Resonate
 from tests.oracle.histories import TAGS, Question
 from tests.oracle.shown import of_memory, of_node
 from tests.oracle.ways import Ways

@@ -11,8 +11,7 @@ from uuid import uuid4
 
 from pydantic import ValidationError
 
-from schemas.command import Command
-from schemas.commands import ANY_COMMAND
+from schemas.commands import ANY_COMMAND, Command
 from schemas.memory import ResolutionState
 from schemas.temporal import END_OF_TIME, to_datetime, to_instant
 from tests.oracle import wholes

@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 import orjson
 
-from schemas.command import Command, WriteReceipt
+from schemas.commands import Command, WriteReceipt
 from schemas.memory import ConsciousnessNode, LinkRecord, MemoryRecord
 from schemas.temporal import to_datetime
 from tests.acceptance.conftest import Service

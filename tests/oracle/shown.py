@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import Any
 
-from schemas.command import WriteReceipt
+from schemas.commands import WriteReceipt
 from schemas.errors import NotFound
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
 from schemas.temporal import END_OF_TIME, to_instant

@@ -9,9 +9,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from schemas.command import ChangeCommand
-from schemas.commands import Command, Remember, Undo
-from schemas.link_commands import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate
+from schemas.commands import (
+    ChangeCommand,
+    Command,
+    CorrectLink,
+    Relate,
+    Remember,
+    ResolveLink,
+    SupersedeLink,
+    Undo,
+    UndoLink,
+    Unrelate,
+)
 from schemas.temporal import END_OF_TIME
 from tests.oracle.held import LINK, MEMORY, NEVER_BEGUN, Held, Refused, Told, Window, as_known, told
 from tests.oracle.stretches import (

@@ -9,9 +9,18 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from schemas.command import ChangeCommand, Command
-from schemas.commands import Correct, Resolve, Retract, Supersede
-from schemas.link_commands import CorrectLink, ResolveLink, SupersedeLink, Unrelate
+from schemas.commands import (
+    ChangeCommand,
+    Command,
+    Correct,
+    CorrectLink,
+    Resolve,
+    ResolveLink,
+    Retract,
+    Supersede,
+    SupersedeLink,
+    Unrelate,
+)
 from schemas.temporal import END_OF_TIME, to_instant
 from tests.oracle.held import Held, Refused
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from api.runtime import Runtime
-from orchestration import atomic, erasing, insertion
-from orchestration.records import link_name
-from schemas.command import ChangeCommand, Command, WriteReceipt
-from schemas.erasure import EraseMemory
+from api.runtime.runtime import Runtime
+from orchestration import insertion
+from orchestration.writing import atomic, erasure
+from orchestration.writing.records import link_name
+from schemas.commands import ChangeCommand, Command, EraseMemory, WriteReceipt
 from schemas.memory import Level
-from substrate import reader, rows
-from substrate.graph_schema import graph_name
+from substrate.graphs.registry import graph_name
+from substrate.store import reader, rows
 from tests.oracle import wholes
 from tests.oracle.held import Refused, Told
 from tests.oracle.histories import NAMES, Act, Forget, InOrder, Together
@@ -64,7 +64,7 @@ class Telling(Outlines):
         except Refused:
             expected = False
         command = EraseMemory(citizen_id=self.citizen, id=memory_id)
-        report = await seen_or_none(erasing.erase(command, self.runtime.deps, self.now, None))
+        report = await seen_or_none(erasure.erase(command, self.runtime.deps, self.now, None))
         self.tally.commands["erase" if expected else "erase refused"] += 1
         self.compare(f"erasure of {memory_id}", report is not None, expected)
 

@@ -7,7 +7,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.runtime import Runtime
+from api.runtime.runtime import Runtime
 from tests.oracle.life import LONG, Life
 
 

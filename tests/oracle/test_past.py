@@ -8,18 +8,18 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.addresses import Asked, LinkPlace, Place, link_seen, record_seen
-from api.runtime import Runtime
-from orchestration.associating import associate
-from orchestration.resonating import resonate
+from api.request_parsing.addresses import Asked, LinkPlace, Place, link_seen, record_seen
+from api.runtime.runtime import Runtime
+from orchestration.association.ask import associate
+from orchestration.resonance.ask import resonate
 from orchestration.retrieval import retrieve_consciousness_context
-from orchestration.waking import retrieve_consciousness_context_from_state
+from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.association import TagWalk
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
-from schemas.signal import Resonate
 from schemas.temporal import to_datetime
-from substrate import rows
+from schemas.wave_signal import Resonate
+from substrate.store import rows
 from tests.oracle.histories import NAMES, WORDS, a_step
 from tests.oracle.life import LONG, Life
 from tests.oracle.shown import seen_or_none

@@ -9,21 +9,21 @@ from typing import Any
 
 import orjson
 
-from api.addresses import Asked, LinkPlace, Place, link_seen, record_seen
-from api.histories import OfHistory, link_history, memory_history
-from api.listing import Listed, Listing, page_of
-from orchestration.identity import identity
-from orchestration.learning import learning_page
-from orchestration.moving.exporting import export
-from orchestration.moving.lines import Origin
-from orchestration.receipts import of_kept
+from api.request_parsing.addresses import Asked, LinkPlace, Place, link_seen, record_seen
+from api.request_parsing.histories import OfHistory, link_history, memory_history
+from api.request_parsing.pagination import Listed, Listing, page_of
+from orchestration.mind.identity import identity
+from orchestration.mind.learning import learning_page
+from orchestration.transfer.exporter import export
+from orchestration.transfer.line_format import Origin
+from orchestration.writing.receipts import of_kept
 from schemas.citizen import OfLearning
 from schemas.identity import IdentityEntity, WhoIs
 from schemas.memory import Level
 from schemas.paging import MOST
+from schemas.stream_parts import TemporalDissonance
 from schemas.temporal import END_OF_TIME, to_datetime
-from schemas.thought import TemporalDissonance
-from substrate import listing, reader, rows
+from substrate.store import listing, reader, rows
 from tests.oracle.asking import Asking
 from tests.oracle.held import Window, ever, present
 from tests.oracle.histories import NAMES, Act, Question

@@ -7,9 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from schemas.command import ChangeCommand
-from schemas.commands import Command, Undo
-from schemas.link_commands import UndoLink
+from schemas.commands import ChangeCommand, Command, Undo, UndoLink
 from tests.oracle.held import Held, Refused, Told, told
 from tests.oracle.store import Oracle, said
 

@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.activation import found as found_rows
-from orchestration.activation.engine import Asker, activate
-from orchestration.activation.found import Bond, Found, Key, Memory
-from orchestration.activation.fusion import FUSION
-from orchestration.activation.ranking import (
+from orchestration.question.lexicon import Lexicon
+from orchestration.ranking import candidates as found_rows
+from orchestration.ranking.activation import Asker, activate
+from orchestration.ranking.candidates import Bond, Found, Key, Memory
+from orchestration.ranking.channels import FUSION
+from orchestration.ranking.consciousness_score import (
     BACKGROUND,
     FOCUS,
     PERIPHERAL,
@@ -28,18 +29,11 @@ from orchestration.activation.ranking import (
     ranked,
     tiers,
 )
-from orchestration.activation.relevance import (
-    base_relevance,
-    bm25,
-    inverse_frequency,
-    lexical_text,
-    word_weights,
-)
-from orchestration.activation.spreading import NAMED_PULL, likelihoods, spread
-from orchestration.lexicon import Lexicon
+from orchestration.ranking.relevance import base_relevance, bm25, inverse_frequency, lexical_text, word_weights
+from orchestration.ranking.spreading import NAMED_PULL, likelihoods, spread
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME
-from substrate.cypher.columns import LINK_COLUMNS, NODE_COLUMNS
+from substrate.cypher.fragments import LINK_COLUMNS, NODE_COLUMNS
 
 N1, N2 = Level.N1, Level.N2
 LIKENESS_SHARE, GAIN = FUSION.likeness, FUSION.gain

@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.activation.engine import Asker, activate
-from orchestration.activation.found import Found, Key
 from orchestration.assembly.budget import Budget, reciprocal_ranks, within
-from orchestration.assembly.framing import of_intention
 from orchestration.assembly.levels import LINKS_PER_LEVEL, select
+from orchestration.assembly.options import of_intention
 from orchestration.assembly.stream import Account, assemble
 from orchestration.assembly.summary import summarise
-from orchestration.lexicon import Lexicon
+from orchestration.question.lexicon import Lexicon
+from orchestration.ranking.activation import Asker, activate
+from orchestration.ranking.candidates import Found, Key
 from schemas.intention import RetrievalIntention
 from schemas.memory import ConsciousnessNode, Level
 from schemas.stream import ConsciousnessStream, ConsciousnessSummary, QueryTiming
-from substrate.tokens import by_characters, counter
+from substrate.inference.tokens import by_characters, counter
 from tests.unit.test_activation import stored_link, stored_row
 
 N1, N2, N3 = Level.N1, Level.N2, Level.N3
@@ -215,7 +215,7 @@ def test_without_a_vocabulary_four_characters_are_a_token(
     def missing(name: str) -> Any:
         raise error(name)
 
-    monkeypatch.setattr("substrate.tokens.import_module", missing)
+    monkeypatch.setattr("substrate.inference.tokens.import_module", missing)
     count = counter.__wrapped__()
     assert [count("x" * length) for length in (0, 1, 4, 5)] == [0, 1, 1, 2]
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.cli.bars import Span, bars
+from api.cli.timeline import Span, bars
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 

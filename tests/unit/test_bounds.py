@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from api.request_parsing.json_shape import at_most, shape_of
 from schemas.base import Request
 from schemas.bounds import is_deeper
 from schemas.commands import Remember
-from substrate.json_shape import at_most, shape_of
 
 
 def requests(kind: type[Request] = Request) -> Iterator[type[Request]]:

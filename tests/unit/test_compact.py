@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.assembly.compact import NOTHING, compact
-from orchestration.dissonance import detect_temporal_dissonances
+from orchestration.mind.dissonance import detect_temporal_dissonances
 from schemas.memory import ConsciousnessNode
 from schemas.stream import (
     ActivationTiers,
@@ -19,8 +19,8 @@ from schemas.stream import (
     ConsciousnessSummary,
     Degradation,
 )
+from schemas.stream_parts import TraversalGraph
 from schemas.temporal import TemporalMode
-from schemas.thought import TraversalGraph
 from schemas.validation import MetadataValidationReport
 from tests.unit.test_dissonance import memory
 from tests.unit.test_energy import link

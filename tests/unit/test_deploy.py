@@ -12,9 +12,9 @@ import yaml
 from pydantic import AliasChoices, SecretStr
 from pydantic_settings import BaseSettings
 
-from api.metrics import REGISTRY, engine_families
+from api.telemetry.metrics import REGISTRY, engine_families
 from schemas import settings
-from substrate.engine_process import MODULE_ARGUMENTS
+from substrate.engine.process import MODULE_ARGUMENTS
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.dissonance import detect_temporal_dissonances, recurring
+from orchestration.mind.dissonance import detect_temporal_dissonances, recurring
 from schemas.memory import ConsciousnessNode, InvalidationReason
+from schemas.stream_parts import RecurringCorrection, TemporalDissonance
 from schemas.temporal import Instant, Period, TemporalMode, open_end, to_datetime
-from schemas.thought import RecurringCorrection, TemporalDissonance
 from substrate import bitemporal
 from substrate.bitemporal import Record, Rewriting
 

@@ -12,9 +12,9 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from schemas.errors import Fault, InvalidRequest, Unavailable
 from schemas.settings import EmbeddingSettings
-from substrate.embeddings import Embedder, open_embedder
-from substrate.embeddings import embedder as embedder_module
-from substrate.embeddings.embedder import CACHED_QUERIES, DECIMALS, Source
+from substrate.inference.embeddings import Embedder, open_embedder
+from substrate.inference.embeddings import embedder as embedder_module
+from substrate.inference.embeddings.embedder import CACHED_QUERIES, DECIMALS, Source
 
 
 class Scripted(BaseEmbedding):
@@ -235,7 +235,9 @@ def test_a_class_that_cannot_be_built_is_a_fault(tmp_path: Path) -> None:
 
 def test_importing_the_package_imports_no_model_library() -> None:
     heavy = "'llama_index', 'onnxruntime', 'onnx', 'numpy', 'openai', 'tokenizers'"
-    code = f"import sys, substrate.embeddings; print([name for name in ({heavy}) if name in sys.modules])"
+    code = (
+        f"import sys, substrate.inference.embeddings; print([name for name in ({heavy}) if name in sys.modules])"
+    )
     root = Path(__file__).parents[2]
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
     assert done.stdout.strip() == "[]"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.energy import (
+from orchestration.mind.energy import (
     apply_energy_feedback,
     energy_feedback_potential,
     relationship_transfer,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.lexicon import (
+from orchestration.question.lexicon import (
     MAX_ENTITIES,
     Entity,
     Lexicon,

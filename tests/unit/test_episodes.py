@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.episodes import Episode, Session, Turn, commands
-from orchestration.people import identifier, person_id
+from orchestration.identifiers import identifier, person_id
+from orchestration.ingestion.episodes import Episode, Session, Turn, commands
 from schemas.commands import Relate, Remember
 from schemas.memory import ResolutionState, Source
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from api import explorer, reference
+from api.pages import EXPLORER, REFERENCE
 
-HOMES = (explorer.HOME, reference.HOME)
+HOMES = (EXPLORER.folder, REFERENCE.folder)
 OWN = sorted(path for home in HOMES for path in home.iterdir() if path.is_file())
 
 
@@ -41,8 +41,8 @@ def test_our_own_files_are_short_and_make_no_markup_of_texts_and_fetch_nothing_f
 
 
 SCRIPTS = {
-    explorer.HOME: [(' type="module" src="/static/main.js"', "")],
-    reference.HOME: [
+    EXPLORER.folder: [(' type="module" src="/static/main.js"', "")],
+    REFERENCE.folder: [
         (' src="/docs/vendor/swagger-ui-bundle.js" defer', ""),
         (' type="module" src="/docs/start.js"', ""),
     ],

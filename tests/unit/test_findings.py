@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.upkeep import duplicates, findings, links, overlaps, wording
+from orchestration.upkeep import duplicates, findings, links, text_quality, time_overlaps
 from orchestration.upkeep.findings import Place
 from orchestration.upkeep.ledger import Ledger
-from orchestration.upkeep.quality import Quality
+from orchestration.upkeep.metadata_quality import Quality
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME, Period
 from schemas.upkeep import ApplyCommand, RepairRequest, RetractLink, ReviseLink, SweepRequest, Task
 from schemas.validation import ValidationResult
 from substrate.cypher.upkeep import LONG_FIELDS
-from substrate.upkeep import LINKS_A_PAGE, Content, End, LinkRow, MemoryRow, Part, RecordRow, parts
+from substrate.store.upkeep import LINKS_A_PAGE, Content, End, LinkRow, MemoryRow, Part, RecordRow, parts
 
 PLACE = Place(Level.N1, "ada", 1000)
 ESSAY = "the kind of joy that one only has on the first warm day of spring"
@@ -199,7 +199,7 @@ def test_no_garbage_in_a_link_stops_a_sweep(field: str, value: Any, felt: bool) 
     result, found = links.of_link(row._replace(felt_as_numbers=felt), PLACE)
     assert 0.0 <= result.metadata_completeness <= 1.0
     assert found
-    overlaps.record_of(row)
+    time_overlaps.record_of(row)
 
 
 def test_a_number_stored_as_text_is_told_apart() -> None:
@@ -239,7 +239,7 @@ times = st.tuples(st.integers(0, 8), st.integers(1, 4)).map(lambda pair: (pair[0
 @given(st.lists(st.tuples(times, times), max_size=7))
 def test_an_overlap_is_found_exactly_when_there_is_one(drawn: list[tuple[Any, Any]]) -> None:
     records = [record(valid, known) for valid, known in drawn]
-    pairs = list(overlaps.overlapping(records))
+    pairs = list(time_overlaps.overlapping(records))
     really = [
         (one, other)
         for one, other in combinations(records, 2)
@@ -251,7 +251,7 @@ def test_an_overlap_is_found_exactly_when_there_is_one(drawn: list[tuple[Any, An
 
 def test_a_long_chain_of_superseded_records_is_no_overlap() -> None:
     chain = [record((n, n + 1), (100 + n, END_OF_TIME), n) for n in range(5000)]
-    assert list(overlaps.overlapping(chain)) == []
+    assert list(time_overlaps.overlapping(chain)) == []
 
 
 def test_only_an_open_past_record_within_the_other_can_be_closed() -> None:
@@ -262,7 +262,7 @@ def test_only_an_open_past_record_within_the_other_can_be_closed() -> None:
         (record((0, 200), (20, ever)), False),
         (record((0, 100), (20, 60)), False),
     ]:
-        [one] = overlaps.of_memories([other, carried], PLACE)
+        [one] = time_overlaps.of_memories([other, carried], PLACE)
         assert (one.repair is not None) is mendable
 
 
@@ -362,11 +362,11 @@ def test_the_ledger_counts_all_and_lists_the_first_the_gravest_first() -> None:
 
 @given(st.dictionaries(st.text(max_size=60), st.floats(0, 1), max_size=5))
 def test_shortened_emotions_have_no_essays(felt: dict[str, float]) -> None:
-    short = wording.shortened_emotions(felt)
+    short = text_quality.shortened_emotions(felt)
     if short is None:
-        assert not any(wording.is_essay(name) for name in felt)
+        assert not any(text_quality.is_essay(name) for name in felt)
     else:
-        assert not any(wording.is_essay(name) for name in short.emotions)
+        assert not any(text_quality.is_essay(name) for name in short.emotions)
         assert set(felt) == {name for name in felt if name in short.emotions} | set(short.essays)
 
 

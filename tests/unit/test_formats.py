@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from orchestration.episodes import Episode
-from orchestration.formats import FORMATS, File, Given, Intake, parse
-from orchestration.formats.files import given as given_at
-from orchestration.formats.reading import moment
-from orchestration.records import fingerprint
+from orchestration.ingestion.episodes import Episode
+from orchestration.ingestion.formats import FORMATS, File, Given, Intake, parse
+from orchestration.ingestion.formats.files import given as given_at
+from orchestration.ingestion.formats.reader import moment
+from orchestration.writing.records import fingerprint
 from schemas.commands import Command, Relate, Remember
 from schemas.errors import InvalidRequest
 

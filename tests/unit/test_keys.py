@@ -8,9 +8,9 @@ import pytest
 from jwt import InvalidTokenError
 from pydantic import TypeAdapter, ValidationError
 
-from api.auth import Principal, challenge, make_key, presented
-from api.needs import Caller
-from api.tokens import highest_in, scopes_in
+from api.security.authentication import Principal, challenge, make_key, presented
+from api.security.json_web_tokens import highest_in, scopes_in
+from api.security.permissions import Caller
 from schemas.errors import Forbidden, NotFound, SubstrateError, Unauthenticated
 from schemas.keys import Action, KeyRecord, KeyRequest, Scope, grants
 from schemas.memory import Level, Source

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from schemas.errors import Fault, InvalidRequest
 from schemas.settings import LanguageModelSettings
-from substrate.language_models import LanguageModel, open_language_model
-from substrate.language_models.model import Answer, Question
+from substrate.inference.language import LanguageModel, open_language_model
+from substrate.inference.language.model import Answer, Question
 from tests.scripted_model import ANSWERED, KEY, SENT, ScriptedModel
 
 
@@ -219,7 +219,7 @@ def test_one_price_without_the_other_is_refused() -> None:
 def test_without_a_model_none_of_its_libraries_is_loaded() -> None:
     program = (
         "import sys; from schemas.settings import LanguageModelSettings; import orchestration.retrieval; "
-        "from substrate.language_models import open_language_model; "
+        "from substrate.inference.language import open_language_model; "
         "assert open_language_model(LanguageModelSettings(llm='none')) is None; "
         "print([name for name in sys.modules if name.split('.')[0] in ('openai', 'llama_index')])"
     )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.activation.ranking import completeness as ranked_completeness
+from orchestration.ranking.consciousness_score import completeness as ranked_completeness
 from orchestration.validation import (
     assess_metadata_quality,
     grade,

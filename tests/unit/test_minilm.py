@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from schemas.errors import Fault
 from schemas.settings import EmbeddingSettings
-from substrate.embeddings import Embedder, open_embedder
-from substrate.embeddings.local import LocalMiniLM
-from substrate.minilm import model_file
-from substrate.minilm import weights as official
-from substrate.minilm.graph import quantised
-from substrate.minilm.model_file import file_name, onnx_file
-from substrate.minilm.tensors import Weights, weights
-from substrate.minilm.weights import Files, installed
+from substrate.inference.embeddings import Embedder, open_embedder
+from substrate.inference.embeddings.local import LocalMiniLM
+from substrate.inference.minilm import model_file
+from substrate.inference.minilm import weights as official
+from substrate.inference.minilm.graph import quantised
+from substrate.inference.minilm.model_file import file_name, onnx_file
+from substrate.inference.minilm.tensors import Weights, weights
+from substrate.inference.minilm.weights import Files, installed
 
 TEXTS = [
     "Melanie painted a lake at sunrise.",
@@ -288,6 +288,6 @@ def test_a_write_that_fails_leaves_no_half_file(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_model_that_the_runtime_cannot_load_is_a_fault(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("substrate.embeddings.local.onnx_file", lambda *_: b"no model")
+    monkeypatch.setattr("substrate.inference.embeddings.local.onnx_file", lambda *_: b"no model")
     with pytest.raises(Fault, match="cannot load"):
         LocalMiniLM(cache)

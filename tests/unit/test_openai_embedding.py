@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from schemas.errors import Fault, SubstrateError, Unavailable
 from schemas.settings import EmbeddingSettings
-from substrate.embeddings import Embedder, open_embedder
+from substrate.inference.embeddings import Embedder, open_embedder
 from tests.loopback import serving
 
 KEY = "sk-only-for-this-test"

@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from api.client import AsyncSubstrate
-from api.mcp import opened
-from api.mcp.opened import OpenedBeside, Say
+from api.mcp import store_opening
+from api.mcp.store_opening import OpenedBeside, Say
 from schemas.errors import EngineFault, SubstrateError, Unavailable
 
 
@@ -45,7 +45,7 @@ class Store:
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opened, "REPORT_EVERY_S", 0.001)
+    monkeypatch.setattr(store_opening, "REPORT_EVERY_S", 0.001)
 
 
 async def test_who_waits_is_told_for_what_until_the_store_is_open() -> None:
@@ -65,7 +65,7 @@ async def test_who_waits_is_told_for_what_until_the_store_is_open() -> None:
 async def test_who_waited_long_enough_is_told_what_for_and_the_opening_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(opened, "PATIENCE_S", 0.003)
+    monkeypatch.setattr(store_opening, "PATIENCE_S", 0.003)
     store = Store()
     beside = OpenedBeside(store.opened, store.told.append)
     async with beside.held():

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.activation import ranking
-from orchestration.activation.engine import Activation
-from orchestration.activation.found import NODE_START, Key, Memory
-from orchestration.activation.ranking import Score
-from orchestration.plurality import DAY, lifted, lots, recency, spread, week
+from orchestration.ranking import consciousness_score
+from orchestration.ranking.activation import Activation
+from orchestration.ranking.candidates import NODE_START, Key, Memory
+from orchestration.ranking.consciousness_score import Score
+from orchestration.ranking.plurality import DAY, lifted, lots, recency, spread, week
 from schemas.memory import Level
 from schemas.plurality import Plurality
-from substrate.cypher.columns import NODE_COLUMNS
-from substrate.rows import NODE_PLACE
+from substrate.cypher.fragments import NODE_COLUMNS
+from substrate.store.rows import NODE_PLACE
 
 NOW = 20_000 * DAY
 
@@ -61,7 +61,7 @@ def world(drawn: Sequence[tuple[int, float]]) -> tuple[list[Score], dict[Key, Me
         known = memory(f"m{place}", NOW - weeks * 7 * DAY)
         found[known.key] = known
     scores = [score(key, activation) for key, (_, activation) in zip(found, drawn, strict=True)]
-    return ranking.ranked(scores), found
+    return consciousness_score.ranked(scores), found
 
 
 @given(ORDERS, st.integers(1, 3))
@@ -75,14 +75,15 @@ def test_a_tier_holds_more_of_one_week_only_when_no_other_week_is_left(
     drawn: list[tuple[int, float]], per_week: int
 ) -> None:
     order, found = world(drawn)
-    tiers = ranking.tiers(spread(order, found, Plurality(per_week=per_week)))
+    tiers = consciousness_score.tiers(spread(order, found, Plurality(per_week=per_week)))
     taken: set[Key] = set()
     greatest = max((s.activation for s in order), default=0.0)
     for place, tier in enumerate(tiers):
         open_to = [
             s.key
             for s in order
-            if s.key not in taken and (place > 0 or s.activation >= ranking.STANDING_OUT * greatest > 0.0)
+            if s.key not in taken
+            and (place > 0 or s.activation >= consciousness_score.STANDING_OUT * greatest > 0.0)
         ]
         held = Counter(week(found[s.key].get("valid_at")) for s in tier)
         there = Counter(week(found[key].get("valid_at")) for key in open_to)

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from api.app import create_app
 from api.problems import MEDIA_TYPE, refused, slugs
-from schemas.command import WriteReceipt
+from schemas.commands import WriteReceipt
 from schemas.settings import Settings
 from schemas.upkeep import RepairOutcome
 

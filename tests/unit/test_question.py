@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from orchestration.activation.aspects import opened
-from orchestration.activation.breadth import CHOSEN, spread_out
-from orchestration.activation.engine import Asker, activate
-from orchestration.activation.found import Found
-from orchestration.activation.fusion import FUSION, WISHES_KEPT, Fusion, said, timed, wished
-from orchestration.activation.ranking import Score
-from orchestration.activation.sittings import of_sittings
-from orchestration.lexicon import Entity, Lexicon
-from orchestration.question import Question, is_asking, is_wish, read, without_names
+from orchestration.question.lexicon import Entity, Lexicon
+from orchestration.question.reading import Question, is_asking, is_wish, read, without_names
+from orchestration.ranking.activation import Asker, activate
+from orchestration.ranking.breadth import CHOSEN, spread_out
+from orchestration.ranking.candidates import Found
+from orchestration.ranking.channels import FUSION, WISHES_KEPT, Fusion, said, timed, wished
+from orchestration.ranking.consciousness_score import Score
+from orchestration.ranking.novelty import opened
+from orchestration.ranking.sessions import of_sittings
 from schemas.memory import Level
 from schemas.temporal import to_instant
 from tests.unit.test_activation import a_memory, stored_link, stored_row

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.records import (
+from orchestration.writing.records import (
     embedded_text,
     fingerprint,
     handle,
@@ -24,7 +24,7 @@ from orchestration.records import (
 from schemas.commands import Correct, Relate, Remember, Supersede
 from schemas.memory import Source
 from schemas.temporal import END_OF_TIME, to_instant
-from substrate.cypher.columns import LINK_COLUMNS, LINK_UPKEEP, NODE_COLUMNS, NODE_UPKEEP
+from substrate.cypher.fragments import LINK_COLUMNS, LINK_UPKEEP, NODE_COLUMNS, NODE_UPKEEP
 
 NOW = 1_700_000_000_000_000
 THEN = datetime(2025, 6, 29, tzinfo=UTC)

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.activation.engine import Activation
-from orchestration.activation.found import Found
-from orchestration.activation.ranking import Score
-from orchestration.extraction.order import MAX_TEXT, Order, messages, places
-from orchestration.reordering import by_ranks, diverse, permuted
+from orchestration.ranking.activation import Activation
+from orchestration.ranking.candidates import Found
+from orchestration.ranking.consciousness_score import Score
+from orchestration.rerank_prompt import MAX_TEXT, Order, messages, places
+from orchestration.reranking import by_ranks, diverse, permuted
 from tests.unit.test_activation import a_memory
 
 TEXTS = ("the red roof leaks", "the red roof leaks", "a boat on the lake")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.algorithms import jaccard
-from orchestration.resonance import (
+from orchestration.resonance.ranking import (
     A_EMOTION,
     DAY,
     Echo,
@@ -21,7 +21,7 @@ from orchestration.resonance import (
     suppression,
 )
 from schemas.memory import ConsciousnessNode, Level
-from schemas.signal import CHANNELS, Resonance, Weights
+from schemas.wave_signal import CHANNELS, Resonance, Weights
 
 NODES = st.frozensets(st.sampled_from("abcdef"), max_size=4)
 

@@ -10,11 +10,11 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.bodies import strict_json
 from api.dependencies import open_runtime
+from api.request_parsing.strict_json import strict_json
 from schemas.errors import StoreMisfit, Unavailable
 from schemas.settings import AuthSettings, Settings
-from substrate.connection import GraphMissing
+from substrate.connection.pool import GraphMissing
 
 Provide = Callable[[], Awaitable[Any]]
 

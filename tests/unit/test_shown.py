@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.assembly.shown import one_line, visible, visible_values, whose
+from orchestration.assembly.displayed_text import one_line, visible, visible_values, whose
 from tests.unit.test_dissonance import memory
 
 SEEN = "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from substrate.spool import Spool
+from substrate.external_sort import Spool
 
 
 @given(st.lists(st.tuples(st.binary(max_size=5), st.binary(max_size=5))), st.sampled_from([1, 700, 10**6]))

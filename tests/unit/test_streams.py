@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from api.mcp.streams import CHUNK_BYTES, Lines, Output
+from api.mcp.stdio import CHUNK_BYTES, Lines, Output
 
 type Pipe = tuple[int, int]
 

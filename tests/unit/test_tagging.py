@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.tagging import LONGEST, MOST, chosen, phrases, to_look_up
+from orchestration.appraisal.key_phrases import LONGEST, MOST, chosen, phrases, to_look_up
 from substrate.text import words
 
 TEXTS = st.lists(st.text("abcdehinorst EINORST.,", max_size=60) | st.text(max_size=30), max_size=8)

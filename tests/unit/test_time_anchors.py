@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.time_anchors import GRACE, YEARS_BACK, windows, words_of_time
+from orchestration.question.time_expressions import GRACE, YEARS_BACK, windows, words_of_time
 from schemas.temporal import to_datetime
 
 NOW = datetime(2023, 7, 12, 15, 30, tzinfo=UTC)  # a Wednesday

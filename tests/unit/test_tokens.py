@@ -15,7 +15,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from api.tokens import JsonWebTokens, reader_of
+from api.security.json_web_tokens import JsonWebTokens, reader_of
 from schemas.errors import Unauthenticated, Unavailable
 from schemas.settings import AuthSettings
 

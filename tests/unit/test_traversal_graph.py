@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.activation.found import Bond
-from orchestration.activation.spreading import likelihoods
+from orchestration.ranking.candidates import Bond
+from orchestration.ranking.spreading import likelihoods
 from orchestration.traversal.graph import (
     build_graph,
     central_themes,
@@ -25,7 +25,7 @@ from orchestration.traversal.networkx_form import to_networkx
 from orchestration.traversal.probability import State, probability
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.stream import ActivationTiers
-from schemas.thought import TraversalGraph
+from schemas.stream_parts import TraversalGraph
 from tests.unit.test_activation import stored_link, stored_row
 from tests.unit.test_dissonance import NOW, memory
 from tests.unit.test_energy import link

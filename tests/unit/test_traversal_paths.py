@@ -23,7 +23,7 @@ from orchestration.traversal.paths import (
     suggested_paths,
 )
 from schemas.memory import ConsciousnessNode, Level
-from schemas.thought import GraphEdge, TraversalPath
+from schemas.stream_parts import GraphEdge, TraversalPath
 from tests.unit.test_dissonance import memory
 from tests.unit.test_energy import FOLLOWED
 

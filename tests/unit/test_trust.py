@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.trust import fault, lower, may_change, outweighs
+from orchestration.writing.trust import fault, lower, may_change, outweighs
 from schemas.memory import Level, Source
 
 SOURCES = st.sampled_from(Source)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from substrate.turns import ASKER, KEPT, RECENT_S, Asker, Company, Turns, ask_for
+from substrate.connection.turns import ASKER, KEPT, RECENT_S, Asker, Company, Turns, ask_for
 
 ADA, BOB, EVE = Asker("k1", "ada"), Asker("k1", "bob"), Asker("k2", "eve")
 

@@ -10,10 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.activation.found import HOP, Bond, Found, Memory
-from orchestration.activation.resolutions import Resolution, passed_on, pattern, resolutions
-from orchestration.activation.spreading import likelihoods
-from orchestration.activation.waking import (
+from orchestration.graph_queries.existing_graphs import View, Where
+from orchestration.ranking.candidates import HOP, Bond, Found, Memory
+from orchestration.ranking.spreading import likelihoods
+from orchestration.traversal.probability import State
+from orchestration.waking.queries import Meaning, scope_of, six
+from orchestration.waking.resolutions import Resolution, passed_on, pattern, resolutions
+from orchestration.waking.scoring import (
     DAY,
     HANGING,
     Answer,
@@ -31,9 +34,6 @@ from orchestration.activation.waking import (
     recency,
     sift,
 )
-from orchestration.traversal.probability import State
-from orchestration.view import View, Where
-from orchestration.waking_queries import Meaning, scope_of, six
 from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.memory import Level
 from schemas.temporal import Scope

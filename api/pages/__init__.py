@@ -1,0 +1,44 @@
+"""The pages of the service: the explorer of a mind at `/` and the API reference at `/docs`.
+
+All their files are ours: the pages share one origin with the key that a browser holds.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from fastapi import APIRouter, FastAPI
+from fastapi.responses import FileResponse
+from starlette.staticfiles import StaticFiles
+
+from api.security.permissions import PUBLIC, needs
+
+
+class Page(NamedTuple):
+    """A page: its address, the address below which its files lie, and their folder."""
+
+    path: str
+    files: str
+    folder: Path
+
+    def install(self, app: FastAPI) -> None:
+        """Serve the page and its files. It holds no memory: it asks for them with the key of its reader."""
+        app.include_router(_router(self))
+        app.mount(self.files, StaticFiles(directory=self.folder), name=self.folder.name)
+
+
+_HERE: Final = Path(__file__).parent
+EXPLORER: Final = Page("/", "/static", _HERE / "explorer")
+REFERENCE: Final = Page("/docs", "/docs", _HERE / "reference")
+
+
+def _router(page: Page) -> APIRouter:
+    router = APIRouter(include_in_schema=False)
+
+    @router.get(page.path)
+    @needs(PUBLIC)
+    async def index() -> FileResponse:
+        return FileResponse(page.folder / "index.html")
+
+    return router

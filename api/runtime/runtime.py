@@ -1,0 +1,215 @@
+"""The composition root: settings in, an open store and embedder out. The command line and REST both use it."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
+from typing import NamedTuple
+
+from orchestration.dependencies import Deps
+from orchestration.writing.erasure import Setting, finish_broken_off
+from schemas.errors import SubstrateError
+from schemas.settings import Settings, StoreSettings
+from schemas.temporal import Instant
+from substrate.connection.pool import Connection
+from substrate.engine.disk_space import Space
+from substrate.engine.embedded import EmbeddedEngine
+from substrate.engine.loading import Loading
+from substrate.graphs.registry import Graphs
+from substrate.inference.embeddings import open_embedder
+from substrate.inference.language import open_language_model
+from substrate.inference.rerankers import open_reranker
+from substrate.store import revoked_keys
+
+logger = logging.getLogger(__name__)
+
+type Waiting = Callable[[Loading], None]
+
+YOUNG_OBJECTS = 50_000
+LEAST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0
+"""Between two attempts to start an engine that does not start; the next request tries at once."""
+
+
+class Runtime(NamedTuple):
+    """What an edge holds while it is open. `engine` is None when a server is configured."""
+
+    settings: Settings
+    deps: Deps
+    engine: EmbeddedEngine | None
+
+    async def moment(self) -> Instant:
+        """The moment of what is told or asked, by the clock of the engine's host."""
+        return await self.deps.connection.now()
+
+
+def now() -> Instant:
+    """The clock of this process, in microseconds since 1970: for the expiry of keys, and for measurements.
+
+    What is told and asked has its moment from the engine (`Connection.now`): two services need not agree on it.
+    """
+    return time.time_ns() // 1000
+
+
+@asynccontextmanager
+async def running(settings: Settings, waiting: Waiting | None = None) -> AsyncIterator[Runtime]:
+    """Open the store and the embedder, and close both at the end.
+
+    `waiting` is told again and again how far an embedded engine is, as long as it loads.
+    Raises EngineFault when the embedded engine cannot start, Unavailable when the server does not answer.
+    """
+    embedder = await asyncio.to_thread(open_embedder, settings.embedding)
+    engine: EmbeddedEngine | None = None
+    connection: Connection | None = None
+    model = None
+    try:
+        model = await asyncio.to_thread(open_language_model, settings.language_model)
+        reranker = await asyncio.to_thread(open_reranker, settings.language_model.reranker)
+        await embedder.ready()
+        engine = await _start_engine(settings.store, waiting)
+        connection = _connect(settings.store, engine)
+        graphs = Graphs(connection, model=embedder.model, dimension=embedder.dimension)
+        await connection.ping()
+        await _finish_what_broke_off(connection, engine)
+        await keep_revocations(connection, engine)
+        deps = Deps(
+            connection,
+            graphs,
+            embedder,
+            language_model=model,
+            auto_tags=settings.store.auto_tags,
+            reranker=reranker,
+        )
+        async with nullcontext() if engine is None else _watched(engine, connection, graphs):
+            with _settled():
+                yield Runtime(settings, deps, engine)
+    finally:
+        if connection is not None:
+            await connection.close()
+        if engine is not None:
+            await engine.stop()
+        if model is not None:
+            await model.aclose()
+        await embedder.aclose()
+
+
+@asynccontextmanager
+async def opened_store(
+    store: StoreSettings, waiting: Waiting | None = None
+) -> AsyncIterator[tuple[Connection, EmbeddedEngine | None]]:
+    """The store alone, without an embedder, for as long as it is needed. Raises and tells as `running` does."""
+    engine = await _start_engine(store, waiting)
+    connection = _connect(store, engine)
+    try:
+        await _finish_what_broke_off(connection, engine)
+        await keep_revocations(connection, engine)
+        yield connection, engine
+    finally:
+        await connection.close()
+        if engine is not None:
+            await engine.stop()
+
+
+async def _finish_what_broke_off(connection: Connection, engine: EmbeddedEngine | None) -> None:
+    """Finish erasures, and what a removal of graphs left to do: without that the store cannot be opened again."""
+    try:
+        finished = await finish_broken_off(Setting(connection, None if engine is None else engine.directory))
+    except SubstrateError as error:
+        logger.error("an erasure that broke off could not be finished: %s %s", error.detail, error.remedy)
+        return
+    if finished:
+        logger.warning("%d erasures that had broken off were finished", finished)
+
+
+async def keep_revocations(connection: Connection, engine: EmbeddedEngine | None) -> None:
+    """Keep beside the store which keys were revoked, for whoever puts a backup in its place."""
+    if engine is None:
+        return
+    try:
+        await revoked_keys.keep(connection, engine.directory)
+    except (SubstrateError, OSError, ValueError) as error:
+        logger.error("which keys were revoked could not be noted in %s: %s", engine.directory, error)
+
+
+@contextmanager
+def _settled() -> Iterator[None]:
+    """As long as this is open, what is loaded by now stays: the collector need not walk it at each of its rounds.
+
+    A stream is some thousand short-lived values without cycles; the usual threshold of 700 would stop the
+    service dozens of times for each. Afterwards all is as before: what a closed store leaves can be collected.
+    """
+    before = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(YOUNG_OBJECTS, 20, 20)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
+
+
+async def _start_engine(store: StoreSettings, waiting: Waiting | None) -> EmbeddedEngine | None:
+    if store.server_url() is not None:
+        return None
+    engine = EmbeddedEngine(store.data)
+    if waiting is not None:
+        engine.waiting = waiting
+    await engine.start()
+    return engine
+
+
+def _connect(store: StoreSettings, engine: EmbeddedEngine | None) -> Connection:
+    if engine is not None:
+        connection = Connection(f"unix://{engine.socket}", timeout_ms=store.query_timeout_ms)
+        connection.room = Space(engine.directory).check
+        return connection
+    password = store.password.get_secret_value() if store.password else None
+    return Connection(
+        store.server_url() or "", timeout_ms=store.query_timeout_ms, credentials=(store.username, password)
+    )
+
+
+@asynccontextmanager
+async def _watched(engine: EmbeddedEngine, connection: Connection, graphs: Graphs) -> AsyncIterator[None]:
+    """As long as this is open, an engine that ends is started again, at once and whoever asks for it or not."""
+    missed = asyncio.Event()
+
+    async def call() -> None:
+        if not engine.alive():
+            missed.set()
+
+    connection.revive = call
+    watcher = asyncio.create_task(_watch(engine, graphs, missed))
+    try:
+        yield
+    finally:
+        connection.revive = None
+        watcher.cancel()
+        await asyncio.wait([watcher])
+
+
+async def _watch(engine: EmbeddedEngine, graphs: Graphs, missed: asyncio.Event) -> None:
+    pause = LEAST_PAUSE_S
+    while True:
+        ends = [asyncio.create_task(engine.ended()), asyncio.create_task(missed.wait())]
+        try:
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for end in ends:
+                end.cancel()
+        missed.clear()
+        graphs.forget()
+        try:
+            if await engine.ensure():
+                engine.restarts += 1
+                logger.warning("the engine had ended; it was started again")
+                await _finish_what_broke_off(graphs.connection, engine)
+            pause = LEAST_PAUSE_S
+        except SubstrateError as error:
+            logger.error("the engine ended and cannot be started: %s %s", error.detail, error.remedy)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(missed.wait(), pause)
+            pause = min(2 * pause, LONGEST_PAUSE_S)

@@ -1,0 +1,228 @@
+"""Who calls: a key or a JWT in, a caller with what it may do out. Of a key only its SHA-256 is kept.
+
+A key is 256 bits of chance, so a plain hash of it cannot be guessed back, and a slow one would only cost time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+import re
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from typing import Final, NamedTuple, Protocol
+
+from schemas.errors import InvalidRequest, NotFound, SubstrateError, Unauthenticated
+from schemas.keys import Grants, KeyChange, KeyInfo, KeyRecord, KeyRequest, NewKey, grants
+from schemas.memory import Source
+from schemas.temporal import Instant, to_datetime
+from substrate.connection.pool import Connection
+from substrate.store import api_keys
+
+logger = logging.getLogger(__name__)
+
+PREFIX: Final = "sk"
+FIRST: Final = "first"
+"""The id of the key that is made on an empty store: a fixed one, so that of several services one makes it."""
+_SHAPE: Final = re.compile(rf"({PREFIX}-(?:[0-9a-f]{{12}}|{FIRST}))-.+")
+REMEDY: Final = "Send `Authorization: Bearer KEY`; `substrate keys create` makes one."
+FRESH_SECONDS: Final = 1.0
+"""For how long a key once looked up counts without another look: a revocation is seen everywhere by then."""
+NOTED_EVERY_SECONDS: Final = 60.0
+
+
+class Principal(NamedTuple):
+    """Who calls: the id of the key, as the audit log names it, what it may do, and the highest source that it may
+    claim."""
+
+    key_id: str
+    grants: Grants
+    highest_source: Source = Source.SYSTEM
+
+
+OPEN: Final = Principal("open", Grants(admin=True))
+"""Whoever calls a service that was opened to all."""
+
+
+class Tokens(Protocol):
+    """What reads JWTs."""
+
+    async def principal(self, token: str) -> Principal:
+        """Who the token says calls. Raises Unauthenticated."""
+
+
+def make_key(request: KeyRequest, key_id: str, at: Instant) -> tuple[NewKey, KeyRecord]:
+    """A new key, as it is shown once and as it is kept."""
+    key = f"{PREFIX}-{key_id}-{secrets.token_urlsafe(32)}"
+    shown = NewKey(
+        id=key_id,
+        name=request.name,
+        scopes=request.scopes,
+        highest_source=request.highest,
+        created_at=to_datetime(at),
+        expires_at=request.expires_at,
+        key=key,
+    )
+    return shown, KeyRecord(**shown.model_dump(exclude={"key"}), hash=_digest(key))
+
+
+async def create(connection: Connection, request: KeyRequest, at: Instant) -> NewKey:
+    """Make a key and keep its hash. Raises InvalidRequest for one that never counts."""
+    if request.expires_at is not None and request.expires_at <= to_datetime(at):
+        raise InvalidRequest("expires_at: lies in the past: such a key never counts")
+    shown, record = make_key(request, secrets.token_hex(6), at)
+    if not await api_keys.add(connection, record):
+        return await create(connection, request, at)
+    return shown
+
+
+async def create_first(connection: Connection, at: Instant) -> NewKey | None:
+    """The administrator's key of a store that never had a key; None when it had one."""
+    if await api_keys.count(connection):
+        return None
+    shown, record = make_key(KeyRequest(name="first administrator", scopes=("admin",)), FIRST, at)
+    return shown if await api_keys.add(connection, record) else None
+
+
+async def forget_first(connection: Connection) -> None:
+    """Take the first key back: nobody could be shown it, and the next start is to make another."""
+    await api_keys.remove(connection, FIRST)
+
+
+async def revoke(connection: Connection, key_id: str, at: Instant) -> KeyInfo:
+    """The key, which counts no longer. Raises NotFound."""
+    revoked = {"revoked_at": to_datetime(at)}
+    return await _changed(
+        connection, key_id, lambda key: key if key.revoked_at is not None else key.model_copy(update=revoked)
+    )
+
+
+async def change(connection: Connection, key_id: str, to: KeyChange) -> KeyInfo:
+    """The key, which may claim at most another source from now on. Raises NotFound."""
+    return await _changed(connection, key_id, lambda key: key.model_copy(update=dict(to)))
+
+
+async def _changed(connection: Connection, key_id: str, how: Callable[[KeyRecord], KeyRecord]) -> KeyInfo:
+    record = await api_keys.change(connection, key_id, how)
+    if record is None:
+        raise NotFound(f"there is no key {key_id}", remedy="`substrate keys list` shows the ids.")
+    return record.info()
+
+
+class Keyring:
+    """Finds the caller of a request, and notes when each key was used, a minute apart."""
+
+    def __init__(self, connection: Connection, admin_key: str | None = None, tokens: Tokens | None = None) -> None:
+        self._connection = connection
+        self._admin_hash = None if admin_key is None else _digest(admin_key)
+        self._tokens = tokens
+        self._fresh: dict[str, tuple[KeyRecord, float]] = {}
+        self._noted: dict[str, float] = {}
+        self._notes: set[asyncio.Task[None]] = set()
+
+    async def principal(self, headers: Mapping[bytes, bytes], at: Instant) -> Principal:
+        """Who calls, from the headers of the request (their names in small letters).
+
+        Raises Unauthenticated, and Unavailable when the store or the server of the JWT's keys is away.
+        """
+        token = presented(headers)
+        if self._admin_hash is not None and hmac.compare_digest(_digest(token), self._admin_hash):
+            return Principal("environment", Grants(admin=True))
+        kind, _, rest = token.partition("-")
+        if kind == PREFIX and rest.isascii():
+            return await self._of_key(token, rest.partition("-")[0], at)
+        if self._tokens is not None and token.count(".") == 2:
+            return await self._tokens.principal(token)
+        raise refused()
+
+    def forget(self, key_id: str) -> None:
+        """Look the key up again: it was changed or revoked here."""
+        self._fresh.pop(key_id, None)
+
+    async def close(self) -> None:
+        """Wait for what is still being noted."""
+        await asyncio.gather(*self._notes, return_exceptions=True)
+
+    async def _of_key(self, token: str, key_id: str, at: Instant) -> Principal:
+        record = await self._record(key_id)
+        kept = "" if record is None else record.hash
+        if not hmac.compare_digest(_digest(token), kept) or record is None or not _counts(record, at):
+            raise refused()
+        self._note_use(key_id, at)
+        return Principal(key_id, grants(record.scopes), record.highest_source)
+
+    async def _record(self, key_id: str) -> KeyRecord | None:
+        record, seen = self._fresh.get(key_id, (None, 0.0))
+        moment = time.monotonic()
+        if record is None or moment - seen > FRESH_SECONDS:
+            record = await api_keys.find(self._connection, key_id)
+            self.forget(key_id)
+            if record is not None:
+                self._fresh[key_id] = (record, moment)
+        return record
+
+    def _note_use(self, key_id: str, at: Instant) -> None:
+        """In the background: no request waits for it."""
+        moment = time.monotonic()
+        if moment - self._noted.get(key_id, -NOTED_EVERY_SECONDS) < NOTED_EVERY_SECONDS:
+            return
+        self._noted[key_id] = moment
+        task = asyncio.create_task(api_keys.note_use(self._connection, key_id, to_datetime(at)))
+        self._notes.add(task)
+        task.add_done_callback(self._was_noted)
+
+    def _was_noted(self, task: asyncio.Task[None]) -> None:
+        self._notes.discard(task)
+        failure = None if task.cancelled() else task.exception()
+        if failure is not None:
+            logger.warning("the last use of a key was not noted: %s", failure)
+
+
+def presented(headers: Mapping[bytes, bytes]) -> str:
+    """The key or token of a request: `Authorization: Bearer`, or `X-API-Key`. Raises Unauthenticated."""
+    said = headers.get(b"authorization")
+    if said is not None:
+        scheme, _, token = said.decode("latin-1").partition(" ")
+        if scheme.lower() != "bearer":
+            raise Unauthenticated("the scheme of Authorization must be Bearer", remedy=REMEDY)
+    else:
+        token = headers.get(b"x-api-key", b"").decode("latin-1")
+    if not token.strip():
+        raise Unauthenticated("there is no key in the request", remedy=REMEDY)
+    return token.strip()
+
+
+def tried(headers: Mapping[bytes, bytes]) -> str | None:
+    """Of a key that was refused its id, where it has the form of one that we made; never more of it."""
+    said = headers.get(b"authorization", headers.get(b"x-api-key", b"")).rpartition(b" ")[2]
+    found = _SHAPE.fullmatch(said.decode("latin-1"))
+    return None if found is None else found[1]
+
+
+def refused() -> Unauthenticated:
+    """The one answer to every key that does not count: it says nothing about why."""
+    return Unauthenticated("the key is not valid here: unknown, expired or revoked", remedy=REMEDY)
+
+
+def challenge(error: SubstrateError, headers: Mapping[bytes, bytes]) -> dict[str, str]:
+    """The header that a 401 must have (RFC 6750): `invalid_token` when there was something to refuse."""
+    if not isinstance(error, Unauthenticated):
+        return {}
+    given = b"authorization" in headers or b"x-api-key" in headers
+    return {"WWW-Authenticate": 'Bearer realm="substrate"' + (', error="invalid_token"' if given else "")}
+
+
+def _counts(record: KeyRecord, at: Instant) -> bool:
+    expired = record.expires_at is not None and record.expires_at <= to_datetime(at)
+    return record.revoked_at is None and not expired
+
+
+def _digest(key: str) -> str:
+    return sha256(key.encode()).hexdigest()
+
+
+type Show = Callable[[NewKey], None]
+"""What shows the first key to whoever started the service."""

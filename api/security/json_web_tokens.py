@@ -1,0 +1,106 @@
+"""JWTs as an alternative to keys: RS256 and ES256, with the public keys of a JWKS address."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import jwt
+from pydantic import TypeAdapter, ValidationError
+
+from api.security.authentication import Principal, refused
+from api.security.signing_keys import SigningKeys
+from schemas.keys import Grants, Scope, grants, usual_source
+from schemas.memory import Source
+from schemas.settings import AuthSettings
+
+ALGORITHMS: Final = ["RS256", "ES256"]
+"""Only these: neither `none` nor HS256, whose secret would be the public key."""
+REQUIRED: Final = ["exp", "iss", "aud", "sub"]
+LEEWAY_SECONDS: Final = 10
+MAX_LENGTH: Final = 8192
+
+_SCOPE: Final[TypeAdapter[str]] = TypeAdapter(Scope)
+
+
+class JsonWebTokens:
+    """Reads JWTs. No check waits for a fetch of keys, unless the token names a key that is not held."""
+
+    def __init__(self, url: str, issuer: str, audience: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._keys = SigningKeys(url, clock)
+        self._issuer, self._audience = issuer, audience
+
+    def keep_keys(self) -> None:
+        """Fetch the keys from now on, in the background."""
+        self._keys.keep()
+
+    async def principal(self, token: str) -> Principal:
+        """Who the token says calls: `jwt:` and its `sub`. Raises Unauthenticated or Unavailable."""
+        if len(token) > MAX_LENGTH:
+            raise refused()
+        try:
+            key = await self._keys.find(_key_named(token))
+            if key is None:
+                raise refused()
+            return self._read(token, key)
+        except jwt.PyJWTError as error:
+            raise refused() from error
+
+    def _read(self, token: str, key: jwt.PyJWK) -> Principal:
+        claims = jwt.decode(
+            token,
+            key,
+            algorithms=ALGORITHMS,
+            audience=self._audience,
+            issuer=self._issuer,
+            leeway=LEEWAY_SECONDS,
+            options={"require": REQUIRED},
+        )
+        subject = re.sub(r"[^\w.@:-]", "_", str(claims["sub"]))[:100]
+        granted = grants(scopes_in(claims))
+        return Principal(f"jwt:{subject}", granted, highest_in(claims, granted))
+
+    async def close(self) -> None:
+        """End what fetches the keys."""
+        await self._keys.close()
+
+
+def reader_of(settings: AuthSettings) -> JsonWebTokens | None:
+    """What reads the JWTs that the settings speak of; None when they speak of none."""
+    if settings.jwks_url is None:
+        return None
+    return JsonWebTokens(settings.jwks_url, settings.jwt_issuer or "", settings.jwt_audience or "")
+
+
+def scopes_in(claims: Mapping[str, Any]) -> Iterator[str]:
+    """Our scopes among those of `scope` (a text with spaces, RFC 8693) and `scopes` (a list)."""
+    text, many = claims.get("scope"), claims.get("scopes")
+    said = [*(text.split() if isinstance(text, str) else ()), *(many if isinstance(many, list) else ())]
+    for scope in said:
+        try:
+            yield _SCOPE.validate_python(scope)
+        except ValidationError:
+            continue
+
+
+def highest_in(claims: Mapping[str, Any], granted: Grants) -> Source:
+    """The highest source that the token may claim, as `highest_source` says it. Raises for one that is none."""
+    said = claims.get("highest_source")
+    if said is None:
+        return usual_source(granted)
+    if said not in list(Source):
+        raise jwt.InvalidTokenError("its highest_source is no source")
+    return Source(said)
+
+
+def _key_named(token: str) -> str:
+    """The name of the key that is said to have signed. Raises PyJWTError for what cannot count anyway."""
+    header = jwt.get_unverified_header(token)
+    if header.get("alg") not in ALGORITHMS:
+        raise jwt.InvalidAlgorithmError("not an algorithm that counts here")
+    kid = header.get("kid")
+    if not isinstance(kid, str) or not token.rpartition(".")[2]:
+        raise jwt.InvalidTokenError("it names no key, or nobody signed it")
+    return kid

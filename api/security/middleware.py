@@ -1,0 +1,176 @@
+"""The gate before every route: who calls, how often, with which id; and what each answer must carry.
+
+It answers before a body is read: whoever has no key sends none in vain.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Collection
+from typing import Final
+from uuid import uuid4
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from api.asgi.disconnects import LEFT
+from api.asgi.messages import Answered, bodiless, is_loopback, is_public
+from api.asgi.origins import address_of, check_origin, neighbourhood
+from api.problems import http_problem, problem_of
+from api.runtime.opening import Opening
+from api.runtime.runtime import now
+from api.security.authentication import OPEN, Keyring, challenge, tried
+from api.security.permissions import Caller
+from api.security.rate_limits import Rates, cost_of
+from api.security.request_heads import LONGEST_TARGET, check_head, is_long, shows_key
+from api.telemetry import logs, metrics
+from schemas.errors import Forbidden, SubstrateError, Unauthenticated
+from substrate.connection.turns import ASKER, NOBODY, Asker
+
+_POLICY: Final = (
+    "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+"""What a page of ours may bring in: files of ours alone."""
+_HEADERS: Final = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+_REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+
+
+class Gate:
+    """Middleware. The application's state has the keyring once the store is open; `rates` counts requests.
+
+    Pages of `origins` may call, beside our own.
+    """
+
+    def __init__(self, app: ASGIApp, rates: Rates, origins: Collection[str] = (), *, opened: bool) -> None:
+        self.app = app
+        self.rates = rates
+        self.origins = origins
+        self.opened = opened
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the request through with its caller, or answer it."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008, "reason": "there is no WebSocket here"})
+        elif scope["type"] != "http":
+            await self.app(scope, receive, send)
+        else:
+            await self._http(scope, receive, send)
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = time.perf_counter()
+        headers = dict(scope["headers"])
+        request_id = _request_id(headers.get(b"x-request-id", b""))
+        scope.setdefault("state", {})
+        scope["state"].update(request_id=request_id, caller=None)
+        answered = Answered(send, {"X-Request-Id": request_id, **_fixed(scope["path"])})
+        token = logs.REQUEST.set(scope["state"])
+        asker = ASKER.set(NOBODY)
+        try:
+            with metrics.in_flight():
+                refusal = await self._refusal(scope, headers, answered)
+                heard = bodiless(receive) if is_public(scope["path"]) else receive
+                await (refusal or self.app)(scope, heard, answered)
+        finally:
+            seconds = time.perf_counter() - begun
+            status = LEFT if scope["state"].get("left") else answered.status
+            metrics.request(scope["method"], logs.route_of(scope), status, seconds)
+            if not is_public(scope["path"]):
+                logs.note(scope, status, seconds * 1000)
+            ASKER.reset(asker)
+            logs.REQUEST.reset(token)
+
+    async def _refusal(self, scope: Scope, headers: dict[bytes, bytes], answered: Answered) -> Response | None:
+        """The answer to a request that may not pass; to one that may, None, and its caller in the state."""
+        if is_long(scope):
+            words = f"an address has at most {LONGEST_TARGET:,} bytes; send what is long in a body"
+            return http_problem(414, scope["path"], words)
+        try:
+            check_head(scope["headers"])
+        except SubstrateError as error:
+            return problem_of(error, scope["path"], {"Connection": "close"})
+        try:
+            if not is_public(scope["path"]):
+                check_origin(scope["headers"], self.origins)
+            if self.opened:
+                self._open_to(scope, headers)
+            elif not is_public(scope["path"]):
+                answered.headers |= await self._let_in(scope, headers)
+        except Unauthenticated as error:
+            return await self._unknown(error, scope, headers)
+        except SubstrateError as error:
+            return problem_of(error, scope["path"])
+        return None
+
+    async def _let_in(self, scope: Scope, headers: dict[bytes, bytes]) -> dict[str, str]:
+        """Look at the key; what is left of its rate, as headers."""
+        principal = await keyring_of(scope).principal(headers, now())
+        scope["state"]["caller"] = Caller(principal)
+        ASKER.set(Asker(principal.key_id))
+        return await self.rates.count(principal.key_id, cost_of(scope["method"], scope["path"]))
+
+    async def _unknown(self, error: Unauthenticated, scope: Scope, headers: dict[bytes, bytes]) -> Response:
+        """401; 429 when the address sent too many wrong keys. A good one is let in all the same."""
+        if shows_key(headers):
+            scope["state"]["tried"] = tried(headers)
+            try:
+                await self.rates.count_wrong(neighbourhood(address_of(scope)))
+            except SubstrateError as limited:
+                return problem_of(limited, scope["path"])
+        return problem_of(error, scope["path"], challenge(error, headers))
+
+    def _open_to(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
+        """All on this machine; but no page of the web that has its own name point here (DNS rebinding)."""
+        host = headers.get(b"host", b"localhost").decode("latin-1")
+        if not is_loopback(re.sub(r":\d*$", "", host)):
+            raise Forbidden("an open service answers on a loopback address alone", remedy="Call localhost.")
+        scope["state"]["caller"] = Caller(OPEN)
+        if not is_public(scope["path"]):
+            opening_of(scope).check()
+
+
+def keyring_of(scope: Scope) -> Keyring:
+    """The keyring of the open store. Raises Unavailable while it is not open."""
+    return opening_of(scope).store()[1]
+
+
+def opening_of(scope: Scope) -> Opening[Keyring]:
+    """What holds the store of the application open."""
+    opening: Opening[Keyring] = scope["app"].state.opening
+    return opening
+
+
+async def caller_if_any(request: Request) -> Caller | None:
+    """The caller of a public route: None without a key, and with one that does not count."""
+    scope = request.scope
+    headers = dict(scope["headers"])
+    caller: Caller | None = scope["state"]["caller"]
+    if caller is not None or not shows_key(headers):
+        return caller
+    try:
+        check_head(scope["headers"])
+        return Caller(await keyring_of(scope).principal(headers, now()))
+    except SubstrateError:
+        return None
+
+
+def _fixed(path: str) -> dict[str, str]:
+    """What an answer has for its address; what it says of memories no cache keeps, unless the route allows it.
+
+    What is public is asked for again by its ETag, so that no page of one version runs scripts of another.
+    """
+    if is_public(path):
+        return {**_HEADERS, "Cache-Control": "no-cache"}
+    return {**_HEADERS, "Cache-Control": "no-store", "Vary": "Authorization, X-API-Key"}
+
+
+def _request_id(said: bytes) -> str:
+    return said.decode() if _REQUEST_ID.fullmatch(said) else uuid4().hex

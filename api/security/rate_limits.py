@@ -1,0 +1,92 @@
+"""How many requests a key may send, and how many wrong keys an address: moving windows.
+
+They are counted here or, for all processes together, in Redis.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Final
+
+import limits
+from limits.aio.strategies import MovingWindowRateLimiter
+from limits.errors import StorageError
+from limits.storage import storage_from_string
+
+from api.asgi.disconnects import QUESTIONS
+from schemas.errors import RateLimited, Unavailable
+from schemas.settings import AuthSettings
+
+QUESTION, EXPORT = 4, 40
+_READ: Final = {"identity": QUESTION, "dissonances": QUESTION, "export": EXPORT}
+"""By the end of the address, below a citizen's."""
+WRONG: Final = "wrong key from "
+"""What is counted under it is no key: the id of none has a space."""
+LEFT_FIELDS: Final = ("RateLimit-Policy", "RateLimit")
+
+
+def cost_of(method: str, path: str) -> int:
+    """As how many requests one counts: what asks a whole memory is dearer than what reads or writes a part."""
+    if method == "POST" and path in QUESTIONS:
+        return QUESTION
+    if method == "GET" and path.startswith("/v1/citizens/"):
+        return _READ.get(path.rpartition("/")[2], 1)
+    return 1
+
+
+class Rates:
+    """Counts the requests of each key, and the wrong keys of each address."""
+
+    def __init__(self, settings: AuthSettings) -> None:
+        self._limit = None if settings.rate_limit == "off" else limits.parse(settings.rate_limit)
+        url = settings.rate_limit_url
+        storage = (
+            storage_from_string("async+memory://")
+            if url is None
+            else storage_from_string(
+                f"async+{url.get_secret_value()}", implementation="redispy", wrap_exceptions=True
+            )
+        )
+        self._window = MovingWindowRateLimiter(storage)
+        wrong = settings.wrong_key_limit
+        self._wrong_limit = None if wrong == "off" else limits.parse(wrong)
+
+    async def count(self, key_id: str, cost: int = 1) -> dict[str, str]:
+        """Count one request of the key, as `cost` of them; the headers that say what is left.
+
+        One that costs more than there ever is costs all of it.
+
+        Raises RateLimited, and Unavailable when the Redis that counts does not answer.
+        """
+        if self._limit is None:
+            return {}
+        within, left, seconds = await self._hit(self._limit, key_id, cost)
+        if not within:
+            raise RateLimited(
+                f"this key may send {self._limit}", remedy="Wait, or send lists.", retry_after=seconds
+            )
+        window = self._limit.get_expiry()
+        policy = f'"key";q={self._limit.amount};w={window}'
+        return dict(zip(LEFT_FIELDS, (policy, f'"key";r={left};t={seconds}'), strict=True))
+
+    async def count_wrong(self, address: str) -> None:
+        """Count a key from this address that does not count. Raises what `count` raises."""
+        if self._wrong_limit is None:
+            return
+        within, _, seconds = await self._hit(self._wrong_limit, f"{WRONG}{address}")
+        if not within:
+            raise RateLimited(
+                f"too many keys from this address were wrong; {self._wrong_limit} may be",
+                remedy="Send a key that counts: it is let in at once.",
+                retry_after=seconds,
+            )
+
+    async def _hit(self, limit: limits.RateLimitItem, name: str, cost: int = 1) -> tuple[bool, int, int]:
+        """Whether it was within the limit, how many are left, and after how many seconds there are more."""
+        try:
+            within = await self._window.hit(limit, name, cost=min(cost, limit.amount))
+            reset, left = await self._window.get_window_stats(limit, name)
+        except StorageError as error:
+            raise Unavailable("the store of the rate limits does not answer", remedy="Try again.") from error
+        return within, left, max(1, math.ceil(reset - time.time()))

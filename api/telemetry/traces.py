@@ -1,0 +1,100 @@
+"""Traces by OpenTelemetry: a span for each request, and below it one for each query that the engine was sent.
+
+Loaded only where a collector is set. A span says which route and which query, never an address, a parameter, a
+citizen or a key. The SDK's own variables (`OTEL_*`: headers, sampler, name of the service) count as it documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from opentelemetry.context import Context
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import OTELResourceDetector, Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.trace import Span, SpanKind, StatusCode
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from api.asgi.messages import Answered, is_public
+from api.telemetry import logs, metrics
+
+SERVICE: Final = "substrate"
+FIRST_FAULT: Final = 500
+_parents: Final = TraceContextTextMapPropagator()
+
+
+class Traces:
+    """Spans, sent in batches to the collector at `endpoint`; what is left is sent by `close`."""
+
+    def __init__(self, endpoint: str, version: str) -> None:
+        own = Resource({"service.name": SERVICE, "service.version": version})
+        resource = own.merge(OTELResourceDetector().detect())
+        self._provider = TracerProvider(resource=resource, shutdown_on_exit=False)
+        exporter = OTLPSpanExporter(f"{endpoint.rstrip('/')}/v1/traces")
+        self._provider.add_span_processor(BatchSpanProcessor(exporter))
+        self._tracer = self._provider.get_tracer(SERVICE, version)
+
+    @contextmanager
+    def span(self, name: str, kind: SpanKind, parent: Context | None = None) -> Iterator[Span]:
+        """A span; of what failed it keeps the kind of the error alone, whose words may be somebody's."""
+        with self._tracer.start_as_current_span(
+            name, parent, kind, record_exception=False, set_status_on_exception=False
+        ) as span:
+            try:
+                yield span
+            except BaseException as error:
+                span.set_status(StatusCode.ERROR, type(error).__name__)
+                raise
+
+    @contextmanager
+    def query(self, name: str) -> Iterator[None]:
+        """The span of a query, as long as it waits for its answer."""
+        with metrics.query_in_flight(name), self.span(name, SpanKind.CLIENT) as span:
+            span.set_attributes({"db.system.name": "falkordb", "db.operation.name": name})
+            yield
+
+    def traced(self, app: ASGIApp) -> ASGIApp:
+        """The application with a span for each request."""
+        return Traced(app, self)
+
+    def close(self) -> None:
+        """Send what is left, and end."""
+        self._provider.shutdown()
+
+
+class Traced:
+    """An application, each request of which that is not public has a span, below the caller's if one is named."""
+
+    def __init__(self, app: ASGIApp, traces: Traces) -> None:
+        self.app = app
+        self.traces = traces
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, inside its span."""
+        if scope["type"] != "http" or is_public(scope["path"]):
+            await self.app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        with self.traces.span(logs.method_of(scope), SpanKind.SERVER, _parents.extract(headers)) as span:
+            answered = Answered(send, {})
+            try:
+                await self.app(scope, receive, answered)
+            finally:
+                _say(span, scope, answered.status)
+
+
+def _say(span: Span, scope: Scope, status: int) -> None:
+    """What is known of a request when it has been answered."""
+    route = logs.route_of(scope)
+    if route is not None:
+        span.update_name(f"{logs.method_of(scope)} {route}")
+        span.set_attribute("http.route", route)
+    span.set_attribute("http.request.method", logs.method_of(scope))
+    span.set_attribute("http.response.status_code", status)
+    span.set_attribute("substrate.request_id", scope["state"]["request_id"])
+    if status >= FIRST_FAULT:
+        span.set_status(StatusCode.ERROR)

@@ -1,0 +1,1 @@
+"""What a text says of feeling, state and goal, and its key phrases. Pure."""

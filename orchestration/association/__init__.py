@@ -1,0 +1,1 @@
+"""The Tag-Walker: from labels to memories that bear them together."""

@@ -1,0 +1,1 @@
+"""The queries of a question, one list for each graph, and how they are run."""

@@ -1,0 +1,1 @@
+"""Conversations and files become commands."""

@@ -1,0 +1,108 @@
+"""`locomo`: the conversations of the LoCoMo benchmark. Pure.
+
+A list of samples; each holds `session_1`, `session_1_date_time`, and so on. Questions and summaries are not
+read: they are about the conversation, not part of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from orchestration.ingestion.episodes import Episode, Session, Turn
+from orchestration.ingestion.formats.parsed import File, Given, Intake
+from orchestration.ingestion.formats.reader import Format, Reader, document, fault, is_citizen_id, kind
+
+FORM: Final = Format(
+    "locomo",
+    'a list of {"sample_id", "conversation": {"session_1": [{"dia_id", "speaker", "text"}], '
+    '"session_1_date_time"}}',
+)
+_SESSION = re.compile(r"session_(\d{1,6})\Z")
+_KNOWN = frozenset(("dia_id", "speaker", "text", "blip_caption"))
+
+
+def parse(given: Given) -> Intake:
+    """One episode a sample, of the citizen given, else of a citizen named like the sample.
+
+    Raises InvalidRequest naming the first sample, session or turn that is not LoCoMo's.
+    """
+    episodes: dict[str, Episode] = {}
+    notes: list[str] = []
+    for file in given.files:
+        reader = Reader(FORM, file.name)
+        for place, sample in _samples(file):
+            episode = _episode(reader, sample, place, given.citizen_id)
+            if episode.id in episodes:
+                reader.fail(place, f"has the sample_id {episode.id} of another sample")
+            episodes[episode.id] = episode
+        notes += reader.notes()
+    return Intake(tuple(episodes.values()), tuple(notes))
+
+
+def _samples(file: File) -> list[tuple[str, Mapping[str, Any]]]:
+    value = document(FORM, file)
+    samples = value if isinstance(value, list) else [value]
+    if not samples:
+        raise fault(FORM, file.name, "", "holds no sample")
+    for number, sample in enumerate(samples, start=1):
+        if not isinstance(sample, dict) or not isinstance(sample.get("conversation"), dict):
+            what = "has no conversation" if isinstance(sample, dict) else f"is {kind(sample)}"
+            raise fault(FORM, file.name, f"sample {number}", what)
+    return [(f"sample {number}", sample) for number, sample in enumerate(samples, start=1)]
+
+
+def _episode(reader: Reader, sample: Mapping[str, Any], place: str, citizen_id: str | None) -> Episode:
+    name = reader.name(sample.get("sample_id"), f"{place}, sample_id")
+    if citizen_id is None and not is_citizen_id(name):
+        reader.fail(place, f"has the sample_id {name!r}, which cannot name a citizen")
+    conversation = sample["conversation"]
+    numbers = sorted(int(match[1]) for key in conversation if (match := _SESSION.match(key)))
+    keys: set[str] = set()
+    sessions = []
+    for number in numbers:
+        session = _session(reader, conversation, f"{name}, session_{number}", number)
+        for turn in session.turns:
+            if turn.key in keys:
+                reader.fail(f"{name}, session_{number}", f"has the dia_id {turn.key} twice")
+            keys.add(turn.key)
+        if session.turns:
+            sessions.append(session)
+    if not sessions:
+        reader.fail(name, "holds no turn")
+    return Episode(name, citizen_id or name, tuple(sessions))
+
+
+def _session(reader: Reader, conversation: Mapping[str, Any], place: str, number: int) -> Session:
+    turns = conversation[f"session_{number}"]
+    if not isinstance(turns, list):
+        reader.fail(place, f"is {kind(turns)}, not a list of turns")
+    written = conversation.get(f"session_{number}_date_time")
+    date: datetime | None = None
+    if written is not None:
+        date = reader.moment(written, f"{place}_date_time")
+    return Session(
+        f"session_{number}",
+        f"session {number}",
+        date,
+        tuple(_turn(reader, turn, f"{place}, turn {order}") for order, turn in enumerate(turns, start=1)),
+    )
+
+
+def _turn(reader: Reader, turn: Any, place: str) -> Turn:
+    if not isinstance(turn, dict):
+        reader.fail(place, f"is {kind(turn)}, not a turn")
+    text = reader.text(turn.get("text"), f"{place}, text")
+    caption = turn.get("blip_caption")
+    if caption:
+        shown = reader.text(caption, f"{place}, blip_caption")
+        text = reader.text(f"{text} [shares {shown}]", f"{place}, text")
+    unknown = {name: value for name, value in turn.items() if name not in _KNOWN}
+    return Turn(
+        key=reader.name(turn.get("dia_id"), f"{place}, dia_id"),
+        speaker=reader.name(turn.get("speaker"), f"{place}, speaker"),
+        text=text,
+        extra=reader.extra(unknown, place),
+    )

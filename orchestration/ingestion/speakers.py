@@ -1,0 +1,86 @@
+"""People who are met again: who they are, and that they were there when they spoke first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from orchestration import identifiers, insertion
+from orchestration.dependencies import Deps
+from orchestration.ingestion.episodes import Episode
+from orchestration.ingestion.formats.parsed import Ingestible
+from schemas.commands import Correct, Remember, WriteReceipt
+from schemas.memory import Level, Source
+from schemas.temporal import Instant, long_date, to_instant
+from substrate.graphs.registry import graph_name
+from substrate.store import reader
+
+TRIES: Final = 8
+"""Others may meet the same person at the same time; each meeting is a change of one record."""
+
+
+async def met(item: Ingestible, deps: Deps) -> tuple[Ingestible, tuple[str, ...]]:
+    """The conversation with its speakers told from those who are only called alike, and notes on them.
+
+    Anything else stays as it is.
+    """
+    if not isinstance(item, Episode):
+        return item, ()
+    speakers = speakers_of(item)
+    graph = graph_name(Level.N1, item.citizen_id)
+    known: dict[str, list[str]] = {}
+    if await deps.graphs.for_reading(graph):
+        known = await reader.names_of(deps.connection, graph, [identifiers.ids_of(one)[0] for one in speakers])
+    told = identifiers.told_apart(speakers, known)
+    return replace(item, people=told.ids), told.notes
+
+
+async def known_since(persons: Sequence[Remember], deps: Deps, now: Instant) -> list[str]:
+    """Let people who exist hold from when they are met here, where that is earlier; what could not be done.
+
+    That they were there is learnt now: the record is corrected, and what was known before stays. Done again,
+    nothing changes.
+    """
+    failed = []
+    for person in persons:
+        if person.id is not None and person.valid_at is not None:
+            failure = await _since(person, person.id, person.valid_at, (deps, now))
+            if failure is not None:
+                failed.append(
+                    f"{person.id} was met on {long_date(person.valid_at)} and holds from later on: {failure}"
+                )
+    return failed
+
+
+async def _since(person: Remember, person_id: str, met: datetime, given: tuple[Deps, Instant]) -> str | None:
+    deps, now = given
+    graph = graph_name(person.level, person.citizen_id)
+    for _ in range(TRIES):
+        known = await reader.known_since(deps.connection, graph, person_id)
+        if known is None or known.since <= to_instant(met):
+            return None
+        if not known.carried:
+            return "it has changed since; correct its first record"
+        command = Correct(
+            citizen_id=person.citizen_id,
+            level=person.level,
+            id=person_id,
+            valid_at=met,
+            expected_version=known.version,
+            source=Source.INGESTION,
+        ).written_by(person.writer)
+        receipt = (await insertion.apply([command], deps, now))[0]
+        if receipt.problem != "conflict":
+            return _failure(receipt)
+    return "others keep changing it"
+
+
+def _failure(receipt: WriteReceipt) -> str | None:
+    return None if receipt.status == "stored" else "; ".join(receipt.faults)
+
+
+def speakers_of(episode: Episode) -> list[str]:
+    """The names of those who speak, in the order in which they first do."""
+    return list(dict.fromkeys(turn.speaker for session in episode.sessions for turn in session.turns))

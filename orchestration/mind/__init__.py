@@ -1,0 +1,1 @@
+"""What a citizen is and feels: state, energy, dissonance, identity."""

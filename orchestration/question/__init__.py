@@ -1,0 +1,1 @@
+"""What a user asked, read: words, times, names that each graph knows."""

@@ -1,0 +1,1 @@
+"""How candidates are scored: channels, spreading, the consciousness score. Pure."""

@@ -1,0 +1,113 @@
+"""What the six queries found, as one small graph: memories by key, links between identities. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from schemas.memory import Level
+from schemas.temporal import AFTER_ALL, Instant
+from substrate.cypher.fragments import LINK_COLUMNS
+from substrate.store.rows import LINK_PLACE, NODE_PLACE
+
+type Key = tuple[Level, str, int]
+"""A record found: level, memory id, version."""
+
+HOP, SCORE, SOURCE, TARGET = 0, 1, 2, 3
+LINK_START = 4
+NODE_START = LINK_START + len(LINK_COLUMNS)
+ID = NODE_START + NODE_PLACE["id"]
+_VERSION = NODE_START + NODE_PLACE["version"]
+_LINK_ID = LINK_START + LINK_PLACE["id"]
+_LINK_VERSION = LINK_START + LINK_PLACE["version"]
+_NO_LINK = (None,) * NODE_START
+
+
+@dataclass(slots=True)
+class Memory:
+    """A record found, still in row form: `row` from `NODE_START` on is in the order of `NODE_COLUMNS`.
+
+    `likeness` is the cosine similarity to the query, None when the vector search did not find it; `place` its
+    rank there. `hops` is the least distance from a start of the traversal, None when only likeness found it.
+    `along`: it is shown because another record of the same memory is, whether or not a query found it.
+    """
+
+    key: Key
+    row: Sequence[Any]
+    likeness: float | None = None
+    place: int = 0
+    hops: int | None = None
+    named: bool = False
+    along: bool = False
+
+    def get(self, column: str) -> Any:
+        """The raw value of a memory column."""
+        return self.row[NODE_START + NODE_PLACE[column]]
+
+
+@dataclass(slots=True)
+class Bond:
+    """A link record found, in row form, between the identities `source` and `target`."""
+
+    level: Level
+    source: str
+    target: str
+    row: Sequence[Any]
+
+    def get(self, column: str) -> Any:
+        """The raw value of a link column."""
+        return self.row[LINK_START + LINK_PLACE[column]]
+
+
+def column_of(bonds: Iterable[Bond], column: str) -> list[Any]:
+    """The raw values of a link column of many links."""
+    place = LINK_START + LINK_PLACE[column]
+    return [bond.row[place] for bond in bonds]
+
+
+@dataclass(slots=True)
+class Found:
+    """All that was found: memories and links, each once.
+
+    `known_to` is where the known side of the question ends: what was closed later is not shown.
+    """
+
+    memories: dict[Key, Memory] = field(default_factory=dict)
+    bonds: dict[tuple[Level, str, int], Bond] = field(default_factory=dict)
+    known_to: Instant = AFTER_ALL
+
+    def add(self, level: Level, rows: Iterable[Sequence[Any]], *, likeness: bool) -> None:
+        """Add the rows of one query; `likeness` says that its scores are cosine distances."""
+        place = 0
+        for row in rows:
+            key = (level, row[ID], row[_VERSION])
+            memory = self.memories.get(key)
+            if memory is None:
+                memory = self.memories[key] = Memory(key, row)
+            hop = row[HOP]
+            if hop:
+                bond = (level, row[_LINK_ID], row[_LINK_VERSION] or 1)
+                if bond not in self.bonds:
+                    self.bonds[bond] = Bond(level, row[SOURCE], row[TARGET], row)
+            if hop == 0 and likeness:
+                memory.likeness = 1.0 - float(row[SCORE])
+                place += 1
+                memory.place = place
+            elif memory.hops is None or hop < memory.hops:
+                memory.hops = hop
+                memory.named = memory.named or (hop == 0 and float(row[SCORE]) < 0.0)
+
+    def join(self, level: Level, rows: Iterable[Sequence[Any]], shown: Collection[Key]) -> list[Key]:
+        """Mark the records that are not shown yet, and add those that no query found; the keys of the latter.
+
+        `rows` hold the memory columns alone.
+        """
+        new: list[Key] = []
+        for row in rows:
+            key = (level, row[NODE_PLACE["id"]], row[NODE_PLACE["version"]])
+            if key not in self.memories:
+                self.memories[key] = Memory(key, [*_NO_LINK, *row])
+                new.append(key)
+            self.memories[key].along = key not in shown
+        return new

@@ -1,0 +1,1 @@
+"""Wave retrieval: memories that resonate with a signal (000, 002)."""

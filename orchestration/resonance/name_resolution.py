@@ -1,0 +1,66 @@
+"""What a graph knows of the names in a signal, and where its newest memories lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from orchestration.dependencies import Deps
+from orchestration.graph_queries.existing_graphs import Where
+from schemas.memory import Level
+from schemas.temporal import Scope
+from substrate.connection.pool import Row, parameters
+from substrate.cypher.resonance import ENOUGH, NEWEST, PLACE_THEN, RESOLVE
+from substrate.text import name_key
+
+NO_END: Final = 2**53
+
+
+class Whereabouts(NamedTuple):
+    """One graph: its rows of names, between which places its newest memories lie, whether its past is asked."""
+
+    level: Level
+    graph: str
+    rows: Sequence[Row]
+    newest: int
+    until: int
+    past: bool
+
+    def ids(self, name: str) -> list[str]:
+        """The memories that have this name or id."""
+        key = name_key(name)
+        return sorted(
+            {
+                row[2]
+                for row in self.rows
+                if row[0] in ("id", "name") and row[1] == (name if row[0] == "id" else key)
+            }
+        )
+
+
+async def look_around(where: Where, names: Sequence[str], scope: Scope, deps: Deps) -> Whereabouts:
+    """The whereabouts in one graph."""
+    level, graph, past = where
+    keys = [key for name in names if (key := name_key(name))]
+    rows = await deps.connection.read(graph, RESOLVE, parameters({"names": list(names), "keys": keys}))
+    places = _place_now(rows) if scope.is_present else await _place_then(graph, scope.bounds(), deps)
+    return Whereabouts(level, graph, rows, *places, past=past)
+
+
+def _place_now(rows: Sequence[Row]) -> tuple[int, int]:
+    """From the last place with enough memories behind it to the end."""
+    places: list[tuple[int, int]] = [(row[1], row[2]) for row in rows if row[0] == "newest"]
+    first = max((place for place, held in places if held >= ENOUGH), default=min(place for place, _ in places))
+    return first, NO_END
+
+
+async def _place_then(graph: str, bounds: Mapping[str, int], deps: Deps) -> tuple[int, int]:
+    """Around the place before which all was so by then.
+
+    What was told late lies elsewhere, so the place is told by how many were so, not by which was the last.
+    """
+    [(size, asked, held)] = await deps.connection.read(graph, PLACE_THEN, parameters(dict(bounds)))
+    if held == asked:
+        return size - NEWEST, NO_END
+    end = size * held // asked
+    return end - NEWEST, end + NEWEST

@@ -1,0 +1,1 @@
+"""Memories leave a graph and come back: export, import, backup."""

@@ -1,0 +1,173 @@
+"""Commands on links: the same rules of time as for memories (DESIGN §4)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from schemas.base import Emotions, Identifier, JsonMap, Name, ShortText, Text, Unit, one_line
+from schemas.commands.base import (
+    ChangeCommand,
+    Command,
+    StretchCommand,
+    check_corrected,
+    check_period,
+    keep_unknown,
+    needs_a_beginning,
+    never_absent,
+)
+from schemas.memory import InvalidationReason, ResolutionState, Source
+from schemas.temporal import Moment
+from schemas.validation import REQUIRED
+
+RelationType = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,63}$")]
+
+
+def _link_id(text: str) -> str:
+    parts = text.split("|")
+    if len(parts) not in (1, 3):
+        raise ValueError("the id of a link is one of its own, or `source|TYPE|target`")
+    for part in parts:
+        one_line(part)
+    return text
+
+
+LinkId = Annotated[str, Field(min_length=1, max_length=470), AfterValidator(_link_id)]
+"""The id that a link was given, or the one that its ends and its type give it."""
+
+
+class Relate(Command):
+    """A new link. The REQUIRED tier of 003 component 6 has no defaults but those that 003 names."""
+
+    command: Literal["relate"] = "relate"
+    id: Identifier | None = Field(
+        default=None, description="Left out: `source|TYPE|target`, so that the same link is made once."
+    )
+    source_id: Identifier
+    target_id: Identifier
+    relation_type: RelationType
+    energy: Unit
+    confidence: Unit
+    emotion_vector: Emotions
+    goal: Name
+    mindstate: Name
+    energy_transfer_coefficient: Unit = 0.5
+    resolution_state: ResolutionState = ResolutionState.IN_PROGRESS
+    formation_trigger: Text | None = None
+    felt_quality: Text | None = None
+    emotion_description: Text | None = None
+    body_sensation: Text | None = None
+    spatial_context: Text | None = None
+    sensory_details: JsonMap | None = None
+    valid_at: Moment | None = None
+    invalid_at: Moment | None = None
+    source: Source = Source.CITIZEN
+    episode_id: Identifier | None = None
+    extra: JsonMap = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _unknown_fields_are_kept(cls, data: Any) -> Any:
+        return keep_unknown(data, set(cls.model_fields))
+
+    @model_validator(mode="after")
+    def _holds_for_some_time(self) -> Relate:
+        check_period(self.valid_at, self.invalid_at)
+        return self
+
+
+class LinkRevision(StretchCommand):
+    """New metadata for a link: only the fields given change, null clears a field that may be absent.
+
+    Its ends and its type stay: a link between others is another link.
+    """
+
+    id: LinkId
+    energy: Unit | None = None
+    confidence: Unit | None = None
+    emotion_vector: Emotions | None = None
+    goal: Name | None = None
+    mindstate: Name | None = None
+    energy_transfer_coefficient: Unit | None = None
+    resolution_state: ResolutionState | None = None
+    formation_trigger: Text | None = None
+    felt_quality: Text | None = None
+    emotion_description: Text | None = None
+    body_sensation: Text | None = None
+    spatial_context: Text | None = None
+    sensory_details: JsonMap | None = None
+
+    @model_validator(mode="after")
+    def _what_every_link_has_stays(self) -> LinkRevision:
+        never_absent(self, frozenset(REQUIRED), "link")
+        return self
+
+
+class SupersedeLink(LinkRevision):
+    """The world changed (`reality_changed`): the old metadata end at `effective_at`, the new begin there.
+
+    `effective_at`, now if left out, may lie in the past or be to come, but where something is known of the link.
+    The new metadata hold from there to the end of what is known, over every record, or to `valid_to`.
+    """
+
+    command: Literal["supersede_link"] = "supersede_link"
+    effective_at: Moment | None = None
+
+
+class CorrectLink(LinkRevision):
+    """We were wrong (`discovered_false`): the corrected metadata hold over the same valid time.
+
+    That of the record which holds now, or the stretch that is named. `valid_at` and `invalid_at` correct the valid
+    time itself; null leaves the end open.
+    """
+
+    command: Literal["correct_link"] = "correct_link"
+    valid_at: Moment | None = None
+    invalid_at: Moment | None = None
+
+    @model_validator(mode="after")
+    def _corrects_the_period_or_a_stretch(self) -> CorrectLink:
+        check_corrected(self)
+        return self
+
+
+class Unrelate(StretchCommand):
+    """A link no longer holds from `effective_at` on, over every record; without one, the record that holds now
+    never did. With `valid_to`, or `valid_from` and `valid_to`, it does not hold in that stretch.
+    """
+
+    command: Literal["unrelate"] = "unrelate"
+    id: LinkId
+    effective_at: Moment | None = None
+    reason: InvalidationReason = "discovered_false"
+
+    @model_validator(mode="after")
+    def _the_stretch_begins(self) -> Unrelate:
+        needs_a_beginning(self)
+        return self
+
+
+class ResolveLink(StretchCommand):
+    """What a link is about stands otherwise from `effective_at` on, now if left out: the same metadata in another
+    state, over every record to the end of what is known, or to `valid_to`.
+    """
+
+    command: Literal["resolve_link"] = "resolve_link"
+    id: LinkId
+    effective_at: Moment | None = None
+    resolution_state: ResolutionState = ResolutionState.RESOLVED
+
+
+class UndoLink(ChangeCommand):
+    """Revert the last change of a link by new records; `undoes`, `undoes_source`, `undoes_key` as for a memory."""
+
+    command: Literal["undo_link"] = "undo_link"
+    id: LinkId
+    undoes: Identifier | None = None
+    undoes_source: Source | None = None
+    undoes_key: ShortText | None = None
+
+
+LINK_COMMANDS: Final = (Relate, SupersedeLink, CorrectLink, Unrelate, ResolveLink, UndoLink)
+"""All commands whose subject is a link."""

@@ -1,0 +1,121 @@
+"""What the service answers beside streams and records: pages, histories, reports, health."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from schemas.base import Frozen
+from schemas.commands.base import WriteReceipt
+from schemas.language_model import FactsReport
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, LinkRecord, MemoryRecord
+
+Degraded = Annotated[
+    tuple[str, ...], Field(description="Memories or links of which a field cannot be shown: it was left out.")
+]
+
+
+class MemoryHistory(Frozen):
+    """Records of one memory, in the order in which they became known; `next` is the cursor of the page behind."""
+
+    id: str
+    records: tuple[MemoryRecord, ...]
+    next: str | None = None
+    degraded: Degraded = ()
+
+
+class MemoryPage(Frozen):
+    """Memories in an order that stays; `next` is the cursor of the page behind."""
+
+    memories: tuple[ConsciousnessNode, ...]
+    next: str | None = None
+    degraded: Degraded = ()
+
+
+class LinkHistory(Frozen):
+    """Records of one link, in the order in which they became known; `next` is the cursor of the page behind."""
+
+    id: str
+    records: tuple[LinkRecord, ...]
+    next: str | None = None
+    degraded: Degraded = ()
+
+
+class LinkPage(Frozen):
+    """Links by the memory where they begin, in an order that stays; `next` is the cursor of the page behind."""
+
+    links: tuple[ConsciousnessRelationship, ...]
+    next: str | None = None
+    degraded: Degraded = ()
+
+
+class ReceiptList(Frozen):
+    """What became of many commands, in their order."""
+
+    receipts: tuple[WriteReceipt, ...]
+    stored: int
+    refused: int
+
+
+class IngestReport(Frozen):
+    """What came in, and what became of it.
+
+    The first five say what the files hold, each thing once. `stored`, `duplicates` and `refused` add up to
+    the number of commands: a duplicate was stored before, so nothing was done. `faults` says why, for the
+    first refused ones; `notes` what was assumed or left out.
+    """
+
+    turns: int = 0
+    sessions: int = 0
+    persons: int = 0
+    memories: int = 0
+    links: int = 0
+    stored: int = 0
+    duplicates: int = 0
+    refused: int = 0
+    faults: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class EpisodeReport(IngestReport):
+    """What became of a conversation."""
+
+    citizen_id: str
+    episode_id: str
+    facts: FactsReport | None = None
+
+
+class EpisodeProgress(Frozen):
+    """How far a conversation is that is stored while nobody waits: `done` of `total` memories and links.
+
+    `stored` has a `report`, which may tell of faults; `failed` says why in `detail`. Sent again, it goes on.
+    """
+
+    citizen_id: str
+    episode_id: str
+    status: Literal["running", "stored", "failed"] = "running"
+    done: int = 0
+    total: int = 0
+    report: EpisodeReport | None = None
+    detail: str | None = None
+
+
+class Alive(Frozen):
+    """The process answers."""
+
+    status: Literal["alive"] = "alive"
+    open: bool = Field(default=False, description="Whether everybody is let in without a key.")
+
+
+class Ready(Frozen):
+    """The engine answers, and every index of every graph is operational. Only administrators see `graphs`."""
+
+    status: Literal["ready"] = "ready"
+    engine: Literal["embedded", "server"]
+    ping_ms: float
+    graphs: int | None
+    embedding: str
+    dimension: int
+    open: bool = False
+    notes: tuple[str, ...] = Field(default=(), description="What will need attention soon: a disk that fills.")

@@ -1,0 +1,216 @@
+"""Wave signals: what a mind sends into its memory, and what resonates (000, 002)."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Annotated, Any, Literal, Self, get_args
+
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
+
+from schemas.base import CitizenId, Frozen, Identifier, Name, Request, ShortText, Text, Unit, Whole, typed_map
+from schemas.bounds import AtMost
+from schemas.commands.links import RelationType
+from schemas.intention import ALL_LEVELS
+from schemas.memory import Abstraction, ConsciousnessNode, Level
+from schemas.plurality import Plural
+from schemas.temporal import Moment
+
+Channel = Literal["nodes", "relations", "emotion", "result", "likeness", "importance", "recency"]
+CHANNELS: tuple[Channel, ...] = get_args(Channel)
+WORKING_MEMORY = 7
+"""How many contexts reach the agents (002, retrieval pipeline)."""
+MAX_WINDOW = 256
+MAX_WINDOW_TEXT = 100_000
+LONGEST_TYPE = 1000
+"""Characters of a relation's type as it is written; what is longer is none."""
+
+Weight = Annotated[float, Field(strict=True, ge=0.0, le=1e6, allow_inf_nan=False)]
+
+
+def relation_type(text: Any) -> Any:
+    """The type of a relation as it is stored: `was criticized` becomes `WAS_CRITICIZED`."""
+    if not isinstance(text, str) or len(text) > LONGEST_TYPE:
+        return text
+    return re.sub(r"[^A-Z0-9]+", "_", text.strip().upper()).strip("_")
+
+
+def _one_link(raw: Any) -> Any:
+    if not isinstance(raw, str):
+        return raw
+    parts = [part.strip() or None for part in raw.split("|", 3)]
+    if len(parts) == 1:
+        return {"relation_type": parts[0] or ""}
+    if len(parts) != 3:
+        raise ValueError("write a relation as `TYPE` or as `source|TYPE|target`")
+    return {"source": parts[0], "relation_type": parts[1] or "", "target": parts[2]}
+
+
+def _abstraction(raw: Any) -> Any:
+    return f"L{raw}" if isinstance(raw, int) and not isinstance(raw, bool) else raw
+
+
+def _direction(numbers: tuple[float, ...]) -> tuple[float, ...]:
+    if not any(numbers) or not math.isfinite(sum(number * number for number in numbers)):
+        raise ValueError("an embedding of zeros, or of numbers too large, has no direction")
+    return numbers
+
+
+class Weights(Request):
+    """How much each channel counts. 002 weighs its channels alike; recency has 0.2 from 000, and importance
+    the same: both speak for every memory, whatever the signal.
+    """
+
+    nodes: Weight = 1.0
+    relations: Weight = 1.0
+    emotion: Weight = 1.0
+    result: Weight = 1.0
+    likeness: Weight = 1.0
+    importance: Weight = 0.2
+    recency: Weight = 0.2
+
+    @model_validator(mode="after")
+    def _one_counts(self) -> Self:
+        if not any(getattr(self, channel) for channel in CHANNELS):
+            raise ValueError("all weights are zero: give at least one channel a weight")
+        return self
+
+
+class Relation(Request):
+    """A typed triple; an end left out may be anything. Ends are names or ids."""
+
+    relation_type: Annotated[RelationType, BeforeValidator(relation_type)]
+    source: Name | None = None
+    target: Name | None = None
+
+
+class WindowItem(Request):
+    """What the citizen has before it: a memory shown before, a text, or both. No `shown_at` means just now."""
+
+    id: Identifier | None = None
+    text: Text | None = None
+    shown_at: Moment | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_text_alone(cls, raw: Any) -> Any:
+        return {"text": raw} if isinstance(raw, str) else raw
+
+    @model_validator(mode="after")
+    def _is_something(self) -> Self:
+        if self.id is None and self.text is None:
+            raise ValueError("an item of the window has an id, a text, or both")
+        return self
+
+
+class WaveSignal(Request):
+    """A signal (002), ready or to be built.
+
+    `nodes` are names or ids. `intensity` scales the weight of emotion. `max_level` is the highest abstraction
+    that may answer. `drive_bias` says how satisfied a drive is, 0 to 1, in place of what is kept. With a
+    `window` or a `focus` what is not said is read from those texts and from the citizen's state.
+    """
+
+    nodes: Annotated[tuple[Name, ...], AtMost(64)] = ()
+    relations: Annotated[
+        tuple[Annotated[Relation, BeforeValidator(_one_link)], ...], Field(fail_fast=True), AtMost(32)
+    ] = ()
+    emotion: Name | None = None
+    intensity: Unit | None = None
+    result: Name | None = None
+    max_level: Annotated[Abstraction, BeforeValidator(_abstraction)] = "L3"
+    drive_bias: Annotated[dict[ShortText, Unit], AtMost(64), Field(json_schema_extra=typed_map)] = Field(
+        default_factory=dict
+    )
+    query_text: Annotated[Text, Field(max_length=20_000)] | None = None
+    query_embedding: (
+        Annotated[
+            tuple[Annotated[float, Field(strict=True, allow_inf_nan=False)], ...],
+            Field(min_length=1, fail_fast=True),
+            AtMost(4096),
+            AfterValidator(_direction),
+        ]
+        | None
+    ) = None
+    window: Annotated[tuple[WindowItem, ...], Field(fail_fast=True), AtMost(MAX_WINDOW)] = ()
+    focus: Annotated[Text, Field(max_length=20_000)] | None = None
+    weights: Weights = Field(default_factory=Weights)
+
+    @property
+    def built(self) -> bool:
+        """Whether what is left out is read from a window or a focus."""
+        return bool(self.window or self.focus)
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        said = (self.nodes, self.relations, self.emotion, self.result, self.drive_bias, self.query_embedding)
+        texts = (self.query_text, self.focus, *(item.id or item.text for item in self.window))
+        if not any(said) and not any(text and text.strip() for text in texts):
+            raise ValueError(
+                "the signal is empty; give it nodes, relations, an emotion, a result, a query, a window or a focus"
+            )
+        if sum(len(item.text or "") for item in self.window) > MAX_WINDOW_TEXT:
+            raise ValueError(
+                f"the texts of the window have more than {MAX_WINDOW_TEXT} characters; send the latest"
+            )
+        return self
+
+
+class Resonate(WaveSignal, Plural):
+    """A signal, whose memory it goes to, and as of when.
+
+    `overlap`: what the node channel divides by, the signal's nodes (002) or the memory's own (000). With
+    `plurality` recency halves after its half-life instead of a day, and importance has its floor.
+    """
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"citizen_id": "kai", "nodes": ["Kai", "Egor"], "emotion": "loneliness"}]}
+    )
+
+    citizen_id: CitizenId
+    overlap: Literal["signal", "memory"] = "signal"
+    as_of_time: Moment | None = None
+    known_at: Moment | None = None
+    query_levels: Annotated[tuple[Level, ...], Field(min_length=1), AtMost(16)] = ALL_LEVELS
+    max_results_per_level: Annotated[Whole, Field(ge=1, le=100)] = WORKING_MEMORY
+
+
+class SentSignal(Frozen):
+    """The signal as it was sent: given, read from the texts, injected by drives."""
+
+    nodes: tuple[str, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    emotion: str | None = None
+    intensity: float = 1.0
+    result: str | None = None
+    max_level: Abstraction = "L3"
+    drives: tuple[str, ...] = Field(default=(), description="Drives that were unsatisfied enough to take part.")
+
+
+class Resonance(Frozen):
+    """One memory that resonates.
+
+    Each channel lies in [0, 1]. `total` is their weighted sum (000), `resonance` the total as a share of all
+    weights × `suppression` × `level_boost` (002), in [0, 1.15].
+    """
+
+    memory: ConsciousnessNode
+    resonance: float
+    total: float
+    channels: dict[Channel, float]
+    suppression: float
+    level_boost: float
+
+
+class Resonances(Frozen):
+    """What resonates at each level, in order of showing: strongest first, then the strongest unlike those shown.
+
+    `weights` are those that counted: 0 for a channel that the signal says nothing of.
+    """
+
+    citizen_id: str
+    signal: SentSignal
+    weights: dict[Channel, float]
+    levels: dict[str, tuple[Resonance, ...]]
+    notes: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()

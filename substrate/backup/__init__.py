@@ -1,0 +1,1 @@
+"""Backups: their files and the snapshot of the engine."""

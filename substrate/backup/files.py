@@ -1,0 +1,152 @@
+"""Backups as files: a snapshot of the engine and a manifest, written aside and moved into place. Blocking."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Final
+
+from pydantic import ValidationError
+
+from schemas.backup import VERSION, HeldFile, Manifest
+from schemas.errors import Conflict, InvalidRequest
+from substrate.engine.unix_socket import write_private
+
+SNAPSHOT: Final = "engine.rdb"
+MANIFEST: Final = "manifest.json"
+NOTED: Final = "engine.backups"
+NOTED_AT_MOST: Final = 20
+_LOG: Final = "engine-aof"
+_BASE: Final = "engine.aof.1.base.rdb"
+_LOG_MANIFEST: Final = f"file {_BASE} seq 1 type b\n"
+REMEDY_DAMAGED: Final = "Take another copy of the backup; nothing was restored."
+
+
+def refuse_taken(target: Path) -> None:
+    """Raises Conflict unless nothing is at `target`, or an empty directory."""
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise Conflict(f"{target} is there already and not empty", remedy="Name a directory that is new or empty.")
+
+
+def write_backup(snapshot: Path, target: Path, manifest: Manifest) -> Manifest:
+    """Move the snapshot to the backup at `target`, with its manifest; returns that with the file in it.
+
+    Raises InvalidRequest when the target cannot be written; there is then no backup and no snapshot.
+    """
+    draft: Path | None = None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(mkdtemp(prefix=f".{target.name}-", suffix=".part", dir=target.parent))
+        shutil.move(snapshot, draft / SNAPSHOT)
+        (draft / SNAPSHOT).chmod(0o600)
+        whole = manifest.model_copy(update={"files": {SNAPSHOT: _marks(draft / SNAPSHOT)}})
+        _write_durably(draft / MANIFEST, whole.model_dump_json(indent=2).encode() + b"\n")
+        draft.replace(target)
+    except OSError as error:
+        if draft is not None:
+            shutil.rmtree(draft, ignore_errors=True)
+        raise InvalidRequest(
+            f"the backup cannot be written to {target}: {error.strerror}", remedy="Name another directory."
+        ) from error
+    finally:
+        snapshot.unlink(missing_ok=True)
+    return whole
+
+
+def read_backup(source: Path) -> Manifest:
+    """The manifest of a backup whose files are all as they were written. Raises InvalidRequest."""
+    try:
+        text = (source / MANIFEST).read_bytes()
+    except OSError as error:
+        raise InvalidRequest(
+            f"there is no backup at {source}: {MANIFEST} cannot be read ({error.strerror})",
+            remedy="Name the directory that `substrate backup` wrote.",
+        ) from error
+    try:
+        manifest = Manifest.model_validate_json(text)
+    except ValidationError as error:
+        raise InvalidRequest(f"{source / MANIFEST} is damaged", remedy=REMEDY_DAMAGED) from error
+    if manifest.version > VERSION:
+        raise InvalidRequest(
+            f"the backup has version {manifest.version}, this Substrate reads version {VERSION}",
+            remedy="Restore it with the release of Substrate that wrote it.",
+        )
+    if manifest.files.keys() != {SNAPSHOT}:
+        raise InvalidRequest(f"{source / MANIFEST} is damaged", remedy=REMEDY_DAMAGED)
+    for name, marks in manifest.files.items():
+        if not (source / name).is_file() or _marks(source / name) != marks:
+            raise InvalidRequest(f"{source / name} is damaged or missing", remedy=REMEDY_DAMAGED)
+    return manifest
+
+
+def place(source: Path, directory: Path) -> None:
+    """Lay the snapshot into an empty data directory as the base of a new log. Raises InvalidRequest."""
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        log = directory / _LOG
+        log.mkdir(mode=0o700)
+        shutil.copyfile(source / SNAPSHOT, log / _BASE)
+        (log / _BASE).chmod(0o600)
+        _sync(log / _BASE)
+        _write_durably(log / "engine.aof.manifest", _LOG_MANIFEST.encode())
+    except OSError as error:
+        clear(directory)
+        raise InvalidRequest(
+            f"{directory} cannot be written: {error.strerror}", remedy="Name another directory with `--data`."
+        ) from error
+
+
+def clear(directory: Path) -> None:
+    """Empty the data directory again after a restore that failed."""
+    for path in directory.iterdir() if directory.is_dir() else ():
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def note(directory: Path, target: Path) -> None:
+    """Keep in the data directory where a backup of it was written; the newest last."""
+    said = [*(line for line in _noted(directory) if line != str(target)), str(target)]
+    # The backup is there already: that its place cannot be noted must not say otherwise.
+    with suppress(OSError):
+        write_private(directory / NOTED, "\n".join(said[-NOTED_AT_MOST:]))
+
+
+def noted(directory: Path) -> list[tuple[Path, Manifest]]:
+    """The backups of a data directory that are still where they were written, the newest first."""
+    found = []
+    for line in reversed(_noted(directory)):
+        try:
+            found.append((Path(line), read_backup(Path(line))))
+        except InvalidRequest:
+            continue  # removed, moved or damaged: it brings nothing back
+    return found
+
+
+def _noted(directory: Path) -> list[str]:
+    try:
+        return (directory / NOTED).read_text("utf-8", "surrogateescape").splitlines()
+    except OSError:
+        return []
+
+
+def _marks(path: Path) -> HeldFile:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return HeldFile(bytes=path.stat().st_size, sha256=digest)
+
+
+def _write_durably(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    path.chmod(0o600)
+    _sync(path)
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

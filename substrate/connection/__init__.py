@@ -1,0 +1,1 @@
+"""The connection to the engine: the only place that knows its client library."""

@@ -1,0 +1,300 @@
+"""What reads the graph for a waking mind (003, component 1, state-based retrieval).
+
+Rows have the shape of `substrate.cypher.search`. Hop 0 is what the mode asked for; its score ordered the rows and
+is not what is shown. A row of hop -1 is the record of a blockage from the time when it was blocked.
+
+Each text stands here twice: for the present, and for the records of another moment.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from substrate.cypher.fragments import felt, link_columns, node_columns, uncrowded_now, uncrowded_then, visible
+from substrate.cypher.query import Query
+from substrate.cypher.search import HUB
+
+STEP_TYPES: Final = ("Decision", "Action", "Learning")
+"""What counts as a step of a resolution (003, find_resolution_patterns)."""
+
+CROWD: Final = 1000
+"""A resolution with so many links leads anywhere: its steps are not looked for."""
+
+_STEP: Final = f"IN [{', '.join(repr(step) for step in STEP_TYPES)}]"
+
+_IN_ANY_STATE: Final = (
+    f"s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy AND {visible('s')}"
+)
+"""What a mode may answer with: in the scope, recent enough, with the energy asked for."""
+
+_IN_STATE: Final = f"s.resolution_state IN $states AND {_IN_ANY_STATE}"
+"""The same where the work stands as asked. Few records say where it stands, and an index holds these."""
+
+_WANTED: Final = f"(size($states) = 0 OR s.resolution_state IN $states) AND {_IN_ANY_STATE}"
+"""Either, for what was found by likeness."""
+
+_BESIDE: Final = (
+    "m.valid_at >= $beside_since AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)"
+)
+"""What may stand beside an answer."""
+
+NEWEST: Final = 5000
+"""The last so many nodes of a graph are the newest; a third of them, or more, are memories."""
+
+_LATE: Final = f"CALL db.meta.stats() YIELD nodeCount WITH nodeCount - {NEWEST} AS first "
+
+
+def _of_records(wanted: str, before: str = "") -> tuple[str, str]:
+    return (
+        f"{before} MATCH (s:ConsciousnessNode) WHERE {wanted} WITH s, s AS i ",
+        f"{before} MATCH (s:PastVersion) WHERE {wanted} WITH s MATCH (i:ConsciousnessNode)-[:HAD]->(s) WITH s, i ",
+    )
+
+
+_RECORDS: Final = _of_records(_IN_STATE)
+_NEW_RECORDS: Final = _of_records(f"id(s) >= first AND {_IN_ANY_STATE}", _LATE)
+
+_ENDS_OF_TRACES: Final = (
+    ("Trace", f"MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t) WHERE {_WANTED} WITH s, s AS i, score "),
+    ("PastTrace", f"MATCH (i:ConsciousnessNode)-[:HAD]->(s:PastVersion)-[:HAS_TRACE]->(t) WHERE {_WANTED} "
+     "WITH s, i, score "),
+    ("PastTrace", f"MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t) WHERE {_WANTED} WITH s, s AS i, score "),
+)  # fmt: skip
+
+
+class _Time(NamedTuple):
+    """How a text looks at time: the first parts of its searches, its links, and the record of an identity."""
+
+    records: tuple[str, ...]
+    new_records: tuple[str, ...]
+    near_in_emotion: tuple[str, ...]
+    near_in_meaning: tuple[str, ...]
+    link: str
+    there: str
+    record: str
+
+
+def _nearest(column: str, k: str, vector: str) -> tuple[str, ...]:
+    return tuple(
+        f"CALL db.idx.vector.queryNodes('{label}', '{column}', {k}, vecf32({vector})) "
+        f"YIELD node AS t, score {ends}"
+        for label, ends in _ENDS_OF_TRACES
+    )
+
+
+_EMOTION: Final = _nearest("emotion", "$k", "$emotion")
+_MEANING: Final = _nearest("embedding", "$near", "$goal_embedding")
+
+_NOW: Final = _Time(
+    _RECORDS[:1], _NEW_RECORDS[:1], _EMOTION[:1], _MEANING[:1], "LINK", visible("j"),
+    f"WITH hop, e, j AS m WHERE {visible('m')}",
+)  # fmt: skip
+_THEN: Final = _Time(
+    _RECORDS, _NEW_RECORDS, _EMOTION, _MEANING, "LINK|PAST_LINK", "j.id IS NOT NULL",
+    f"OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion) WHERE {visible('p')} "
+    f"WITH hop, e, j, collect(p) AS past "
+    f"UNWIND (past + CASE WHEN {visible('j')} THEN [j] ELSE [] END) AS m "
+    f"WITH hop, e, m WHERE {felt('m')}",
+)  # fmt: skip
+
+
+def _union(searches: tuple[str, ...], rest: str) -> str:
+    branches = " UNION ALL ".join(f"{search} {rest} RETURN s, i, score " for search in searches)
+    return f"CALL {{ {branches} }} WITH s, i, score "
+
+
+def _strongest(start: str, link: str, other: str, cap: str) -> str:
+    """The strongest links of each `start`, at most `cap`: one row a link again."""
+    return (
+        f"WITH {start}, {link}, {other} "
+        f"ORDER BY {link}.energy * {link}.confidence DESC, {link}.valid_at DESC, {link}.id "
+        f"WITH {start}, collect({link})[..{cap}] AS links, collect({other})[..{cap}] AS others "
+        f"UNWIND range(0, size(links) - 1) AS place "
+        f"WITH {start}, links[place] AS {link}, others[place] AS {other} "
+    )
+
+
+_STARTS: Final = (
+    "WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores "
+    "CALL { WITH starts, scores UNWIND range(0, size(starts) - 1) AS place "
+    "RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m "
+)
+
+_ROW: Final = f"}} RETURN hop, score, startNode(e).id, endNode(e).id, {link_columns('e')}, {node_columns('m')}"
+
+
+def _with_neighbours(time: _Time) -> str:
+    """The starts as rows, the first of them with their strongest links."""
+    return (
+        f"{_STARTS} UNION ALL WITH identities UNWIND identities[..$expanded] AS i WITH DISTINCT i "
+        f"MATCH (i)-[e:{time.link}]-(j:ConsciousnessNode) WHERE {visible('e')} AND {time.there} "
+        f"{_strongest('i', 'e', 'j', '$first_hop')} WITH 1 AS hop, e, j {time.record} AND {_BESIDE} "
+        f"RETURN hop, null AS score, e, m {_ROW}"
+    )
+
+
+_MEASURED: Final = (
+    "MATCH (s)-[:HAS_TRACE]->(t) WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score "
+)
+
+
+def _felt(time: _Time, searches: tuple[str, ...], measured: str = "") -> str:
+    order = "ORDER BY score, s.id, s.version LIMIT $limit"
+    return f"{_union(searches, measured + 'WHERE score <= $felt_far ')} {order} {_with_neighbours(time)}"
+
+
+def _like_in_energy(time: _Time) -> str:
+    return (
+        _union(time.records, "WITH s, i, abs(s.energy - $energy) AS score ")
+        + f"ORDER BY score, s.energy DESC, s.id, s.version LIMIT $limit {_with_neighbours(time)}"
+    )
+
+
+_UNDER_THE_GOAL: Final = (
+    "WITH s.goal AS stored, collect(s) AS records, collect(i) AS places "
+    "WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal "
+    "WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal "
+    "OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words "
+    "UNWIND range(0, size(records) - 1) AS place WITH records[place] AS s, places[place] AS i, 2.0 AS score "
+)
+"""The same goal, one within the other, or words in common; they come with a space around. Distance 2: by words.
+
+By distinct goals: a citizen has few, and each is compared once.
+"""
+
+
+def _under_goal(time: _Time, *, meant: bool = True) -> str:
+    by_words = [f"{search} {_UNDER_THE_GOAL} RETURN s, i, score " for search in time.records]
+    near = time.near_in_meaning if meant else ()
+    by_meaning = [f"{search} WHERE score <= $far RETURN s, i, score " for search in near]
+    return f"CALL {{ {'UNION ALL '.join(by_words + by_meaning)} }} WITH s, i, min(score) AS score "
+
+
+def _unresolved(time: _Time, *, meant: bool = True) -> str:
+    order = "ORDER BY s.energy DESC, score, s.id, s.version LIMIT $limit"
+    return f"{_under_goal(time, meant=meant)} {order} {_with_neighbours(time)}"
+
+
+def _doing(time: _Time) -> str:
+    weight = "s.energy * (1.0 / (1.0 + (1.0 * $moment - s.valid_at) / $window))"
+    return (
+        _union(time.records, f"WITH s, i, {weight} AS score ")
+        + f"ORDER BY score DESC, s.id, s.version LIMIT $limit {_with_neighbours(time)}"
+    )
+
+
+_BLOCKED_ONCE: Final = (
+    "MATCH (i)-[:HAD]->(p:PastVersion) WHERE p.resolution_state = 'blocked' "
+    "AND p.created_at < $known_to AND p.valid_at < $valid_to "
+)
+
+
+def _resolving(time: _Time, link: str, other: str) -> str:
+    return (
+        f"MATCH (i)-[{link}:{time.link}]->({other}:ConsciousnessNode) WHERE {link}.relation_type = 'RESOLVED_BY' "
+        f"AND {link}.resolution_state = 'resolved' AND {visible(link)} "
+    )
+
+
+def _resolved(time: _Time, starts: str, order: str) -> str:
+    """Blockages that were resolved and felt like now, with what resolved them and the steps within two hops."""
+    return (
+        f"{starts} {_resolving(time, 'e', 'r')} WITH s, i, score, count(e) AS ways "
+        f"OPTIONAL {_BLOCKED_ONCE} WITH s, i, score, collect(p) AS once "
+        "UNWIND (once + [s]) AS f MATCH (f)-[:HAS_TRACE]->(t) "
+        "WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart "
+        f"WHERE apart <= $felt_far WITH s, i, score, apart ORDER BY {order}, s.id, s.version LIMIT $patterns "
+        f"{_STARTS} "
+        f"UNION ALL WITH identities UNWIND identities AS i WITH DISTINCT i {_BLOCKED_ONCE} "
+        "RETURN -1 AS hop, null AS score, null AS e, p AS m "
+        f"UNION ALL WITH identities UNWIND identities AS i WITH DISTINCT i {_resolving(time, 'e', 'j')} "
+        f"{_strongest('i', 'e', 'j', '$first_hop')} WITH 1 AS hop, e, j {time.record} "
+        "RETURN hop, null AS score, e, m "
+        f"UNION ALL WITH identities UNWIND identities AS i WITH DISTINCT i {_steps(time)} "
+        f"UNION ALL WITH identities UNWIND identities AS i WITH DISTINCT i {_second_steps(time)} {_ROW}"
+    )
+
+
+def _from_resolutions(time: _Time) -> str:
+    """Each resolution once, whatever it resolved, unless it is a crowd of its own."""
+    return f"{_resolving(time, 'x', 'r')} WITH DISTINCT r {_uncrowded(time, 'r', 'r', CROWD)} "
+
+
+def _uncrowded(time: _Time, name: str, carried: str, limit: int) -> str:
+    """Keeps the rows whose memory `name` has fewer than `limit` links."""
+    return (uncrowded_now if time is _NOW else uncrowded_then)(name, carried, limit)
+
+
+def _onward(link: str, other: str) -> str:
+    """Not back to something else that was resolved by the same."""
+    return f"NOT ({link}.relation_type = 'RESOLVED_BY' AND startNode({link}).id = {other}.id)"
+
+
+def _steps(time: _Time) -> str:
+    return (
+        f"{_from_resolutions(time)} MATCH (r)-[e:{time.link}]-(j:ConsciousnessNode) "
+        f"WHERE {visible('e')} AND {time.there} AND j.node_type {_STEP} AND {_onward('e', 'j')} "
+        f"{_strongest('r', 'e', 'j', '$first_hop')} WITH 2 AS hop, e, j {time.record} "
+        "RETURN hop, null AS score, e, m "
+    )
+
+
+def _second_steps(time: _Time) -> str:
+    """The steps two hops from a resolution, not by way of hubs, each with the memory between: two rows a step."""
+    between = visible("b") if time is _NOW else "b.id IS NOT NULL"
+    return (
+        f"{_from_resolutions(time)} MATCH (r)-[y:{time.link}]-(b:ConsciousnessNode) "
+        f"WHERE {visible('y')} AND {between} AND {_onward('y', 'b')} "
+        f"{_uncrowded(time, 'b', 'r, y, b', HUB)} "
+        f"{_strongest('r', 'y', 'b', '$first_hop')} "
+        f"MATCH (b)-[e:{time.link}]-(j:ConsciousnessNode) "
+        f"WHERE {visible('e')} AND {time.there} AND j.id <> r.id AND j.node_type {_STEP} "
+        "WITH y, b, e, j ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id "
+        "WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others "
+        "UNWIND range(0, size(links) - 1) AS place UNWIND [[2, y, b], [3, links[place], others[place]]] AS row "
+        f"WITH row[0] AS hop, row[1] AS e, row[2] AS j {time.record} RETURN hop, null AS score, e, m "
+    )
+
+
+class Waking(NamedTuple):
+    """The texts of one way to look at time, by what they are for.
+
+    By likeness of emotion: `felt` scans what stands as asked, `felt_new` the newest, `felt_near` asks the index.
+    `unresolved` goes by goal, `like_in_energy` is its stand-in without one. `resolved_by_goal` and
+    `resolved_alike` bring whole resolution patterns, by discovery energy and by likeness of emotion. What goes
+    by words asks no embedding.
+    """
+
+    felt: Query
+    felt_new: Query
+    felt_near: Query
+    unresolved: Query
+    unresolved_by_words: Query
+    like_in_energy: Query
+    doing: Query
+    resolved_by_goal: Query
+    resolved_by_words: Query
+    resolved_by_impact: Query
+    resolved_alike: Query
+
+
+def _texts(name: str, time: _Time) -> Waking:
+    everything = _union(time.records, "WITH s, i, 2.0 AS score ")
+    impact = "coalesce(s.discovery_energy, 0.5) DESC"
+    return Waking(
+        Query(f"felt_{name}", _felt(time, time.records, _MEASURED)),
+        Query(f"felt_new_{name}", _felt(time, time.new_records, _MEASURED)),
+        Query(f"felt_near_{name}", _felt(time, time.near_in_emotion)),
+        Query(f"unresolved_{name}", _unresolved(time)),
+        Query(f"unresolved_by_words_{name}", _unresolved(time, meant=False)),
+        Query(f"like_in_energy_{name}", _like_in_energy(time)),
+        Query(f"doing_{name}", _doing(time)),
+        Query(f"resolved_by_goal_{name}", _resolved(time, _under_goal(time), impact)),
+        Query(f"resolved_by_words_{name}", _resolved(time, _under_goal(time, meant=False), impact)),
+        Query(f"resolved_by_impact_{name}", _resolved(time, everything, impact)),
+        Query(f"resolved_alike_{name}", _resolved(time, everything, "apart")),
+    )
+
+
+NOW: Final = _texts("now", _NOW)
+THEN: Final = _texts("then", _THEN)

@@ -1,0 +1,1 @@
+"""A graph's life: its name, schema, indexes and migrations."""

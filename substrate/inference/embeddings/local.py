@@ -1,0 +1,103 @@
+"""The default model: all-MiniLM-L6-v2 on ONNX Runtime, with no network and no key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from weakref import WeakValueDictionary
+
+import numpy as np
+import onnxruntime
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.bridge.pydantic import PrivateAttr
+from tokenizers import Tokenizer
+
+from schemas.errors import Fault
+from substrate.inference.embeddings.embedder import Embedder, Source
+from substrate.inference.minilm import weights
+from substrate.inference.minilm.model_file import onnx_file
+
+if TYPE_CHECKING:
+    from schemas.settings import EmbeddingSettings
+    from substrate.inference.minilm.graph import Precision
+
+MODEL: Final = "all-MiniLM-L6-v2"
+DIMENSION: Final = 384
+MAX_TOKENS: Final = 256
+# In prose 256 tokens are some 1,200 characters; the rest of a huge text need not even be tokenised.
+MAX_CHARACTERS: Final = 16_384
+# Texts between two moments at which a waiting query may go first; about 30 ms of work.
+BATCH: Final = 8
+
+# Chosen by recall. On 381 questions of LoCoMo, plain cosine: fp32 finds 0.471 of the evidence among the first
+# ten, this int8 0.476 (difference 0.005 +- 0.005, so none), with 97 % of the same ten turns and a mean cosine
+# of 0.9994; a short query takes 1.2 ms instead of 3.0, and a second is enough for 520 short texts instead of
+# 245. Plain dynamic int8, with one scale for all activations, is faster still (0.8 ms) but keeps only 87 % of
+# the ten and a mean cosine of 0.993.
+PRECISION: Final[Precision] = "int8"
+
+
+class LocalMiniLM(BaseEmbedding):
+    """all-MiniLM-L6-v2: texts to unit vectors of 384 numbers, on one thread.
+
+    A text is read up to its 256th token, the limit of the model; what follows has no influence. Texts are run
+    one at a time, so memory does not grow with the batch. The SHA-256 of the tokenizer is checked at each
+    opening, that of the weights when the cached ONNX file is made.
+    """
+
+    _session: onnxruntime.InferenceSession = PrivateAttr()
+    _tokenizer: Tokenizer = PrivateAttr()
+
+    def __init__(self, cache: Path, precision: Precision = PRECISION) -> None:
+        """Load the model, or make its ONNX file in `cache`. Fault when files are missing or altered."""
+        super().__init__(model_name=MODEL, embed_batch_size=BATCH)
+        self._tokenizer = _tokenizer()
+        self._session = _session(onnx_file(cache, precision))
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        tokens = self._tokenizer.encode(text[:MAX_CHARACTERS]).ids
+        vectors = self._session.run(None, {"ids": np.array([tokens], np.int32)})[0]
+        vector: list[float] = vectors[0].tolist()
+        return vector
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return self._get_text_embedding(query)
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return self._get_text_embedding(query)
+
+
+_open_models: Final[WeakValueDictionary[Path, LocalMiniLM]] = WeakValueDictionary()
+
+
+def opened(settings: EmbeddingSettings) -> Embedder:
+    """The embedder of the local model, its ONNX file kept in `settings.cache`. Errors as `LocalMiniLM`.
+
+    As long as one embedder of a process holds the model, the others share it: it takes some 80 MB.
+    """
+    source = Source(provider="this package", model=MODEL, dimension=DIMENSION)
+    model = _open_models.get(settings.cache)
+    if model is None:
+        model = _open_models[settings.cache] = LocalMiniLM(settings.cache)
+    return Embedder(model, source)
+
+
+def _tokenizer() -> Tokenizer:
+    tokenizer = Tokenizer.from_file(str(weights.tokenizer()))
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(MAX_TOKENS)
+    return tokenizer
+
+
+def _session(model: bytes) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.enable_cpu_mem_arena = False  # the arena would keep the peak of the longest text for ever
+    try:
+        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    except Exception as exc:  # its errors share no other base
+        raise Fault(
+            "ONNX Runtime cannot load the local embedding model.",
+            remedy="Update onnxruntime, or choose another model with SUBSTRATE_EMBEDDING.",
+        ) from exc

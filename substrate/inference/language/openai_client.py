@@ -1,0 +1,51 @@
+"""OpenAI's language models, or any server that speaks its API at OPENAI_BASE_URL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from llama_index.llms.openai_like import OpenAILike  # type: ignore[import-untyped]
+from openai import DefaultAsyncHttpxClient
+from openai.resources.chat import AsyncCompletions  # noqa: F401  else the first question waits while it loads
+
+from substrate.inference import openai_api
+from substrate.inference.language.chat import chat
+from substrate.inference.language.model import LanguageModel, Message
+
+if TYPE_CHECKING:
+    from llama_index.core.base.llms.types import ChatResponse
+
+    from schemas.settings import LanguageModelSettings
+
+DEFAULT_MODEL: Final = "gpt-4.1-mini"
+REQUEST_SECONDS: Final = 60.0
+CONTEXT_WINDOW: Final = 128_000
+
+
+def opened(settings: LanguageModelSettings, model: str) -> LanguageModel:
+    """An OpenAI model; an empty `model` means gpt-4.1-mini.
+
+    Errors: InvalidRequest when there is no key.
+    """
+    key = openai_api.text_of(settings.openai_api_key, "language", "SUBSTRATE_LLM=none")
+    address = settings.openai_base_url or openai_api.OFFICIAL
+    client = DefaultAsyncHttpxClient()
+    name = model or DEFAULT_MODEL
+    port = OpenAILike(
+        model=name,
+        api_key=key,
+        api_base=address,
+        is_chat_model=True,
+        context_window=CONTEXT_WINDOW,
+        temperature=0.0,
+        max_retries=openai_api.RETRIES,
+        timeout=REQUEST_SECONDS,
+        async_http_client=client,
+    )
+
+    async def send(messages: Sequence[Message]) -> ChatResponse:
+        response: ChatResponse = await port.achat(chat(messages))
+        return response
+
+    return LanguageModel(name, openai_api.provider(address), send, client.aclose)

@@ -1,0 +1,110 @@
+"""The ONNX file of the local model: made once and sealed; carried by a wheel, or kept in the cache directory.
+
+The file ends with the SHA-256 (hex) of the recipe and of all bytes before it, as the last metadata entry, so
+that it is still an ONNX file. A file that is cut, altered or of another recipe does not match its seal and is
+made anew. Writers finish a file of their own and rename it: of two at once, the last one wins, and a reader
+never sees half a file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from importlib import import_module
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING, Final
+
+from schemas.errors import Fault
+from substrate.inference.minilm.weights import CARRIED, REMEDY, WEIGHTS_SHA256, installed
+
+if TYPE_CHECKING:
+    from substrate.inference.minilm.graph import Precision
+
+# Raise it with every change of the graph, or files made by older code would be used for newer code.
+RECIPE: Final = 1
+SEAL: Final = 64
+
+
+def onnx_file(cache: Path, precision: Precision) -> bytes:
+    """The serialised model: that which is carried, else the file in `cache` when it is whole, else made anew.
+
+    The SHA-256 of the weights is checked when the file is made and is part of its name and seal; afterwards
+    the weights are not opened.
+    Errors: Fault when what is carried is damaged, the weights are missing or not the official ones, or `cache`
+    cannot be written.
+    """
+    name = file_name(precision)
+    if (CARRIED / name).exists():
+        return _carried(CARRIED / name)
+    path = cache / name
+    try:
+        model = path.read_bytes()
+    except FileNotFoundError:
+        model = b""
+    except OSError as exc:
+        raise _unusable(cache) from exc
+    if _is_whole(model, name):
+        return model
+    model = made(installed().weights, precision)
+    _write(path, model)
+    return model
+
+
+def _carried(path: Path) -> bytes:
+    model = path.read_bytes()
+    if not _is_whole(model, path.name):
+        raise Fault("The embedding model that this installation carries is damaged.", remedy=REMEDY)
+    return model
+
+
+def _is_whole(model: bytes, name: str) -> bool:
+    return model[-SEAL:] == _seal(model[:-SEAL], name)
+
+
+def file_name(precision: Precision) -> str:
+    """Name of the cached file: the recipe, the precision and the beginning of the weights' SHA-256."""
+    return f"all-MiniLM-L6-v2-{precision}-recipe{RECIPE}-{WEIGHTS_SHA256[:12]}.onnx"
+
+
+def made(weights: Path, precision: Precision) -> bytes:
+    """The sealed model, made of the official weights at this path. Fault when they are not official."""
+    # Imported only here: what makes the file would stay in the memory of every serving process.
+    graph = import_module("substrate.inference.minilm.graph")
+    recipe = file_name(precision)
+    with import_module("substrate.inference.minilm.tensors").weights(weights) as tensors:
+        model = graph.build(tensors, precision)
+    for key, value in (("weights", WEIGHTS_SHA256), ("recipe", recipe), ("seal", "0" * SEAL)):
+        model.metadata_props.add(key=key, value=value)
+    body: bytes = model.SerializeToString()[:-SEAL]
+    return body + _seal(body, recipe)
+
+
+def _seal(body: bytes, recipe: str) -> bytes:
+    digest = hashlib.sha256(recipe.encode())
+    digest.update(body)
+    return digest.hexdigest().encode()
+
+
+def _write(path: Path, model: bytes) -> None:
+    temporary: Path | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile(dir=path.parent, prefix=path.stem, suffix=".part", delete=False) as file:
+            temporary = Path(file.name)
+            file.write(model)
+            file.flush()
+            os.fchmod(file.fileno(), 0o644)  # public data; another user may share the directory
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as exc:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+        raise _unusable(path.parent) from exc
+
+
+def _unusable(cache: Path) -> Fault:
+    return Fault(
+        f"The embedding model cannot be kept in {cache}.",
+        remedy="Make that directory writable, or name another with SUBSTRATE_CACHE.",
+    )

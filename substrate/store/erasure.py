@@ -1,0 +1,184 @@
+"""Removing memories for good, in shares that hold nobody up for long, and the marks that stay of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from hashlib import blake2b
+from itertools import batched
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from substrate.connection.pool import Connection, GraphMissing, Row, parameters
+from substrate.cypher import erasing as cypher
+from substrate.cypher.query import TRACE_LABELS, Query
+from substrate.cypher.transfer import STATE_LABELS
+from substrate.engine.append_log import delete_graph
+from substrate.graphs.indexes import NOTHING
+from substrate.store.archive import drafts, held
+
+MEMORIES_A_SHARE: Final = 20
+RECORDS_A_SHARE: Final = 25
+"""Each with two indexed vectors, which cost some milliseconds to take out."""
+LINKS_A_SHARE: Final = 500
+ROWS_A_PAGE: Final = 200
+PAST_RECORDS_A_PAGE: Final = 10_000
+MARKS: Final = "substrate:erasures"
+"""A hash of the engine: digest of graph and command id → when. Nothing of what was erased, nor whose it was."""
+
+
+class Mark(NamedTuple):
+    """What is kept of an erasure. `log_rewritten` is None while it is not finished."""
+
+    at: int
+    log_rewritten: bool | None = None
+
+
+def mark_name(graph: str, command_id: str) -> str:
+    """Under which name the mark of a command on the graph is kept."""
+    return blake2b(f"{graph}\n{command_id}".encode(), digest_size=16).hexdigest()
+
+
+async def mark(connection: Connection, graph: str, command_id: str) -> Mark | None:
+    """What is kept of a command on the graph; None when it was never carried out."""
+    return await mark_of(connection, mark_name(graph, command_id))
+
+
+async def mark_of(connection: Connection, name: str) -> Mark | None:
+    """The mark of this name."""
+    kept = await connection.command("HGET", MARKS, name)
+    return Mark(**orjson.loads(kept)) if kept else None
+
+
+def mark_said(kept: Mark) -> str:
+    """The mark as the engine keeps it."""
+    return orjson.dumps(kept._asdict()).decode()
+
+
+async def set_mark(connection: Connection, graph: str, command_id: str, kept: Mark) -> None:
+    """Keep that the command was begun, or finished."""
+    await connection.command("HSET", MARKS, mark_name(graph, command_id), mark_said(kept))
+
+
+async def present(connection: Connection, graph: str, ids: Sequence[str]) -> list[str]:
+    """Which of the ids are memories of the graph."""
+    return [row[0] for row in await connection.read(graph, cypher.PRESENT, parameters({"ids": list(ids)}))]
+
+
+async def memories(connection: Connection, graph: str, ids: Sequence[str]) -> Counter[str]:
+    """Remove memories with all that hangs on them; how much of each kind. Safe to repeat."""
+    removed: Counter[str] = Counter()
+    for some in batched(ids, MEMORIES_A_SHARE):
+        while share := await present(connection, graph, some):
+            removed += await _share(connection, graph, share)
+    return removed
+
+
+async def _share(connection: Connection, graph: str, ids: list[str]) -> Counter[str]:
+    removed: Counter[str] = Counter()
+    of_links = parameters({"ids": ids, "rows": LINKS_A_SHARE})
+    while links := [row[0] for row in await connection.read(graph, cypher.LINKS_OF, of_links)]:
+        removed += await _links(connection, graph, ids, links)
+    of_records = {"ids": ids, "rows": RECORDS_A_SHARE}
+    while (row := await _one(connection, graph, cypher.ERASE_RECORDS, of_records))[0]:
+        removed += Counter(records=row[0], traces=row[1])
+    removed["receipts"] += await receipts(connection, graph, ids, [])
+    row = await _one(connection, graph, cypher.ERASE_MEMORIES, {"ids": ids})
+    return removed + Counter(memories=row[0], traces=row[1])
+
+
+async def _links(connection: Connection, graph: str, ids: list[str], links: list[str]) -> Counter[str]:
+    """Remove links of memories, their receipts first: a repeated erasure would not find their ids again."""
+    gone = await receipts(connection, graph, links, [])
+    row = await _one(connection, graph, cypher.ERASE_LINKS, {"ids": ids, "links": links})
+    return Counter(links=row[0], past_links=row[1], receipts=gone)
+
+
+async def receipts(connection: Connection, graph: str, ids: Sequence[str], commands: Sequence[str]) -> int:
+    """Remove the receipts of commands on these memories or links, and of these commands."""
+    values = {"ids": list(ids), "commands": list(commands)}
+    return int((await _one(connection, graph, cypher.ERASE_RECEIPTS, values))[0])
+
+
+async def bare_tags(connection: Connection, graph: str) -> set[str]:
+    """Names of the tags that no memory has now; a past record may still bear them."""
+    return {row[0] for row in await connection.read(graph, cypher.BARE_TAGS, NOTHING)}
+
+
+async def past_tags(connection: Connection, graph: str) -> AsyncIterator[tuple[str | None, str | None]]:
+    """The tags and the buckets that past records bear, as they are stored."""
+    values = {"rows": PAST_RECORDS_A_PAGE, "after": -1}
+    while page := await connection.read(graph, cypher.PAST_TAGS, parameters(values)):
+        values["after"] = max(row[0] for row in page)
+        for _, tags_said, buckets_said in page:
+            yield tags_said, buckets_said
+
+
+async def tags(connection: Connection, graph: str, names: Collection[str]) -> int:
+    """Remove the tags of these names that no memory has; how many."""
+    row = await _one(connection, graph, cypher.ERASE_BARE_TAGS, {"names": sorted(names)})
+    return int(row[0])
+
+
+async def of_episode(connection: Connection, graph: str, episode_id: str) -> list[str]:
+    """Ids of the next memories of an episode; empty when none is left."""
+    values = {"episode": episode_id, "rows": ROWS_A_PAGE}
+    return [row[0] for row in await connection.read(graph, cypher.OF_EPISODE, parameters(values))]
+
+
+async def rest_of_episode(
+    connection: Connection, graph: str, episode_id: str, ingestion: str
+) -> tuple[Counter[str], list[str]]:
+    """Remove the links of an episode between other memories; give the ids of those that only it knew.
+
+    `ingestion`: the id of the command that brought the episode in.
+    """
+    removed: Counter[str] = Counter()
+    lone: list[str] = []
+    values = {"episode": episode_id, "ingestion": ingestion, "rows": ROWS_A_PAGE}
+    after = -1
+    while page := await connection.read(graph, cypher.REST_OF_EPISODE, parameters({**values, "after": after})):
+        after = max(row[0] for row in page)
+        lone += [row[1] for row in page if row[3] == "true"]
+        linked = [row[1] for row in page if row[2]]
+        header = parameters({"ids": linked, "episode": episode_id, "rows": LINKS_A_SHARE})
+        while links := [row[0] for row in await connection.read(graph, cypher.LINKS_OF_EPISODE, header)]:
+            removed += await _links(connection, graph, linked, links)
+    return removed, lone
+
+
+async def whole_graph(connection: Connection, graph: str, delete: Callable[[], Awaitable[None]]) -> Counter[str]:
+    """Remove a graph, by `delete`, and its unfinished imports; how much of each kind it held."""
+    for draft in await drafts(connection, graph):
+        await delete_graph(connection, draft)
+    try:
+        labels, types = await held(connection, graph)
+    except GraphMissing:
+        return Counter()
+    await delete()
+    return Counter(
+        memories=labels.get("ConsciousnessNode", 0),
+        records=labels.get("PastVersion", 0),
+        traces=sum(labels.get(label, 0) for label in TRACE_LABELS),
+        links=types.get("LINK", 0),
+        past_links=types.get("PAST_LINK", 0),
+        tags=labels.get("Tag", 0),
+        receipts=labels.get("Receipt", 0),
+        states=sum(labels.get(label, 0) for label in STATE_LABELS),
+    )
+
+
+async def forget_queries(connection: Connection, graph: str) -> None:
+    """Remove what the engine itself keeps of past queries: its telemetry and its lists of slow ones."""
+    await connection.command("DEL", f"telemetry{{{graph}}}")
+    await connection.command("SLOWLOG", "RESET")
+    try:
+        await connection.command("GRAPH.SLOWLOG", graph, "RESET")
+    except GraphMissing:
+        return
+
+
+async def _one(connection: Connection, graph: str, query: Query, values: Mapping[str, Any]) -> Row:
+    [row] = await connection.write(graph, query, parameters(values))
+    return row
