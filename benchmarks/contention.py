@@ -30,7 +30,7 @@ from orchestration import insertion
 from schemas.commands import Remember, Supersede, WriteReceipt
 from schemas.memory import ConsciousnessNode, Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import reader, rows
 
 CITIZEN, MEMORY = "contended", "memory"

@@ -35,7 +35,7 @@ from schemas.memory import Level
 from substrate.connection.pool import Connection
 from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.unix_socket import socket_of
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 
 MODES: Final = ("engine", "service", "both", "cut", "disk")
 WRITERS: Final = 8

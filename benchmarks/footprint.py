@@ -12,7 +12,7 @@ from orchestration.writing import records
 from schemas.commands import Relate, Remember
 from schemas.memory import Level
 from schemas.temporal import Instant
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import writer
 
 CITIZEN = "footprint"

@@ -38,10 +38,11 @@ from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import END_OF_TIME, Instant, TemporalMode, to_datetime
-from substrate.connection.pool import Connection, parameters
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection
 from substrate.cypher.query import Query
 from substrate.engine.unix_socket import socket_of
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 
 WITHOUT, WITH = "without", "with"
 CHANGES = 10

@@ -10,7 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from benchmarks.writers import Account
 from schemas.temporal import END_OF_TIME
-from substrate.connection.pool import Connection, parameters
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection
 from substrate.cypher.query import Query
 
 PROBES: Final = 8

@@ -29,7 +29,7 @@ from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.upkeep import SweepReport, SweepRequest
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 
 LEVELS = (Level.N1,)
 type Figures = dict[str, Any]

@@ -12,7 +12,7 @@ from orchestration.writing import records
 from schemas.commands import Relate, Remember
 from schemas.memory import Level, Source
 from schemas.temporal import Instant, to_datetime
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import writer
 
 LETTERS = "abcdefghiklmnoprstuvw"

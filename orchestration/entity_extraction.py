@@ -25,7 +25,9 @@ from orchestration.question.lexicon import (
 from schemas.errors import Fault, StoreTimeout
 from schemas.language_model import ModelCall
 from schemas.memory import Level
-from substrate.connection.pool import Connection, GraphMissing, Row, parameters
+from substrate.connection.errors import GraphMissing
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection, Row
 from substrate.cypher.query import Query
 from substrate.cypher.search import LEXICON_NOW, LEXICON_THEN
 from substrate.inference.language.model import Question

@@ -19,7 +19,7 @@ from orchestration.writing.receipts import Refusal
 from schemas.commands import ChangeCommand, Command, Relate, Remember, WriteReceipt
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME, Instant
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import reader, writer
 from substrate.store.rows import record, record_of_link
 

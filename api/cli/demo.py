@@ -29,7 +29,7 @@ from schemas.memory import ConsciousnessNode
 from schemas.settings import EmbeddingSettings, Settings
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import TemporalMode
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import reader, rows
 
 ASKED_AGAIN: Final = "Why do we no longer filter by time inside the vector search?"

@@ -21,7 +21,7 @@ from schemas.errors import InvalidRequest, NotFound
 from schemas.memory import Level
 from schemas.settings import Settings
 from schemas.temporal import Moment, to_instant
-from substrate.graphs.registry import origin_of
+from substrate.graphs.names import origin_of
 
 OPTIONS = {"citizen_id": "--citizen", "level": "--level", "known_at": "--known-at"}
 

@@ -34,7 +34,7 @@ from schemas.settings import (
 )
 from schemas.temporal import Instant, check_digits
 from substrate.engine.loading import Loading
-from substrate.graphs.registry import CITIZEN_PREFIX, graph_name
+from substrate.graphs.names import CITIZEN_PREFIX, graph_name
 
 run = stopping.run
 

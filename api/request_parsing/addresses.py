@@ -16,7 +16,7 @@ from schemas.errors import NotFound
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.temporal import Instant, Moment, Scope, to_instant
 from schemas.unreadable import REMEDY
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import records
 
 type Row = Sequence[Any]

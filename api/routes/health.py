@@ -14,7 +14,7 @@ from api.security.middleware import caller_if_any
 from api.security.permissions import PUBLIC, Caller, needs
 from schemas.errors import StoreDamaged, Unavailable
 from schemas.responses import Alive, Ready
-from substrate.connection.pool import GraphMissing
+from substrate.connection.errors import GraphMissing
 from substrate.engine import checksums, disk_space
 from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.process import REMEDY_DAMAGE

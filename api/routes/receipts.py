@@ -15,7 +15,7 @@ from schemas.base import Identifier
 from schemas.commands import WriteReceipt
 from schemas.errors import NotFound
 from schemas.memory import Level
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import erasure, reader
 
 router = APIRouter(prefix="/v1/receipts", tags=["receipts"], route_class=StrictRoute)

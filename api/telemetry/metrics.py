@@ -19,9 +19,9 @@ from api.runtime.runtime import Runtime
 from schemas.commands import WriteReceipt
 from schemas.errors import SubstrateError
 from schemas.stream import ConsciousnessStream
-from substrate.connection.pool import GraphMissing
+from substrate.connection.errors import GraphMissing
 from substrate.engine.disk_space import free_at
-from substrate.graphs.registry import origin_of
+from substrate.graphs.names import origin_of
 from substrate.store import sizes
 
 SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.035, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.8, 1, 2.5, 5, 10)

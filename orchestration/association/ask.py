@@ -26,7 +26,7 @@ from schemas.memory import Level
 from schemas.plurality import Plurality
 from schemas.temporal import Instant, Scope, to_instant
 from schemas.unreadable import left_out
-from substrate.connection.pool import parameters
+from substrate.connection.parameters import parameters
 from substrate.cypher import association as cypher
 from substrate.text import query_words, stem
 

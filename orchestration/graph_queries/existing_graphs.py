@@ -12,7 +12,7 @@ from orchestration.dependencies import Deps
 from schemas.errors import Fault, StoreTimeout
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME, Instant, Scope
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import reader
 
 NO_EMBEDDER = "no embedder is configured: memories are found by words, names and links"

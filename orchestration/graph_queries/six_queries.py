@@ -21,7 +21,9 @@ from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.stream import QueryTiming
 from schemas.temporal import Instant, Scope, TemporalMode
-from substrate.connection.pool import Connection, GraphMissing, Row, parameters
+from substrate.connection.errors import GraphMissing
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection, Row
 from substrate.cypher import search as cypher
 from substrate.cypher.filters import Narrow, filter_values
 from substrate.cypher.query import Query

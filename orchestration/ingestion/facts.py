@@ -27,7 +27,7 @@ from schemas.errors import InvalidRequest
 from schemas.language_model import FactsReport, ModelCall, Supersession
 from schemas.memory import Level, ResolutionState, Source
 from schemas.temporal import Instant, to_datetime, to_instant
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.inference.language.model import LanguageModel, Question
 from substrate.store import reader
 from substrate.store.vocabulary import Vocabulary, held_out, read_vocabulary

@@ -20,7 +20,7 @@ from schemas.commands import Command, Relate, Remember, Writer, WriteReceipt
 from schemas.memory import Source
 from schemas.responses import IngestReport
 from schemas.temporal import Instant
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import reader, writer
 
 type Progress = Callable[[int, int], None]

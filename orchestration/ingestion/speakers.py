@@ -14,7 +14,7 @@ from orchestration.ingestion.formats.parsed import Ingestible
 from schemas.commands import Correct, Remember, WriteReceipt
 from schemas.memory import Level, Source
 from schemas.temporal import Instant, long_date, to_instant
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import reader
 
 TRIES: Final = 8

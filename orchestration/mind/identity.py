@@ -13,7 +13,8 @@ from schemas.identity import AttachedRule, Identity, IdentityEntity, WhoIs
 from schemas.memory import Level
 from schemas.paging import cursor_of, parts_of
 from schemas.temporal import END_OF_TIME, Instant, Scope, to_datetime
-from substrate.connection.pool import Row, parameters
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Row
 from substrate.cypher.identity import IDENTITY_NOW, IDENTITY_THEN
 from substrate.store import records
 

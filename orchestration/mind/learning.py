@@ -13,7 +13,7 @@ from schemas.memory import ConsciousnessNode, Level
 from schemas.paging import MOST, cursor_of, parts_of
 from schemas.stream_parts import TemporalDissonance
 from schemas.temporal import Instant, to_datetime, to_instant
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import learning, records
 from substrate.store.learning import Closing, Place
 from substrate.store.rows import node

@@ -25,7 +25,7 @@ from schemas.paging import Paged, cursor_of, parts_of
 from schemas.stream import ConsciousnessStream, EnergyFeedback
 from schemas.temporal import Instant, Period, Scope, open_end, to_datetime, to_instant
 from substrate.bitemporal import Record
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import rows, states
 from substrate.store.states import Content
 

@@ -9,7 +9,8 @@ from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import Where
 from schemas.memory import Level
 from schemas.temporal import Scope
-from substrate.connection.pool import Row, parameters
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Row
 from substrate.cypher.resonance import ENOUGH, NEWEST, PLACE_THEN, RESOLVE
 from substrate.text import name_key
 

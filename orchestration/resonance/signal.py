@@ -28,7 +28,7 @@ from schemas.errors import Unavailable
 from schemas.memory import Level
 from schemas.temporal import Scope
 from schemas.wave_signal import Channel, Relation, Resonate, SentSignal
-from substrate.connection.pool import parameters
+from substrate.connection.parameters import parameters
 from substrate.cypher.resonance import SURROUNDINGS_NOW, SURROUNDINGS_THEN
 from substrate.cypher.search import DOCUMENT_CAP
 from substrate.emotions import NEGATIVE, POSITIVE, VOCABULARY, normal_emotion, normal_emotions

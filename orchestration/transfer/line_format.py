@@ -9,7 +9,7 @@ import orjson
 
 from schemas.memory import Level
 from substrate.cypher.transfer import PAST_STATE
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 
 FORMAT: Final = "substrate-export"
 VERSION: Final = 1

@@ -24,7 +24,7 @@ from schemas.upkeep import (
     ReviseLink,
 )
 from substrate.bitemporal import REPAIR_PREFIX, is_open
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import reader, rows, upkeep
 
 NOBODY: Final = Writer()

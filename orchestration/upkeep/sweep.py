@@ -18,7 +18,8 @@ from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.temporal import Instant
 from schemas.upkeep import GraphCounts, SweepAnswer, SweepReport, SweepRequest
-from substrate.graphs.registry import graph_name, read_stamp
+from substrate.graphs.names import graph_name
+from substrate.graphs.registry import read_stamp
 from substrate.store import reader, upkeep
 from substrate.store.upkeep import MemoryRow, Part, RecordRow
 

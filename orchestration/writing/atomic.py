@@ -22,7 +22,7 @@ from schemas.commands import Command, Relate, Remember, WriteReceipt
 from schemas.errors import Conflict, InvalidRequest, Unavailable
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME, Instant, to_instant
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import reader, transactions
 from substrate.store.rows import Kept
 from substrate.store.transactions import COMMANDS_AT_MOST, Wanted, Writes

@@ -15,9 +15,11 @@ from schemas.commands import Erase, EraseEpisode, EraseMemory, ErasureReport, Re
 from schemas.errors import Conflict, NotFound
 from schemas.memory import Level
 from schemas.temporal import Instant, to_datetime
-from substrate.connection.pool import Connection, GraphMissing
+from substrate.connection.errors import GraphMissing
+from substrate.connection.pool import Connection
 from substrate.engine import append_log
-from substrate.graphs.registry import existing_graphs, graph_name
+from substrate.graphs.names import graph_name
+from substrate.graphs.registry import existing_graphs
 from substrate.store import erasure, unfinished_erasures
 from substrate.store.erasure import Mark
 from substrate.store.unfinished_erasures import Note, Target

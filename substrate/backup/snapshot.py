@@ -20,7 +20,8 @@ from typing import Final
 
 from schemas.backup import HeldGraph
 from schemas.errors import Fault, SubstrateError, Unavailable
-from substrate.connection.pool import Connection, GraphMissing
+from substrate.connection.errors import GraphMissing
+from substrate.connection.pool import Connection
 from substrate.engine.append_log import LEFT_SNAPSHOT, LIMIT_S, idle
 from substrate.graphs import indexes
 from substrate.graphs.registry import existing_graphs, read_stamp

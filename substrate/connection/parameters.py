@@ -1,4 +1,4 @@
-"""Values of the engine's compact form, which carries the type of each. Pure.
+"""How values travel: into a query as parameters, and out of it in the compact form that carries types. Pure.
 
 The plain form reads faster, but there a text `0.5` and the number 0.5 look the same; whatever is carried
 whole, without knowing its columns, is read in this form.
@@ -6,12 +6,57 @@ whole, without knowing its columns, is read in this form.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
+import orjson
+from falkordb.helpers import stringify_param_value
 
 from schemas.errors import Fault
+
+_INT64 = 2**63
+
+
+def parameters(values: Mapping[str, Any]) -> str:
+    """The parameter header of a query text.
+
+    Raises Fault for a value of any type but str, int (64 bit), finite float, bool, None, list and dict: the
+    driver would print others raw into the query.
+    """
+    return "CYPHER " + " ".join(f"{name}={_written(name, value)}" for name, value in values.items()) + " "
+
+
+def _written(name: str, value: Any) -> str:
+    kind = type(value)
+    if kind is list:
+        if value and all(type(item) is float and math.isfinite(item) for item in value):
+            return orjson.dumps(value).decode()  # an embedding: the driver writes each number in Python
+        return f"[{','.join([_written(name, item) for item in value])}]"
+    if kind is dict:
+        return f"{{{','.join([f'{_key(name, key)}:{_written(name, item)}' for key, item in value.items()])}}}"
+    if kind not in _SCALARS:
+        raise Fault(f"parameter {name} has the type {kind.__name__}, which may not enter a query")
+    if not _SCALARS[kind](value):
+        raise Fault(f"parameter {name} holds a value that cannot enter a query: {str(value)[:40]!r}")
+    return str(stringify_param_value(value))
+
+
+def _key(name: str, key: Any) -> str:
+    if type(key) is not str or not key or "`" in key or "\x00" in key:
+        raise Fault(f"parameter {name} holds a map whose key cannot enter a query: {str(key)[:40]!r}")
+    return f"`{key}`"
+
+
+_SCALARS: Final[Mapping[type, Callable[[Any], bool]]] = {
+    str: lambda text: "\x00" not in text,
+    float: math.isfinite,
+    int: lambda number: -_INT64 <= number < _INT64,
+    bool: lambda _: True,
+    type(None): lambda _: True,
+}
+"""The plain types that may travel, each with what it must fulfil."""
 
 
 def typed_row(row: Sequence[Any]) -> list[Any]:

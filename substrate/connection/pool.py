@@ -8,20 +8,17 @@ than typed values and needs no schema lookups.
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from typing import Any, Final
 
-import orjson
 import redis.asyncio as redis
-from falkordb.helpers import stringify_param_value
 from redis import exceptions as redis_errors
 
-from schemas.errors import Conflict, Fault, StoreTimeout, SubstrateError, Unavailable
 from schemas.temporal import Instant
+from substrate.connection.errors import ConnectionLost, GraphMissing, WritesPaused, translated
 from substrate.connection.parameters import typed_row
 from substrate.connection.turns import Company, Turns
 from substrate.cypher.query import Query
@@ -43,88 +40,10 @@ QUICK_S, QUICK_WRITE_S = 0.05, 0.005
 """So long a question, or a write, is followed by no rest: one memory takes 3 ms to write."""
 PAUSED_AT_MOST_S: Final = 3.0
 PAUSE_STEP_S: Final = 0.005
-_INT64 = 2**63
+
 _ADDING: Final = frozenset(
     ("GRAPH.QUERY", "GRAPH.CONSTRAINT", "HSET", "HSETNX", "INCR", "SET", "RENAMENX", "BGSAVE")
 )
-_REFUSES_WORK: Final = ("OOM", "NOREPLICAS", "MISCONF", "READONLY", "No connection available")
-
-
-class GraphMissing(Unavailable):
-    """The graph does not exist. Caught inside the store: to a reader such a graph is empty.
-
-    A caller sees it when the graph was erased while it was asked; asked again, the store knows that it is gone.
-    """
-
-
-class ConnectionLost(Unavailable):
-    """No answer came. What was sent may have been carried out, or not."""
-
-
-class WritesPaused(Unavailable):
-    """A write that had begun when a backup made writes wait: nothing of it was applied."""
-
-
-def parameters(values: Mapping[str, Any]) -> str:
-    """The parameter header of a query text.
-
-    Raises Fault for a value of any type but str, int (64 bit), finite float, bool, None, list and dict: the
-    driver would print others raw into the query.
-    """
-    return "CYPHER " + " ".join(f"{name}={_written(name, value)}" for name, value in values.items()) + " "
-
-
-def _written(name: str, value: Any) -> str:
-    kind = type(value)
-    if kind is list:
-        if value and all(type(item) is float and math.isfinite(item) for item in value):
-            return orjson.dumps(value).decode()  # an embedding: the driver writes each number in Python
-        return f"[{','.join([_written(name, item) for item in value])}]"
-    if kind is dict:
-        return f"{{{','.join([f'{_key(name, key)}:{_written(name, item)}' for key, item in value.items()])}}}"
-    if kind not in _SCALARS:
-        raise Fault(f"parameter {name} has the type {kind.__name__}, which may not enter a query")
-    if not _SCALARS[kind](value):
-        raise Fault(f"parameter {name} holds a value that cannot enter a query: {str(value)[:40]!r}")
-    return str(stringify_param_value(value))
-
-
-def _key(name: str, key: Any) -> str:
-    if type(key) is not str or not key or "`" in key or "\x00" in key:
-        raise Fault(f"parameter {name} holds a map whose key cannot enter a query: {str(key)[:40]!r}")
-    return f"`{key}`"
-
-
-_SCALARS: Final[Mapping[type, Callable[[Any], bool]]] = {
-    str: lambda text: "\x00" not in text,
-    float: math.isfinite,
-    int: lambda number: -_INT64 <= number < _INT64,
-    bool: lambda _: True,
-    type(None): lambda _: True,
-}
-"""The plain types that may travel, each with what it must fulfil."""
-
-
-def translated(error: Exception, query: str) -> SubstrateError:
-    """Our error for one of the driver's."""
-    text = str(error)
-    if isinstance(error, redis_errors.BusyLoadingError) or text.startswith("LOADING"):
-        return Unavailable("the engine is loading its data", remedy="Try again in a moment.")
-    if "Max pending queries" in text or text.startswith(_REFUSES_WORK):
-        return Unavailable(f"the engine refuses work now: {text[:200]}", remedy="See `substrate doctor`.")
-    if isinstance(error, (redis_errors.ConnectionError, redis_errors.TimeoutError, OSError)):
-        return ConnectionLost(f"the engine did not answer ({query})", remedy="Try again in a moment.")
-    if "timed out" in text:
-        return StoreTimeout(
-            f"the query {query} ran past its deadline", remedy="Ask for fewer results or try again."
-        )
-    if "currently paused" in text:
-        return WritesPaused("writes wait for a backup", remedy="Try again in a moment.")
-    if "empty key" in text:
-        return GraphMissing(f"the graph was removed meanwhile ({query})", remedy="Try again.")
-    if "constraint violation" in text:
-        return Conflict("a record with this id exists already")
-    return Fault(f"the engine refused the query {query}: {text[:300]}")
 
 
 def _writes(words: Sequence[Any]) -> bool:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from schemas.errors import Unavailable
-from substrate.connection.pool import Connection, GraphMissing
+from substrate.connection.errors import GraphMissing
+from substrate.connection.pool import Connection
 from substrate.engine.locks import try_lock
 from substrate.graphs.indexes import rest
 

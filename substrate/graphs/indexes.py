@@ -9,7 +9,8 @@ from typing import Final
 from uuid import uuid4
 
 from schemas.errors import Fault, Unavailable
-from substrate.connection.pool import Connection, parameters
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection
 from substrate.cypher import schema as cypher
 from substrate.cypher.query import Query
 

@@ -16,7 +16,8 @@ from typing import Final, NamedTuple
 
 from schemas.errors import StoreMisfit
 from schemas.temporal import END_OF_TIME
-from substrate.connection.pool import Connection, parameters
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection
 from substrate.cypher import migrations as cypher
 from substrate.cypher.query import Query
 from substrate.cypher.schema import SCHEMA_VERSION

@@ -7,37 +7,20 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from schemas.errors import Fault, StoreMisfit
-from schemas.memory import Level
+from schemas.errors import StoreMisfit
 from schemas.temporal import Instant
-from substrate.connection.pool import Connection, GraphMissing, parameters
+from substrate.connection.errors import GraphMissing
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection
 from substrate.cypher import schema as cypher
 from substrate.emotions import DIMENSION as EMOTION_DIMENSION
 from substrate.graphs import indexes as indexing
 from substrate.graphs import migrations
 from substrate.graphs.indexes import NOTHING
+from substrate.graphs.names import CITIZEN_PREFIX
 
-CITIZEN_PREFIX = "citizen_"
 BELIEVED_SECONDS: Final = 1.0
 """So long a stamp is not read again: another process may give the graph other embeddings at any time."""
-
-
-def graph_name(level: Level, citizen_id: str | None) -> str:
-    """The graph of a level. Two citizens never share one: the id follows the prefix unchanged."""
-    if level is Level.N2:
-        return "collective_n2"
-    if level is Level.N3:
-        return "ecosystem_n3"
-    if citizen_id is None:
-        raise Fault("level N1 was asked for without a citizen")
-    return f"{CITIZEN_PREFIX}{citizen_id}"
-
-
-def origin_of(name: str) -> tuple[Level, str | None]:
-    """Level and citizen of a graph by its name."""
-    if name.startswith(CITIZEN_PREFIX):
-        return Level.N1, name.removeprefix(CITIZEN_PREFIX)
-    return (Level.N2 if name == graph_name(Level.N2, None) else Level.N3), None
 
 
 class Stamp(NamedTuple):

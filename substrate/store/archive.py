@@ -7,7 +7,9 @@ from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 from schemas.errors import Fault
-from substrate.connection.pool import Connection, GraphMissing, Row, parameters
+from substrate.connection.errors import GraphMissing
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection, Row
 from substrate.cypher import transfer as cypher
 from substrate.cypher.query import TRACE_LABELS, Query, role_of
 from substrate.engine.append_log import delete_graph

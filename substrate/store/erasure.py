@@ -10,7 +10,9 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from substrate.connection.pool import Connection, GraphMissing, Row, parameters
+from substrate.connection.errors import GraphMissing
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection, Row
 from substrate.cypher import erasing as cypher
 from substrate.cypher.query import TRACE_LABELS, Query
 from substrate.cypher.transfer import STATE_LABELS

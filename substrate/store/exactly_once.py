@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from schemas.errors import StoreTimeout, Unavailable
-from substrate.connection.pool import Connection, ConnectionLost, Row
+from substrate.connection.errors import ConnectionLost
+from substrate.connection.pool import Connection, Row
 from substrate.cypher.query import Query
 from substrate.graphs import indexes
 

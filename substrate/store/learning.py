@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from schemas.temporal import BEGINNING_OF_TIME, Instant
-from substrate.connection.pool import Connection, Row, parameters
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection, Row
 from substrate.cypher import learning as cypher
 
 

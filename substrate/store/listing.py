@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from schemas.temporal import Scope
-from substrate.connection.pool import Connection, Row, parameters
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection, Row
 from substrate.cypher import listing as cypher
 from substrate.cypher.filters import UNFILTERED
 from substrate.cypher.query import Query

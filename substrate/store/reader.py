@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from schemas.temporal import END_OF_TIME, Instant
-from substrate.connection.pool import Connection, parameters
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection
 from substrate.cypher import association as association_cypher
 from substrate.cypher import read as cypher
 from substrate.cypher import schema as schema_cypher

@@ -7,7 +7,8 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from schemas.temporal import BEGINNING_OF_TIME, Instant, Scope
-from substrate.connection.pool import Connection, parameters
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection
 from substrate.cypher import records as cypher
 from substrate.cypher.query import Query
 from substrate.graphs.indexes import NOTHING

@@ -15,7 +15,8 @@ from typing import Any, Final, NamedTuple
 from schemas.errors import InvalidRequest
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, Scope, to_datetime
 from substrate.bitemporal import Record, visible
-from substrate.connection.pool import Connection, Row, parameters
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection, Row
 from substrate.cypher import citizen as cypher
 from substrate.graphs.indexes import NOTHING
 from substrate.store import rows

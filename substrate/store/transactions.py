@@ -8,7 +8,8 @@ from typing import Any, Final, NamedTuple
 
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.bitemporal import Record
-from substrate.connection.pool import Connection, Row, parameters
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection, Row
 from substrate.cypher import transaction as cypher
 from substrate.store import rows
 from substrate.store.exactly_once import Once

@@ -17,7 +17,8 @@ from typing import Final, Literal, NamedTuple
 
 import orjson
 
-from substrate.connection.pool import Connection, GraphMissing, Words
+from substrate.connection.errors import GraphMissing
+from substrate.connection.pool import Connection, Words
 from substrate.engine.append_log import DELETIONS
 from substrate.engine.locks import try_lock
 from substrate.store.erasure import MARKS, Mark, mark_said

@@ -12,7 +12,9 @@ from typing import Any, Final, NamedTuple
 from schemas.memory import Source
 from schemas.temporal import END_OF_TIME, Instant, Period
 from substrate import stored_maps
-from substrate.connection.pool import Connection, GraphMissing, Row, parameters
+from substrate.connection.errors import GraphMissing
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection, Row
 from substrate.cypher import upkeep as cypher
 from substrate.cypher.query import Query
 

@@ -6,7 +6,9 @@ import asyncio
 from typing import NamedTuple
 
 from schemas.temporal import END_OF_TIME, Instant
-from substrate.connection.pool import Connection, GraphMissing, parameters
+from substrate.connection.errors import GraphMissing
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection
 from substrate.cypher import vocabulary as cypher
 from substrate.graphs.indexes import NOTHING
 

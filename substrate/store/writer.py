@@ -7,7 +7,8 @@ from typing import Any, Final, NamedTuple
 
 from schemas.errors import Conflict
 from schemas.temporal import END_OF_TIME, Instant
-from substrate.connection.pool import Connection, Row, parameters
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection, Row
 from substrate.cypher import write as cypher
 from substrate.cypher.fragments import RECEIPT_COLUMNS
 from substrate.cypher.query import Query

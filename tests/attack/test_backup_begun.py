@@ -15,7 +15,8 @@ from orchestration.transfer.backup import back_up
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from substrate.backup import snapshot
 from substrate.backup.files import read_backup
-from substrate.connection.pool import Connection, parameters
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection
 from substrate.cypher.query import Query
 from substrate.engine.append_log import state
 from tests.integration.store import remember, stored

@@ -20,7 +20,8 @@ from orchestration.dependencies import Deps
 from orchestration.mind.identity import identity
 from schemas.identity import WhoIs
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from substrate.connection.pool import READS_AT_ONCE, parameters
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import READS_AT_ONCE
 from substrate.connection.turns import ASKER, Asker
 from substrate.cypher.query import Query
 from substrate.engine.unix_socket import socket_of

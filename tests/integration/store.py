@@ -14,10 +14,10 @@ from schemas.intention import RetrievalIntention
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, MemoryRecord
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, to_instant
-from substrate.connection.pool import parameters
+from substrate.connection.parameters import parameters
 from substrate.cypher.fragments import LINK_COLUMNS, link_columns
 from substrate.cypher.query import Query
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import reader, rows
 
 LINKS = Query("links", f"MATCH (a)-[e:LINK]->(b) RETURN a.id, b.id, {link_columns('e')} ORDER BY e.id")

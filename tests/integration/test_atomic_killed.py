@@ -17,10 +17,10 @@ from schemas.commands import ANY_COMMAND
 from schemas.errors import SubstrateError
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from substrate.connection.pool import parameters
+from substrate.connection.parameters import parameters
 from substrate.cypher.query import Query
 from substrate.graphs.indexes import NOTHING
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from tests.integration.store import NOW, moment, relate, remember
 
 CITIZEN = "killed"

@@ -19,7 +19,9 @@ from redis import exceptions as redis_errors
 from api.telemetry.metrics import REGISTRY, query_in_flight
 from orchestration.dependencies import Deps
 from schemas.errors import Conflict, Fault, StoreTimeout, SubstrateError, Unavailable
-from substrate.connection.pool import Connection, ConnectionLost, GraphMissing, parameters, translated
+from substrate.connection.errors import ConnectionLost, GraphMissing, translated
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection
 from substrate.cypher.query import Query
 
 ECHO = Query("echo", "RETURN $value")

@@ -12,10 +12,10 @@ from orchestration.writing.records import link_name
 from schemas.commands import Correct, CorrectLink
 from schemas.memory import Level
 from schemas.temporal import AFTER_ALL, Scope
-from substrate.connection.pool import parameters
+from substrate.connection.parameters import parameters
 from substrate.cypher import records as cypher
 from substrate.cypher.query import Query
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import records
 from tests.integration.store import day, relate, remember, stored
 

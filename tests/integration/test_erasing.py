@@ -26,7 +26,7 @@ from schemas.errors import Conflict, NotFound
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.temporal import Scope, to_datetime
-from substrate.connection.pool import parameters
+from substrate.connection.parameters import parameters
 from substrate.cypher.query import Query
 from substrate.cypher.schema import SCHEMA_VERSION
 from substrate.engine import append_log

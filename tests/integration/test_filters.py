@@ -14,7 +14,7 @@ from schemas.filters import Filters
 from schemas.memory import Level
 from schemas.temporal import Scope
 from substrate.cypher.filters import filter_values
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import listing, reader
 from tests.integration.store import NOW, ask, day, found, ids, moment, relate, remember, stored
 

@@ -20,9 +20,9 @@ from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.responses import IngestReport
 from schemas.temporal import Instant, Scope, to_instant
-from substrate.connection.pool import parameters
+from substrate.connection.parameters import parameters
 from substrate.cypher.query import Query
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import listing, reader, records, rows
 
 LINKS = Query(

@@ -16,7 +16,7 @@ from schemas.commands import Command, Correct, Supersede
 from schemas.memory import ConsciousnessNode, Level
 from schemas.stream_parts import TemporalDissonance
 from schemas.temporal import Instant, TemporalMode, to_datetime
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import learning, reader
 from substrate.store.rows import node
 from tests.integration.store import day, moment, remember, stored

@@ -12,7 +12,7 @@ from orchestration.writing.records import link_name
 from schemas.commands import ANY_COMMAND, Retract
 from schemas.memory import Level, LinkRecord
 from schemas.temporal import to_datetime
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import reader, rows
 from tests.integration.store import NOW, ask, day, links, moment, relate, remember, send, stored
 

@@ -28,7 +28,8 @@ from schemas.commands import (
 )
 from schemas.memory import Level
 from substrate.connection.pool import Connection
-from substrate.graphs.registry import Graphs, graph_name
+from substrate.graphs.names import graph_name
+from substrate.graphs.registry import Graphs
 from substrate.store import exactly_once, reader
 from substrate.store.exactly_once import Unsure
 from tests.integration.store import NOW, history, links, relate, remember, send, stored

@@ -16,10 +16,11 @@ from schemas.errors import StoreMisfit
 from schemas.memory import Level
 from schemas.paging import Paged
 from schemas.temporal import END_OF_TIME, Scope
-from substrate.connection.pool import parameters
+from substrate.connection.parameters import parameters
 from substrate.cypher.query import Query
 from substrate.cypher.schema import SCHEMA_VERSION
-from substrate.graphs.registry import Graphs, graph_name, read_stamp
+from substrate.graphs.names import graph_name
+from substrate.graphs.registry import Graphs, read_stamp
 from tests.integration.store import NOW, ask, carried, day, found, history, ids, moment, remember, stored
 
 FULLTEXT = "name, n.description, n.search_text, n.entity_names"

@@ -24,7 +24,8 @@ from schemas.errors import Conflict, InvalidRequest, NotFound, SubstrateError, U
 from schemas.memory import Level
 from schemas.paging import Paged
 from schemas.temporal import Scope, to_datetime
-from substrate.connection.pool import Connection, parameters
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection
 from substrate.cypher.query import Query
 from substrate.store import archive
 from tests.integration.store import NOW, ask, day, found, history, ids, moment, relate, remember, send, stored

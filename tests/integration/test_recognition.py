@@ -14,7 +14,7 @@ from orchestration.ingestion.pipeline import ingest
 from orchestration.writing import atomic
 from schemas.commands import ANY_COMMAND, Remember, WriteReceipt
 from schemas.memory import Level
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import reader
 from tests.integration.store import NOW, ask, carried, day, moment, remember, send, stored
 

@@ -23,10 +23,12 @@ from schemas.errors import StoreMisfit
 from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from schemas.upkeep import ReembedReport, SweepRequest
-from substrate.connection.pool import Connection, parameters
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection
 from substrate.cypher.query import Query
 from substrate.graphs import reembedding, registry
-from substrate.graphs.registry import FILLING, Graphs, graph_name, read_stamp
+from substrate.graphs.names import graph_name
+from substrate.graphs.registry import FILLING, Graphs, read_stamp
 from substrate.inference.embeddings import Embedder, open_embedder
 from tests.integration.store import NOW, ask, found, ids, moment, remember, send, stored
 

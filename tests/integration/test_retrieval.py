@@ -20,7 +20,7 @@ from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, to_instant
 from substrate.connection.pool import READS_AT_ONCE, Connection, Row
 from substrate.cypher.query import Query
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import reader
 from tests.integration.store import NOW, ask, day, found, ids, moment, relate, remember, send, stored
 

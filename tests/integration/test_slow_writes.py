@@ -16,9 +16,10 @@ from orchestration.transfer.importer import import_lines
 from orchestration.transfer.line_format import Origin
 from schemas.errors import StoreTimeout
 from schemas.memory import Level
-from substrate.connection.pool import ConnectionLost, Row
+from substrate.connection.errors import ConnectionLost
+from substrate.connection.pool import Row
 from substrate.cypher.query import Query
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import reader
 from substrate.store.writer import NODES_PER_STATEMENT
 from tests.integration.store import NOW, relate, remember, send, stored

@@ -24,10 +24,10 @@ from schemas.memory import Level
 from schemas.paging import Paged
 from schemas.temporal import END_OF_TIME, Instant, Period, Scope, to_datetime
 from schemas.wave_signal import Resonate
-from substrate.connection.pool import parameters
+from substrate.connection.parameters import parameters
 from substrate.cypher import citizen as cypher
 from substrate.cypher.query import Query
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import states
 from tests.integration.store import NOW, ask, day, moment, remember, stored
 

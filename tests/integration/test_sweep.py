@@ -16,9 +16,9 @@ from schemas.errors import NotFound
 from schemas.memory import Level, Source
 from schemas.temporal import to_instant
 from schemas.upkeep import ApplyCommand, Finding, Kind, RepairRequest, SweepReport, SweepRequest
-from substrate.connection.pool import parameters
+from substrate.connection.parameters import parameters
 from substrate.cypher.query import Query
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import reader, upkeep
 from substrate.store.rows import link_record
 from tests.integration.store import NOW, ask, carried, day, found, history, ids, links, moment, relate, remember

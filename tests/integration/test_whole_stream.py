@@ -18,7 +18,7 @@ from schemas.intention import StateBasedRetrieval
 from schemas.memory import Level
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Scope, to_datetime
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import reader
 from tests.integration.store import NOW, ask, found, ids, moment, relate, remember, stored
 

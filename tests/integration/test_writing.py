@@ -17,9 +17,10 @@ from schemas.commands import Correct, Retract, Supersede, WriteReceipt
 from schemas.errors import StoreMisfit
 from schemas.memory import Level
 from schemas.temporal import to_datetime
-from substrate.connection.pool import parameters
+from substrate.connection.parameters import parameters
 from substrate.cypher import schema
-from substrate.graphs.registry import Graphs, graph_name
+from substrate.graphs.names import graph_name
+from substrate.graphs.registry import Graphs
 from substrate.store import reader
 from substrate.store.writer import NODES_PER_STATEMENT
 from tests.integration.store import (

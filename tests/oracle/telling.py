@@ -11,7 +11,7 @@ from orchestration.writing import atomic, erasure
 from orchestration.writing.records import link_name
 from schemas.commands import ChangeCommand, Command, EraseMemory, WriteReceipt
 from schemas.memory import Level
-from substrate.graphs.registry import graph_name
+from substrate.graphs.names import graph_name
 from substrate.store import reader, rows
 from tests.oracle import wholes
 from tests.oracle.held import Refused, Told

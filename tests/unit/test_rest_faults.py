@@ -14,7 +14,7 @@ from api.dependencies import open_runtime
 from api.request_parsing.strict_json import strict_json
 from schemas.errors import StoreMisfit, Unavailable
 from schemas.settings import AuthSettings, Settings
-from substrate.connection.pool import GraphMissing
+from substrate.connection.errors import GraphMissing
 
 Provide = Callable[[], Awaitable[Any]]
 

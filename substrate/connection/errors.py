@@ -1,0 +1,48 @@
+"""Errors of the client of the engine as ours."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from redis import exceptions as redis_errors
+
+from schemas.errors import Conflict, Fault, StoreTimeout, SubstrateError, Unavailable
+
+_REFUSES_WORK: Final = ("OOM", "NOREPLICAS", "MISCONF", "READONLY", "No connection available")
+
+
+class GraphMissing(Unavailable):
+    """The graph does not exist. Caught inside the store: to a reader such a graph is empty.
+
+    A caller sees it when the graph was erased while it was asked; asked again, the store knows that it is gone.
+    """
+
+
+class ConnectionLost(Unavailable):
+    """No answer came. What was sent may have been carried out, or not."""
+
+
+class WritesPaused(Unavailable):
+    """A write that had begun when a backup made writes wait: nothing of it was applied."""
+
+
+def translated(error: Exception, query: str) -> SubstrateError:
+    """Our error for one of the driver's."""
+    text = str(error)
+    if isinstance(error, redis_errors.BusyLoadingError) or text.startswith("LOADING"):
+        return Unavailable("the engine is loading its data", remedy="Try again in a moment.")
+    if "Max pending queries" in text or text.startswith(_REFUSES_WORK):
+        return Unavailable(f"the engine refuses work now: {text[:200]}", remedy="See `substrate doctor`.")
+    if isinstance(error, (redis_errors.ConnectionError, redis_errors.TimeoutError, OSError)):
+        return ConnectionLost(f"the engine did not answer ({query})", remedy="Try again in a moment.")
+    if "timed out" in text:
+        return StoreTimeout(
+            f"the query {query} ran past its deadline", remedy="Ask for fewer results or try again."
+        )
+    if "currently paused" in text:
+        return WritesPaused("writes wait for a backup", remedy="Try again in a moment.")
+    if "empty key" in text:
+        return GraphMissing(f"the graph was removed meanwhile ({query})", remedy="Try again.")
+    if "constraint violation" in text:
+        return Conflict("a record with this id exists already")
+    return Fault(f"the engine refused the query {query}: {text[:300]}")
