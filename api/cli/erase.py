@@ -23,7 +23,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command("erase")
-def erase_for_good(  # noqa: PLR0913  (a command's arguments are its options)
+def erase_for_good(
     ctx: typer.Context,
     *,
     citizen: options.AnyCitizen = None,

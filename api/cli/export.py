@@ -42,7 +42,7 @@ class Chosen(Request):
 
 
 @app.command("export")
-def export_graphs(  # noqa: PLR0913  (each is an option of the command)
+def export_graphs(
     ctx: typer.Context,
     target: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Left out: standard output.")] = None,
     *,

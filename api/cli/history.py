@@ -56,7 +56,7 @@ class Place(Request):
 
 
 @app.command()
-def history(  # noqa: PLR0913  (a command's arguments are its options)
+def history(
     ctx: typer.Context,
     identity: options.MemoryOrLink,
     *,

@@ -27,7 +27,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def identity(  # noqa: PLR0913  (a command's arguments are its options)
+def identity(
     ctx: typer.Context,
     *,
     citizen: Annotated[str, typer.Option("--citizen", "-c", metavar="ID", help="Who.")],

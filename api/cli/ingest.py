@@ -30,7 +30,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command("ingest")
-def ingest_files(  # noqa: PLR0913  (a command's arguments are its options)
+def ingest_files(
     ctx: typer.Context,
     path: Annotated[Path, typer.Argument(help="A file, or a folder of files.")],
     *,

@@ -28,7 +28,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print it as JSON.")]
 
 
 @app.command()
-def create(  # noqa: PLR0913  (a command's arguments are its options)
+def create(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Whom the key is for.")],
     *,

@@ -33,7 +33,7 @@ type Repaired = tuple[Finding, RepairOutcome]
 
 
 @app.command()
-def validate(  # noqa: PLR0913  (a command's arguments are its options)
+def validate(
     ctx: typer.Context,
     *,
     citizen: options.AnyCitizen = None,

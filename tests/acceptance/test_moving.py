@@ -9,7 +9,7 @@ import pytest
 
 from api.cli import program
 from tests.acceptance.conftest import Service
-from tests.unit.test_formats_elsewhere import FILES
+from tests.unit.orchestration.ingestion.formats.test_foreign import FILES
 
 TALK = '[{"role": "mira", "content": "I sang in the choir."}, {"role": "jon", "content": "Loudly?"}]'
 

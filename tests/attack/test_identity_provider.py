@@ -15,7 +15,7 @@ from api.security.signing_keys import TRUSTED_SECONDS
 from schemas.errors import Unauthenticated, Unavailable
 from tests.acceptance.conftest import Service
 from tests.loopback import serving
-from tests.unit.test_tokens import AUDIENCE, ISSUER, STRANGER, Answering, Keys, token
+from tests.unit.api.security.test_json_web_tokens import AUDIENCE, ISSUER, STRANGER, Answering, Keys, token
 
 LIMIT_S = 60.0
 TIMES = 20

@@ -1,0 +1,411 @@
+"""The four modes of waking as numbers (003, component 1): tables worked by hand, and laws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestration.graph_queries.existing_graphs import View, Where
+from orchestration.ranking.candidates import HOP, Bond, Found, Memory
+from orchestration.ranking.spreading import likelihoods
+from orchestration.traversal.probability import State
+from orchestration.waking.queries import Meaning, scope_of, six
+from orchestration.waking.resolutions import Resolution, passed_on, pattern, resolutions
+from orchestration.waking.scoring import (
+    DAY,
+    HANGING,
+    Answer,
+    Sought,
+    accepted,
+    activate,
+    answer_of,
+    discovery,
+    felt_when_blocked,
+    goal_match,
+    identity,
+    mode_score,
+    nearness,
+    plain_goal,
+    recency,
+    sift,
+)
+from schemas.intention import QueryMode, StateBasedRetrieval
+from schemas.memory import Level
+from schemas.temporal import Scope
+from tests.unit.orchestration.ranking.test_activation import a_bond, a_memory, key, stored_link, stored_row
+
+N1 = Level.N1
+NOW = 400 * DAY
+UNIT = st.floats(0, 1)
+
+
+def sought(mode: QueryMode, **fields: Any) -> Sought:
+    whole = {"energy": 0.5, "emotions": {"joy": 0.6, "calm": 0.8}, "goal": None, "moment": NOW, **fields}
+    return Sought(mode=mode, **whole)
+
+
+def row_of(memory_id: str, hop: int = 0, ends: tuple[str, str] | None = None, **columns: Any) -> list[Any]:
+    emotions = columns.pop("emotions", None)
+    stored = {"id": memory_id, **columns}
+    if emotions is not None:
+        stored["emotion_vector"] = orjson.dumps(emotions).decode()
+    link = stored_link("-".join(ends)) if ends else None
+    return stored_row(stored, link, hop=hop, score=columns.get("score", 0.0), ends=ends)
+
+
+def state(**fields: Any) -> StateBasedRetrieval:
+    whole = {"citizen_id": "ada", "current_energy": 0.4, "current_emotions": {"joy": 0.5}}
+    return StateBasedRetrieval.model_validate({**whole, **fields})
+
+
+# --- goals ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stored", "current", "meant", "match"),
+    [
+        ("design_phase_3_architecture", "design Phase 3 architecture", 0.0, 1.0),
+        ("Überbrücken", "Überbrücken", 0.0, 1.0),
+        ("design", "design_phase_3_architecture", 0.0, 0.7),
+        ("design phase-3 architecture", "phase 3", 0.0, 0.7),
+        ("sign", "design", 0.0, 0.3),  # a part of a word is not a part of a goal
+        ("design_schema_architecture", "design_retrieval_architecture", 0.0, 0.3 + 0.4 * 2 * 2 / 6),
+        ("keep_the_team_whole", "keep_the_store_durable", 0.0, 0.3),  # one word of three: Dice 1/3 is too little
+        ("learn to cook", "better meals", 0.5, 0.5),
+        ("learn to cook", "better meals", 0.29, 0.3),
+        ("design_schema_architecture", "design_retrieval_architecture", 0.9, 0.66),
+        (None, "design", 0.0, 0.3),
+        ("", "design", 0.0, 0.3),
+        ("_", "design", 0.0, 0.3),
+    ],
+)
+def test_goals_match_as_in_003_and_alike_ones_lie_between(
+    stored: str | None, current: str, meant: float, match: float
+) -> None:
+    assert goal_match(stored, current, meant) == pytest.approx(match)
+
+
+@given(st.text(max_size=30), st.text(max_size=30), st.floats(-1, 1))
+def test_a_goal_match_never_leaves_its_range(stored: str, current: str, meant: float) -> None:
+    assert 0.3 <= goal_match(stored, current, meant) <= 1.0
+    assert goal_match(stored, stored) in (0.3, 1.0)
+    assert (goal_match(stored, stored) == 1.0) is bool(plain_goal(stored))
+
+
+# --- the scores of the modes ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("days", "weight"), [(0, 1.0), (15, 2 / 3), (30, 0.5), (60, 1 / 3), (-5, 1.0)])
+def test_recency_halves_in_thirty_days(days: int, weight: float) -> None:
+    assert recency(NOW - days * DAY, NOW) == pytest.approx(weight)
+
+
+@pytest.mark.parametrize(
+    ("mode", "goal", "columns", "answer", "score"),
+    [
+        # energy × goal match: 0.8 × 1, 0.8 × 0.7, 0.8 × 0.3, 0.8 × (0.3 + 0.4 × 0.5)
+        (QueryMode.RELATED_UNRESOLVED, "g", {"energy": "0.8", "goal": "g"}, Answer(0.9), 0.8),
+        (QueryMode.RELATED_UNRESOLVED, "g h", {"energy": "0.8", "goal": "g"}, Answer(0.9), 0.56),
+        (QueryMode.RELATED_UNRESOLVED, "x", {"energy": "0.8", "goal": "g"}, Answer(0.9), 0.24),
+        (QueryMode.RELATED_UNRESOLVED, "x", {"energy": "0.8", "goal": "g"}, Answer(0.9, 0.5), 0.4),
+        # without a goal: (cosine 0.9 + nearness of 0.8 to 0.5, 0.7) / 2
+        (QueryMode.RELATED_UNRESOLVED, None, {"energy": "0.8"}, Answer(0.9), 0.8),
+        (QueryMode.SIMILAR_STATE, "g", {"energy": "0.8", "goal": "g"}, Answer(0.75), 0.75),
+        # energy × 1/(1 + 15/30)
+        (QueryMode.WHAT_I_WAS_DOING, "g", {"energy": "0.6", "valid_at": NOW - 15 * DAY}, Answer(0.0), 0.4),
+        # discovery energy × goal match
+        (QueryMode.RESOLUTION_PATTERNS, "g h", {"discovery_energy": "0.9", "goal": "g"}, Answer(0.7), 0.63),
+        (QueryMode.RESOLUTION_PATTERNS, None, {"discovery_energy": "0.9"}, Answer(0.7), 0.9),
+        (QueryMode.RESOLUTION_PATTERNS, None, {}, Answer(0.7), 0.5),
+        (QueryMode.RESOLUTION_PATTERNS, None, {"discovery_energy": "0"}, Answer(0.7), 0.0),
+    ],
+)
+def test_each_mode_scores_as_003_says(
+    mode: QueryMode, goal: str | None, columns: Mapping[str, Any], answer: Answer, score: float
+) -> None:
+    assert mode_score(a_memory("m", **columns), answer, sought(mode, goal=goal)) == pytest.approx(score)
+
+
+@given(st.sampled_from(QueryMode), st.sampled_from([None, "g", "g h", "other"]), UNIT, UNIT, st.integers(0, 399))
+def test_a_mode_score_lies_between_0_and_1(
+    mode: QueryMode, goal: str | None, energy: float, felt: float, days: int
+) -> None:
+    memory = a_memory("m", energy=str(energy), goal="g", valid_at=NOW - days * DAY, discovery_energy=str(felt))
+    assert 0.0 <= mode_score(memory, Answer(felt, felt), sought(mode, goal=goal)) <= 1.0
+
+
+@given(UNIT, UNIT)
+def test_nearness_is_symmetric_and_greatest_for_equals(one: float, other: float) -> None:
+    assert nearness(one, other) == nearness(other, one)
+    assert 0.0 <= nearness(one, other) <= nearness(one, one) == 1.0
+
+
+def test_discovery_energy_of_zero_is_not_a_missing_one() -> None:
+    assert discovery(a_memory("m", discovery_energy="0")) == 0.0
+    assert discovery(a_memory("m")) == 0.5
+
+
+# --- what is accepted -----------------------------------------------------------------------------------------
+
+
+def test_likeness_is_the_exact_cosine_whatever_distance_the_index_gave() -> None:
+    # joy 0.6 and calm 0.8 against joy alone: 0.6 / (1 × 1); "happy" is joy.
+    row = row_of("m", emotions={"happy": 0.3}, score=0.99)
+    assert answer_of(row, {}, sought(QueryMode.SIMILAR_STATE), alike=True).felt == pytest.approx(0.6)
+
+
+def test_a_blockage_is_compared_by_how_it_felt_when_it_was_blocked() -> None:
+    now = sought(QueryMode.RESOLUTION_PATTERNS)
+    then = row_of("m", hop=-1, emotions={"joy": 0.3, "calm": 0.4})
+    later = row_of("m", hop=-1, version=2, emotions={"fear": 1.0})
+    unfelt = row_of("n", hop=-1)
+    once = felt_when_blocked([then, later, unfelt], now.emotions)
+    assert once == {"m": pytest.approx(1.0)}
+    assert answer_of(row_of("m", emotions={"relief": 1.0}), once, now, alike=True).felt == pytest.approx(1.0)
+    assert answer_of(row_of("n", emotions={"calm": 1.0}), once, now, alike=True).felt == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(
+    ("mode", "goal", "felt", "alike", "inside"),
+    [
+        (QueryMode.SIMILAR_STATE, None, 0.7, True, False),
+        (QueryMode.SIMILAR_STATE, None, 0.71, True, True),
+        (QueryMode.SIMILAR_STATE, None, 0.7, False, False),
+        (QueryMode.RESOLUTION_PATTERNS, None, 0.6, False, False),
+        (QueryMode.RESOLUTION_PATTERNS, None, 0.61, False, True),
+        (QueryMode.RESOLUTION_PATTERNS, "other", 0.99, False, False),
+        (QueryMode.RESOLUTION_PATTERNS, "other", 0.99, True, True),
+        (QueryMode.RESOLUTION_PATTERNS, "g", 0.61, False, True),
+        (QueryMode.RELATED_UNRESOLVED, "g", 0.0, False, True),
+        (QueryMode.RELATED_UNRESOLVED, "other", 0.0, False, False),
+        (QueryMode.RELATED_UNRESOLVED, None, 0.0, False, True),
+        (QueryMode.RELATED_UNRESOLVED, "other", 0.61, True, True),
+        (QueryMode.RELATED_UNRESOLVED, "g", 0.6, True, False),
+        (QueryMode.WHAT_I_WAS_DOING, "other", 0.0, False, True),
+    ],
+)
+def test_only_what_the_mode_asks_for_is_an_answer(
+    mode: QueryMode, goal: str | None, felt: float, alike: bool, inside: bool
+) -> None:
+    assert accepted(row_of("m", goal="g"), Answer(felt), sought(mode, goal=goal), alike=alike) is inside
+
+
+def test_what_hangs_only_on_a_dropped_answer_goes_with_it() -> None:
+    kept, dropped = row_of("kept"), row_of("dropped")
+    rows = [
+        dropped,
+        kept,
+        row_of("blocked", hop=-1),
+        row_of("a", hop=1, ends=("kept", "a")),
+        row_of("b", hop=1, ends=("b", "dropped")),
+        row_of("c", hop=2, ends=("c", "a")),
+        row_of("d", hop=2, ends=("b", "d")),
+        row_of("e", hop=3, ends=("c", "e")),
+    ]
+    assert [identity(row) for row in sift(rows, [(0.2, kept)])] == ["kept", "a", "c", "e"]
+    assert [identity(row) for row in sift(rows, [])] == []
+    both = sift(rows, [(0.4, dropped), (0.2, kept)])
+    assert [(identity(row), row[1]) for row in both if row[HOP] == 0] == [("kept", 0.2), ("dropped", 0.4)]
+
+
+# --- activation -----------------------------------------------------------------------------------------------
+
+
+def found_of(memories: list[Memory], bonds: list[Bond]) -> Found:
+    return Found(
+        {memory.key: memory for memory in memories},
+        {(bond.level, bond.get("id"), bond.get("created_at")): bond for bond in bonds},
+    )
+
+
+def test_answers_stand_before_what_hangs_on_them_and_keep_their_score() -> None:
+    found = found_of(
+        [a_memory("hub", energy="1", confidence="1"), a_memory("weak"), a_memory("strong")],
+        [a_bond("weak", "hub"), a_bond("strong", "hub"), a_bond("strong", "weak")],
+    )
+    order = activate(found, {key("weak"): 0.1, key("strong"): 0.8}, sought(QueryMode.SIMILAR_STATE)).order
+    assert [score.key[1] for score in order] == ["strong", "weak", "hub"]
+    assert [score.activation for score in order][:2] == [0.8, 0.1]
+    assert 0.0 < order[2].activation <= 0.8
+
+
+def test_what_hangs_has_half_of_what_spreads_to_it() -> None:
+    bond = a_bond("answer", "beside")
+    found = found_of([a_memory("answer"), a_memory("beside")], [bond])
+    activation = activate(found, {key("answer"): 0.4}, sought(QueryMode.SIMILAR_STATE))
+    gained = HANGING * 1.5 * 0.4 * likelihoods([bond])[0]
+    assert activation.parts[key("beside")] == {"mode": 0.0, "spread": pytest.approx(gained)}
+
+
+def test_the_state_that_one_wakes_in_weighs_the_links_that_hang_on_an_answer() -> None:
+    felt = {**stored_link("l", energy=0.4), "goal": "rest", "emotion_vector": '{"joy": 0.5}'}
+    bond = Bond(N1, "answer", "beside", stored_row({"id": "beside"}, felt, hop=1, ends=("answer", "beside")))
+    found = found_of([a_memory("answer"), a_memory("beside")], [bond])
+    gained = []
+    for state in (State(), State("rest"), State(None, {"joyful": 0.9}), State("rest", {"joy": 0.9})):
+        now = sought(QueryMode.SIMILAR_STATE, state=state)
+        gained.append(activate(found, {key("answer"): 0.4}, now).parts[key("beside")]["spread"])
+    # 0.2 of the weight for the goal, of which 0.3 without one; 0.3 for the emotions.
+    per_weight = HANGING * 1.5 * 0.4
+    more = [(one - gained[0]) / per_weight for one in gained]
+    assert more == pytest.approx([0.0, 0.14, 0.3, 0.44])
+
+
+def test_the_formula_of_003_with_the_pressure_of_the_moment() -> None:
+    # 0.5 + 0.4 (0.4 × 0.8 + 0.6 × 1.0) + 0.2 × 0.5 + 0.5 × 0.6 − 0.1 (1 − 3/13)
+    memory = a_memory("m", energy="0.8", confidence="0.5", emotion_vector='{"joy": 0.4}')
+    now = sought(QueryMode.SIMILAR_STATE, pressure=1.0)
+    (score,) = activate(found_of([memory], []), {memory.key: 0.5}, now).order
+    missing = -score.terms["incompleteness"]
+    assert score.terms["priority"] == pytest.approx(0.368)
+    assert score.terms["emotional_resonance"] == pytest.approx(0.3)
+    assert score.total == pytest.approx(0.5 + 0.368 + 0.1 + 0.3 - missing)
+
+
+def test_nothing_found_is_no_division_by_zero() -> None:
+    assert activate(Found(), {}, sought(QueryMode.SIMILAR_STATE)).order == ()
+
+
+# --- resolutions ----------------------------------------------------------------------------------------------
+
+
+def resolving(source: str, target: str, **columns: Any) -> Bond:
+    link = {**stored_link(f"{source}>{target}"), "relation_type": "RESOLVED_BY", "resolution_state": "resolved"}
+    row = stored_row({"id": target}, {**link, **columns}, hop=1, ends=(source, target))
+    return Bond(N1, source, target, row)
+
+
+def test_a_pattern_is_blockage_resolution_and_the_steps_within_two_hops() -> None:
+    memories = [
+        a_memory("blocked", name="Stuck", discovery_energy="0.9"),
+        a_memory("way", name="Asked"),
+        a_memory("one", node_type="Decision"),
+        a_memory("person", node_type="Person"),
+        a_memory("two", node_type="Learning"),
+        a_memory("three", node_type="Action"),
+        a_memory("elsewhere", node_type="Action"),
+    ]
+    bonds = [
+        resolving("blocked", "way"),
+        a_bond("way", "one", energy=0.2),
+        a_bond("person", "way"),
+        a_bond("person", "two"),
+        a_bond("two", "three"),
+        a_bond("blocked", "elsewhere"),
+    ]
+    (one,) = resolutions(found_of(memories, bonds), [key("blocked")])
+    assert [(memory.get("id"), hop) for memory, hop in one.steps] == [("one", 1), ("two", 2)]
+    shown = pattern(one, 0.91)
+    assert (shown.blockage, shown.resolution, shown.steps) == ("Stuck", "Asked", ("one", "two"))
+    assert (shown.discovery_energy, shown.emotional_likeness, shown.link_id) == (0.9, 0.91, "blocked>way")
+    # the blockage's score goes whole to the resolution, × 0.8 a hop to the steps, and takes nothing away
+    scores = passed_on({key("blocked"): 0.5, key("two"): 0.4}, [one])
+    assert scores == {
+        key("blocked"): 0.5,
+        key("way"): 0.5,
+        key("one"): pytest.approx(0.4),
+        key("two"): pytest.approx(0.4),
+    }
+
+
+@pytest.mark.parametrize(
+    "bond",
+    [
+        resolving("blocked", "way", resolution_state="in_progress"),
+        resolving("blocked", "way", relation_type="NEXT"),
+        resolving("way", "blocked"),
+        resolving("blocked", "unseen"),
+    ],
+)
+def test_no_other_link_makes_a_pattern(bond: Bond) -> None:
+    found = found_of([a_memory("blocked"), a_memory("way")], [bond])
+    assert resolutions(found, [key("blocked")]) == []
+
+
+def test_a_ring_of_links_ends() -> None:
+    memories = [a_memory(name, node_type="Action") for name in ("a", "b", "c")]
+    bonds = [resolving("a", "b"), a_bond("b", "c"), a_bond("c", "a"), a_bond("b", "b"), resolving("a", "a")]
+    found: list[Resolution] = resolutions(found_of(memories, bonds), [key("a")])
+    assert [step.get("id") for step, _ in found[0].steps] == ["c"]
+
+
+# --- the queries ----------------------------------------------------------------------------------------------
+
+GRAPHS = {Level.N1: "citizen_ada", Level.N2: "collective_n2", Level.N3: "ecosystem_n3"}
+
+
+def seen(graphs: Mapping[Level, str], scope: Scope, *, past: bool = False) -> View:
+    return View(scope, {level: Where(level, graph, past) for level, graph in graphs.items()}, NOW)
+
+
+HERE = seen(GRAPHS, Scope.current(NOW))
+
+
+@pytest.mark.parametrize("mode", QueryMode)
+def test_six_queries_one_pair_a_level(mode: QueryMode) -> None:
+    asked = six(state(query_mode=mode), HERE, None)
+    names = ["N1_vector", "N1_graph", "N2_vector", "N2_graph", "N3_vector", "N3_graph"]
+    assert [one.name for one in asked] == names
+    assert all(one.query.name.endswith("_now") for one in asked)
+
+
+def test_without_emotions_the_queries_of_emotion_are_left_out() -> None:
+    asked = six(state(current_emotions={}), HERE, None)
+    assert [one.name for one in asked] == ["N1_graph", "N2_graph", "N3_graph"]
+    assert six(state(), seen({}, Scope.current(NOW)), None) == []
+
+
+def test_recent_is_thirty_days_before_the_moment_of_waking() -> None:
+    def since(**fields: Any) -> int:
+        values = six(state(**fields), HERE, None)[0].values
+        return int(values["since"])
+
+    assert since() == NOW - 30 * DAY
+    assert since(temporal_scope="all_time") < -(10**15)
+    assert since(temporal_scope="all_time", query_mode="find_what_i_was_doing") == NOW - 30 * DAY
+
+
+@pytest.mark.parametrize(
+    ("fields", "states", "energies"),
+    [
+        ({}, ["in_progress", "blocked"], (0.0, 1.0)),
+        ({"include_only_unresolved": False}, ["in_progress", "blocked", "resolved"], (0.0, 1.0)),
+        ({"query_mode": "find_similar_state"}, [], (0.15, 0.65)),
+        ({"query_mode": "find_what_i_was_doing"}, ["in_progress"], (0.0, 1.0)),
+        ({"query_mode": "find_resolution_patterns"}, ["resolved"], (0.0, 1.0)),
+    ],
+)
+def test_each_mode_asks_for_its_states_and_energies(
+    fields: Mapping[str, Any], states: list[str], energies: tuple[float, float]
+) -> None:
+    values = six(state(**fields), HERE, None)[0].values
+    assert (values["states"], (values["least_energy"], values["most_energy"])) == (states, energies)
+
+
+def test_a_goal_goes_by_its_words_and_its_meaning() -> None:
+    meaning = Meaning([0.0, 1.0], 0.7)
+    asked = six(state(current_goal="Design_the-Schema"), HERE, meaning)[1]
+    assert asked.query.name == "unresolved_now"
+    assert asked.values["plain_goal"] == " design the schema "
+    assert asked.values["goal_words"] == [" design ", " schema "]
+    assert (asked.values["shared_words"], asked.values["goal_embedding"]) == (1, [0.0, 1.0])
+
+
+def test_a_goal_without_a_meaning_goes_by_its_words_alone() -> None:
+    asked = six(state(current_goal="Design_the-Schema"), HERE, Meaning([]))[1]
+    assert asked.query.name == "unresolved_by_words_now"
+    assert "goal_embedding" not in asked.query.text
+
+
+def test_another_moment_has_texts_of_its_own() -> None:
+    past = state(as_of_time="2025-07-01T00:00:00Z", known_at="2025-08-01T00:00:00Z")
+    scope = scope_of(past, NOW)
+    assert scope.known.start - scope.valid.start == 31 * DAY
+    assert all(one.query.name.endswith("_then") for one in six(past, seen(GRAPHS, scope, past=True), None))
+    assert scope_of(state(known_at="2025-08-01T00:00:00Z"), NOW).valid.start == NOW
+    assert scope_of(state(), NOW) == Scope.current(NOW)

@@ -1,0 +1,107 @@
+"""The documentation: the site builds without a warning, and what pages say of names and defaults is so."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from api.cli.program import COMMANDS, command_of
+from api.client import Substrate
+from api.mcp.tools import TOOLS
+from scripts.reference import PAGES
+from scripts.reference.configuration import GROUPS, default_of, names_of
+from scripts.reference.document import openapi
+from tests.pages import ROOT, RUN, blocks
+from tests.unit.project.test_deploy import read_by_settings
+
+WRITTEN = {
+    path.relative_to(ROOT): path.read_text("utf-8") for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"))
+}
+README = WRITTEN[Path("README.md")]
+NEEDS_SOMETHING = re.compile(r"<(?:script|link|img|iframe)[^>]*? (?:src|href)=[\"']?(?:https?:)?//[^\"'> ]+")
+ROW = re.compile(r"^\| (`[^|]*`) \| [^|]* \| ([^|]*) \|$", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built strictly: a broken link, an unknown anchor or a page without a place is an error."""
+    target = tmp_path_factory.mktemp("site")
+    program = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(target)]
+    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr + done.stdout
+    return target
+
+
+def test_the_site_fetches_nothing_from_elsewhere(site: Path) -> None:
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > len(PAGES)
+    assert [found for page in pages for found in NEEDS_SOMETHING.findall(page.read_text("utf-8"))] == []
+
+
+def test_the_reference_names_every_route_tool_command_method_and_setting() -> None:
+    made = {name: page() for name, page in PAGES.items()}
+    routes = [f"### {m.upper()} {path}\n" for path, methods in openapi()["paths"].items() for m in methods]
+    methods = [f"### {name}\n" for name in vars(Substrate) if name[0] != "_" and name not in ("embedded", "close")]
+    assert [route for route in routes if route not in made["rest.md"]] == []
+    assert [name for name in openapi()["components"]["schemas"] if f"## {name}\n" not in made["values.md"]] == []
+    assert [tool.name for tool in TOOLS if f"## {tool.name}\n" not in made["tools.md"]] == []
+    assert [name for name in COMMANDS if f"## substrate {name}" not in made["cli.md"]] == []
+    assert [method for method in methods if method not in made["python.md"]] == []
+    assert [name for name in read_by_settings() if f"`{name}`" not in made["configuration.md"]] == []
+
+
+def test_every_setting_says_what_it_is_for() -> None:
+    fields = [(group, name, field) for _, group in GROUPS for name, field in group.model_fields.items()]
+    assert [f"{group.__name__}.{name}" for group, name, field in fields if not field.description] == []
+
+
+def test_what_the_readme_says_of_settings_is_so() -> None:
+    defaults = {
+        variable: default_of(field)
+        for _, group in GROUPS
+        for name, field in group.model_fields.items()
+        for variable in names_of(name, field)
+    }
+    rows = ROW.findall(README[README.index("## Configuration") :])
+    assert len(rows) > 5
+    for variables, default in rows:
+        named = re.findall(r"`([A-Z_]+)`", variables)
+        assert set(named) <= defaults.keys()
+        if re.fullmatch(r"(`[^`]*`(, )?)+", default):
+            assert default.split(", ") == [defaults[name] for name in named if defaults[name]]
+
+
+def options_of(command: Any) -> set[str]:
+    """Those of the command, or of all commands of a group."""
+    below = [option for one in getattr(command, "commands", {}).values() for option in options_of(one)]
+    return {"--help", *below, *(name for parameter in command.params for name in parameter.opts)}
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=str)
+def test_every_command_option_and_target_that_a_page_shows_exists(page: Path) -> None:
+    shown = "\n".join(re.findall(r"```.*?```|`[^`]+`", WRITTEN[page], re.DOTALL)).replace("\\\n", "")
+    for command, words in re.findall(
+        r"(?:^|[`/ (])substrate (?:--data \S+ )?([a-z]+)([^#`\n]*)", shown, re.MULTILINE
+    ):
+        assert command in COMMANDS
+        assert set(re.findall(r"(?<= )--?[a-z-]+", words)) <= options_of(command_of(command)), command
+    targets = re.findall(r"^([a-z]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert set(re.findall(r"(?:^|`)make ([a-z]+)", shown, re.MULTILINE)) <= set(targets)
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=str)
+def test_a_block_that_claims_a_language_is_run_or_read_by_a_program(page: Path) -> None:
+    for language, text in blocks(ROOT / page):
+        run = language in ("bash", "python")
+        assert not run or page.name in RUN, f"no test runs the {language} of {page}"
+        if language == "json" and page.name not in RUN:
+            json.loads(text)
+        if language == "yaml":
+            yaml.safe_load(text)
