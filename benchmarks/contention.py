@@ -115,7 +115,7 @@ async def _rounds(pipes: Sequence[Connection], version: int, rounds: int) -> lis
 
 
 async def _history(rt: Runtime) -> list[ConsciousnessNode]:
-    found = await reader.history(rt.deps.connection, graph_name(Level.N1, CITIZEN), MEMORY)
+    found = await reader.history(rt.deps.graph(graph_name(Level.N1, CITIZEN)), MEMORY)
     return [rows.node(row, Level.N1) for row in found]
 
 

@@ -46,10 +46,10 @@ async def bytes_per_turn(turns: int, deps: Deps, now: Instant) -> float:
             links.append(records.link_row(command, (command.id or key, command.command_id or ""), now))
     for start in range(0, len(nodes), writer.NODES_PER_STATEMENT):
         batch = writer.Batch(records.parts(nodes[start : start + writer.NODES_PER_STATEMENT]), now)
-        await writer.remember(deps.connection, graph, batch)
+        await writer.remember(deps.graph(graph), batch)
     for start in range(0, len(links), writer.LINKS_PER_STATEMENT):
         batch = writer.Batch(records.parts(links[start : start + writer.LINKS_PER_STATEMENT]), now)
-        await writer.relate(deps.connection, graph, batch)
+        await writer.relate(deps.graph(graph), batch)
     return (await _allocated(deps) - before) / turns
 
 

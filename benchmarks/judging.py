@@ -10,9 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from benchmarks.writers import Account
 from schemas.temporal import END_OF_TIME
-from substrate.connection.parameters import parameters
-from substrate.connection.pool import Connection
 from substrate.cypher.query import Query
+from substrate.graphs.graph import Graph
 
 PROBES: Final = 8
 """Memories of a graph by which each index is asked."""
@@ -73,11 +72,11 @@ class Flaws(NamedTuple):
     mute_indexes: list[str]
 
 
-async def judge(connection: Connection, graph: str, account: Account, dice: random.Random) -> Flaws:
+async def judge(graph: Graph, account: Account, dice: random.Random) -> Flaws:
     """The flaws of a graph."""
 
     async def read(query: Query, **values: Any) -> list[Sequence[Any]]:
-        return list(await connection.read(graph, query, parameters(values)))
+        return list(await graph.read(query, **values))
 
     records: defaultdict[str, list[Kept]] = defaultdict(list)
     carried = [Kept._make(row) for row in await read(MEMORIES)]

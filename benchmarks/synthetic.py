@@ -95,10 +95,10 @@ async def build_memories(world: World, which: tuple[Level, int], deps: Deps, now
         row["embedding"] = [round(float(number), 4) for number in vectors[place]]
         rows.append(row)
         if len(rows) == writer.NODES_PER_STATEMENT:
-            await writer.remember(deps.connection, graph, writer.Batch(records.parts(rows), now))
+            await writer.remember(deps.graph(graph), writer.Batch(records.parts(rows), now))
             rows = []
     if rows:
-        await writer.remember(deps.connection, graph, writer.Batch(records.parts(rows), now))
+        await writer.remember(deps.graph(graph), writer.Batch(records.parts(rows), now))
 
 
 def links_of(world: World, which: tuple[Level, int]) -> Iterator[tuple[str, str, str]]:
@@ -133,7 +133,7 @@ async def build_links(world: World, which: tuple[Level, int], deps: Deps, now: I
         )
         rows.append(records.link_row(command, (link_id, "synthetic"), now))
         if len(rows) == writer.LINKS_PER_STATEMENT:
-            await writer.relate(deps.connection, graph, writer.Batch(records.parts(rows), now))
+            await writer.relate(deps.graph(graph), writer.Batch(records.parts(rows), now))
             rows = []
     if rows:
-        await writer.relate(deps.connection, graph, writer.Batch(records.parts(rows), now))
+        await writer.relate(deps.graph(graph), writer.Batch(records.parts(rows), now))

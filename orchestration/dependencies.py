@@ -7,6 +7,7 @@ from typing import Final
 
 from orchestration.ranking.channels import FUSION, Fusion
 from substrate.connection.pool import Connection
+from substrate.graphs.graph import Graph
 from substrate.graphs.registry import Graphs
 from substrate.inference.embeddings.embedder import Embedder
 from substrate.inference.language.model import LanguageModel
@@ -30,3 +31,7 @@ class Deps:
     auto_tags: bool = False
     reranker: Reranker | None = None
     far: int = FAR
+
+    def graph(self, name: str) -> Graph:
+        """The graph of this name, whether it exists or not."""
+        return Graph(self.connection, name)

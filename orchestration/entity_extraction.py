@@ -30,21 +30,20 @@ from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection, Row
 from substrate.cypher.query import Query
 from substrate.cypher.search import LEXICON_NOW, LEXICON_THEN
+from substrate.graphs.graph import Graph
 from substrate.inference.language.model import Question
 from substrate.store.vocabulary import Vocabulary, merged, read_vocabulary
 from substrate.text import query_words
 
 
-async def look_up(
-    connection: Connection, graph: str, query_text: str, words: Sequence[str], *, past: bool
-) -> Lexicon:
+async def look_up(graph: Graph, query_text: str, words: Sequence[str], *, past: bool) -> Lexicon:
     """The lexicon of one graph; an unknown one when it was late or failed, and likeness carries the level.
 
     Only for words that it does not hold the graph is asked again, for names that sound alike.
     Raises Unavailable when the engine does not answer.
     """
     try:
-        rows = await _rows((connection, graph, _lexicon(past)), query_text, words)
+        rows = await _rows((graph.connection, graph.name, _lexicon(past)), query_text, words)
     except GraphMissing:
         return Lexicon()
     except (StoreTimeout, Fault):
@@ -55,14 +54,14 @@ async def look_up(
 async def look_up_words(text: str, view: View, deps: Deps) -> dict[Level, Lexicon]:
     """What each graph of the view knows of the words of a text."""
     words = query_words(text)
-    looks = (look_up(deps.connection, one.graph, text, words, past=one.past) for one in view.graphs.values())
+    looks = (look_up(deps.graph(one.graph), text, words, past=one.past) for one in view.graphs.values())
     return dict(zip(view.graphs, await asyncio.gather(*looks), strict=True))
 
 
-async def _vocabulary(connection: Connection, graph: str) -> Vocabulary:
+async def _vocabulary(graph: Graph) -> Vocabulary:
     """The kinds in a graph; none when it was late or failed, and the model is asked without them."""
     try:
-        return await read_vocabulary(connection, graph)
+        return await read_vocabulary(graph)
     except (StoreTimeout, Fault):
         return Vocabulary()
 
@@ -79,7 +78,7 @@ async def suggest(query_text: str, graphs: Iterable[str], deps: Deps) -> Suggest
     model, asked = deps.language_model, list(graphs)
     if model is None or not model.question_seconds or not asked:
         return Suggestion()
-    kinds = await asyncio.gather(*(_vocabulary(deps.connection, graph) for graph in asked))
+    kinds = await asyncio.gather(*(_vocabulary(deps.graph(graph)) for graph in asked))
     question = Question("entities", entity_prompt.messages(query_text, merged(kinds)), model.question_seconds)
     value, call = await model.ask(question, entity_prompt.Names)
     found = () if value is None else tuple(dict.fromkeys(value.entities))[: entity_prompt.MAX_NAMES]

@@ -66,7 +66,7 @@ async def _kept(command: Command, deps: Deps) -> bool:
     graph = graph_name(command.level, command.citizen_id)
     if command.command_id is None or not await deps.graphs.for_reading(graph):
         return False
-    return bool(await reader.receipts(deps.connection, graph, [command.command_id]))
+    return bool(await reader.receipts(deps.graph(graph), [command.command_id]))
 
 
 def _named(command: Command) -> tuple[str, str | None]:
@@ -127,7 +127,7 @@ async def _parts(graph: str, run: Sequence[Due], given: _With) -> list[Sequence[
     named = [due.command.id for due in run if due.command.id is not None]
     if whole is not None or len(run) == 1 or not named:
         return [run]
-    there = await reader.existing(deps.connection, graph, named)
+    there = await reader.existing(deps.graph(graph), named)
     cuts = [0, len(run)]
     for place, (command, _) in enumerate(run):
         if command.id in there and there[command.id] != records.fingerprint(command):
@@ -148,7 +148,7 @@ async def with_tags(graph: str, rows: list[dict[str, Any]], deps: Deps) -> list[
         return rows
     said = [key_phrases.phrases(rows[place]["description"]) for place in places]
     names = [f"#{name}" for name in key_phrases.to_look_up(said)]
-    known, size = await reader.tag_sizes(deps.connection, graph, names)
+    known, size = await reader.tag_sizes(deps.graph(graph), names)
     made = dict(zip(places, key_phrases.chosen(said, known, size), strict=True))
     return [records.tagged(row, made[place]) if made.get(place) else row for place, row in enumerate(rows)]
 
@@ -195,14 +195,14 @@ async def _store(graph: str, run: Sequence[Due], given: _With) -> list[WriteRece
     deps, whole = given
     rows = await with_tags(graph, _rows(run), deps)
     await embed(rows, deps)
-    marks = await writer.remember(deps.connection, graph, _batch(run, rows, whole))
+    marks = await writer.remember(deps.graph(graph), _batch(run, rows, whole))
     return [await _said(graph, *one, given) for one in zip(run, rows, marks, strict=True)]
 
 
 async def _relate(graph: str, run: Sequence[Due], given: _With) -> list[WriteReceipt]:
     deps, whole = given
     rows = _rows(run)
-    marks = await writer.relate(deps.connection, graph, _batch(run, rows, whole))
+    marks = await writer.relate(deps.graph(graph), _batch(run, rows, whole))
     return [await _said(graph, *one, given) for one in zip(run, rows, marks, strict=True)]
 
 
@@ -235,10 +235,10 @@ async def _as_first(graph: str, found: tuple[Row, writer.Mark], deps: Deps, *, l
     ):
         return mark
     if link:
-        links = await reader.link_history(deps.connection, graph, records.link_name(mark.id))
+        links = await reader.link_history(deps.graph(graph), records.link_name(mark.id))
         first = record_of_link(links[0][2:])
     else:
-        first = record((await reader.history(deps.connection, graph, mark.id))[0])
+        first = record((await reader.history(deps.graph(graph), mark.id))[0])
     valid, known = first.valid, first.known
     return mark._replace(version=1, valid_at=valid.start, invalid_at=valid.end, created_at=known.start)
 

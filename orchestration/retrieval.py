@@ -142,7 +142,7 @@ async def narrowed(intention: RetrievalIntention, view: View, deps: Deps) -> dic
 
     async def of(graph: str) -> Narrow | None:
         try:
-            return await reader.rarest_label(deps.connection, graph, names)
+            return await reader.rarest_label(deps.graph(graph), names)
         except (StoreTimeout, Fault):
             return None
 

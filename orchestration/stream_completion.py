@@ -90,7 +90,7 @@ def measured(stream: ConsciousnessStream, likeness: Mapping[Level, Mapping[Pair,
 
 async def _likeness(graph: str, pairs: set[Pair], deps: Deps) -> Mapping[Pair, float]:
     try:
-        return await reader.likeness(deps.connection, graph, sorted(pairs))
+        return await reader.likeness(deps.graph(graph), sorted(pairs))
     except (StoreTimeout, Fault):
         return {}
 

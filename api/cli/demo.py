@@ -138,7 +138,7 @@ async def _earlier(
         if node.version == 1:
             continue
         graph = graph_name(node.level, CITIZEN)
-        records = await reader.history(runtime.deps.connection, graph, node.node_id)
+        records = await reader.history(runtime.deps.graph(graph), node.node_id)
         others = [
             earlier
             for earlier in (rows.node(row, node.level) for row in records)

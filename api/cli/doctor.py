@@ -24,6 +24,7 @@ from substrate.engine import checksums
 from substrate.engine.disk_space import WARN_BYTES, told
 from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.process import REMEDY_DAMAGE, REMEDY_RIGHTS, engine_versions
+from substrate.graphs.graph import Graph
 from substrate.graphs.registry import Graphs
 from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.store import reader, unfinished_erasures
@@ -197,7 +198,7 @@ async def _graph(graphs: Graphs, name: str, *, stamped: bool) -> Finding:
             await graphs.wait_operational(name)
         elif not await graphs.for_reading(name):
             return Finding("graph", f"{name} is not ours", well=False, remedy="Remove it from this store.")
-        counts = await reader.counts(graphs.connection, name)
+        counts = await reader.counts(Graph(graphs.connection, name))
     except SubstrateError as error:
         return _trouble("graph", error)
     said = f"{name}: {counts.memories:,} memories, {counts.links:,} links, {counts.past_versions:,} past versions"

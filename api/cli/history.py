@@ -19,6 +19,7 @@ from schemas.base import CitizenId, Request
 from schemas.errors import NotFound
 from schemas.memory import Level, LinkRecord, MemoryRecord
 from schemas.settings import Settings
+from substrate.graphs.graph import Graph
 from substrate.store import reader, rows
 
 OPTIONS: Final = {"citizen_id": "--citizen", "level": "--level"}
@@ -81,10 +82,10 @@ async def _records(settings: Settings, place: Place, identity: str, *, of_link: 
         connection = runtime.deps.connection
         found: list[_Record]
         if of_link:
-            of = await reader.link_history(connection, graph, link_name(identity))
+            of = await reader.link_history(Graph(connection, graph), link_name(identity))
             found = [rows.link_record(row, place.level) for row in of]
         else:
-            of = await reader.history(connection, graph, identity)
+            of = await reader.history(Graph(connection, graph), identity)
             found = [rows.memory_record(row, place.level) for row in of]
     if not found:
         raise NotFound(

@@ -101,7 +101,7 @@ async def graph_of(level: Level, whose: Whose, runtime: Runtime) -> str:
 async def record_seen(place: Place, asked: Asked, runtime: Runtime, now: Instant) -> Row:
     """The record of the memory that is visible at the moment asked about. Raises NotFound."""
     graph = await graph_of(place.level, asked, runtime)
-    seen = await records.memory_seen(runtime.deps.connection, graph, place.memory_id, asked.scope(now))
+    seen = await records.memory_seen(runtime.deps.graph(graph), place.memory_id, asked.scope(now))
     if seen.row is None:
         raise nowhere("memory", place, exists=seen.exists)
     return seen.row
@@ -110,7 +110,7 @@ async def record_seen(place: Place, asked: Asked, runtime: Runtime, now: Instant
 async def link_seen(place: LinkPlace, asked: Asked, runtime: Runtime, now: Instant) -> Row:
     """The record of the link that is visible at the moment asked about. Raises NotFound."""
     graph = await graph_of(place.level, asked, runtime)
-    seen = await records.link_seen(runtime.deps.connection, graph, link_name(place.link_id), asked.scope(now))
+    seen = await records.link_seen(runtime.deps.graph(graph), link_name(place.link_id), asked.scope(now))
     if seen.row is None:
         raise nowhere("link", place, exists=seen.exists)
     return seen.row

@@ -14,6 +14,7 @@ from schemas.paging import Paged, cursor_of, parts_of
 from schemas.responses import LinkHistory, MemoryHistory
 from schemas.temporal import Instant, Moment, Scope, to_instant
 from schemas.unreadable import left_out
+from substrate.graphs.graph import Graph
 from substrate.store import reader, records
 from substrate.store.records import Wanted
 from substrate.store.rows import LINK_PLACE, NODE_PLACE, link_record, memory_record
@@ -36,12 +37,12 @@ async def memory_history(place: Place, asked: OfHistory, runtime: Runtime, now: 
     graph, connection = await graph_of(place.level, asked, runtime), runtime.deps.connection
 
     async def read(wanted: Wanted) -> _Rows:
-        return await records.history(connection, graph, place.memory_id, wanted)
+        return await records.history(Graph(connection, graph), place.memory_id, wanted)
 
     wanted = await _wanted(asked, graph, runtime, now)
     rows, after = await _page(read, wanted, NODE_PLACE["created_at"], NODE_PLACE["valid_at"])
     if not rows and asked.cursor is None:
-        exists = await reader.memory(connection, graph, place.memory_id) is not None
+        exists = await reader.memory(Graph(connection, graph), place.memory_id) is not None
         raise nowhere("memory", place, exists=exists)
     told = tuple(memory_record(row, place.level, wanted.known_to) for row in rows)
     return MemoryHistory(id=place.memory_id, records=told, next=after, degraded=left_out(told))
@@ -53,12 +54,12 @@ async def link_history(place: LinkPlace, asked: OfHistory, runtime: Runtime, now
     name = link_name(place.link_id)
 
     async def read(wanted: Wanted) -> _Rows:
-        return await records.link_history(connection, graph, name, wanted)
+        return await records.link_history(Graph(connection, graph), name, wanted)
 
     wanted = await _wanted(asked, graph, runtime, now)
     rows, after = await _page(read, wanted, 2 + LINK_PLACE["created_at"], 2 + LINK_PLACE["valid_at"])
     if not rows and asked.cursor is None:
-        seen = await records.link_seen(connection, graph, name, Scope.current(now))
+        seen = await records.link_seen(Graph(connection, graph), name, Scope.current(now))
         raise nowhere("link", place, exists=seen.exists)
     told = tuple(link_record(row, place.level, wanted.known_to) for row in rows)
     return LinkHistory(id=place.link_id, records=told, next=after, degraded=left_out(told))
@@ -71,7 +72,7 @@ async def _wanted(asked: OfHistory, graph: str, runtime: Runtime, now: Instant) 
         return Wanted(known_to, asked.limit, records.Place(*place))
     if asked.known_at is not None:
         return Wanted(to_instant(asked.known_at) + 1, asked.limit, records.Place())
-    known_at = await records.clock(runtime.deps.connection, graph, now)
+    known_at = await records.clock(runtime.deps.graph(graph), now)
     return Wanted(known_at + 1, asked.limit, records.Place())
 
 

@@ -17,8 +17,8 @@ from schemas.filters import Filters, Label
 from schemas.memory import Level, Source
 from schemas.paging import Paged, cursor_of, parts_of
 from schemas.temporal import Instant, Scope
-from substrate.connection.pool import Connection
 from substrate.cypher.filters import filter_values
+from substrate.graphs.graph import Graph
 from substrate.store import reader, records
 from substrate.store.listing import Page, Place, Wanted
 
@@ -62,7 +62,7 @@ class Read(Protocol):
 
     __name__: str
 
-    def __call__(self, connection: Connection, graph: str, wanted: Wanted, start: Place, /) -> Awaitable[Page]:
+    def __call__(self, graph: Graph, wanted: Wanted, start: Place, /) -> Awaitable[Page]:
         """The rows from a place on, and where the next page begins."""
 
 
@@ -77,25 +77,24 @@ class Listing(NamedTuple):
 async def page_of(read: Read, asked: Listed, kind: str | None, given: tuple[Runtime, Instant]) -> Listing:
     """The page that is asked for. Raises InvalidRequest, NotFound."""
     runtime, now = given
-    graph = await graph_of(asked.level, asked, runtime)
-    connection = runtime.deps.connection
+    graph = runtime.deps.graph(await graph_of(asked.level, asked, runtime))
     if asked.cursor is None:
-        start, scope = Place(), await _fixed(asked, graph, connection, now)
+        start, scope = Place(), await _fixed(asked, graph, now)
     else:
         start, scope = _continued(asked, asked.cursor, read.__name__)
     wanted = Wanted(scope, kind, asked.limit, source=asked.source and asked.source.value, key_id=asked.key_id)
     if isinstance(asked, ListedMemories):
         filters = asked.filters()
-        label = await _label_of(asked, filters, (connection, graph), scope)
+        label = await _label_of(asked, filters, graph, scope)
         wanted = wanted._replace(filters=filter_values(filters), label=label)
-    page = await read(connection, graph, wanted, start)
+    page = await read(graph, wanted, start)
     if page.after is None:
         return Listing(page.rows, scope.known.end, None)
     after = cursor_of(read.__name__, *page.after, scope.valid.start, scope.known.start)
     return Listing(page.rows, scope.known.end, after)
 
 
-async def _label_of(asked: Listed, filters: Filters, of: tuple[Connection, str], scope: Scope) -> str | None:
+async def _label_of(asked: Listed, filters: Filters, graph: Graph, scope: Scope) -> str | None:
     """The label whose members of today are all that the page can be of.
 
     None where another moment is asked for, or where something was written since that of the page, or is planned.
@@ -103,17 +102,17 @@ async def _label_of(asked: Listed, filters: Filters, of: tuple[Connection, str],
     names = tag_names(filters.tags, filters.buckets)
     if not names or asked.as_of_time is not None or asked.known_at is not None:
         return None
-    moved = await records.clock(*of, scope.known.start) != scope.known.start
-    if moved or scope.valid.start < await reader.pending_until(*of):
+    moved = await records.clock(graph, scope.known.start) != scope.known.start
+    if moved or scope.valid.start < await reader.pending_until(graph):
         return None
-    narrow = await reader.rarest_label(*of, names)
+    narrow = await reader.rarest_label(graph, names)
     return None if narrow is None else narrow.label
 
 
-async def _fixed(asked: Listed, graph: str, connection: Connection, now: Instant) -> Scope:
+async def _fixed(asked: Listed, graph: Graph, now: Instant) -> Scope:
     """The moment of the first page, which all others keep: of the present, what is known by then."""
     if asked.as_of_time is None and asked.known_at is None:
-        return Scope.at(now, await records.clock(connection, graph, now))
+        return Scope.at(now, await records.clock(graph, now))
     return asked.scope(now)
 
 

@@ -15,6 +15,7 @@ from schemas.base import Identifier
 from schemas.commands import WriteReceipt
 from schemas.errors import NotFound
 from schemas.memory import Level
+from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import erasure, reader
 
@@ -47,10 +48,10 @@ async def read(
     for level in levels:
         graph = graph_name(level, where.citizen_id)
         if await runtime.deps.graphs.for_reading(graph):
-            kept = await reader.receipts(connection, graph, [command_id])
+            kept = await reader.receipts(Graph(connection, graph), [command_id])
             if command_id in kept:
                 return of_kept(kept[command_id], level)
-        erased = await erasure.mark(connection, graph, command_id)
+        erased = await erasure.mark(Graph(connection, graph), command_id)
         if erased is not None:
             return of_erasure(command_id, level, erased.at, finished=erased.log_rewritten is not None)
     raise NotFound(f"no command {command_id} was applied", remedy="Send it: it will be applied once.")

@@ -21,6 +21,7 @@ from schemas.errors import SubstrateError
 from schemas.stream import ConsciousnessStream
 from substrate.connection.errors import GraphMissing
 from substrate.engine.disk_space import free_at
+from substrate.graphs.graph import Graph
 from substrate.graphs.names import origin_of
 from substrate.store import sizes
 
@@ -211,7 +212,7 @@ async def _add_sizes(families: _Engine, runtime: Runtime) -> None:
     async def nodes_of(name: str) -> int:
         async with room:
             try:
-                return await sizes.nodes(connection, name)
+                return await sizes.nodes(Graph(connection, name))
             except GraphMissing:
                 return 0  # erased since it was listed
 

@@ -62,7 +62,7 @@ async def look(of: tuple[str, Sequence[Level]], scope: Scope, deps: Deps, now: I
 async def _pending_until(graph: str, deps: Deps) -> Instant:
     """For ever where that was not to be had: the past side is only slower."""
     try:
-        return await reader.pending_until(deps.connection, graph)
+        return await reader.pending_until(deps.graph(graph))
     except (StoreTimeout, Fault):
         return END_OF_TIME
 

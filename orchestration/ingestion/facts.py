@@ -27,6 +27,7 @@ from schemas.errors import InvalidRequest
 from schemas.language_model import FactsReport, ModelCall, Supersession
 from schemas.memory import Level, ResolutionState, Source
 from schemas.temporal import Instant, to_datetime, to_instant
+from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.inference.language.model import LanguageModel, Question
 from substrate.store import reader
@@ -103,7 +104,7 @@ async def draw_facts(intake: Intake, deps: Deps, now: Instant, writer: Writer = 
 
 
 async def _draw(place: _Place, model: LanguageModel, drawn: _Drawn) -> None:
-    vocabulary = await read_vocabulary(place.deps.connection, place.graph)
+    vocabulary = await read_vocabulary(place.deps.graph(place.graph))
     for group in _groups(list(fact_prompt.windows(place.episode))):
         answers = await asyncio.gather(
             *(model.ask(_question(one, vocabulary), fact_prompt.Facts) for one in group)
@@ -145,7 +146,7 @@ async def _settle(claims: Sequence[Claim], window: Sequence[Said], place: _Place
     for claim in claims:
         source, target = [await _end(end, claim, place, speakers) for end in (claim.subject, claim.object)]
         link_id = records.natural_id(_id(source), claim.relation, _id(target))
-        if await reader.link_history(place.deps.connection, place.graph, records.link_name(link_id)):
+        if await reader.link_history(place.deps.graph(place.graph), records.link_name(link_id)):
             drawn.known += 1
             continue
         new = [end for end in (source, target) if isinstance(end, Remember)]
@@ -175,7 +176,7 @@ async def _end(end: tuple[str, str], claim: Claim, place: _Place, speakers: dict
     if called := await memories_called(name, node_type, store):
         return called
     memory_id = person_id(name) if node_type == "Person" else identifier(f"{node_type.lower()}:{name_key(name)}")
-    if await reader.existing(*store, [memory_id]):
+    if await reader.existing(Graph(*store), [memory_id]):
         return memory_id
     return Remember(
         command_id=place.episode.command_id,
@@ -216,7 +217,7 @@ async def _replace(link_id: str, link: Relate, place: _Place) -> list[Supersessi
     """End what the link replaces: links of the same type from the same memory that began before it."""
     at = to_datetime(place.now) if link.valid_at is None else link.valid_at
     of = (link.source_id, link.relation_type)
-    held = await held_out(place.deps.connection, place.graph, of, to_instant(at))
+    held = await held_out(place.deps.graph(place.graph), of, to_instant(at))
     over = []
     for one in held:
         if one.target_id == link.target_id:

@@ -175,7 +175,7 @@ async def _stored(chunk: Sequence[Command], deps: Deps) -> _Stored:
     found: dict[tuple[str, str], int | None] = {}
     for graph, asked in ids.items():
         if await deps.graphs.for_reading(graph):
-            marks = await reader.existing(deps.connection, graph, asked)
+            marks = await reader.existing(deps.graph(graph), asked)
             found.update({(graph, memory_id): mark for memory_id, mark in marks.items()})
     return found
 

@@ -32,7 +32,7 @@ async def met(item: Ingestible, deps: Deps) -> tuple[Ingestible, tuple[str, ...]
     graph = graph_name(Level.N1, item.citizen_id)
     known: dict[str, list[str]] = {}
     if await deps.graphs.for_reading(graph):
-        known = await reader.names_of(deps.connection, graph, [identifiers.ids_of(one)[0] for one in speakers])
+        known = await reader.names_of(deps.graph(graph), [identifiers.ids_of(one)[0] for one in speakers])
     told = identifiers.told_apart(speakers, known)
     return replace(item, people=told.ids), told.notes
 
@@ -58,7 +58,7 @@ async def _since(person: Remember, person_id: str, met: datetime, given: tuple[D
     deps, now = given
     graph = graph_name(person.level, person.citizen_id)
     for _ in range(TRIES):
-        known = await reader.known_since(deps.connection, graph, person_id)
+        known = await reader.known_since(deps.graph(graph), person_id)
         if known is None or known.since <= to_instant(met):
             return None
         if not known.carried:

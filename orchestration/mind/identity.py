@@ -42,7 +42,7 @@ async def identity(asked: WhoIs, deps: Deps, now: Instant) -> Identity:
     entities: tuple[IdentityEntity, ...] = ()
     notes, after = asked.notes, None
     for _, graph, past in view.graphs.values():
-        known = await records.clock(deps.connection, graph, now) if scope.is_present else scope.known.start
+        known = await records.clock(deps.graph(graph), now) if scope.is_present else scope.known.start
         query = IDENTITY_THEN if past else IDENTITY_NOW
         header = parameters({**scope.bounds(), **_page(place, asked.limit)})
         found = read_entities(await deps.connection.read(graph, query, header))

@@ -13,6 +13,7 @@ from schemas.memory import ConsciousnessNode, Level
 from schemas.paging import MOST, cursor_of, parts_of
 from schemas.stream_parts import TemporalDissonance
 from schemas.temporal import Instant, to_datetime, to_instant
+from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import learning, records
 from substrate.store.learning import Closing, Place
@@ -40,7 +41,7 @@ async def learning_page(citizen_id: str, asked: OfLearning, deps: Deps, now: Ins
     start, view = await _begun(asked, graph, deps, now)
     found: list[TemporalDissonance] = []
     connection, looked_at = deps.connection, min(LOOKED_AT, asked.limit + 1)
-    while closings := await learning.closings(connection, graph, start, (view.known_to, looked_at)):
+    while closings := await learning.closings(Graph(connection, graph), start, (view.known_to, looked_at)):
         looked_at = min(LOOKED_AT, 2 * looked_at)
         for place, changes in (await _changes(closings, view, deps)).items():
             if found and len(found) + len(changes) > asked.limit:
@@ -73,7 +74,7 @@ async def _begun(asked: OfLearning, graph: str, deps: Deps, now: Instant) -> tup
         return Place(ended_at, memory_id), _View(graph, known_to)
     if asked.known_at is not None:
         return Place(), _View(graph, to_instant(asked.known_at) + 1)
-    return Place(), _View(graph, await records.clock(deps.connection, graph, now) + 1)
+    return Place(), _View(graph, await records.clock(deps.graph(graph), now) + 1)
 
 
 type _Change = tuple[ConsciousnessNode, TemporalDissonance]
@@ -83,7 +84,7 @@ type _Spans = dict[str, dict[str, int | str]]
 async def _changes(closings: Sequence[Closing], view: _View, deps: Deps) -> dict[Place, list[TemporalDissonance]]:
     """What was believed otherwise after each closing, by its place, in their order."""
     spans = _spans(closings)
-    rows = await learning.around(deps.connection, view.graph, list(spans.values()), view.known_to)
+    rows = await learning.around(deps.graph(view.graph), list(spans.values()), view.known_to)
     found: dict[Place, list[_Change]] = {closing.place: [] for closing in closings}
     for closed, change in closed_beliefs(node(row, Level.N1, view.known_to) for row in rows):
         place = Place(to_instant(change.belief_held_until), change.node_id)
@@ -133,7 +134,7 @@ async def _begun_earlier(changes: Sequence[_Change], view: _View, deps: Deps) ->
         for place, (closed, change) in enumerate(changes)
     ]
     ends: dict[int, dict[Instant, Instant]] = {}
-    for place, created_at, ended_at in await learning.held_before(deps.connection, view.graph, beliefs):
+    for place, created_at, ended_at in await learning.held_before(deps.graph(view.graph), beliefs):
         before = ends.setdefault(place, {})
         before[ended_at] = min(created_at, before.get(ended_at, created_at))
     return {

@@ -41,7 +41,7 @@ async def read_state(citizen_id: str, deps: Deps, scope: Scope) -> CitizenState:
     graph = graph_name(Level.N1, citizen_id)
     if not await deps.graphs.for_reading(graph):
         return CitizenState(citizen_id=citizen_id)
-    record = await states.held_at(deps.connection, graph, scope)
+    record = await states.held_at(deps.graph(graph), scope)
     if record is None:
         return CitizenState(citizen_id=citizen_id)
     return CitizenState(
@@ -67,11 +67,11 @@ async def state_history(citizen_id: str, asked: Paged, deps: Deps) -> StateHisto
     if not await deps.graphs.for_reading(graph):
         raise NotFound(f"nothing was remembered for {citizen_id} yet")
     if kept is None:
-        latest = await states.carried(deps.connection, graph)
+        latest = await states.carried(deps.graph(graph))
         kept = (1, 0, 0) if latest is None else (1, latest.version, latest.known.start)
     first, last, known = kept
     beyond = min(first + asked.limit, last + 1)
-    found = await states.page(deps.connection, graph, first, beyond)
+    found = await states.page(deps.graph(graph), first, beyond)
     return StateHistory(
         citizen_id=citizen_id,
         records=tuple(state_record(_known(record, known)) for record in found),
@@ -121,10 +121,10 @@ async def _change(
     graph = graph_name(Level.N1, citizen_id)
     await deps.graphs.for_writing(graph, now)
     for tried in range(_TRIES):
-        latest = await states.carried(deps.connection, graph)
-        held = [] if latest is None else await states.held_from(deps.connection, graph, latest, valid_at)
+        latest = await states.carried(deps.graph(graph))
+        held = [] if latest is None else await states.held_from(deps.graph(graph), latest, valid_at)
         found = states.opened(held, valid_at, saying)
-        if not found or await states.change(deps.connection, graph, held, found, now) is not None:
+        if not found or await states.change(deps.graph(graph), held, found, now) is not None:
             return held[0].content if held and held[0].valid.start <= valid_at else {}
         await asyncio.sleep(random() * _WAIT_S * min(tried + 1, _LONGEST_WAIT))
     raise Conflict(f"the state of {citizen_id} is being changed by others", remedy="Try again in a moment.")

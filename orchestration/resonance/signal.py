@@ -139,7 +139,7 @@ async def _lexicons(text: str, view: View, deps: Deps) -> dict[Level, list[Lexic
     said = text.split()[-READ_WORDS:]
     parts = [" ".join(said[start : start + A_LOOK]) for start in range(0, len(said), A_LOOK)]
     looks = [
-        look_up(deps.connection, where.graph, part, query_words(part), past=where.past)
+        look_up(deps.graph(where.graph), part, query_words(part), past=where.past)
         for where in view.graphs.values()
         for part in parts
     ]

@@ -17,6 +17,7 @@ from substrate.cypher.schema import SCHEMA_VERSION
 from substrate.engine import append_log
 from substrate.engine.process import engine_versions
 from substrate.engine.unix_socket import socket_of
+from substrate.graphs.graph import Graph
 from substrate.graphs.indexes import wait_operational
 
 
@@ -84,7 +85,7 @@ async def prove(connection: Connection, manifest: Manifest) -> None:
             f"the restored store does not hold what the backup says: {said}", remedy=backup.REMEDY_DAMAGED
         )
     for name in found:
-        await wait_operational(connection, name)
+        await wait_operational(Graph(connection, name))
 
 
 def _first_difference(name: str, manifest: Manifest, found: Mapping[str, HeldGraph]) -> str:

@@ -15,6 +15,7 @@ from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant
 from substrate.connection.pool import Connection, Row
 from substrate.cypher.transfer import PAST_STATE, STATE_LABELS, VECTORS
 from substrate.external_sort import Spool
+from substrate.graphs.graph import Graph
 from substrate.store import archive
 from substrate.store.archive import PastRecord, Stored, Trace
 
@@ -106,8 +107,8 @@ class _Collector:
 
     async def run(self) -> None:
         """Read all pages."""
-        await archive.check_known(self._connection, self._graph)
-        stamp = await archive.stamp(self._connection, self._graph)
+        await archive.check_known(Graph(self._connection, self._graph))
+        stamp = await archive.stamp(Graph(self._connection, self._graph))
         self.first_line = {
             "kind": "graph",
             "level": self._origin.level,
@@ -116,7 +117,7 @@ class _Collector:
             "meta": stamp,
         }
         after = -1
-        while page := await archive.page(self._connection, self._graph, after):
+        while page := await archive.page(Graph(self._connection, self._graph), after):
             after = page[-1].place
             for node in page:
                 self._add_lone(node)
@@ -137,17 +138,19 @@ class _Collector:
         if not nodes:
             return
         graph, span = self._graph, (nodes[0].place, nodes[-1].place + 1)
-        traces = await archive.traces(self._connection, graph, span, whole=self._embeddings)
+        traces = await archive.traces(Graph(self._connection, graph), span, whole=self._embeddings)
         tags: dict[int, dict[str, Any]] = {}
-        for place, name, properties in await archive.tags(self._connection, graph, span):
+        for place, name, properties in await archive.tags(Graph(self._connection, graph), span):
             tags.setdefault(place, {})[name] = properties
         records: dict[int, list[PastRecord]] = {}
-        for record in await archive.past_records(self._connection, graph, nodes, whole=self._embeddings):
+        for record in await archive.past_records(Graph(self._connection, graph), nodes, whole=self._embeddings):
             records.setdefault(record.of, []).append(record)
         for node in nodes:
             beside = _Beside(traces.get(node.place), tags.get(node.place, {}), records.get(node.place, []))
             self._add_memory(node, beside)
-        links = {past: await archive.links(self._connection, graph, nodes, past=past) for past in (False, True)}
+        links = {
+            past: await archive.links(Graph(self._connection, graph), nodes, past=past) for past in (False, True)
+        }
         self._add_links(links)
 
     def _add_memory(self, node: Stored, beside: _Beside) -> None:

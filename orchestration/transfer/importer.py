@@ -25,6 +25,7 @@ from substrate.cypher import transfer as cypher
 from substrate.cypher.query import Query
 from substrate.engine import append_log
 from substrate.engine.append_log import delete_graph
+from substrate.graphs.graph import Graph
 from substrate.store import archive
 from substrate.store.writer import LINKS_PER_STATEMENT, NODES_PER_STATEMENT
 
@@ -120,7 +121,7 @@ def _named(graphs: Sequence[Origin], citizen_id: str | None) -> list[str]:
 
 
 async def _refuse_full(name: str, deps: Deps) -> None:
-    if await archive.holds_nothing(deps.connection, name):
+    if await archive.holds_nothing(deps.graph(name)):
         return
     raise Conflict(
         f"graph {name} holds memories already; an import needs an empty one",
@@ -144,10 +145,10 @@ class _Target:
     async def begin(self, name: str, meta: Mapping[str, Any]) -> None:
         """The lines to come belong to the graph `name`."""
         await self._flush()
-        await archive.drop_left_drafts(self._deps.connection, name)
+        await archive.drop_left_drafts(Graph(self._deps.connection, name))
         self._draft = self._drafts[name] = archive.draft_of(name)
         await self._deps.graphs.for_writing(self._draft, self._now)
-        await archive.put_stamp(self._deps.connection, self._draft, meta)
+        await archive.put_stamp(Graph(self._deps.connection, self._draft), meta)
 
     async def take(self, line: Line) -> None:
         """Keep one line until there are enough for a statement."""
@@ -188,7 +189,7 @@ class _Target:
         for put in sorted(self._waiting, key=lambda put: _ORDER.index(put.query)):
             if put.query in (cypher.PUT_MEMORIES, cypher.PUT_RECORDS):
                 await self._embed(put.rows)
-            if await archive.put(self._deps.connection, self._draft, put.query, put.rows) != len(put.rows):
+            if await archive.put(Graph(self._deps.connection, self._draft), put.query, put.rows) != len(put.rows):
                 raise InvalidRequest(
                     "the export cannot be imported: a link has an end that is no memory of it",
                     remedy="Export again; nothing was imported.",

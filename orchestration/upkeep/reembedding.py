@@ -19,6 +19,7 @@ from schemas.errors import Conflict, Unavailable
 from schemas.upkeep import ReembedReport
 from substrate.connection.pool import Connection
 from substrate.graphs import reembedding
+from substrate.graphs.graph import Graph
 from substrate.graphs.migrations import migrate
 from substrate.graphs.reembedding import Bare, Target
 from substrate.graphs.registry import BELIEVED_SECONDS, CLEARING, FILLING, Stamp, existing_graphs, read_stamp
@@ -79,7 +80,7 @@ async def reembed_store(
 async def _pending(run: Reembedding) -> list[str]:
     """The graphs that have other vectors, or are not yet rid of them."""
     names = await existing_graphs(run.connection)
-    stamps = {name: await read_stamp(run.connection, name) for name in names}
+    stamps = {name: await read_stamp(Graph(run.connection, name)) for name in names}
     return [name for name, stamp in stamps.items() if stamp and (stamp.other_state or not _reached(run, stamp))]
 
 
@@ -95,7 +96,7 @@ async def _round(run: Reembedding, names: Sequence[str]) -> None:
     for name in names:
         await _switch(run, name)
     for name in names:
-        await reembedding.close(run.connection, name, await _stamp(run, name))
+        await reembedding.close(Graph(run.connection, name), await _stamp(run, name))
     await asyncio.sleep(run.grace)
     for name in names:
         await _fill(run, name)
@@ -103,16 +104,16 @@ async def _round(run: Reembedding, names: Sequence[str]) -> None:
 
 
 async def _count(run: Reembedding, name: str) -> None:
-    counts = await reader.counts(run.connection, name)
+    counts = await reader.counts(Graph(run.connection, name))
     run.total += counts.memories + counts.past_versions
 
 
 async def _stamp(run: Reembedding, name: str) -> Stamp:
     """The stamp; the texts are asked from the side of the generation that is being left."""
-    stamp = await read_stamp(run.connection, name)
+    stamp = await read_stamp(Graph(run.connection, name))
     if stamp is None:
         raise Unavailable(f"graph {name} was removed while it was re-embedded", remedy="Run it again.")
-    await migrate(run.connection, name, stamp.schema_version)
+    await migrate(Graph(run.connection, name), stamp.schema_version)
     run.connection.generations[name] = 1 - stamp.generation if _reached(run, stamp) else stamp.generation
     return stamp
 
@@ -124,11 +125,11 @@ async def _prepare(run: Reembedding, name: str) -> None:
         return
     wanted = (stamp.other_model, stamp.other_dimension) == run.target and stamp.other_state == FILLING
     if stamp.other_state is not None and not wanted:
-        await reembedding.close(run.connection, name, stamp)
+        await reembedding.close(Graph(run.connection, name), stamp)
         await _clear(run, name)
-    if not wanted and not await reembedding.begin(run.connection, name, run.target):
+    if not wanted and not await reembedding.begin(Graph(run.connection, name), run.target):
         raise _taken_over(name)
-    await reembedding.make_indexes(run.connection, name, run.target)
+    await reembedding.make_indexes(Graph(run.connection, name), run.target)
     await _fill(run, name)
 
 
@@ -143,11 +144,11 @@ async def _fill(run: Reembedding, name: str) -> None:
     """Go over all records that lack a trace of the generation to come, and give them one."""
     for past in (False, True):
         after = -1
-        while page := await reembedding.lacking(run.connection, name, after, past=past):
+        while page := await reembedding.lacking(Graph(run.connection, name), after, past=past):
             after = page[-1].place
             traced = await _traced(run, _sharing(page) if past else [[bare] for bare in page])
             write = reembedding.trace_past if past else reembedding.trace
-            if not await write(run.connection, name, run.target, traced):
+            if not await write(Graph(run.connection, name), run.target, traced):
                 await _check_still_ours(run, name)
             run.done += len(page)
             run.progress(run.done, max(run.done, run.total))
@@ -185,7 +186,7 @@ async def _switch(run: Reembedding, name: str) -> None:
     tries = 0
     while not _reached(run, await _stamp(run, name)):
         tolerated = 0 if tries < STRICT_TRIES else reembedding.ROWS
-        if not await reembedding.switch(run.connection, name, run.target, tolerated):
+        if not await reembedding.switch(Graph(run.connection, name), run.target, tolerated):
             await _fill(run, name)
         tries += 1
 
@@ -198,7 +199,7 @@ async def _clear(run: Reembedding, name: str) -> None:
     run.connection.generations[name] = stamp.generation
     for past in (False, True):
         begun = time.perf_counter()
-        while await reembedding.clear(run.connection, name, past=past):
+        while await reembedding.clear(Graph(run.connection, name), past=past):
             await asyncio.sleep(time.perf_counter() - begun)
             begun = time.perf_counter()
-    await reembedding.end(run.connection, name)
+    await reembedding.end(Graph(run.connection, name))

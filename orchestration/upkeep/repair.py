@@ -87,13 +87,13 @@ async def _for_its_source(task: ApplyCommand, deps: Deps, highest: Source) -> Re
     command = task.command
     if "source" in command.model_fields_set:
         return command
-    row = await reader.memory(deps.connection, graph_name(command.level, command.citizen_id), command.id)
+    row = await reader.memory(deps.graph(graph_name(command.level, command.citizen_id)), command.id)
     said = Source.CITIZEN if row is None else rows.record(row).content.get("source", Source.CITIZEN)
     return command.of_source(trust.lower(Source(said), highest))
 
 
 async def _re_embed(graph: str, task: ReEmbed, deps: Deps) -> bool:
-    row = await reader.memory(deps.connection, graph, task.id)
+    row = await reader.memory(deps.graph(graph), task.id)
     if row is None:
         return False
     record = rows.record(row)
@@ -101,20 +101,20 @@ async def _re_embed(graph: str, task: ReEmbed, deps: Deps) -> bool:
         return False
     [embedding] = await deps.embedder.embed_texts([records.embedded_text(record.content)])
     vectors = (embedding or None, records.felt_trace(record.content, task.id, task.version))
-    return await upkeep.re_embed(deps.connection, graph, (task.id, task.version), vectors)
+    return await upkeep.re_embed(deps.graph(graph), (task.id, task.version), vectors)
 
 
 async def _close_record(graph: str, task: CloseRecord, deps: Deps, by: tuple[Instant, Writer]) -> bool:
     seen = {**task.model_dump(include={"id", "version", "seen"}), "replaced_at": task.at}
     written = upkeep.Written(_receipt(task, task.version), by[0], Source.UPKEEP, by[1].key_id)
-    return await upkeep.close_record(deps.connection, graph, seen, written)
+    return await upkeep.close_record(deps.graph(graph), seen, written)
 
 
 async def _revise_link(graph: str, task: RetractLink | ReviseLink, deps: Deps, by: tuple[Instant, Writer]) -> bool:
     link = task.model_dump(include={"id", "source_id", "target_id", "seen"})
     at = max(by[0], task.seen + 1)
     written = upkeep.Written(_receipt(task, None), at, Source.UPKEEP, by[1].key_id)
-    return await upkeep.revise_link(deps.connection, graph, link, _opened(task), written)
+    return await upkeep.revise_link(deps.graph(graph), link, _opened(task), written)
 
 
 def _receipt(task: RetractLink | ReviseLink | CloseRecord, version: int | None) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.temporal import Instant
 from schemas.upkeep import GraphCounts, SweepAnswer, SweepReport, SweepRequest
+from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import read_stamp
 from substrate.store import reader, upkeep
@@ -98,7 +99,7 @@ async def _swept(
     """
     graph = graph_name(place.level, place.citizen_id)
     begun = time.perf_counter()
-    stamp = await read_stamp(deps.connection, graph)
+    stamp = await read_stamp(deps.graph(graph))
     if stamp is None:
         return SweepReport(level=place.level, citizen_id=place.citizen_id), None
     fits = stamp.generation_of(deps.embedder.model, deps.embedder.dimension) is not None
@@ -108,7 +109,7 @@ async def _swept(
         deps.connection.generations[graph] = stamp.generation
     place = place._replace(embedded=stamp.dimension > 0)
     run = Sweep(place, deps, listed, mendable=fits)
-    counts = GraphCounts(**(await reader.counts(deps.connection, graph))._asdict())
+    counts = GraphCounts(**(await reader.counts(deps.graph(graph)))._asdict())
     if not fits:
         said = (
             f"embedded with {stamp.embedding_model}, configured is {deps.embedder.model}: run `substrate reembed`"
@@ -139,7 +140,7 @@ async def _pages(run: Sweep, batch: Batch, told: Callable[[], None]) -> int | No
     """Go over the pages of the batch; the internal id behind which there may be more, None at the end."""
     after = batch.after
     most = sys.maxsize if batch.most is None else batch.most
-    while page := await upkeep.memories(run.connection, run.graph, after, most - run.nodes):
+    while page := await upkeep.memories(Graph(run.connection, run.graph), after, most - run.nodes):
         after = page[-1].place
         run.nodes += len(page)
         for row in page:
@@ -174,14 +175,14 @@ async def _links_of(page: Sequence[MemoryRow], run: Sweep) -> None:
         for part in shares:
             records += await _open_links(part, run)
             if any(part.first <= place < part.beyond for place in closed):
-                records += await upkeep.past_links(run.connection, run.graph, part)
+                records += await upkeep.past_links(Graph(run.connection, run.graph), part)
                 await run.rest()
         run.ledger.add(time_overlaps.of_links(records, run.place))
 
 
 async def _open_links(part: Part, run: Sweep) -> list[RecordRow]:
     records = []
-    for row in await upkeep.links(run.connection, run.graph, part):
+    for row in await upkeep.links(Graph(run.connection, run.graph), part):
         run.links += 1
         result, found = links.of_link(row, run.place)
         run.ledger.add(found)
@@ -200,7 +201,7 @@ async def _versions_of(page: Sequence[MemoryRow], run: Sweep) -> None:
         records: list[RecordRow] = []
         for part in shares:
             earlier = [one for one in records if not one.carried]
-            records = earlier + await upkeep.versions(run.connection, run.graph, part)
+            records = earlier + await upkeep.versions(Graph(run.connection, run.graph), part)
             await run.rest()
         run.ledger.add(time_overlaps.of_memories(records, run.place))
 
@@ -210,6 +211,6 @@ async def _duplicates(run: Sweep) -> None:
     for group in run.digests.repeated():
         told: list[duplicates.Told] = []
         for places in batched(group, upkeep.CONTENTS_A_READ):
-            told += duplicates.told(await upkeep.contents(run.connection, run.graph, places))
+            told += duplicates.told(await upkeep.contents(Graph(run.connection, run.graph), places))
             await run.rest()
         run.ledger.add(duplicates.of_group(told, run.place))

@@ -22,6 +22,7 @@ from schemas.commands import Command, Relate, Remember, WriteReceipt
 from schemas.errors import Conflict, InvalidRequest, Unavailable
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME, Instant, to_instant
+from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import reader, transactions
 from substrate.store.rows import Kept
@@ -165,7 +166,7 @@ async def _write(
     if writes.new:
         await deps.graphs.for_writing(graph, now)
     try:
-        return await transactions.write(deps.connection, graph, version_chain.seen(stage.lives), writes)
+        return await transactions.write(deps.graph(graph), version_chain.seen(stage.lives), writes)
     except Conflict:
         return None  # another writer stored one of the ids just now; the next look finds it
     finally:
@@ -175,7 +176,7 @@ async def _write(
 
 async def _kept(graph: str, named: Sequence[tuple[Command, str]], deps: Deps, *, again: bool) -> dict[str, Kept]:
     ids = [command_id for command, command_id in named if again or command.command_id is not None]
-    return await reader.receipts(deps.connection, graph, ids) if ids else {}
+    return await reader.receipts(deps.graph(graph), ids) if ids else {}
 
 
 BARE: Final = Wanted(END_OF_TIME)
@@ -212,8 +213,8 @@ async def begun(
     memories |= {record.id: _more(memories.get(record.id, BARE), Wanted(now)) for record in again.values()}
     # The receipts last: a command that was applied since must not be refused for what it has changed itself.
     return Rehearsal(
-        await transactions.memories(connection, graph, memories),
-        await transactions.links(connection, graph, [records.link_name(one) for one in sorted(links)]),
+        await transactions.memories(Graph(connection, graph), memories),
+        await transactions.links(Graph(connection, graph), [records.link_name(one) for one in sorted(links)]),
         await _kept(graph, named, deps, again=again_sent),
         said,
     )

@@ -18,6 +18,7 @@ from schemas.temporal import Instant, to_datetime
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection
 from substrate.engine import append_log
+from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import existing_graphs
 from substrate.store import erasure, unfinished_erasures
@@ -54,7 +55,7 @@ async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None
     target = _target(command, graph_name(level, command.citizen_id))
     connection = deps.connection
     async with unfinished_erasures.turn(directory):
-        kept = await erasure.mark(connection, target.graph, command_id)
+        kept = await erasure.mark(Graph(connection, target.graph), command_id)
         there = await _there(target, connection)
         notes = _about(target, await unfinished_erasures.noted(connection))
         late = None if there or kept or notes else await erasure.mark_of(connection, target.digest())
@@ -151,9 +152,9 @@ async def _there(target: Target, connection: Connection) -> bool:
     """Whether there is something to erase. A graph of another embedder can be erased too."""
     try:
         if target.kind == "memory":
-            return bool(await erasure.present(connection, target.graph, [target.id]))
+            return bool(await erasure.present(Graph(connection, target.graph), [target.id]))
         if target.kind == "episode":
-            return bool(await erasure.of_episode(connection, target.graph, target.id))
+            return bool(await erasure.of_episode(Graph(connection, target.graph), target.id))
     except GraphMissing:
         return False
     return target.graph in await existing_graphs(connection)
@@ -169,11 +170,11 @@ async def _removed(target: Target, setting: Setting, notes: dict[str, Note]) -> 
         elif target.kind == "episode":
             removed = await _episode(target.id, graph, connection)
         else:
-            delete = partial(unfinished_erasures.delete_graph, connection, graph, notes)
-            removed = await erasure.whole_graph(connection, graph, delete)
+            delete = partial(unfinished_erasures.delete_graph, Graph(connection, graph), notes)
+            removed = await erasure.whole_graph(Graph(connection, graph), delete)
     except GraphMissing:
         removed = Counter()  # it went with its graph
-    await erasure.forget_queries(connection, graph)
+    await erasure.forget_queries(Graph(connection, graph))
     await unfinished_erasures.emptied(connection, notes)
     return removed
 
@@ -187,24 +188,24 @@ async def _written_anew(setting: Setting) -> bool:
 
 
 async def _memory(memory_id: str, graph: str, connection: Connection) -> Counter[str]:
-    return await erasure.memories(connection, graph, [memory_id]) + await _tags(graph, connection)
+    return await erasure.memories(Graph(connection, graph), [memory_id]) + await _tags(graph, connection)
 
 
 async def _episode(episode_id: str, graph: str, connection: Connection) -> Counter[str]:
     removed: Counter[str] = Counter()
-    while ids := await erasure.of_episode(connection, graph, episode_id):
-        removed += await erasure.memories(connection, graph, ids)
+    while ids := await erasure.of_episode(Graph(connection, graph), episode_id):
+        removed += await erasure.memories(Graph(connection, graph), ids)
     ingestion = identifier(f"ingest:{episode_id}")
-    rest, lone = await erasure.rest_of_episode(connection, graph, episode_id, ingestion)
-    removed += rest + await erasure.memories(connection, graph, lone)
-    removed["receipts"] += await erasure.receipts(connection, graph, [], [ingestion])
+    rest, lone = await erasure.rest_of_episode(Graph(connection, graph), episode_id, ingestion)
+    removed += rest + await erasure.memories(Graph(connection, graph), lone)
+    removed["receipts"] += await erasure.receipts(Graph(connection, graph), [], [ingestion])
     return removed + await _tags(graph, connection)
 
 
 async def _tags(graph: str, connection: Connection) -> Counter[str]:
     """Remove the tags that nothing bears any more. One that only the past bears leads back to it."""
-    bare = await erasure.bare_tags(connection, graph)
+    bare = await erasure.bare_tags(Graph(connection, graph))
     if bare:
-        async for tags, buckets in erasure.past_tags(connection, graph):
+        async for tags, buckets in erasure.past_tags(Graph(connection, graph)):
             bare.difference_update(stored_tag_names({"tags": tags, "buckets": buckets}))
-    return Counter(tags=await erasure.tags(connection, graph, bare) if bare else 0)
+    return Counter(tags=await erasure.tags(Graph(connection, graph), bare) if bare else 0)

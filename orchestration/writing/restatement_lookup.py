@@ -21,7 +21,7 @@ async def recognised(graph: str, commands: Sequence[Remember], deps: Deps, now: 
     keys = sorted({key for one in read for key in one})
     if not keys:
         return {}
-    found = [rows.record(row) for row in await reader.saying(deps.connection, graph, keys, now)]
+    found = [rows.record(row) for row in await reader.saying(deps.graph(graph), keys, now)]
     said: dict[int, Record] = {}
     for place, command in enumerate(commands):
         for record in found:
@@ -41,11 +41,11 @@ async def answered(
     if not said:
         return {}
     sent = [commands[place].command_id for place in said]
-    kept = await reader.receipts(deps.connection, graph, [one for one in sent if one is not None])
+    kept = await reader.receipts(deps.graph(graph), [one for one in sent if one is not None])
     fresh = {place: record for place, record in said.items() if commands[place].command_id not in kept}
     to_keep = {place: _to_keep(commands[place], record) for place, record in fresh.items()}
     named = [one for place, one in to_keep.items() if commands[place].command_id is not None]
-    there = await writer.keep(deps.connection, graph, named) if named else {}
+    there = await writer.keep(deps.graph(graph), named) if named else {}
     answers: dict[int, WriteReceipt] = {}
     for place, one in to_keep.items():
         command = commands[place]

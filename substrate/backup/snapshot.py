@@ -24,6 +24,7 @@ from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection
 from substrate.engine.append_log import LEFT_SNAPSHOT, LIMIT_S, idle
 from substrate.graphs import indexes
+from substrate.graphs.graph import Graph
 from substrate.graphs.registry import existing_graphs, read_stamp
 from substrate.store import archive
 
@@ -70,7 +71,7 @@ async def _begun_while_writes_wait(connection: Connection) -> dict[str, HeldGrap
     async with indexes.alone(connection):
         for name in await existing_graphs(connection):
             with suppress(GraphMissing):
-                await indexes.wait_operational(connection, name)
+                await indexes.wait_operational(Graph(connection, name))
         for _ in range(TURNS):
             # What is OPERATIONAL may be written to the log a moment later, once the engine's loop has turned.
             await asyncio.sleep(DRAIN_S)
@@ -97,10 +98,10 @@ async def _begun(connection: Connection) -> dict[str, HeldGraph] | None:
 
 
 async def _held(connection: Connection, name: str) -> HeldGraph | None:
-    stamp = await read_stamp(connection, name)
+    stamp = await read_stamp(Graph(connection, name))
     if stamp is None:
         return None
-    labels, types = await archive.held(connection, name)
+    labels, types = await archive.held(Graph(connection, name))
     return HeldGraph(
         schema_version=stamp.schema_version,
         embedding_model=stamp.embedding_model,

@@ -13,6 +13,7 @@ from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection
 from substrate.cypher import schema as cypher
 from substrate.cypher.query import Query
+from substrate.graphs.graph import Graph
 
 NOTHING: Final = parameters({})
 MAKING: Final = "substrate:making"
@@ -65,52 +66,52 @@ async def rest(connection: Connection) -> None:
         if name.startswith(RESTING) and await connection.command("OBJECT", "IDLETIME", name) > _LEFT_SECONDS:
             await connection.command("GRAPH.DELETE", name)  # whoever made it was killed
     ours = f"{RESTING}{uuid4().hex}"
-    await create_index(connection, ours, cypher.REST_INDEX)
-    await wait_operational(connection, ours)
+    await create_index(Graph(connection, ours), cypher.REST_INDEX)
+    await wait_operational(Graph(connection, ours))
     await connection.command("GRAPH.DELETE", ours)
 
 
-async def create_index(connection: Connection, graph: str, index: Query) -> None:
+async def create_index(graph: Graph, index: Query) -> None:
     """Make an index, on a label without nodes: a build over a filled one stops the engine while others write."""
     try:
-        await connection.write(graph, index, NOTHING)
+        await graph.write(index)
     except Fault as error:
         if "already indexed" not in error.detail:
             raise
 
 
-async def drop_index(connection: Connection, graph: str, index: Query) -> None:
+async def drop_index(graph: Graph, index: Query) -> None:
     """Drop an index, of a label without nodes: of a filled one the engine builds anew what stays indexed."""
     try:
-        await connection.write(graph, index, NOTHING)
+        await graph.write(index)
     except Fault as error:
         if "no such index" not in error.detail:
             raise
 
 
-async def create_unique(connection: Connection, graph: str, label: str, column: str) -> None:
+async def create_unique(graph: Graph, label: str, column: str) -> None:
     """Demand that a property is unique among the nodes of a label; it must have an index."""
-    words = ("GRAPH.CONSTRAINT", "CREATE", graph, "UNIQUE", "NODE", label, "PROPERTIES", 1, column)
+    words = ("GRAPH.CONSTRAINT", "CREATE", graph.name, "UNIQUE", "NODE", label, "PROPERTIES", 1, column)
     try:
-        await connection.command(*words)
+        await graph.connection.command(*words)
     except Fault as error:
         if "already exists" not in error.detail:
             raise
 
 
-async def unready(connection: Connection, graph: str) -> list[str]:
+async def unready(graph: Graph) -> list[str]:
     """Labels whose index or constraint is not operational yet."""
-    return [label for label, _ in await _building(connection, graph)]
+    return [label for label, _ in await _building(graph)]
 
 
-async def _building(connection: Connection, graph: str) -> list[tuple[str, str]]:
+async def _building(graph: Graph) -> list[tuple[str, str]]:
     """Of each index or constraint that is not operational its label, and how far the engine says it is."""
-    indexes = await connection.read(graph, cypher.INDEX_STATUS, NOTHING)
-    constraints = await connection.read(graph, cypher.CONSTRAINT_STATUS, NOTHING)
+    indexes = await graph.read(cypher.INDEX_STATUS)
+    constraints = await graph.read(cypher.CONSTRAINT_STATUS)
     return [(str(row[0]), str(row[1])) for row in (*indexes, *constraints) if row[1] != "OPERATIONAL"]
 
 
-async def wait_operational(connection: Connection, graph: str) -> None:
+async def wait_operational(graph: Graph) -> None:
     """Return when every index and constraint answers, however long the engine builds them.
 
     Raises Unavailable when the engine has not come on with them for 20 seconds.
@@ -118,10 +119,10 @@ async def wait_operational(connection: Connection, graph: str) -> None:
     before: list[tuple[str, str]] = []
     steps = 0
     while steps < _WAIT_STEPS:
-        now = await _building(connection, graph)
+        now = await _building(graph)
         if not now:
             return
         steps = steps + 1 if now == before else 0
         before = now
         await asyncio.sleep(_WAIT_STEP_SECONDS)
-    raise Unavailable(f"the indexes of {graph} are still being built", remedy="Try again in a moment.")
+    raise Unavailable(f"the indexes of {graph.name} are still being built", remedy="Try again in a moment.")

@@ -16,12 +16,11 @@ from typing import Final, NamedTuple
 
 from schemas.errors import StoreMisfit
 from schemas.temporal import END_OF_TIME
-from substrate.connection.parameters import parameters
-from substrate.connection.pool import Connection
 from substrate.cypher import migrations as cypher
 from substrate.cypher.query import Query
 from substrate.cypher.schema import SCHEMA_VERSION
 from substrate.graphs import indexes
+from substrate.graphs.graph import Graph
 
 ROWS: Final = 500
 """Records of a page."""
@@ -86,7 +85,7 @@ MIGRATIONS: Final = (
 )
 
 
-async def migrate(connection: Connection, graph: str, version: int) -> None:
+async def migrate(graph: Graph, version: int) -> None:
     """Bring a graph of schema `version` to the one of this release; one that has it is left alone.
 
     Raises StoreMisfit when the graph was written by a newer release, and what the engine raises; the graph then
@@ -94,30 +93,28 @@ async def migrate(connection: Connection, graph: str, version: int) -> None:
     """
     if version > SCHEMA_VERSION:
         raise StoreMisfit(
-            f"graph {graph} has schema version {version}, this Substrate knows {SCHEMA_VERSION}",
+            f"graph {graph.name} has schema version {version}, this Substrate knows {SCHEMA_VERSION}",
             remedy="Use the release of Substrate that wrote it, or a newer one.",
         )
     for migration in MIGRATIONS[version - 1 :]:
         for step in migration.steps:
-            await _run(connection, graph, step)
-        await connection.write(graph, cypher.SET_VERSION, parameters({"number": migration.number}))
+            await _run(graph, step)
+        await graph.write(cypher.SET_VERSION, number=migration.number)
 
 
-async def _run(connection: Connection, graph: str, step: Step) -> None:
+async def _run(graph: Graph, step: Step) -> None:
     if isinstance(step, Pages):
-        await _pages(connection, graph, step.query)
+        await _pages(graph, step.query)
         return
-    async with indexes.alone(connection):
+    async with indexes.alone(graph.connection):
         if isinstance(step, Index):
-            await indexes.create_index(connection, graph, step.query)
+            await indexes.create_index(graph, step.query)
         else:
-            await indexes.create_unique(connection, graph, step.label, step.column)
-        await indexes.wait_operational(connection, graph)
+            await indexes.create_unique(graph, step.label, step.column)
+        await indexes.wait_operational(graph)
 
 
-async def _pages(connection: Connection, graph: str, query: Query) -> None:
+async def _pages(graph: Graph, query: Query) -> None:
     after = -1
-    while rows := await connection.write(
-        graph, query, parameters({"after": after, "rows": ROWS, "open": END_OF_TIME})
-    ):
+    while rows := await graph.write(query, after=after, rows=ROWS, open=END_OF_TIME):
         after = rows[0][0]

@@ -16,7 +16,7 @@ from substrate.cypher import schema as cypher
 from substrate.emotions import DIMENSION as EMOTION_DIMENSION
 from substrate.graphs import indexes as indexing
 from substrate.graphs import migrations
-from substrate.graphs.indexes import NOTHING
+from substrate.graphs.graph import Graph
 from substrate.graphs.names import CITIZEN_PREFIX
 
 BELIEVED_SECONDS: Final = 1.0
@@ -54,10 +54,10 @@ LEAVING: Final = "leaving"
 CLEARING: Final = "clearing"
 
 
-async def read_stamp(connection: Connection, graph: str) -> Stamp | None:
+async def read_stamp(graph: Graph) -> Stamp | None:
     """The stamp of a graph; None when the graph does not exist or is not ours."""
     try:
-        rows = await connection.read(graph, cypher.READ_STAMP, NOTHING)
+        rows = await graph.read(cypher.READ_STAMP)
     except GraphMissing:
         return None
     return Stamp._make(rows[0]) if rows else None
@@ -95,12 +95,12 @@ class Graphs:
         """
         if self.is_open(name):
             return True
-        stamp = await read_stamp(self.connection, name)
+        stamp = await read_stamp(Graph(self.connection, name))
         if stamp is None:
             return False
         if stamp.schema_version != cypher.SCHEMA_VERSION:
             async with self._migrating[name]:
-                await migrations.migrate(self.connection, name, stamp.schema_version)
+                await migrations.migrate(Graph(self.connection, name), stamp.schema_version)
         self.connection.generations[name] = self._generation(name, stamp)
         if name not in self._operational:
             await self.wait_operational(name)
@@ -111,7 +111,7 @@ class Graphs:
     async def for_writing(self, name: str, now: Instant) -> None:
         """Make sure that the graph exists with every index and constraint, and fits the embedder."""
         if self.is_open(name):
-            if await read_stamp(self.connection, name) is not None:
+            if await read_stamp(Graph(self.connection, name)) is not None:
                 return
             self.forget(name)  # another process has erased it since
         async with self._locks[name]:
@@ -134,9 +134,9 @@ class Graphs:
         self.connection.generations.pop(name, None)
         indexes = (*cypher.INDEXES, *cypher.vector_indexes(self.dimension, EMOTION_DIMENSION))
         for index in indexes:
-            await indexing.create_index(self.connection, name, index)
+            await indexing.create_index(Graph(self.connection, name), index)
         for label, column in cypher.UNIQUE:
-            await indexing.create_unique(self.connection, name, label, column)
+            await indexing.create_unique(Graph(self.connection, name), label, column)
         await self.wait_operational(name)
         stamp: dict[str, Any] = {
             "schema_version": cypher.SCHEMA_VERSION,
@@ -148,13 +148,13 @@ class Graphs:
 
     async def wait_operational(self, name: str) -> None:
         """Return when every index and constraint answers. Raises what `indexing.wait_operational` does."""
-        await indexing.wait_operational(self.connection, name)
+        await indexing.wait_operational(Graph(self.connection, name))
 
     async def unready(self, name: str) -> list[str]:
         """Labels whose index or constraint is not operational yet; a graph that was ready is not asked again."""
         if name in self._operational:
             return []
-        waiting = await indexing.unready(self.connection, name)
+        waiting = await indexing.unready(Graph(self.connection, name))
         if not waiting:
             self._operational.add(name)
         return waiting

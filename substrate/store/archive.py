@@ -8,12 +8,11 @@ from uuid import uuid4
 
 from schemas.errors import Fault
 from substrate.connection.errors import GraphMissing
-from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection, Row
 from substrate.cypher import transfer as cypher
 from substrate.cypher.query import TRACE_LABELS, Query, role_of
 from substrate.engine.append_log import delete_graph
-from substrate.graphs.indexes import NOTHING
+from substrate.graphs.graph import Graph
 from substrate.store.halves import in_halves
 from substrate.store.upkeep import Part, parts
 
@@ -54,15 +53,15 @@ def carried(properties: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in properties.items() if value is not None}
 
 
-async def stamp(connection: Connection, graph: str) -> dict[str, Any]:
+async def stamp(graph: Graph) -> dict[str, Any]:
     """Every property of the graph's stamp."""
-    rows = await connection.read_typed(graph, cypher.CARRIED_STAMP, NOTHING)
+    rows = await graph.read_typed(cypher.CARRIED_STAMP)
     return carried(rows[0][0])
 
 
-async def held(connection: Connection, graph: str) -> tuple[dict[str, int], dict[str, int]]:
+async def held(graph: Graph) -> tuple[dict[str, int], dict[str, int]]:
     """How many nodes of each label, and links of each type, the graph holds."""
-    [(labels, types)] = await connection.read_typed(graph, cypher.HELD, NOTHING)
+    [(labels, types)] = await graph.read_typed(cypher.HELD)
     return _some(labels), _some(types)
 
 
@@ -70,79 +69,77 @@ def _some(counts: Mapping[str, int]) -> dict[str, int]:
     return {name: count for name, count in sorted(counts.items()) if count}
 
 
-async def check_known(connection: Connection, graph: str) -> None:
+async def check_known(graph: Graph) -> None:
     """Raises Fault when the graph holds a label or a type of link that would be left behind."""
-    labels, types = await held(connection, graph)
+    labels, types = await held(graph)
     strange = sorted((labels.keys() - cypher.KNOWN_LABELS) | (types.keys() - cypher.KNOWN_TYPES))
     if strange:
         raise Fault(
-            f"graph {graph} holds what an export does not carry: {', '.join(strange)}",
+            f"graph {graph.name} holds what an export does not carry: {', '.join(strange)}",
             remedy="Export with the release of Substrate that wrote it.",
         )
 
 
-async def page(connection: Connection, graph: str, after: int) -> list[Stored]:
+async def page(graph: Graph, after: int) -> list[Stored]:
     """The next nodes behind the internal id `after`; empty at the end."""
     values = {"after": after, "rows": ROWS_A_PAGE, "beside": list(_BESIDE)}
-    return [Stored._make(row) for row in await connection.read_typed(graph, cypher.PAGE, parameters(values))]
+    return [Stored._make(row) for row in await graph.read_typed(cypher.PAGE, **values)]
 
 
-async def tags(connection: Connection, graph: str, span: Sequence[int]) -> list[Row]:
+async def tags(graph: Graph, span: Sequence[int]) -> list[Row]:
     """Of each memory with internal id in `[span[0], span[1])`: internal id, name and properties of each tag."""
-    return await connection.read_typed(graph, cypher.TAGS, _span(span))
+    return await graph.read_typed(cypher.TAGS, **_span(span))
 
 
-async def traces(connection: Connection, graph: str, span: Sequence[int], *, whole: bool) -> dict[int, Trace]:
+async def traces(graph: Graph, span: Sequence[int], *, whole: bool) -> dict[int, Trace]:
     """The trace of each memory of the span by its internal id; of several the first. `whole`: with vectors."""
     query = cypher.TRACES_WHOLE if whole else cypher.TRACES
-    rows = await connection.read_typed(graph, query, _span(span))
+    rows = await graph.read_typed(query, **_span(span))
     return {row[0]: _trace(*row[1:]) for row in sorted(rows, key=lambda row: -row[1])}
 
 
-def _span(span: Sequence[int]) -> str:
-    return parameters({"first": span[0], "beyond": span[1]})
+def _span(span: Sequence[int]) -> dict[str, int]:
+    return {"first": span[0], "beyond": span[1]}
 
 
 def _trace(place: int, labels: Sequence[str], properties: Mapping[str, Any]) -> Trace:
     return Trace(place, role_of(labels[0]), carried(properties))
 
 
-async def past_records(
-    connection: Connection, graph: str, nodes: Sequence[Stored], *, whole: bool
-) -> list[PastRecord]:
+async def past_records(graph: Graph, nodes: Sequence[Stored], *, whole: bool) -> list[PastRecord]:
     """The past records of the memories. `whole`: with the vectors of their traces."""
     query = cypher.RECORDS_WHOLE if whole else cypher.RECORDS
     found: dict[int, PastRecord] = {}
     for part in parts([(node.place, node.records) for node in nodes]):
-        for of, place, properties, *trace in await _share(connection, graph, query, part):
+        for of, place, properties, *trace in await _share(graph, query, part):
             found.setdefault(place, PastRecord(of, properties, _trace(*trace) if trace[0] is not None else None))
     return list(found.values())
 
 
-async def links(connection: Connection, graph: str, nodes: Sequence[Stored], *, past: bool) -> list[Row]:
+async def links(graph: Graph, nodes: Sequence[Stored], *, past: bool) -> list[Row]:
     """The links that begin at the memories, open or past: id of source, id of target, properties."""
     query = cypher.PAST_LINKS if past else cypher.LINKS
     degrees = [(node.place, node.past_links if past else node.links) for node in nodes]
-    return [row for part in parts(degrees) for row in await _share(connection, graph, query, part)]
+    return [row for part in parts(degrees) for row in await _share(graph, query, part)]
 
 
-async def _share(connection: Connection, graph: str, query: Query, part: Part) -> list[Row]:
-    return await connection.read_typed(graph, query, parameters(part._asdict()))
+async def _share(graph: Graph, query: Query, part: Part) -> list[Row]:
+    return await graph.read_typed(query, **part._asdict())
 
 
-async def put(connection: Connection, graph: str, query: Query, rows: Sequence[Mapping[str, Any]]) -> int:
+async def put(graph: Graph, query: Query, rows: Sequence[Mapping[str, Any]]) -> int:
     """Write rows by one of the `PUT_` queries; returns how many were written."""
 
     async def send(part: Sequence[Mapping[str, Any]]) -> int:
-        reply = await connection.write(graph, query, parameters({"rows": list(part)}))
+        reply = await graph.write(query, rows=list(part))
         return int(reply[0][0])
 
     return sum(await in_halves(rows, send))
 
 
-async def put_stamp(connection: Connection, graph: str, properties: Mapping[str, Any]) -> None:
+async def put_stamp(graph: Graph, properties: Mapping[str, Any]) -> None:
     """Give the stamp of a graph these properties; what else it has stays."""
-    await connection.write(graph, cypher.PUT_STAMP, parameters({"properties": dict(properties)}))
+    await graph.write(cypher.PUT_STAMP, properties=dict(properties))
 
 
 def draft_of(graph: str) -> str:
@@ -150,23 +147,23 @@ def draft_of(graph: str) -> str:
     return f"{{{graph}}}import-{uuid4().hex[:8]}"
 
 
-async def drafts(connection: Connection, graph: str) -> list[str]:
+async def drafts(graph: Graph) -> list[str]:
     """Names of the drafts of a graph: under way, or left behind by an import that was killed."""
-    names: Sequence[str] = await connection.command("GRAPH.LIST")
-    return [name for name in names if name.startswith(f"{{{graph}}}import-")]
+    names: Sequence[str] = await graph.connection.command("GRAPH.LIST")
+    return [name for name in names if name.startswith(f"{{{graph.name}}}import-")]
 
 
-async def drop_left_drafts(connection: Connection, graph: str) -> None:
+async def drop_left_drafts(graph: Graph) -> None:
     """Remove drafts of a graph that nobody has written to for a while."""
-    for name in await drafts(connection, graph):
-        if await connection.command("OBJECT", "IDLETIME", name) > DRAFT_IDLE_SECONDS:
-            await delete_graph(connection, name)
+    for name in await drafts(graph):
+        if await graph.connection.command("OBJECT", "IDLETIME", name) > DRAFT_IDLE_SECONDS:
+            await delete_graph(graph.connection, name)
 
 
-async def holds_nothing(connection: Connection, graph: str) -> bool:
+async def holds_nothing(graph: Graph) -> bool:
     """Whether the graph does not exist, or has no node but its stamp."""
     try:
-        labels, _ = await held(connection, graph)
+        labels, _ = await held(graph)
     except GraphMissing:
         return True
     return not labels.keys() - {"SubstrateMeta"}
@@ -174,7 +171,7 @@ async def holds_nothing(connection: Connection, graph: str) -> bool:
 
 async def settle(connection: Connection, draft: str, graph: str) -> bool:
     """Give the draft its name; an empty graph of that name makes way. False when the name is taken."""
-    if not await holds_nothing(connection, graph):
+    if not await holds_nothing(Graph(connection, graph)):
         return False
     await delete_graph(connection, graph)
     return bool(await connection.command("RENAMENX", draft, graph))

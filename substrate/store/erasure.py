@@ -11,13 +11,12 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from substrate.connection.errors import GraphMissing
-from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection, Row
 from substrate.cypher import erasing as cypher
 from substrate.cypher.query import TRACE_LABELS, Query
 from substrate.cypher.transfer import STATE_LABELS
 from substrate.engine.append_log import delete_graph
-from substrate.graphs.indexes import NOTHING
+from substrate.graphs.graph import Graph
 from substrate.store.archive import drafts, held
 
 MEMORIES_A_SHARE: Final = 20
@@ -42,9 +41,9 @@ def mark_name(graph: str, command_id: str) -> str:
     return blake2b(f"{graph}\n{command_id}".encode(), digest_size=16).hexdigest()
 
 
-async def mark(connection: Connection, graph: str, command_id: str) -> Mark | None:
+async def mark(graph: Graph, command_id: str) -> Mark | None:
     """What is kept of a command on the graph; None when it was never carried out."""
-    return await mark_of(connection, mark_name(graph, command_id))
+    return await mark_of(graph.connection, mark_name(graph.name, command_id))
 
 
 async def mark_of(connection: Connection, name: str) -> Mark | None:
@@ -58,80 +57,78 @@ def mark_said(kept: Mark) -> str:
     return orjson.dumps(kept._asdict()).decode()
 
 
-async def set_mark(connection: Connection, graph: str, command_id: str, kept: Mark) -> None:
+async def set_mark(graph: Graph, command_id: str, kept: Mark) -> None:
     """Keep that the command was begun, or finished."""
-    await connection.command("HSET", MARKS, mark_name(graph, command_id), mark_said(kept))
+    await graph.connection.command("HSET", MARKS, mark_name(graph.name, command_id), mark_said(kept))
 
 
-async def present(connection: Connection, graph: str, ids: Sequence[str]) -> list[str]:
+async def present(graph: Graph, ids: Sequence[str]) -> list[str]:
     """Which of the ids are memories of the graph."""
-    return [row[0] for row in await connection.read(graph, cypher.PRESENT, parameters({"ids": list(ids)}))]
+    return [row[0] for row in await graph.read(cypher.PRESENT, ids=list(ids))]
 
 
-async def memories(connection: Connection, graph: str, ids: Sequence[str]) -> Counter[str]:
+async def memories(graph: Graph, ids: Sequence[str]) -> Counter[str]:
     """Remove memories with all that hangs on them; how much of each kind. Safe to repeat."""
     removed: Counter[str] = Counter()
     for some in batched(ids, MEMORIES_A_SHARE):
-        while share := await present(connection, graph, some):
-            removed += await _share(connection, graph, share)
+        while share := await present(graph, some):
+            removed += await _share(graph, share)
     return removed
 
 
-async def _share(connection: Connection, graph: str, ids: list[str]) -> Counter[str]:
+async def _share(graph: Graph, ids: list[str]) -> Counter[str]:
     removed: Counter[str] = Counter()
-    of_links = parameters({"ids": ids, "rows": LINKS_A_SHARE})
-    while links := [row[0] for row in await connection.read(graph, cypher.LINKS_OF, of_links)]:
-        removed += await _links(connection, graph, ids, links)
+    of_links = {"ids": ids, "rows": LINKS_A_SHARE}
+    while links := [row[0] for row in await graph.read(cypher.LINKS_OF, **of_links)]:
+        removed += await _links(graph, ids, links)
     of_records = {"ids": ids, "rows": RECORDS_A_SHARE}
-    while (row := await _one(connection, graph, cypher.ERASE_RECORDS, of_records))[0]:
+    while (row := await _one(graph, cypher.ERASE_RECORDS, of_records))[0]:
         removed += Counter(records=row[0], traces=row[1])
-    removed["receipts"] += await receipts(connection, graph, ids, [])
-    row = await _one(connection, graph, cypher.ERASE_MEMORIES, {"ids": ids})
+    removed["receipts"] += await receipts(graph, ids, [])
+    row = await _one(graph, cypher.ERASE_MEMORIES, {"ids": ids})
     return removed + Counter(memories=row[0], traces=row[1])
 
 
-async def _links(connection: Connection, graph: str, ids: list[str], links: list[str]) -> Counter[str]:
+async def _links(graph: Graph, ids: list[str], links: list[str]) -> Counter[str]:
     """Remove links of memories, their receipts first: a repeated erasure would not find their ids again."""
-    gone = await receipts(connection, graph, links, [])
-    row = await _one(connection, graph, cypher.ERASE_LINKS, {"ids": ids, "links": links})
+    gone = await receipts(graph, links, [])
+    row = await _one(graph, cypher.ERASE_LINKS, {"ids": ids, "links": links})
     return Counter(links=row[0], past_links=row[1], receipts=gone)
 
 
-async def receipts(connection: Connection, graph: str, ids: Sequence[str], commands: Sequence[str]) -> int:
+async def receipts(graph: Graph, ids: Sequence[str], commands: Sequence[str]) -> int:
     """Remove the receipts of commands on these memories or links, and of these commands."""
     values = {"ids": list(ids), "commands": list(commands)}
-    return int((await _one(connection, graph, cypher.ERASE_RECEIPTS, values))[0])
+    return int((await _one(graph, cypher.ERASE_RECEIPTS, values))[0])
 
 
-async def bare_tags(connection: Connection, graph: str) -> set[str]:
+async def bare_tags(graph: Graph) -> set[str]:
     """Names of the tags that no memory has now; a past record may still bear them."""
-    return {row[0] for row in await connection.read(graph, cypher.BARE_TAGS, NOTHING)}
+    return {row[0] for row in await graph.read(cypher.BARE_TAGS)}
 
 
-async def past_tags(connection: Connection, graph: str) -> AsyncIterator[tuple[str | None, str | None]]:
+async def past_tags(graph: Graph) -> AsyncIterator[tuple[str | None, str | None]]:
     """The tags and the buckets that past records bear, as they are stored."""
     values = {"rows": PAST_RECORDS_A_PAGE, "after": -1}
-    while page := await connection.read(graph, cypher.PAST_TAGS, parameters(values)):
+    while page := await graph.read(cypher.PAST_TAGS, **values):
         values["after"] = max(row[0] for row in page)
         for _, tags_said, buckets_said in page:
             yield tags_said, buckets_said
 
 
-async def tags(connection: Connection, graph: str, names: Collection[str]) -> int:
+async def tags(graph: Graph, names: Collection[str]) -> int:
     """Remove the tags of these names that no memory has; how many."""
-    row = await _one(connection, graph, cypher.ERASE_BARE_TAGS, {"names": sorted(names)})
+    row = await _one(graph, cypher.ERASE_BARE_TAGS, {"names": sorted(names)})
     return int(row[0])
 
 
-async def of_episode(connection: Connection, graph: str, episode_id: str) -> list[str]:
+async def of_episode(graph: Graph, episode_id: str) -> list[str]:
     """Ids of the next memories of an episode; empty when none is left."""
     values = {"episode": episode_id, "rows": ROWS_A_PAGE}
-    return [row[0] for row in await connection.read(graph, cypher.OF_EPISODE, parameters(values))]
+    return [row[0] for row in await graph.read(cypher.OF_EPISODE, **values)]
 
 
-async def rest_of_episode(
-    connection: Connection, graph: str, episode_id: str, ingestion: str
-) -> tuple[Counter[str], list[str]]:
+async def rest_of_episode(graph: Graph, episode_id: str, ingestion: str) -> tuple[Counter[str], list[str]]:
     """Remove the links of an episode between other memories; give the ids of those that only it knew.
 
     `ingestion`: the id of the command that brought the episode in.
@@ -140,22 +137,22 @@ async def rest_of_episode(
     lone: list[str] = []
     values = {"episode": episode_id, "ingestion": ingestion, "rows": ROWS_A_PAGE}
     after = -1
-    while page := await connection.read(graph, cypher.REST_OF_EPISODE, parameters({**values, "after": after})):
+    while page := await graph.read(cypher.REST_OF_EPISODE, **values, after=after):
         after = max(row[0] for row in page)
         lone += [row[1] for row in page if row[3] == "true"]
         linked = [row[1] for row in page if row[2]]
-        header = parameters({"ids": linked, "episode": episode_id, "rows": LINKS_A_SHARE})
-        while links := [row[0] for row in await connection.read(graph, cypher.LINKS_OF_EPISODE, header)]:
-            removed += await _links(connection, graph, linked, links)
+        header = {"ids": linked, "episode": episode_id, "rows": LINKS_A_SHARE}
+        while links := [row[0] for row in await graph.read(cypher.LINKS_OF_EPISODE, **header)]:
+            removed += await _links(graph, linked, links)
     return removed, lone
 
 
-async def whole_graph(connection: Connection, graph: str, delete: Callable[[], Awaitable[None]]) -> Counter[str]:
+async def whole_graph(graph: Graph, delete: Callable[[], Awaitable[None]]) -> Counter[str]:
     """Remove a graph, by `delete`, and its unfinished imports; how much of each kind it held."""
-    for draft in await drafts(connection, graph):
-        await delete_graph(connection, draft)
+    for draft in await drafts(graph):
+        await delete_graph(graph.connection, draft)
     try:
-        labels, types = await held(connection, graph)
+        labels, types = await held(graph)
     except GraphMissing:
         return Counter()
     await delete()
@@ -171,16 +168,16 @@ async def whole_graph(connection: Connection, graph: str, delete: Callable[[], A
     )
 
 
-async def forget_queries(connection: Connection, graph: str) -> None:
+async def forget_queries(graph: Graph) -> None:
     """Remove what the engine itself keeps of past queries: its telemetry and its lists of slow ones."""
-    await connection.command("DEL", f"telemetry{{{graph}}}")
-    await connection.command("SLOWLOG", "RESET")
+    await graph.connection.command("DEL", f"telemetry{{{graph.name}}}")
+    await graph.connection.command("SLOWLOG", "RESET")
     try:
-        await connection.command("GRAPH.SLOWLOG", graph, "RESET")
+        await graph.connection.command("GRAPH.SLOWLOG", graph.name, "RESET")
     except GraphMissing:
         return
 
 
-async def _one(connection: Connection, graph: str, query: Query, values: Mapping[str, Any]) -> Row:
-    [row] = await connection.write(graph, query, parameters(values))
+async def _one(graph: Graph, query: Query, values: Mapping[str, Any]) -> Row:
+    [row] = await graph.write(query, **values)
     return row

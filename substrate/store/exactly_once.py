@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from schemas.errors import StoreTimeout, Unavailable
 from substrate.connection.errors import ConnectionLost
-from substrate.connection.pool import Connection, Row
+from substrate.connection.pool import Row
 from substrate.cypher.query import Query
 from substrate.graphs import indexes
+from substrate.graphs.graph import Graph
 
 SOUGHT_FOR_S: Final = 3.0
 SOUGHT_EVERY_S: Final = 0.05
@@ -29,13 +30,11 @@ class Once:
     statement of which this is a part.
     """
 
-    def __init__(
-        self, connection: Connection, graph: str, statement: tuple[Query, str], *, again: bool = False
-    ) -> None:
+    def __init__(self, graph: Graph, query: Query, values: Mapping[str, Any], *, again: bool = False) -> None:
         self.again = again
-        self._connection = connection
         self._graph = graph
-        self._statement = statement
+        self._query = query
+        self._values = values
 
     async def send(self, command_ids: Sequence[str], *, divisible: bool = False) -> list[Row]:
         """The rows of the statement, sent anew until the engine answers. `command_ids`: what to ask for later.
@@ -48,8 +47,8 @@ class Once:
         while True:
             try:
                 if self.again:
-                    await indexes.wait_operational(self._connection, self._graph)
-                return await self._connection.write(self._graph, *self._statement)
+                    await indexes.wait_operational(self._graph)
+                return await self._graph.write(self._query, **self._values)
             except Unavailable as error:
                 if divisible and isinstance(error, StoreTimeout):
                     raise

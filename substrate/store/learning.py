@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from schemas.temporal import BEGINNING_OF_TIME, Instant
-from substrate.connection.parameters import parameters
-from substrate.connection.pool import Connection, Row
+from substrate.connection.pool import Row
 from substrate.cypher import learning as cypher
+from substrate.graphs.graph import Graph
 
 
 class Place(NamedTuple):
@@ -31,25 +31,23 @@ class Closing(NamedTuple):
         return Place(self.ended_at, self.memory_id)
 
 
-async def closings(connection: Connection, graph: str, start: Place, bounds: tuple[Instant, int]) -> list[Closing]:
+async def closings(graph: Graph, start: Place, bounds: tuple[Instant, int]) -> list[Closing]:
     """The next closings before an instant, at most so many (`bounds`); those at one place are not parted."""
     known_to, limit = bounds
     values = {**start._asdict(), "known_to": known_to, "limit": limit}
-    found = [Closing(*row) for row in await connection.read(graph, cypher.CLOSINGS, parameters(values))]
+    found = [Closing(*row) for row in await graph.read(cypher.CLOSINGS, **values)]
     if len(found) < limit or found[0].place == found[-1].place:
         return found
     return [one for one in found if one.place != found[-1].place]
 
 
-async def around(
-    connection: Connection, graph: str, spans: Sequence[Mapping[str, Any]], known_to: Instant
-) -> list[Row]:
+async def around(graph: Graph, spans: Sequence[Mapping[str, Any]], known_to: Instant) -> list[Row]:
     """The records of memories by spans of `id`, `since`, `until`, and what came next: `NODE_COLUMNS`."""
-    return await connection.read(graph, cypher.AROUND, parameters({"spans": list(spans), "known_to": known_to}))
+    return await graph.read(cypher.AROUND, spans=list(spans), known_to=known_to)
 
 
-async def held_before(connection: Connection, graph: str, beliefs: Sequence[Mapping[str, Any]]) -> list[Row]:
+async def held_before(graph: Graph, beliefs: Sequence[Mapping[str, Any]]) -> list[Row]:
     """Earlier records with the same belief, of beliefs by `place`, `id`, `name`, `description`, `begun`: rows of
     the place, since when and until when the record was known.
     """
-    return await connection.read(graph, cypher.HELD_BEFORE, parameters({"beliefs": list(beliefs)}))
+    return await graph.read(cypher.HELD_BEFORE, beliefs=list(beliefs))

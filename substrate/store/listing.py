@@ -11,6 +11,7 @@ from substrate.connection.pool import Connection, Row
 from substrate.cypher import listing as cypher
 from substrate.cypher.filters import UNFILTERED
 from substrate.cypher.query import Query
+from substrate.graphs.graph import Graph
 
 PLACES_A_READ: Final = 500
 
@@ -46,17 +47,17 @@ class Page(NamedTuple):
     after: Place | None
 
 
-async def memories(connection: Connection, graph: str, wanted: Wanted, start: Place) -> Page:
+async def memories(graph: Graph, wanted: Wanted, start: Place) -> Page:
     """Records of memories, each row in the order of `NODE_COLUMNS`."""
     query = cypher.LIST_MEMORIES if wanted.label is None else cypher.LIST_OF_LABEL
-    found, more = await _collected(connection, (graph, query), wanted, start)
+    found, more = await _collected(graph.connection, (graph.name, query), wanted, start)
     after = Place(found[-1][0] + 1) if more else None
     return Page([row[1:] for row in found], after)
 
 
-async def links(connection: Connection, graph: str, wanted: Wanted, start: Place) -> Page:
+async def links(graph: Graph, wanted: Wanted, start: Place) -> Page:
     """Records of links, each row the ids of its ends, then `LINK_COLUMNS`."""
-    found, more = await _collected(connection, (graph, cypher.LIST_LINKS), wanted, start)
+    found, more = await _collected(graph.connection, (graph.name, cypher.LIST_LINKS), wanted, start)
     after = Place(found[-1][0], found[-1][3]) if more else None
     return Page([row[1:] for row in found], after)
 

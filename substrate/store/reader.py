@@ -8,13 +8,11 @@ from typing import Any, NamedTuple
 import orjson
 
 from schemas.temporal import END_OF_TIME, Instant
-from substrate.connection.parameters import parameters
-from substrate.connection.pool import Connection
 from substrate.cypher import association as association_cypher
 from substrate.cypher import read as cypher
 from substrate.cypher import schema as schema_cypher
 from substrate.cypher.filters import Narrow
-from substrate.graphs.indexes import NOTHING
+from substrate.graphs.graph import Graph
 from substrate.store.rows import Kept, LinkName
 
 type NodeRow = Sequence[Any]
@@ -40,10 +38,10 @@ class Since(NamedTuple):
     version: int
 
 
-async def known_since(connection: Connection, graph: str, memory_id: str) -> Since | None:
+async def known_since(graph: Graph, memory_id: str) -> Since | None:
     """From when on a memory holds, as is known today; None for one that does not exist or was retracted."""
-    header = parameters({"id": memory_id, "open": END_OF_TIME})
-    rows = await connection.read(graph, cypher.KNOWN_SINCE, header)
+    header = {"id": memory_id, "open": END_OF_TIME}
+    rows = await graph.read(cypher.KNOWN_SINCE, **header)
     if not rows:
         return None
     version, valid_at, before = rows[0]
@@ -51,88 +49,86 @@ async def known_since(connection: Connection, graph: str, memory_id: str) -> Sin
     return Since(valid_at if first else before, carried=first, version=version)
 
 
-async def memory(connection: Connection, graph: str, memory_id: str) -> NodeRow | None:
+async def memory(graph: Graph, memory_id: str) -> NodeRow | None:
     """The record that the identity carries: `NODE_COLUMNS`, `PROVENANCE`; None when there is none."""
-    rows = await connection.read(graph, cypher.MEMORY, parameters({"id": memory_id}))
+    rows = await graph.read(cypher.MEMORY, id=memory_id)
     return rows[0] if rows else None
 
 
-async def history(connection: Connection, graph: str, memory_id: str) -> list[NodeRow]:
+async def history(graph: Graph, memory_id: str) -> list[NodeRow]:
     """All records of the identity in the order in which they became known: `NODE_COLUMNS`, `PROVENANCE`."""
-    return list(await connection.read(graph, cypher.HISTORY, parameters({"id": memory_id})))
+    return list(await graph.read(cypher.HISTORY, id=memory_id))
 
 
-async def saying(connection: Connection, graph: str, keys: Sequence[int], now: Instant) -> list[NodeRow]:
+async def saying(graph: Graph, keys: Sequence[int], now: Instant) -> list[NodeRow]:
     """Memories that hold now and whose text has one of the keys, oldest first: `NODE_COLUMNS`, `PROVENANCE`."""
-    header = parameters({"keys": list(keys), "open": END_OF_TIME, "now": now})
-    return list(await connection.read(graph, cypher.SAYING, header))
+    header = {"keys": list(keys), "open": END_OF_TIME, "now": now}
+    return list(await graph.read(cypher.SAYING, **header))
 
 
-async def link_history(connection: Connection, graph: str, link: LinkName) -> list[LinkRow]:
+async def link_history(graph: Graph, link: LinkName) -> list[LinkRow]:
     """All records of the link in the order in which they became known.
 
     A row is the ids of its ends, `LINK_COLUMNS`, `PROVENANCE`.
     """
     if link.ends is None:
         values: dict[str, Any] = {"id": link.id, "handle": link.handle}
-        rows = await connection.read(graph, cypher.NAMED_LINK_HISTORY, parameters(values))
+        rows = await graph.read(cypher.NAMED_LINK_HISTORY, **values)
     else:
         values = {"id": link.id, "source_id": link.ends[0], "target_id": link.ends[1]}
-        rows = await connection.read(graph, cypher.LINK_HISTORY, parameters(values))
+        rows = await graph.read(cypher.LINK_HISTORY, **values)
     return [row[:-2] for row in sorted(rows, key=lambda row: (row[-2], row[-1]))]
 
 
-async def receipts(connection: Connection, graph: str, ids: Sequence[str]) -> dict[str, Kept]:
+async def receipts(graph: Graph, ids: Sequence[str]) -> dict[str, Kept]:
     """What is kept of these commands, by their ids; those never applied are left out."""
-    rows = await connection.read(graph, cypher.RECEIPTS, parameters({"ids": list(ids)}))
+    rows = await graph.read(cypher.RECEIPTS, ids=list(ids))
     return {str(row[0]): Kept(*row) for row in rows}
 
 
-async def pending_until(connection: Connection, graph: str) -> int:
+async def pending_until(graph: Graph) -> int:
     """The instant until which the present is found on both sides: some change lies ahead."""
-    rows = await connection.read(graph, cypher.PENDING, NOTHING)
+    rows = await graph.read(cypher.PENDING)
     return int(rows[0][0]) if rows else 0
 
 
-async def counts(connection: Connection, graph: str) -> Counts:
+async def counts(graph: Graph) -> Counts:
     """How many memories, past versions, traces and links the graph holds."""
-    rows = await connection.read(graph, schema_cypher.COUNTS, NOTHING)
+    rows = await graph.read(schema_cypher.COUNTS)
     return Counts(*(value or 0 for value in rows[0]))
 
 
-async def existing(connection: Connection, graph: str, ids: Sequence[str]) -> dict[str, int | None]:
+async def existing(graph: Graph, ids: Sequence[str]) -> dict[str, int | None]:
     """Which of the ids are memories of the graph, each with the fingerprint of the record that it carries."""
-    rows = await connection.read(graph, cypher.EXISTING, parameters({"ids": list(ids)}))
+    rows = await graph.read(cypher.EXISTING, ids=list(ids))
     return {str(row[0]): row[1] for row in rows}
 
 
-async def names_of(connection: Connection, graph: str, ids: Sequence[str]) -> dict[str, list[str]]:
+async def names_of(graph: Graph, ids: Sequence[str]) -> dict[str, list[str]]:
     """Every name that these memories have, had or are also called, by their ids; first the one they carry."""
-    rows = await connection.read(graph, cypher.NAMES_OF, parameters({"ids": list(ids)}))
+    rows = await graph.read(cypher.NAMES_OF, ids=list(ids))
     found: dict[str, list[str]] = {}
     for memory_id, name, aliases in rows:
         found.setdefault(str(memory_id), []).extend([str(name), *(orjson.loads(aliases) if aliases else ())])
     return found
 
 
-async def tag_sizes(connection: Connection, graph: str, names: Sequence[str]) -> tuple[dict[str, int], int]:
+async def tag_sizes(graph: Graph, names: Sequence[str]) -> tuple[dict[str, int], int]:
     """How many memories have each of these `#tags`, without the sign, and how many memories there are."""
-    rows = await connection.read(graph, association_cypher.TAG_SIZES, parameters({"names": list(names)}))
+    rows = await graph.read(association_cypher.TAG_SIZES, names=list(names))
     return {str(row[0])[1:]: int(row[1]) for row in rows if row[0]}, max((int(row[2]) for row in rows), default=0)
 
 
-async def rarest_label(connection: Connection, graph: str, names: Sequence[str]) -> Narrow | None:
+async def rarest_label(graph: Graph, names: Sequence[str]) -> Narrow | None:
     """Of some `#tags` and `@buckets` the one that the fewest memories have now; None when there are no names."""
     if not names:
         return None
-    rows = await connection.read(graph, association_cypher.TAG_SIZES, parameters({"names": list(names)}))
+    rows = await graph.read(association_cypher.TAG_SIZES, names=list(names))
     sizes = {row[0]: int(row[1]) for row in rows if row[0]}
     return min((Narrow(name, sizes.get(name, 0)) for name in names), key=lambda narrow: narrow.members)
 
 
-async def likeness(
-    connection: Connection, graph: str, pairs: Sequence[tuple[str, str]]
-) -> dict[tuple[str, str], float]:
+async def likeness(graph: Graph, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
     """Cosine of the embeddings of each pair of memories; pairs without embeddings are left out."""
-    rows = await connection.read(graph, cypher.LIKENESS, parameters({"pairs": [list(pair) for pair in pairs]}))
+    rows = await graph.read(cypher.LIKENESS, pairs=[list(pair) for pair in pairs])
     return {(row[0], row[1]): float(row[2]) for row in rows if row[2] is not None}

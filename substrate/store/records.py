@@ -7,11 +7,9 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from schemas.temporal import BEGINNING_OF_TIME, Instant, Scope
-from substrate.connection.parameters import parameters
-from substrate.connection.pool import Connection
 from substrate.cypher import records as cypher
 from substrate.cypher.query import Query
-from substrate.graphs.indexes import NOTHING
+from substrate.graphs.graph import Graph
 from substrate.store.rows import LinkName
 
 type Row = Sequence[Any]
@@ -39,33 +37,33 @@ class Seen(NamedTuple):
     row: Row | None
 
 
-async def memory_seen(connection: Connection, graph: str, memory_id: str, scope: Scope) -> Seen:
+async def memory_seen(graph: Graph, memory_id: str, scope: Scope) -> Seen:
     """The record that a scope of one moment sees: `NODE_COLUMNS`, `PROVENANCE`."""
-    rows = await connection.read(graph, cypher.MEMORY_SEEN, parameters({"id": memory_id, **scope.bounds()}))
+    rows = await graph.read(cypher.MEMORY_SEEN, id=memory_id, **scope.bounds())
     if not rows:
         return Seen(exists=False, row=None)
     return Seen(exists=True, row=None if rows[0][0] is None else rows[0])
 
 
-async def link_seen(connection: Connection, graph: str, link: LinkName, scope: Scope) -> Seen:
+async def link_seen(graph: Graph, link: LinkName, scope: Scope) -> Seen:
     """The link record that a scope of one moment sees: the ids of its ends, `LINK_COLUMNS`, `PROVENANCE`."""
     query, values = _of(link, cypher.LINK_SEEN, cypher.NAMED_LINK_SEEN)
-    rows = await connection.read(graph, query, parameters({**values, **scope.bounds()}))
+    rows = await graph.read(query, **values, **scope.bounds())
     if not rows or not rows[0][0]:
         return Seen(exists=False, row=None)
     return Seen(exists=True, row=None if rows[0][1] is None else rows[0][1:])
 
 
-async def history(connection: Connection, graph: str, memory_id: str, wanted: Wanted) -> list[Row]:
+async def history(graph: Graph, memory_id: str, wanted: Wanted) -> list[Row]:
     """Records of a memory in the order in which they became known: `NODE_COLUMNS`, `PROVENANCE`."""
-    header = parameters({"id": memory_id, **_page(wanted)})
-    return list(await connection.read(graph, cypher.HISTORY_PAGE, header))
+    header = {"id": memory_id, **_page(wanted)}
+    return list(await graph.read(cypher.HISTORY_PAGE, **header))
 
 
-async def link_history(connection: Connection, graph: str, link: LinkName, wanted: Wanted) -> list[Row]:
+async def link_history(graph: Graph, link: LinkName, wanted: Wanted) -> list[Row]:
     """Records of a link in that order: the ids of its ends, `LINK_COLUMNS`, `PROVENANCE`."""
     query, values = _of(link, cypher.LINK_HISTORY_PAGE, cypher.NAMED_LINK_HISTORY_PAGE)
-    rows = await connection.read(graph, query, parameters({**values, **_page(wanted)}))
+    rows = await graph.read(query, **values, **_page(wanted))
     return [row[:-2] for row in sorted(rows, key=itemgetter(-2, -1))[: wanted.limit]]
 
 
@@ -79,7 +77,7 @@ def _page(wanted: Wanted) -> dict[str, Any]:
     return {"known_to": wanted.known_to, "limit": wanted.limit, **wanted.start._asdict()}
 
 
-async def clock(connection: Connection, graph: str, now: Instant) -> Instant:
+async def clock(graph: Graph, now: Instant) -> Instant:
     """The last transaction time of the graph; `now` for one that was never written to."""
-    rows = await connection.read(graph, cypher.CLOCK, NOTHING)
+    rows = await graph.read(cypher.CLOCK)
     return int(rows[0][0]) if rows and rows[0][0] is not None else now

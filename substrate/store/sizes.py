@@ -7,6 +7,7 @@ from typing import Any
 from schemas.errors import Fault
 from substrate.connection.pool import Connection
 from substrate.cypher.read import COUNT_NODES
+from substrate.graphs.graph import Graph
 
 
 async def memory_bytes(connection: Connection) -> int:
@@ -18,7 +19,7 @@ async def memory_bytes(connection: Connection) -> int:
     return int(used)
 
 
-async def nodes(connection: Connection, graph: str) -> int:
+async def nodes(graph: Graph) -> int:
     """Nodes of a graph; the engine keeps that number. Raises GraphMissing, StoreTimeout, Unavailable."""
-    [[count]] = await connection.read(graph, COUNT_NODES, "")
+    [[count]] = await graph.read(COUNT_NODES)
     return int(count)

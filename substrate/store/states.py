@@ -15,10 +15,9 @@ from typing import Any, Final, NamedTuple
 from schemas.errors import InvalidRequest
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, Scope, to_datetime
 from substrate.bitemporal import Record, visible
-from substrate.connection.parameters import parameters
-from substrate.connection.pool import Connection, Row
+from substrate.connection.pool import Row
 from substrate.cypher import citizen as cypher
-from substrate.graphs.indexes import NOTHING
+from substrate.graphs.graph import Graph
 from substrate.store import rows
 
 type Content = Mapping[str, Any]
@@ -91,27 +90,27 @@ def as_record(properties: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**kept, "version": 1, **rows.times(Period(told), Period(told))}
 
 
-async def carried(connection: Connection, graph: str) -> Record | None:
+async def carried(graph: Graph) -> Record | None:
     """The record that the citizen carries: the last in valid time. None when no state was ever set."""
-    found = await connection.read(graph, cypher.READ_STATE, NOTHING)
+    found = await graph.read(cypher.READ_STATE)
     return _record(found[0]) if found else None
 
 
-async def held_at(connection: Connection, graph: str, scope: Scope) -> Record | None:
+async def held_at(graph: Graph, scope: Scope) -> Record | None:
     """The record of one moment; None when no state was set for it."""
-    latest = await carried(connection, graph)
+    latest = await carried(graph)
     if latest is None or visible(latest, scope):
         return latest
-    return await _then(connection, graph, scope)
+    return await _then(graph, scope)
 
 
-async def _then(connection: Connection, graph: str, scope: Scope) -> Record | None:
-    header = parameters({**scope.bounds(), "cells": cells_at(scope)})
-    found = await connection.read(graph, cypher.READ_STATE_THEN, header)
+async def _then(graph: Graph, scope: Scope) -> Record | None:
+    header = {**scope.bounds(), "cells": cells_at(scope)}
+    found = await graph.read(cypher.READ_STATE_THEN, **header)
     return _record(found[0]) if found else None
 
 
-async def held_from(connection: Connection, graph: str, latest: Record, valid_at: Instant) -> list[Record]:
+async def held_from(graph: Graph, latest: Record, valid_at: Instant) -> list[Record]:
     """The open records that hold at `valid_at` or later, in the order of their valid time.
 
     Raises InvalidRequest when a change would close more than `CHANGED_AT_MOST` of them.
@@ -119,20 +118,18 @@ async def held_from(connection: Connection, graph: str, latest: Record, valid_at
     if latest.valid.start <= valid_at:
         return [latest]
     span = {"after": valid_at, "before": latest.valid.start, "open": END_OF_TIME, "rows": CHANGED_AT_MOST}
-    between = await connection.read(graph, cypher.STATES_BETWEEN, parameters(span))
+    between = await graph.read(cypher.STATES_BETWEEN, **span)
     if len(between) >= CHANGED_AT_MOST:
         raise InvalidRequest(
             f"the state changed more than {CHANGED_AT_MOST} times since {to_datetime(valid_at).isoformat()}",
             remedy="Name a later valid_at, or none: the change then holds from now on.",
         )
-    first = await _then(connection, graph, Scope.current(valid_at))
+    first = await _then(graph, Scope.current(valid_at))
     later = sorted(map(_record, between), key=lambda record: record.valid.start)
     return [*([] if first is None else [first]), *later, latest]
 
 
-async def change(
-    connection: Connection, graph: str, held: Sequence[Record], found: Sequence[Opened], now: Instant
-) -> Instant | None:
+async def change(graph: Graph, held: Sequence[Record], found: Sequence[Opened], now: Instant) -> Instant | None:
     """Close the records that were `held` and open those that were `found`, in one step.
 
     Returns the transaction time; None when another writer was first: then nothing was changed.
@@ -150,7 +147,7 @@ async def change(
         "latest": [changes[-1]["change"]],
         "widths": _WIDTHS,
     }
-    reply = await connection.write(graph, cypher.CHANGE_STATE, parameters(values))
+    reply = await graph.write(cypher.CHANGE_STATE, **values)
     return int(reply[0][0]) if reply else None
 
 
@@ -165,10 +162,10 @@ def _marks(valid: Period, version: int) -> dict[str, Any]:
     }
 
 
-async def page(connection: Connection, graph: str, first: int, beyond: int) -> list[Record]:
+async def page(graph: Graph, first: int, beyond: int) -> list[Record]:
     """The records from version `first` on and before `beyond`, in the order in which they became known."""
-    header = parameters({"first": first, "beyond": beyond})
-    found = await connection.read(graph, cypher.STATE_PAGE, header)
+    header = {"first": first, "beyond": beyond}
+    found = await graph.read(cypher.STATE_PAGE, **header)
     return sorted(map(_record, found), key=lambda record: record.version)
 
 

@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.bitemporal import Record
-from substrate.connection.parameters import parameters
-from substrate.connection.pool import Connection, Row
+from substrate.connection.pool import Row
 from substrate.cypher import transaction as cypher
+from substrate.graphs.graph import Graph
 from substrate.store import rows
 from substrate.store.exactly_once import Once
 from substrate.store.rows import LinkName
@@ -86,15 +86,13 @@ class Wanted(NamedTuple):
     every: bool = False
 
 
-async def memories(connection: Connection, graph: str, wanted: Mapping[str, Wanted]) -> dict[str, Stored]:
+async def memories(graph: Graph, wanted: Mapping[str, Wanted]) -> dict[str, Stored]:
     """The records of some memories, by their ids; those that are not there are left out."""
     if not wanted:
         return {}
     asked = [{"id": memory_id, **want._asdict()} for memory_id, want in wanted.items()]
     found: dict[str, Stored] = {}
-    for row in await connection.read(
-        graph, cypher.MEMORIES_OF, parameters({"wanted": asked, "open": END_OF_TIME})
-    ):
+    for row in await graph.read(cypher.MEMORIES_OF, wanted=asked, open=END_OF_TIME):
         record = rows.record(row[4:])
         before = found.get(record.id, Stored((), {}, *row[1:4]))
         begun = {**before.begun, record.version: row[0]}
@@ -102,15 +100,15 @@ async def memories(connection: Connection, graph: str, wanted: Mapping[str, Want
     return found
 
 
-async def links(connection: Connection, graph: str, names: Sequence[LinkName]) -> dict[str, Stored]:
+async def links(graph: Graph, names: Sequence[LinkName]) -> dict[str, Stored]:
     """All records of some links, by their ids; those that are not there are left out."""
     by_ends = [{"id": n.id, "source_id": n.ends[0], "target_id": n.ends[1]} for n in names if n.ends]
     by_handle = [{"id": n.id, "handle": n.handle} for n in names if not n.ends]
     found: list[Row] = []
     if by_ends:
-        found += await connection.read(graph, cypher.LINKS_OF, parameters({"links": by_ends}))
+        found += await graph.read(cypher.LINKS_OF, links=by_ends)
     if by_handle:
-        found += await connection.read(graph, cypher.NAMED_LINKS_OF, parameters({"links": by_handle}))
+        found += await graph.read(cypher.NAMED_LINKS_OF, links=by_handle)
     stored: dict[str, Stored] = {}
     for row in found:
         record = rows.record_of_link(row[5:])
@@ -124,7 +122,7 @@ async def links(connection: Connection, graph: str, names: Sequence[LinkName]) -
     return stored
 
 
-async def write(connection: Connection, graph: str, seen: Seen, writes: Writes) -> int | None:
+async def write(graph: Graph, seen: Seen, writes: Writes) -> int | None:
     """Carry all of it out, or nothing: None when something is no more as it was seen.
 
     Returns by how many microseconds the transaction came later than foreseen. Raises Conflict when another
@@ -152,7 +150,7 @@ async def write(connection: Connection, graph: str, seen: Seen, writes: Writes) 
         "pending_until": writes.pending_until,
     }
     lists = frozenset(name for name, value in values.items() if isinstance(value, list) and value)
-    once = Once(connection, graph, (cypher.transaction(lists), parameters(values)))
+    once = Once(graph, cypher.transaction(lists), values)
     try:
         reply = await once.send([receipt["command_id"] for receipt in writes.receipts])
     finally:

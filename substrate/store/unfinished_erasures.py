@@ -21,6 +21,7 @@ from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection, Words
 from substrate.engine.append_log import DELETIONS
 from substrate.engine.locks import try_lock
+from substrate.graphs.graph import Graph
 from substrate.store.erasure import MARKS, Mark, mark_said
 
 UNFINISHED: Final = "substrate:erasures:unfinished"
@@ -85,20 +86,20 @@ def _emptied(notes: Mapping[str, Note]) -> list[Words]:
     return [("HSET", UNFINISHED, name, _written(note._replace(target=None))) for name, note in notes.items()]
 
 
-async def delete_graph(connection: Connection, graph: str, notes: Mapping[str, Note]) -> None:
+async def delete_graph(graph: Graph, notes: Mapping[str, Note]) -> None:
     """Remove a graph and note in the same step that it is gone.
 
     So whoever finishes the erasure later never takes a graph of this name that was begun since.
     """
-    await connection.command("INCR", DELETIONS)
+    await graph.connection.command("INCR", DELETIONS)
     while True:
-        async with connection.watched([UNFINISHED]) as unchanged:
-            now = await noted(connection)
+        async with graph.connection.watched([UNFINISHED]) as unchanged:
+            now = await noted(graph.connection)
             left = {name: note for name, note in notes.items() if name in now and now[name].target is not None}
             if not left:
                 return
             with suppress(GraphMissing):
-                if not await unchanged(("GRAPH.DELETE", graph), *_emptied(left)):
+                if not await unchanged(("GRAPH.DELETE", graph.name), *_emptied(left)):
                     continue
             return
 

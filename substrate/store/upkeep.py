@@ -13,10 +13,10 @@ from schemas.memory import Source
 from schemas.temporal import END_OF_TIME, Instant, Period
 from substrate import stored_maps
 from substrate.connection.errors import GraphMissing
-from substrate.connection.parameters import parameters
-from substrate.connection.pool import Connection, Row
+from substrate.connection.pool import Row
 from substrate.cypher import upkeep as cypher
 from substrate.cypher.query import Query
+from substrate.graphs.graph import Graph
 
 MEMORIES_A_PAGE: Final = 200
 LINKS_A_PAGE: Final = 200
@@ -104,10 +104,9 @@ class Part(NamedTuple):
     rows: int
 
 
-async def memories(connection: Connection, graph: str, after: int, most: int = MEMORIES_A_PAGE) -> list[MemoryRow]:
+async def memories(graph: Graph, after: int, most: int = MEMORIES_A_PAGE) -> list[MemoryRow]:
     """The next memories behind the internal id `after`, in its order, at most `most`; empty at the end."""
-    header = parameters({"after": after, "rows": min(most, MEMORIES_A_PAGE)})
-    rows = await _page(connection, graph, cypher.MEMORY_PAGE, header)
+    rows = await _page(graph, cypher.MEMORY_PAGE, after=after, rows=min(most, MEMORIES_A_PAGE))
     page: list[MemoryRow] = []
     for row in rows:
         if page and row[0] == page[-1].place:
@@ -134,9 +133,9 @@ def parts(degrees: Sequence[tuple[int, int]]) -> Iterator[Part]:
         yield Part(first, last + 1, 0, _ROOM)
 
 
-async def links(connection: Connection, graph: str, part: Part) -> list[LinkRow]:
+async def links(graph: Graph, part: Part) -> list[LinkRow]:
     """The open link records of a share."""
-    rows = await _page(connection, graph, cypher.LINK_PAGE, parameters(part._asdict()))
+    rows = await _page(graph, cypher.LINK_PAGE, **part._asdict())
     return [
         LinkRow(
             End(*row[:5]),
@@ -154,9 +153,9 @@ def _deep(texts: Row) -> dict[str, str]:
     return {name: text for name, text in zip(stored_maps.COLUMNS, texts, strict=False) if isinstance(text, str)}
 
 
-async def past_links(connection: Connection, graph: str, part: Part) -> list[RecordRow]:
+async def past_links(graph: Graph, part: Part) -> list[RecordRow]:
     """The closed link records of a share, by `link_identity`."""
-    rows = await _page(connection, graph, cypher.PAST_LINK_PAGE, parameters(part._asdict()))
+    rows = await _page(graph, cypher.PAST_LINK_PAGE, **part._asdict())
     return _records((link_identity(row[0], row[2], row[1]), (None, *row[3:]), False) for row in rows)
 
 
@@ -165,9 +164,9 @@ def link_identity(source_id: str, link_id: str, target_id: str) -> str:
     return f"{source_id}\0{link_id}\0{target_id}"
 
 
-async def versions(connection: Connection, graph: str, part: Part) -> list[RecordRow]:
+async def versions(graph: Graph, part: Part) -> list[RecordRow]:
     """All records of the identities of a share that have a past; the carried one once each."""
-    rows = await _page(connection, graph, cypher.VERSION_PAGE, parameters(part._asdict()))
+    rows = await _page(graph, cypher.VERSION_PAGE, **part._asdict())
     width = 1 + len(cypher.RECORD_FIELDS)
     carried = {row[0]: row[1:width] for row in rows}
     past = ((row[0], row[width:], False) for row in rows)
@@ -183,9 +182,9 @@ def _records(found: Iterable[tuple[str, Row, bool]]) -> list[RecordRow]:
     ]
 
 
-async def contents(connection: Connection, graph: str, places: Sequence[int]) -> list[Content]:
+async def contents(graph: Graph, places: Sequence[int]) -> list[Content]:
     """The whole texts of the memories with these internal ids; what is gone is left out."""
-    rows = await _page(connection, graph, cypher.CONTENTS, parameters({"places": list(places)}))
+    rows = await _page(graph, cypher.CONTENTS, places=list(places))
     return [
         Content._make((*row[:2], row[2] or "", *row[3:6], Period(row[6], row[7]), Period(row[8], row[9])))
         for row in rows
@@ -193,17 +192,16 @@ async def contents(connection: Connection, graph: str, places: Sequence[int]) ->
     ]
 
 
-async def _page(connection: Connection, graph: str, query: Query, header: str) -> list[Row]:
+async def _page(graph: Graph, query: Query, **values: Any) -> list[Row]:
     """The rows; none when the graph is gone."""
     try:
-        return await connection.read(graph, query, header)
+        return await graph.read(query, **values)
     except GraphMissing:
         return []
 
 
 async def re_embed(
-    connection: Connection,
-    graph: str,
+    graph: Graph,
     seen: tuple[str, int],
     vectors: tuple[list[float] | None, list[float] | None],
 ) -> bool:
@@ -215,23 +213,23 @@ async def re_embed(
         "embedding": vectors[0],
         "emotion": vectors[1],
     }
-    return bool(await connection.write(graph, cypher.RE_EMBED, parameters(values)))
+    return bool(await graph.write(cypher.RE_EMBED, **values))
 
 
 async def revise_link(
-    connection: Connection, graph: str, link: Mapping[str, Any], opened: Sequence[Mapping[str, Any]], by: Written
+    graph: Graph, link: Mapping[str, Any], opened: Sequence[Mapping[str, Any]], by: Written
 ) -> bool:
     """Close a link's record and open others, each with some change. False when it is not there as it was seen.
 
     `link`: id, source_id, target_id, seen.
     """
     values = {**link, "opened": [dict(change) for change in opened], **_marks(by)}
-    return bool(await connection.write(graph, cypher.REVISE_LINK, parameters(values)))
+    return bool(await graph.write(cypher.REVISE_LINK, **values))
 
 
-async def close_record(connection: Connection, graph: str, record: Mapping[str, Any], by: Written) -> bool:
+async def close_record(graph: Graph, record: Mapping[str, Any], by: Written) -> bool:
     """Close a past version that was left open. `record`: id, version, seen, replaced_at."""
-    return bool(await connection.write(graph, cypher.CLOSE_RECORD, parameters({**record, **_marks(by)})))
+    return bool(await graph.write(cypher.CLOSE_RECORD, **record, **_marks(by)))
 
 
 def _marks(by: Written) -> dict[str, Any]:

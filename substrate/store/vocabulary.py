@@ -7,10 +7,8 @@ from typing import NamedTuple
 
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.connection.errors import GraphMissing
-from substrate.connection.parameters import parameters
-from substrate.connection.pool import Connection
 from substrate.cypher import vocabulary as cypher
-from substrate.graphs.indexes import NOTHING
+from substrate.graphs.graph import Graph
 
 
 class Vocabulary(NamedTuple):
@@ -20,12 +18,12 @@ class Vocabulary(NamedTuple):
     relation_types: tuple[str, ...] = ()
 
 
-async def read_vocabulary(connection: Connection, graph: str) -> Vocabulary:
+async def read_vocabulary(graph: Graph) -> Vocabulary:
     """The types in a graph, as far as the first few thousand memories and links show them."""
     try:
         nodes, relations = await asyncio.gather(
-            connection.read(graph, cypher.NODE_TYPES, NOTHING),
-            connection.read(graph, cypher.RELATION_TYPES, NOTHING),
+            graph.read(cypher.NODE_TYPES),
+            graph.read(cypher.RELATION_TYPES),
         )
     except GraphMissing:
         return Vocabulary()
@@ -47,7 +45,7 @@ class Held(NamedTuple):
     version: int
 
 
-async def held_out(connection: Connection, graph: str, of: tuple[str, str], at: Instant) -> list[Held]:
+async def held_out(graph: Graph, of: tuple[str, str], at: Instant) -> list[Held]:
     """The links that hold at a moment and began before it; `of`: the memory they begin at, their type."""
     values = {"id": of[0], "kind": of[1], "at": at, "open": END_OF_TIME}
-    return [Held(*row) for row in await connection.read(graph, cypher.HELD_OUT, parameters(values))]
+    return [Held(*row) for row in await graph.read(cypher.HELD_OUT, **values)]

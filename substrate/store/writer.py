@@ -7,11 +7,11 @@ from typing import Any, Final, NamedTuple
 
 from schemas.errors import Conflict
 from schemas.temporal import END_OF_TIME, Instant
-from substrate.connection.parameters import parameters
-from substrate.connection.pool import Connection, Row
+from substrate.connection.pool import Row
 from substrate.cypher import write as cypher
 from substrate.cypher.fragments import RECEIPT_COLUMNS
 from substrate.cypher.query import Query
+from substrate.graphs.graph import Graph
 from substrate.store.exactly_once import Once
 from substrate.store.halves import in_halves
 from substrate.store.rows import Kept
@@ -74,7 +74,7 @@ class Batch(NamedTuple):
         return own if self.whole is None else [self.whole["command_id"]]
 
 
-async def _write(connection: Connection, graph: str, query: Query, batch: Batch) -> list[Mark]:
+async def _write(graph: Graph, query: Query, batch: Batch) -> list[Mark]:
     """The marks of the rows. A whole's receipt is kept with its first part, and stops none of its rows."""
     again = False
     most = NODES_PER_STATEMENT if query is cypher.REMEMBER else LINKS_PER_STATEMENT
@@ -82,7 +82,7 @@ async def _write(connection: Connection, graph: str, query: Query, batch: Batch)
     async def send(rows: Sequence[Mapping[str, Any]]) -> list[Mark]:
         nonlocal again
         part = batch._replace(rows=rows)
-        once = Once(connection, graph, (query, batch_parameters(part, query.name)), again=again)
+        once = Once(graph, query, batch_values(part, query.name), again=again)
         try:
             marks = in_order(await _sent(once, part), part)
         finally:
@@ -91,7 +91,7 @@ async def _write(connection: Connection, graph: str, query: Query, batch: Batch)
 
     return [
         mark
-        for rows in _cut(batch.rows, lambda: most // IN_COMPANY if connection.writes.in_company() else most)
+        for rows in _cut(batch.rows, lambda: most // IN_COMPANY if graph.connection.writes.in_company() else most)
         for part in await in_halves(rows, send)
         for mark in part
     ]
@@ -127,12 +127,12 @@ def _as_sent(mark: Mark, row: Mapping[str, Any], at: Instant) -> Mark:
     return mark._replace(new=True, at=stored_at, kept=None)
 
 
-def batch_parameters(batch: Batch, command: str) -> str:
+def batch_values(batch: Batch, command: str) -> dict[str, Any]:
     """The parameters of a statement that writes a batch."""
     whole = [] if batch.whole is None else [dict(batch.whole)]
     last = max(row["nth"] for row in batch.rows)
     values = {"rows": list(batch.rows), "at": batch.at, "last": last, "whole": whole, "open": END_OF_TIME}
-    return parameters({**values, "command": command.removesuffix("_named")})
+    return {**values, "command": command.removesuffix("_named")}
 
 
 def in_order(reply: Sequence[Row], batch: Batch) -> list[Mark]:
@@ -141,23 +141,23 @@ def in_order(reply: Sequence[Row], batch: Batch) -> list[Mark]:
     return [_mark(marks[row["id"]]) for row in batch.rows]
 
 
-async def remember(connection: Connection, graph: str, batch: Batch) -> list[Mark]:
+async def remember(graph: Graph, batch: Batch) -> list[Mark]:
     """Store new memories, at most `NODES_PER_STATEMENT`; one mark a row, in order."""
-    return await _write(connection, graph, cypher.REMEMBER, batch)
+    return await _write(graph, cypher.REMEMBER, batch)
 
 
-async def keep(connection: Connection, graph: str, receipts: Sequence[Mapping[str, Any]]) -> dict[str, Kept]:
+async def keep(graph: Graph, receipts: Sequence[Mapping[str, Any]]) -> dict[str, Kept]:
     """Keep receipts of commands that stored nothing else; what is kept of each now, by its id."""
-    header = parameters({"receipts": [dict(receipt) for receipt in receipts]})
-    return {str(row[0]): Kept(*row) for row in await connection.write(graph, cypher.KEEP, header)}
+    header = {"receipts": [dict(receipt) for receipt in receipts]}
+    return {str(row[0]): Kept(*row) for row in await graph.write(cypher.KEEP, **header)}
 
 
-async def relate(connection: Connection, graph: str, batch: Batch) -> list[Mark]:
+async def relate(graph: Graph, batch: Batch) -> list[Mark]:
     """Store new links, at most `LINKS_PER_STATEMENT`; one mark a row, in order.
 
     All of them either have an id of their own (a `handle`) or the one that their ends give them.
     """
-    return await _write(connection, graph, relating(batch), batch)
+    return await _write(graph, relating(batch), batch)
 
 
 def relating(batch: Batch) -> Query:

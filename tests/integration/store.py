@@ -71,13 +71,13 @@ async def stored(deps: Deps, *commands: Command, now: Instant = NOW) -> list[Wri
 
 async def carried(deps: Deps, citizen: str, memory_id: str) -> ConsciousnessNode | None:
     """The memory that the identity carries."""
-    row = await reader.memory(deps.connection, graph_name(Level.N1, citizen), memory_id)
+    row = await reader.memory(deps.graph(graph_name(Level.N1, citizen)), memory_id)
     return None if row is None else rows.node(row, Level.N1)
 
 
 async def history(deps: Deps, citizen: str, memory_id: str) -> list[MemoryRecord]:
     """All records of the identity."""
-    found = await reader.history(deps.connection, graph_name(Level.N1, citizen), memory_id)
+    found = await reader.history(deps.graph(graph_name(Level.N1, citizen)), memory_id)
     return [rows.memory_record(row, Level.N1) for row in found]
 
 

@@ -281,7 +281,7 @@ async def test_what_has_changed_since_it_was_seen_lets_the_statement_change_noth
     )[place]
     await stored(deps, between, now=NOW + 5)
     before = await whole(deps, fresh_citizen)
-    assert await transactions.write(deps.connection, graph, version_chain.seen(stage.lives), writes) is None
+    assert await transactions.write(deps.graph(graph), version_chain.seen(stage.lives), writes) is None
     assert await whole(deps, fresh_citizen) == before
 
 

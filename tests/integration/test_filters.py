@@ -14,6 +14,7 @@ from schemas.filters import Filters
 from schemas.memory import Level
 from schemas.temporal import Scope
 from substrate.cypher.filters import filter_values
+from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import listing, reader
 from tests.integration.store import NOW, ask, day, found, ids, moment, relate, remember, stored
@@ -111,7 +112,7 @@ async def _reads(deps: Deps, citizen: str, label: str | None) -> int:
     """How many queries it takes to list the members of the bucket `few`."""
     counting, graph = Counting(deps), graph_name(Level.N1, citizen)
     wanted = listing.Wanted(Scope.at(NOW, NOW), None, 500, filter_values(Filters(tags=("few",))), label)
-    page = await listing.memories(counting.connection, graph, wanted, listing.Place())
+    page = await listing.memories(Graph(counting.connection, graph), wanted, listing.Place())
     assert {row[0] for row in page.rows} == FEW
     return counting.count
 
@@ -138,7 +139,7 @@ async def test_a_list_of_a_label_reads_its_members_alone(
 ) -> None:
     await crowded(deps, fresh_citizen)
     monkeypatch.setattr(listing, "PLACES_A_READ", 10)
-    narrow = await reader.rarest_label(deps.connection, graph_name(Level.N1, fresh_citizen), ["@all", "#few"])
+    narrow = await reader.rarest_label(deps.graph(graph_name(Level.N1, fresh_citizen)), ["@all", "#few"])
     assert narrow == ("#few", 3)
     assert await _reads(deps, fresh_citizen, "#few") <= 3
     assert await _reads(deps, fresh_citizen, None) > CROWD / 10

@@ -45,7 +45,7 @@ def chat(citizen: str, turns: int, name: str = "talk") -> Intake:
 
 
 async def holdings(deps: Deps, citizen: str) -> tuple[int, int]:
-    counts = await reader.counts(deps.connection, graph_name(Level.N1, citizen))
+    counts = await reader.counts(deps.graph(graph_name(Level.N1, citizen)))
     return counts.memories, counts.links
 
 
@@ -98,7 +98,7 @@ async def test_order_speakers_and_text_come_back_as_they_went_in(deps: Deps, fre
         ("talk:D1:3", "person:zoe"),
     ]
     assert await linked(deps, fresh_citizen, "STARTS_WITH") == [("talk:session_1", "talk:D1:1")]
-    row = await reader.memory(deps.connection, graph_name(Level.N1, fresh_citizen), "talk:D1:2")
+    row = await reader.memory(deps.graph(graph_name(Level.N1, fresh_citizen)), "talk:D1:2")
     assert row is not None
     turn = rows.node(row, Level.N1)
     assert (turn.description, turn.speaker) == ('Nº 1 🎣 \'\\ "q" {x} $y', "李雷")
@@ -163,7 +163,7 @@ async def test_commands_are_applied_in_order_and_once(deps: Deps, fresh_citizen:
     assert sum("valid_at had no time zone" in note for note in report.notes) == 1
     again = await ingest(intake, deps, now())
     assert figures(again) == (1, 5, 0)
-    history = await reader.history(deps.connection, graph_name(Level.N1, fresh_citizen), "a")
+    history = await reader.history(deps.graph(graph_name(Level.N1, fresh_citizen)), "a")
     assert len(history) == 3
 
 
@@ -225,11 +225,11 @@ async def speakers(deps: Deps, citizen: str, day: int, known: Instant) -> list[t
     """What was said by whom on a day, as known at a moment: the ends of links that are seen with both."""
     scope = Scope.at(to_instant(datetime(2024, 1, day, 13, tzinfo=UTC)), known)
     graph = graph_name(Level.N1, citizen)
-    seen = await listing.links(deps.connection, graph, listing.Wanted(scope, "SAID_BY", 100), listing.Place())
+    seen = await listing.links(deps.graph(graph), listing.Wanted(scope, "SAID_BY", 100), listing.Place())
     there = [
         (row[0], row[1])
         for row in seen.rows
-        if all([(await records.memory_seen(deps.connection, graph, end, scope)).row for end in row[:2]])
+        if all([(await records.memory_seen(deps.graph(graph), end, scope)).row for end in row[:2]])
     ]
     return sorted(there)
 
@@ -250,7 +250,7 @@ async def test_a_speaker_who_is_met_in_an_earlier_conversation_was_there_by_then
     assert len(await speakers(deps, fresh_citizen, 21, known)) == 3
     # What was known before stays: nobody had met her by then.
     assert await speakers(deps, fresh_citizen, 11, before) == []
-    history = await reader.history(deps.connection, graph_name(Level.N1, fresh_citizen), person_id("Zoë"))
+    history = await reader.history(deps.graph(graph_name(Level.N1, fresh_citizen)), person_id("Zoë"))
     assert [row[4] for row in history] == [to_instant(datetime(2024, 1, day, 12, tzinfo=UTC)) for day in (20, 10)]
 
 
@@ -258,5 +258,5 @@ async def test_a_speaker_holds_from_the_earliest_turn_of_a_conversation_whatever
     deps: Deps, fresh_citizen: str
 ) -> None:
     await ingest(met_on(fresh_citizen, "mixed", 20, 10), deps, now())
-    history = await reader.history(deps.connection, graph_name(Level.N1, fresh_citizen), person_id("Zoë"))
+    history = await reader.history(deps.graph(graph_name(Level.N1, fresh_citizen)), person_id("Zoë"))
     assert [row[4] for row in history] == [to_instant(datetime(2024, 1, 10, 12, tzinfo=UTC))]

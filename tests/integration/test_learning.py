@@ -46,7 +46,7 @@ async def due(deps: Deps, citizen: str, known_to: Instant) -> list[TemporalDisso
     graph = graph_name(Level.N1, citizen)
     nodes: list[ConsciousnessNode] = []
     for memory_id in IDS:
-        rows = await reader.history(deps.connection, graph, memory_id)
+        rows = await reader.history(deps.graph(graph), memory_id)
         nodes += [node(row, Level.N1, known_to) for row in rows if row[6] < known_to]
     found = detect_temporal_dissonances(nodes, TemporalMode.FULL_HISTORY)
     return sorted(found, key=lambda one: (one.belief_held_until, one.node_id, one.belief_held_from))
@@ -90,7 +90,7 @@ async def test_a_page_reads_what_lies_around_it(deps: Deps, fresh_citizen: str) 
         change = Correct(citizen_id=fresh_citizen, id="a", description=f"take {number}")
         await stored(deps, change, now=day(2 + number))
     spans = [{"id": "a", "since": day(10), "until": day(12)}]
-    rows = await learning.around(deps.connection, graph, spans, LATER)
+    rows = await learning.around(deps.graph(graph), spans, LATER)
     assert sorted(row[3] for row in rows) == ["take 10", "take 7", "take 8", "take 9"]
     first = await learning_page(fresh_citizen, OfLearning(limit=3), deps, LATER)
     assert [one.corrected_belief for one in first.dissonances] == ["take 0", "take 1", "take 2"]

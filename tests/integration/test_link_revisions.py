@@ -20,7 +20,7 @@ NATURAL = "a|NEXT|b"
 
 
 async def history(deps: Deps, citizen: str, link_id: str) -> list[LinkRecord]:
-    found = await reader.link_history(deps.connection, graph_name(Level.N1, citizen), link_name(link_id))
+    found = await reader.link_history(deps.graph(graph_name(Level.N1, citizen)), link_name(link_id))
     return [rows.link_record(row, Level.N1) for row in found]
 
 

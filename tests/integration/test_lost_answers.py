@@ -28,6 +28,7 @@ from schemas.commands import (
 )
 from schemas.memory import Level
 from substrate.connection.pool import Connection
+from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Graphs
 from substrate.store import exactly_once, reader
@@ -95,7 +96,7 @@ async def test_a_command_whose_answer_is_lost_is_answered_as_stored_and_applied_
     assert between.cuts[where] == 1
     assert (receipt.status, receipt.duplicate) == ("stored", False)
     graph = graph_name(Level.N1, citizen)
-    [kept] = (await reader.receipts(proxied.connection, graph, [receipt.command_id])).values()
+    [kept] = (await reader.receipts(Graph(proxied.connection, graph), [receipt.command_id])).values()
     assert (kept.id, kept.version) == (receipt.id, receipt.version)
     if named:
         [again] = await send(proxied, command, now=NOW + 200)
@@ -210,4 +211,4 @@ async def test_where_no_connection_comes_back_it_is_said_that_the_outcome_is_not
         between.decide = lambda piece: None
         told = fault.removeprefix("command_id ").removesuffix(": not known")
         assert told == (command.command_id or told)
-        assert told in await reader.receipts(proxied.connection, graph_name(Level.N1, citizen), [told])
+        assert told in await reader.receipts(Graph(proxied.connection, graph_name(Level.N1, citizen)), [told])

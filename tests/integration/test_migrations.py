@@ -123,7 +123,7 @@ async def test_the_one_state_that_was_kept_is_the_first_record(deps: Deps, fresh
 
 
 async def version(deps: Deps, graph: str) -> int:
-    stamp = await read_stamp(deps.connection, graph)
+    stamp = await read_stamp(deps.graph(graph))
     assert stamp is not None
     return stamp.schema_version
 

@@ -25,8 +25,8 @@ from schemas.memory import Level
 from schemas.paging import Paged
 from schemas.temporal import Scope, to_datetime
 from substrate.connection.parameters import parameters
-from substrate.connection.pool import Connection
 from substrate.cypher.query import Query
+from substrate.graphs.graph import Graph
 from substrate.store import archive
 from tests.integration.store import NOW, ask, day, found, history, ids, moment, relate, remember, send, stored
 
@@ -308,10 +308,10 @@ async def test_a_graph_that_is_written_to_all_the_time_is_not_exported_torn(
     await lived(deps, fresh_citizen)
     read, tries = archive.page, iter(range(100))
 
-    async def read_while_others_write(connection: Connection, graph: str, after: int) -> list[archive.Stored]:
+    async def read_while_others_write(graph: Graph, after: int) -> list[archive.Stored]:
         if after == -1 and (n := next(tries)) < busy:
             await stored(deps, remember(fresh_citizen, f"late {n}"))
-        return await read(connection, graph, after)
+        return await read(graph, after)
 
     monkeypatch.setattr(archive, "page", read_while_others_write)
     busy = 1

@@ -33,7 +33,7 @@ async def said(deps: Deps, citizen: str, text: str, **fields: Any) -> WriteRecei
 
 
 async def memories(deps: Deps, citizen: str) -> int:
-    return (await reader.counts(deps.connection, graph_name(Level.N1, citizen))).memories
+    return (await reader.counts(deps.graph(graph_name(Level.N1, citizen)))).memories
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,7 @@ async def test_killed_in_the_middle_it_goes_on_where_it_was(
         made = sum(size for label, size in (await labels(deps.connection)).items() if label.endswith("B"))
         assert 0 < made < 76
         assert await alike(deps, "cedar") == before
-        stamp = await read_stamp(deps.connection, "citizen_ada")
+        stamp = await read_stamp(deps.graph("citizen_ada"))
         assert stamp is not None
         assert (stamp.embedding_model, stamp.other_model, stamp.other_state) == ("small", "slow", FILLING)
         report = await reembedded(deps, SLOW)

@@ -158,7 +158,7 @@ async def test_what_never_held_is_seen_only_while_it_was_believed(
     asked: dict[str, Any] = {"temporal_mode": "point_in_time", "as_of_time": moment(5)}
     assert ids(found(await ask(deps, fresh_citizen, "rumour", **asked))) == ["rumour"]
     assert ids(found(await ask(deps, fresh_citizen, "rumour", **asked, known_at=moment(8)))) == []
-    counts = await reader.counts(deps.connection, graph_name(Level.N1, fresh_citizen))
+    counts = await reader.counts(deps.graph(graph_name(Level.N1, fresh_citizen)))
     assert (counts.traces, counts.past_traces) == (0, 1)
 
 

@@ -165,7 +165,7 @@ async def test_an_episode_whose_process_dies_between_two_halves_is_completed_whe
     graph = graph_name(Level.N1, citizen)
     command_id = intake.items[0].command_id
     assert command_id is not None
-    assert await reader.receipts(deps.connection, graph, [command_id])
+    assert await reader.receipts(deps.graph(graph), [command_id])
     report = await ingest(intake, deps, NOW)
     assert figures(report) == (total - before, before, 0)
     assert sum(await holdings(deps, citizen)) - 1 == total

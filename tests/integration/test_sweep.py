@@ -398,9 +398,9 @@ async def test_a_repair_takes_its_moment_from_the_clock_of_the_graph_and_leaves_
     [after] = await links(deps, fresh_citizen)
     assert to_instant(after.created_at) == NOW + 1_000_001
     graph = graph_name(Level.N1, fresh_citizen)
-    rows = await reader.link_history(deps.connection, graph, link_name(link.link_id))
+    rows = await reader.link_history(deps.graph(graph), link_name(link.link_id))
     closed_by = link_record(rows[0], Level.N1).closed_by or ""
-    [kept] = (await reader.receipts(deps.connection, graph, [closed_by])).values()
+    [kept] = (await reader.receipts(deps.graph(graph), [closed_by])).values()
     assert (kept.command, kept.id, kept.created_at) == ("revise-link", link.link_id, NOW + 1_000_001)
 
 

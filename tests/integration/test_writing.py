@@ -84,7 +84,7 @@ async def test_many_memories_and_links_go_in_one_call(deps: Deps, fresh_citizen:
     assert len(memories) > 2 * NODES_PER_STATEMENT
     receipts = await stored(deps, *memories, *chain)
     assert [receipt.id for receipt in receipts[:120]] == [f"m{n:03}" for n in range(120)]
-    counts = await reader.counts(deps.connection, graph_name(Level.N1, fresh_citizen))
+    counts = await reader.counts(deps.graph(graph_name(Level.N1, fresh_citizen)))
     assert (counts.memories, counts.traces, counts.links, counts.past_versions) == (120, 120, 119, 0)
     assert [link.source_id for link in await links(deps, fresh_citizen)] == [f"m{n:03}" for n in range(119)]
 
@@ -199,7 +199,7 @@ async def test_one_batch_may_hold_a_command_twice(deps: Deps, fresh_citizen: str
     command = remember(fresh_citizen, command_id="c1", name="A walk")
     receipts = await stored(deps, command, command)
     assert [receipt.duplicate for receipt in receipts] == [False, True]
-    counts = await reader.counts(deps.connection, graph_name(Level.N1, fresh_citizen))
+    counts = await reader.counts(deps.graph(graph_name(Level.N1, fresh_citizen)))
     assert counts.memories == 1
 
 
@@ -475,7 +475,7 @@ async def test_two_citizens_never_share_a_graph(deps: Deps, fresh_citizen: str) 
         memory = await carried(deps, citizen, "secret")
         assert memory is not None
         assert memory.description == f"secret of {citizen}"
-        counts = await reader.counts(deps.connection, graph_name(Level.N1, citizen))
+        counts = await reader.counts(deps.graph(graph_name(Level.N1, citizen)))
         assert counts.memories == 1
 
 

@@ -145,10 +145,10 @@ class Life(Others):
 
     async def lexicon(self, question: Question, text: str) -> Lexicon:
         past = question.mode != "current"
-        return await look_up(self.runtime.deps.connection, self.graph, text, text.split(), past=past)
+        return await look_up(self.runtime.deps.graph(self.graph), text, text.split(), past=past)
 
     async def where(self, question: Question) -> Where:
-        until = await reader.pending_until(self.runtime.deps.connection, self.graph)
+        until = await reader.pending_until(self.runtime.deps.graph(self.graph))
         return Where(Level.N1, self.graph, question.mode != "current" or self.now < until)
 
     async def rows_of(self, asked: six_queries.Asked) -> list[Any]:

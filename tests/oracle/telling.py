@@ -11,6 +11,7 @@ from orchestration.writing import atomic, erasure
 from orchestration.writing.records import link_name
 from schemas.commands import ChangeCommand, Command, EraseMemory, WriteReceipt
 from schemas.memory import Level
+from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import reader, rows
 from tests.oracle import wholes
@@ -118,10 +119,10 @@ class Telling(Outlines):
         """All records of a memory or link that the engine keeps, each with its version."""
         connection = self.runtime.deps.connection
         if "|" in identity or identity.startswith("own_"):
-            every = await reader.link_history(connection, self.graph, link_name(identity))
+            every = await reader.link_history(Graph(connection, self.graph), link_name(identity))
             links = [rows.link(row[2:], (row[0], row[1]), Level.N1) for row in every]
             return [(link.version, without_version(of_bond(link))) for link in links]
-        nodes = [rows.node(row, Level.N1) for row in await reader.history(connection, self.graph, identity)]
+        nodes = [rows.node(row, Level.N1) for row in await reader.history(Graph(connection, self.graph), identity)]
         return [(node.version, without_version(of_node(node))) for node in nodes]
 
     async def send_in_order(self, commands: Sequence[Command]) -> None:

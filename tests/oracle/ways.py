@@ -134,7 +134,7 @@ class Ways(Asking):
         if not named:
             return
         name = named[question.valid.place % len(named)]
-        kept = await reader.receipts(self.runtime.deps.connection, self.graph, [name])
+        kept = await reader.receipts(self.runtime.deps.graph(self.graph), [name])
         found = [as_told(of_kept(one, Level.N1)) for one in kept.values()]
         due = [self.oracle.done[name][1]] if name in self.oracle.done else []
         self.compare(f"receipt of {name}", found, due)

@@ -1,0 +1,41 @@
+"""One graph of the store, with the connection that reaches it: names in, rows out."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from schemas.memory import Level
+from substrate.connection.parameters import parameters
+from substrate.connection.pool import Connection, Row
+from substrate.cypher.query import Query
+
+
+class Graph(NamedTuple):
+    """A graph by its name.
+
+    The parameters of a query are given by name. `read` and `read_typed` raise GraphMissing, StoreTimeout,
+    Unavailable or Fault; `write` raises Conflict too.
+    """
+
+    connection: Connection
+    name: str
+
+    async def read(self, query: Query, /, **values: Any) -> list[Row]:
+        """Rows of a read-only query, within the deadline of the connection."""
+        return await self.connection.read(self.name, query, parameters(values))
+
+    async def read_typed(self, query: Query, /, **values: Any) -> list[Row]:
+        """Rows of a read-only query, each value with its stored type."""
+        return await self.connection.read_typed(self.name, query, parameters(values))
+
+    async def write(self, query: Query, /, **values: Any) -> list[Row]:
+        """Rows of a query that changes the graph, once the change is on disk."""
+        return await self.connection.write(self.name, query, parameters(values))
+
+
+class GraphTarget(NamedTuple):
+    """A graph that a question asks: its level, and whether its past side is needed too."""
+
+    level: Level
+    graph: Graph
+    past: bool
