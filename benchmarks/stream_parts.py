@@ -35,7 +35,7 @@ from orchestration.mind.dissonance import detect_temporal_dissonances
 from orchestration.question.lexicon import Lexicon
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation, Asker, activate
-from orchestration.ranking.candidates import Found
+from orchestration.ranking.candidates import Candidates
 from orchestration.stream_completion import measured
 from orchestration.traversal import graph as traversal
 from orchestration.traversal.paths import suggested_paths
@@ -69,9 +69,9 @@ class Case:
     lexicons: dict[Level, Lexicon]
     answers: list[tuple[Level, list[Row], bool]]
 
-    def found(self) -> Found:
+    def found(self) -> Candidates:
         """The rows as one small graph."""
-        found = Found()
+        found = Candidates()
         for level, rows, likeness in self.answers:
             found.add(level, rows, likeness=likeness)
         return found
@@ -145,7 +145,7 @@ def _unit(rng: np.random.Generator) -> float:
     return round(float(rng.uniform(0.4, 1.0)), 3)
 
 
-def _activation(case: Case, found: Found) -> Activation:
+def _activation(case: Case, found: Candidates) -> Activation:
     intention = case.intention
     asker = Asker(
         intention.query_text,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from orchestration.ranking.activation import Activation
-from orchestration.ranking.candidates import LINK_START, NODE_START, Bond, Found, Key
+from orchestration.ranking.candidates import LINK_START, NODE_START, CandidateLink, Candidates, Key
 from orchestration.ranking.consciousness_score import Score
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
 from schemas.temporal import AFTER_ALL, Instant
@@ -14,7 +14,7 @@ from substrate.store import rows
 
 
 def enriched(
-    shown: Iterable[Score], found: Found, activation: Activation, *, explain: bool
+    shown: Iterable[Score], found: Candidates, activation: Activation, *, explain: bool
 ) -> dict[Key, ConsciousnessNode]:
     """The memories of the scores as the stream shows them; with `explain` each term of each score."""
     scores = list(shown)
@@ -39,7 +39,9 @@ def _explained(parts: Mapping[str, float], score: Score) -> dict[str, float]:
     return {name: round(value, 6) for name, value in {**parts, **score.terms}.items()}
 
 
-def relationships(bonds: Sequence[Bond], known_to: Instant = AFTER_ALL) -> list[ConsciousnessRelationship]:
+def relationships(
+    bonds: Sequence[CandidateLink], known_to: Instant = AFTER_ALL
+) -> list[ConsciousnessRelationship]:
     """The links as the stream shows them: without what was closed at `known_to` or later."""
     ends: dict[str, Iterable[Any]] = {
         "level": [bond.level for bond in bonds],

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from orchestration import rerank_prompt, reranking
 from orchestration.dependencies import Deps
 from orchestration.ranking.activation import Activation
-from orchestration.ranking.candidates import Found, Memory
+from orchestration.ranking.candidates import Candidate, Candidates
 from orchestration.ranking.relevance import lexical_text
 from schemas.errors import InvalidRequest, Unavailable
 from schemas.intention import RetrievalIntention
@@ -33,7 +33,9 @@ class Reranked(NamedTuple):
 type _Ranked = tuple[list[int], ModelCall]
 
 
-async def reranked(intention: RetrievalIntention, activation: Activation, found: Found, deps: Deps) -> Reranked:
+async def reranked(
+    intention: RetrievalIntention, activation: Activation, found: Candidates, deps: Deps
+) -> Reranked:
     """The activation with its `RERANKED` best in the order that the intention asks for; else as it is.
 
     Raises InvalidRequest when that needs a model which is not configured.
@@ -54,7 +56,7 @@ async def reranked(intention: RetrievalIntention, activation: Activation, found:
     return Reranked(Activation(order_now, activation.parts), calls)
 
 
-def _text(memory: Memory) -> str:
+def _text(memory: Candidate) -> str:
     speaker = memory.get("speaker")
     return f"{speaker}: {lexical_text(memory)}" if speaker else lexical_text(memory)
 

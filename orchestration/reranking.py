@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from orchestration.algorithms import RELEVANCE_SHARE, jaccard
 from orchestration.assembly.budget import reciprocal_ranks
 from orchestration.ranking.activation import Activation
-from orchestration.ranking.candidates import Found, Key
+from orchestration.ranking.candidates import Candidates, Key
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.relevance import lexical_text
 from substrate.text import stems
@@ -19,7 +19,7 @@ def permuted[T](items: Sequence[T], places: Iterable[int]) -> list[T]:
     return [items[place] for place in dict.fromkeys((*(place for place in places if place in there), *there))]
 
 
-def diverse(scores: Sequence[Score], found: Found) -> list[int]:
+def diverse(scores: Sequence[Score], found: Candidates) -> list[int]:
     """Places by maximal marginal relevance (Carbonell and Goldstein, 1998), likeness being that of stems.
 
     Each next one has the greatest 0.7 × total, as a share of the best, − 0.3 × the Jaccard coefficient of its

@@ -16,7 +16,7 @@ from orchestration.graph_queries.six_queries import MIN_POOL, Reach
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question, read, without_names
 from orchestration.ranking.activation import Asker, activate
-from orchestration.ranking.candidates import Found
+from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.channels import Fusion
 from orchestration.ranking.plurality import lifted
 from orchestration.rerank_call import reranked
@@ -61,7 +61,7 @@ async def retrieve_consciousness_context(
         stages.end("six_queries")
         if answers and all(answer.timing.failure for answer in answers):
             raise Unavailable("none of the six queries was answered", remedy="Try again in a moment.")
-        found = Found(known_to=view.scope.known.end)
+        found = Candidates(known_to=view.scope.known.end)
         for answer in answers:
             found.add(answer.asked.level, answer.rows, likeness=answer.asked.name.endswith("vector"))
         activation = activate(found, lexicons, asker, deps.fusion)

@@ -13,7 +13,7 @@ from orchestration.graph_queries.six_queries import Answered, Asked
 from orchestration.mind.dissonance import HISTORICAL
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation, Asker
-from orchestration.ranking.candidates import Found, Key
+from orchestration.ranking.candidates import Candidates, Key
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME
@@ -38,7 +38,7 @@ class Whole(NamedTuple):
 async def with_versions(
     intention: RetrievalIntention,
     asker: Asker,
-    met: tuple[Found, Activation],
+    met: tuple[Candidates, Activation],
     where: tuple[Mapping[Level, str], Mapping[str, Any]],
     connection: Connection,
 ) -> Whole:
@@ -68,7 +68,7 @@ async def with_versions(
 
 
 def asked_for(
-    chosen: Iterable[Key], found: Found, where: tuple[Mapping[Level, str], Mapping[str, Any]]
+    chosen: Iterable[Key], found: Candidates, where: tuple[Mapping[Level, str], Mapping[str, Any]]
 ) -> list[Asked]:
     """The query for each level: the records of the memories chosen, those that touch the ones found first."""
     graphs, shared = where

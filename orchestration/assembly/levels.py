@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from orchestration.ranking.candidates import Bond, Found, Key, Memory
+from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key
 from orchestration.ranking.consciousness_score import Score
 from schemas.memory import Level
 
@@ -18,20 +18,20 @@ class Selection:
 
     vector: Mapping[Level, Sequence[Key]]
     graph: Mapping[Level, Sequence[Key]]
-    links: Mapping[Level, Sequence[Bond]]
+    links: Mapping[Level, Sequence[CandidateLink]]
 
     def keys(self) -> set[Key]:
         """Every memory shown."""
         return {key for side in (self.vector, self.graph) for keys in side.values() for key in keys}
 
 
-def select(found: Found, order: Sequence[Score], levels: Sequence[Level], limit: int) -> Selection:
+def select(found: Candidates, order: Sequence[Score], levels: Sequence[Level], limit: int) -> Selection:
     """The most active `limit` of each query; those of the vector search are shown in the order of likeness.
 
     Records that come along with a memory are shown beyond the limit, with what the traversal found. Links are
     those between memories shown, strongest first.
     """
-    vector: dict[Level, list[Memory]] = {level: [] for level in levels}
+    vector: dict[Level, list[Candidate]] = {level: [] for level in levels}
     graph: dict[Level, list[Key]] = {level: [] for level in levels}
     left = dict.fromkeys(levels, limit)
     for score in order:
@@ -46,13 +46,13 @@ def select(found: Found, order: Sequence[Score], levels: Sequence[Level], limit:
         level: [memory.key for memory in sorted(alike, key=lambda m: m.place)] for level, alike in vector.items()
     }
     shown = {(key[0], key[1]) for side in (nearest, graph) for keys in side.values() for key in keys}
-    links: dict[Level, list[Bond]] = {level: [] for level in levels}
-    for bond in sorted(found.bonds.values(), key=_strength):
+    links: dict[Level, list[CandidateLink]] = {level: [] for level in levels}
+    for bond in sorted(found.links.values(), key=_strength):
         both = (bond.level, bond.source) in shown and (bond.level, bond.target) in shown
         if both and len(links[bond.level]) < LINKS_PER_LEVEL:
             links[bond.level].append(bond)
     return Selection(nearest, graph, links)
 
 
-def _strength(bond: Bond) -> tuple[float, str]:
+def _strength(bond: CandidateLink) -> tuple[float, str]:
     return -float(bond.get("energy")) * float(bond.get("confidence")), bond.get("id")

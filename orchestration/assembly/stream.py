@@ -16,7 +16,7 @@ from orchestration.mind import energy
 from orchestration.mind.dissonance import detect_temporal_dissonances
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation
-from orchestration.ranking.candidates import Found, Key
+from orchestration.ranking.candidates import Candidates, Key
 from orchestration.ranking.plurality import spread
 from orchestration.traversal.graph import build_graph
 from orchestration.validation import memory_verdicts, metadata_report
@@ -78,7 +78,7 @@ class Part:
         )
 
 
-def assemble(framing: Framing, found: Found, activation: Activation, account: Account) -> ConsciousnessStream:
+def assemble(framing: Framing, found: Candidates, activation: Activation, account: Account) -> ConsciousnessStream:
     """The whole stream. Its latency and stage times are set by the caller, who holds the clock.
 
     What is calculated about it is calculated of all that was found, what the budget leaves out included: how much
@@ -120,7 +120,7 @@ def assemble(framing: Framing, found: Found, activation: Activation, account: Ac
     return stream
 
 
-def _selected(selection: Selection, found: Found, activation: Activation, *, explain: bool) -> Part:
+def _selected(selection: Selection, found: Candidates, activation: Activation, *, explain: bool) -> Part:
     keys = selection.keys()
     order = [score for score in activation.order if score.key in keys]
     nodes = enriched(order, found, activation, explain=explain)
@@ -131,7 +131,7 @@ def _selected(selection: Selection, found: Found, activation: Activation, *, exp
     )
 
 
-def _accepted(framing: Framing, selected: Part, found: Found) -> Part:
+def _accepted(framing: Framing, selected: Part, found: Candidates) -> Part:
     """What is valid, if that was asked for, spread over weeks, if that was."""
     accepted = selected.order
     if framing.require_valid:

@@ -9,7 +9,7 @@ from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question
 from orchestration.ranking import consciousness_score, relevance
 from orchestration.ranking.breadth import spread_out
-from orchestration.ranking.candidates import Found, Key, Memory
+from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.channels import FUSION, Fusion, said, suited, timed, wished
 from orchestration.ranking.novelty import opened
 from orchestration.ranking.sessions import of_sittings
@@ -51,7 +51,9 @@ class Asker:
         return normal_emotions(self.emotions) if self.emotions else named_in(self.query_text)
 
 
-def activate(found: Found, lexicons: Mapping[Level, Lexicon], asker: Asker, fusion: Fusion = FUSION) -> Activation:
+def activate(
+    found: Candidates, lexicons: Mapping[Level, Lexicon], asker: Asker, fusion: Fusion = FUSION
+) -> Activation:
     """Order the memories found by activation. Relevance after spreading is scaled to [0, 1]."""
     memories = found.memories
     if not memories:
@@ -61,7 +63,7 @@ def activate(found: Found, lexicons: Mapping[Level, Lexicon], asker: Asker, fusi
     speakers = {name_key(name) for lexicon in lexicons.values() for name in lexicon.speakers()}
     parts = _parts(found, _words(memories, lexicons, speakers if fusion.named_apart else ()), question, fusion)
     base = {key: sum(terms.values()) for key, terms in parts.items()}
-    received = spread(memories, found.bonds.values(), base, fusion, asker.state())
+    received = spread(memories, found.links.values(), base, fusion, asker.state())
     together = of_sittings(memories, base)
     for key, memory in memories.items():
         parts[key].update(spread=received[key], sitting=fusion.sitting * together[key])
@@ -85,7 +87,7 @@ def activate(found: Found, lexicons: Mapping[Level, Lexicon], asker: Asker, fusi
 
 
 def _words(
-    memories: Mapping[Key, Memory], lexicons: Mapping[Level, Lexicon], speakers: Collection[str]
+    memories: Mapping[Key, Candidate], lexicons: Mapping[Level, Lexicon], speakers: Collection[str]
 ) -> dict[Key, float]:
     """BM25 of each memory. In a turn the name of a speaker says only that the other one was speaking."""
     names = {word for name in speakers for word in name.split()}
@@ -105,7 +107,7 @@ def _words(
 
 
 def _parts(
-    found: Found, words: Mapping[Key, float], question: Question, fusion: Fusion
+    found: Candidates, words: Mapping[Key, float], question: Question, fusion: Fusion
 ) -> dict[Key, dict[str, float]]:
     """What each memory has of its own, before anything spreads."""
     _, halves = relevance.base_relevance(found.memories.values(), words, fusion.likeness)

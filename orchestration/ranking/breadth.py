@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from orchestration.ranking.candidates import Key, Memory
+from orchestration.ranking.candidates import Candidate, Key
 from orchestration.ranking.consciousness_score import Score
 
 NEAR = 0.05
@@ -18,7 +18,7 @@ CHOSEN = 40
 """So many are chosen one by one; the rest keep their order."""
 
 
-def spread_out(scores: Sequence[Score], memories: Mapping[Key, Memory], weight: float) -> list[Score]:
+def spread_out(scores: Sequence[Score], memories: Mapping[Key, Candidate], weight: float) -> list[Score]:
     """The scores in a new order: each next one is that with the greatest total less `weight` times its nearness.
 
     Nearness is exp(-distance / NEAR) to the nearest one chosen before, the distance being that of their places in

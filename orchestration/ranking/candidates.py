@@ -1,4 +1,4 @@
-"""What the six queries found, as one small graph: memories by key, links between identities. Pure."""
+"""The candidates of a question: memories by key and the links between them, each once. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from substrate.cypher.fragments import LINK_COLUMNS
 from substrate.store.rows import LINK_PLACE, NODE_PLACE
 
 type Key = tuple[Level, str, int]
-"""A record found: level, memory id, version."""
+"""A candidate: level, memory id, version."""
 
 HOP, SCORE, SOURCE, TARGET = 0, 1, 2, 3
 LINK_START = 4
@@ -25,12 +25,13 @@ _NO_LINK = (None,) * NODE_START
 
 
 @dataclass(slots=True)
-class Memory:
-    """A record found, still in row form: `row` from `NODE_START` on is in the order of `NODE_COLUMNS`.
+class Candidate:
+    """A memory record in row form: from `NODE_START` on, `row` is in the order of `NODE_COLUMNS`.
 
-    `likeness` is the cosine similarity to the query, None when the vector search did not find it; `place` its
-    rank there. `hops` is the least distance from a start of the traversal, None when only likeness found it.
-    `along`: it is shown because another record of the same memory is, whether or not a query found it.
+    `likeness` is its cosine similarity to the question in [-1, 1]; None when the vector search did not return it.
+    `place` is its rank in that search, from 1; 0 for none. `hops` is the shortest distance from a start node; None
+    when only the vector search returned it. `named`: the question names it. `along`: it is shown because another
+    version of the same memory is shown.
     """
 
     key: Key
@@ -47,8 +48,8 @@ class Memory:
 
 
 @dataclass(slots=True)
-class Bond:
-    """A link record found, in row form, between the identities `source` and `target`."""
+class CandidateLink:
+    """A link record in row form, between the memory ids `source` and `target`."""
 
     level: Level
     source: str
@@ -60,21 +61,21 @@ class Bond:
         return self.row[LINK_START + LINK_PLACE[column]]
 
 
-def column_of(bonds: Iterable[Bond], column: str) -> list[Any]:
+def column_of(links: Iterable[CandidateLink], column: str) -> list[Any]:
     """The raw values of a link column of many links."""
     place = LINK_START + LINK_PLACE[column]
-    return [bond.row[place] for bond in bonds]
+    return [link.row[place] for link in links]
 
 
 @dataclass(slots=True)
-class Found:
-    """All that was found: memories and links, each once.
+class Candidates:
+    """All memories and links that the queries returned, each once.
 
-    `known_to` is where the known side of the question ends: what was closed later is not shown.
+    `known_to` ends the transaction time of the question: a record closed later still reads as open.
     """
 
-    memories: dict[Key, Memory] = field(default_factory=dict)
-    bonds: dict[tuple[Level, str, int], Bond] = field(default_factory=dict)
+    memories: dict[Key, Candidate] = field(default_factory=dict)
+    links: dict[tuple[Level, str, int], CandidateLink] = field(default_factory=dict)
     known_to: Instant = AFTER_ALL
 
     def add(self, level: Level, rows: Iterable[Sequence[Any]], *, likeness: bool) -> None:
@@ -84,12 +85,12 @@ class Found:
             key = (level, row[ID], row[_VERSION])
             memory = self.memories.get(key)
             if memory is None:
-                memory = self.memories[key] = Memory(key, row)
+                memory = self.memories[key] = Candidate(key, row)
             hop = row[HOP]
             if hop:
-                bond = (level, row[_LINK_ID], row[_LINK_VERSION] or 1)
-                if bond not in self.bonds:
-                    self.bonds[bond] = Bond(level, row[SOURCE], row[TARGET], row)
+                link = (level, row[_LINK_ID], row[_LINK_VERSION] or 1)
+                if link not in self.links:
+                    self.links[link] = CandidateLink(level, row[SOURCE], row[TARGET], row)
             if hop == 0 and likeness:
                 memory.likeness = 1.0 - float(row[SCORE])
                 place += 1
@@ -107,7 +108,7 @@ class Found:
         for row in rows:
             key = (level, row[NODE_PLACE["id"]], row[NODE_PLACE["version"]])
             if key not in self.memories:
-                self.memories[key] = Memory(key, [*_NO_LINK, *row])
+                self.memories[key] = Candidate(key, [*_NO_LINK, *row])
                 new.append(key)
             self.memories[key].along = key not in shown
         return new

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from orchestration.question.reading import ANSWERING, ASKING, Question, is_wish
-from orchestration.ranking.candidates import Key, Memory
+from orchestration.ranking.candidates import Candidate, Key
 from substrate.text import name_key
 
 
@@ -56,7 +56,7 @@ WISHES_KEPT = 3
 """More wishes than these would fill an answer that is about something else."""
 
 
-def said(memory: Memory, question: Question, speakers: Collection[str], fusion: Fusion) -> float:
+def said(memory: Candidate, question: Question, speakers: Collection[str], fusion: Fusion) -> float:
     """What a memory has because of who said it: `speakers` are whom the question names, by `name_key`."""
     said_by = memory.get("speaker")
     speaker = name_key(said_by) if said_by else None
@@ -68,7 +68,7 @@ def said(memory: Memory, question: Question, speakers: Collection[str], fusion: 
 
 
 def wished(
-    memories: Mapping[Key, Memory], relevance: Mapping[Key, float], question: Question, fusion: Fusion
+    memories: Mapping[Key, Candidate], relevance: Mapping[Key, float], question: Question, fusion: Fusion
 ) -> dict[Key, float]:
     """What the standing wishes of the asker have: the `WISHES_KEPT` most relevant ones, if any bears on this."""
     if not question.wishes:
@@ -84,7 +84,7 @@ def wished(
     return dict.fromkeys(kept, fusion.wish)
 
 
-def timed(memory: Memory, question: Question, fusion: Fusion) -> float:
+def timed(memory: Candidate, question: Question, fusion: Fusion) -> float:
     """What a memory has for lying in a period that the question names."""
     if not question.windows:
         return 0.0

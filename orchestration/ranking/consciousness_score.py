@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import orjson
 
-from orchestration.ranking.candidates import NODE_START, Key, Memory
+from orchestration.ranking.candidates import NODE_START, Candidate, Key
 from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
 from substrate.cypher.fragments import NODE_COLUMNS
 from substrate.emotions import cosine_similarities
@@ -38,7 +38,7 @@ def priority(energy: float, pressure: float = REALITY_PRESSURE) -> float:
     return energy * 0.4 + pressure * 0.6
 
 
-def completeness(memory: Memory) -> float:
+def completeness(memory: Candidate) -> float:
     """Share of the 13 metadata fields of 003 component 6 that the memory carries, in [0, 7/13].
 
     The report judges a memory by the seven that it can carry. The other six take the same off every score and
@@ -49,7 +49,7 @@ def completeness(memory: Memory) -> float:
 
 
 def consciousness_scores(
-    memories: Iterable[Memory],
+    memories: Iterable[Candidate],
     activations: Iterable[float],
     emotions: Mapping[str, float],
     pressure: float = REALITY_PRESSURE,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from orchestration.ranking.candidates import Key, Memory
+from orchestration.ranking.candidates import Candidate, Key
 from substrate.text import stems
 
 
-def opened(memories: Mapping[Key, Memory], asked: Collection[Key]) -> dict[Key, float]:
+def opened(memories: Mapping[Key, Candidate], asked: Collection[Key]) -> dict[Key, float]:
     """For each memory of `asked` the share of its stems that its speaker's last one among them lacks; in [0, 1].
 
     In the order of `valid_at`, level by level; a speaker's first opens all that it says. An order of events is an

@@ -10,7 +10,7 @@ from typing import Final
 
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation
-from orchestration.ranking.candidates import Key, Memory
+from orchestration.ranking.candidates import Candidate, Key
 from orchestration.ranking.consciousness_score import Score
 from schemas.plurality import Plurality
 from schemas.temporal import Instant, to_datetime
@@ -47,7 +47,9 @@ def lots(seed: str, count: int = LOTS) -> list[float]:
     ]
 
 
-def lifted(activation: Activation, found: Mapping[Key, Memory], asked: Plurality, moment: Instant) -> Activation:
+def lifted(
+    activation: Activation, found: Mapping[Key, Candidate], asked: Plurality, moment: Instant
+) -> Activation:
     """The activation with the term `plurality` in every score: importance × recency (004), seen from `moment`."""
     order = [_lifted(score, found[score.key], asked, moment) for score in activation.order]
     return replace(activation, order=tuple(spread(consciousness_score.ranked(order), found, asked)))
@@ -59,12 +61,12 @@ def term(valid_at: Instant, importance: float | None, asked: Plurality, moment: 
     return RECENCY_SHARE * max(asked.importance_floor, importance or 0.0) * age
 
 
-def _lifted(score: Score, memory: Memory, asked: Plurality, moment: Instant) -> Score:
+def _lifted(score: Score, memory: Candidate, asked: Plurality, moment: Instant) -> Score:
     added = term(int(memory.get("valid_at")), float(memory.get("importance") or 0.0), asked, moment)
     return score._replace(total=score.total + added, terms={**score.terms, "plurality": added})
 
 
-def spread(order: Sequence[Score], found: Mapping[Key, Memory], asked: Plurality) -> list[Score]:
+def spread(order: Sequence[Score], found: Mapping[Key, Candidate], asked: Plurality) -> list[Score]:
     """The order with each tier spread over weeks: at most `per_week` of one week first, then filled (004, 1).
 
     Only what stands out competes for the focus: spreading puts nothing there that is not about the question.
@@ -83,7 +85,7 @@ def spread(order: Sequence[Score], found: Mapping[Key, Memory], asked: Plurality
     return spread_so_far + [score for score in order if score.key not in taken]
 
 
-def _plural(order: Iterable[Score], found: Mapping[Key, Memory], per_week: int) -> list[Score]:
+def _plural(order: Iterable[Score], found: Mapping[Key, Candidate], per_week: int) -> list[Score]:
     first, rest = over_weeks(order, lambda score: int(found[score.key].get("valid_at")), per_week)
     return first + rest
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from orchestration.ranking.candidates import Key, Memory
+from orchestration.ranking.candidates import Candidate, Key
 from schemas.memory import Level
 from substrate.cypher.search import DOCUMENT_CAP
 from substrate.text import STOP_WORDS, spaced_text, stem
@@ -21,7 +21,7 @@ def inverse_frequency(holding: int, total: int) -> float:
     return math.log(1.0 + (max(total, holding) - holding + 0.5) / (holding + 0.5))
 
 
-def lexical_text(memory: Memory) -> str:
+def lexical_text(memory: Candidate) -> str:
     """The text of a memory whose words count: what was said, or name and description."""
     description = memory.get("description") or ""
     return description if memory.get("speaker") else f"{memory.get('name')} {description}"
@@ -110,7 +110,7 @@ def _spread_out(values: Sequence[float]) -> tuple[float, float]:
 
 
 def base_relevance(
-    memories: Iterable[Memory], words: Mapping[Key, float], share: float
+    memories: Iterable[Candidate], words: Mapping[Key, float], share: float
 ) -> tuple[dict[Key, float], dict[Key, tuple[float, float]]]:
     """Convex mix of normalised likeness and normalised words, in [0, 1], and its two parts for `explain`.
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from orchestration.ranking.candidates import Key, Memory
+from orchestration.ranking.candidates import Candidate, Key
 
 APART = 3_600_000_000
 """An hour, in microseconds: what begins later than this after the last begins a new sitting."""
 
 
-def of_sittings(memories: Mapping[Key, Memory], relevance: Mapping[Key, float]) -> dict[Key, float]:
+def of_sittings(memories: Mapping[Key, Candidate], relevance: Mapping[Key, float]) -> dict[Key, float]:
     """For each memory the mean of the two greatest relevances of its sitting, itself among them; in [0, 1].
 
     One good hit may be chance; two of one sitting say that it was the subject there.
@@ -30,7 +30,7 @@ def of_sittings(memories: Mapping[Key, Memory], relevance: Mapping[Key, float]) 
     return dict(zip(memories, ((best + next_best) / 2.0)[sitting].tolist(), strict=True))
 
 
-def _sittings(memories: Mapping[Key, Memory]) -> np.ndarray[Any, np.dtype[np.intp]]:
+def _sittings(memories: Mapping[Key, Candidate]) -> np.ndarray[Any, np.dtype[np.intp]]:
     """The number of each memory's sitting, from 0 on; those of one level follow one another in time."""
     number = {level: place for place, level in enumerate(dict.fromkeys(key[0] for key in memories))}
     levels = np.array([number[key[0]] for key in memories])

@@ -13,7 +13,7 @@ import numpy as np
 import orjson
 
 from orchestration.question.reading import is_asking
-from orchestration.ranking.candidates import Bond, Key, Memory, column_of
+from orchestration.ranking.candidates import Candidate, CandidateLink, Key, column_of
 from orchestration.ranking.channels import FUSION, Fusion
 from orchestration.traversal.probability import (
     NO_STATE,
@@ -41,8 +41,8 @@ type Places = np.ndarray[Any, np.dtype[np.intp]]
 
 
 def spread(
-    memories: Mapping[Key, Memory],
-    bonds: Iterable[Bond],
+    memories: Mapping[Key, Candidate],
+    bonds: Iterable[CandidateLink],
     relevance: Mapping[Key, float],
     fusion: Fusion = FUSION,
     state: State = NO_STATE,
@@ -87,7 +87,7 @@ def _by_place(memories: Iterable[Key]) -> dict[Place, list[Key]]:
 
 
 def _answers(
-    bonds: Iterable[Bond], here: Mapping[Place, list[Key]], memories: Mapping[Key, Memory]
+    bonds: Iterable[CandidateLink], here: Mapping[Place, list[Key]], memories: Mapping[Key, Candidate]
 ) -> dict[tuple[Place, Place], None]:
     """Pairs of a turn that asks and the one after it, each once, in the order found; `bonds` are `NEXT`."""
     pairs: dict[tuple[Place, Place], None] = {}
@@ -99,7 +99,7 @@ def _answers(
     return pairs
 
 
-def likelihoods(bonds: Sequence[Bond], state: State = NO_STATE) -> Array:
+def likelihoods(bonds: Sequence[CandidateLink], state: State = NO_STATE) -> Array:
     """Traversal probability in [0, 1] of each link from this state."""
     columns = {name: column_of(bonds, name) for name in columns_needed(state)}
     if "emotion_vector" in columns:
@@ -107,7 +107,9 @@ def likelihoods(bonds: Sequence[Bond], state: State = NO_STATE) -> Array:
     return traversal_probabilities(columns, state)
 
 
-def _strongest(bonds: Sequence[Bond], number: Mapping[Place, int], state: State) -> tuple[Places, Places, Array]:
+def _strongest(
+    bonds: Sequence[CandidateLink], number: Mapping[Place, int], state: State
+) -> tuple[Places, Places, Array]:
     """The pairs of memories that are linked, each once, by their numbers, and the likeliest link of each."""
     one = _ends([(bond.level, bond.source) for bond in bonds], number)
     other = _ends([(bond.level, bond.target) for bond in bonds], number)

@@ -17,7 +17,7 @@ from orchestration.assembly.stream import Account, assemble
 from orchestration.dependencies import Deps
 from orchestration.graph_queries import six_queries
 from orchestration.graph_queries.existing_graphs import View, look
-from orchestration.ranking.candidates import HOP, Found, Key
+from orchestration.ranking.candidates import HOP, Candidates, Key
 from orchestration.ranking.plurality import lifted
 from orchestration.stream_completion import ActsOn, Stages, completed, others
 from orchestration.traversal.probability import State
@@ -107,7 +107,7 @@ async def _meaning(state: StateBasedRetrieval, view: View, deps: Deps, notes: li
 class Gathered:
     """What the queries found, how each answer answers, and which blockages are known to have been blocked."""
 
-    found: Found = field(default_factory=Found)
+    found: Candidates = field(default_factory=Candidates)
     answers: dict[Key, Answer] = field(default_factory=dict)
     blocked: set[tuple[Level, str]] = field(default_factory=set)
 

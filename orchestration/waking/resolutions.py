@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from orchestration.ranking.candidates import Bond, Found, Key, Memory
+from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key
 from orchestration.waking.scoring import discovery
 from schemas.memory import Level
 from schemas.stream_parts import ResolutionPattern
@@ -26,23 +26,23 @@ type Place = tuple[Level, str]
 class Resolution:
     """A blockage, the link to what resolved it, and the steps with their hops from the resolution."""
 
-    blockage: Memory
-    link: Bond
-    resolution: Memory
-    steps: tuple[tuple[Memory, int], ...]
+    blockage: Candidate
+    link: CandidateLink
+    resolution: Candidate
+    steps: tuple[tuple[Candidate, int], ...]
 
 
-def resolutions(found: Found, blockages: Iterable[Key]) -> list[Resolution]:
+def resolutions(found: Candidates, blockages: Iterable[Key]) -> list[Resolution]:
     """003, find_resolution_patterns: blockage → RESOLVED_BY → resolution → Decisions, Actions, Learnings."""
     by_identity = {key[:2]: memory for key, memory in found.memories.items()}
     around: dict[Place, list[tuple[float, str]]] = {}
-    for bond in found.bonds.values():
+    for bond in found.links.values():
         strength = float(bond.get("energy")) * float(bond.get("confidence"))
         for one, other in ((bond.source, bond.target), (bond.target, bond.source)):
             around.setdefault((bond.level, one), []).append((-strength, other))
     wanted = {key[:2] for key in blockages}
     resolved = []
-    for bond in found.bonds.values():
+    for bond in found.links.values():
         start, end = (bond.level, bond.source), (bond.level, bond.target)
         if start in wanted and end in by_identity and _resolves(bond):
             steps = _steps(start, end, around, by_identity)
@@ -50,7 +50,7 @@ def resolutions(found: Found, blockages: Iterable[Key]) -> list[Resolution]:
     return resolved
 
 
-def _resolves(bond: Bond) -> bool:
+def _resolves(bond: CandidateLink) -> bool:
     return bool(bond.get("relation_type") == "RESOLVED_BY" and bond.get("resolution_state") == "resolved")
 
 
@@ -58,12 +58,12 @@ def _steps(
     blockage: Place,
     resolution: Place,
     around: Mapping[Place, Sequence[tuple[float, str]]],
-    memories: Mapping[Place, Memory],
-) -> tuple[tuple[Memory, int], ...]:
+    memories: Mapping[Place, Candidate],
+) -> tuple[tuple[Candidate, int], ...]:
     """Nearest first, then over the strongest links; not by way of the blockage, which is where one came from."""
     level = resolution[0]
     seen, ring = {blockage, resolution}, [resolution]
-    steps: list[tuple[Memory, int]] = []
+    steps: list[tuple[Candidate, int]] = []
     for hop in (1, 2):
         ways = sorted(way for place in ring for way in around.get(place, ()))
         ring = []

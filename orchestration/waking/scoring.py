@@ -15,7 +15,7 @@ import orjson
 
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation
-from orchestration.ranking.candidates import HOP, NODE_START, SCORE, SOURCE, TARGET, Found, Key, Memory
+from orchestration.ranking.candidates import HOP, NODE_START, SCORE, SOURCE, TARGET, Candidate, Candidates, Key
 from orchestration.ranking.channels import Fusion
 from orchestration.ranking.spreading import spread
 from orchestration.traversal.probability import NO_STATE, State
@@ -166,7 +166,7 @@ def accepted(row: Row, answer: Answer, sought: Sought, *, alike: bool) -> bool:
     return _is_under_goal(row[NODE_START + NODE_PLACE["goal"]], answer, sought)
 
 
-def is_like(memory: Memory, answer: Answer, sought: Sought) -> bool:
+def is_like(memory: Candidate, answer: Answer, sought: Sought) -> bool:
     """Whether a blockage is like the present one: felt alike (003: above 0.6), and under a goal like this one."""
     return answer.felt > ALIKE and _is_under_goal(memory.get("goal"), answer, sought)
 
@@ -193,7 +193,7 @@ def _distance(start: tuple[float, Row]) -> float:
     return start[0]
 
 
-def mode_score(memory: Memory, answer: Answer, sought: Sought) -> float:
+def mode_score(memory: Candidate, answer: Answer, sought: Sought) -> float:
     """What a mode gives to an answer, in [0, 1].
 
     find_related_unresolved: energy × goal match; without a goal the mean of both likenesses of state, emotion
@@ -211,13 +211,13 @@ def mode_score(memory: Memory, answer: Answer, sought: Sought) -> float:
     return (answer.felt + nearness(energy, sought.energy)) / 2.0 if match is None else energy * match
 
 
-def discovery(memory: Memory) -> float:
+def discovery(memory: Candidate) -> float:
     """Discovery energy of a memory, one half where none was written (003)."""
     stored = memory.get("discovery_energy")
     return DISCOVERY if stored is None else float(stored)
 
 
-def activate(found: Found, scores: Mapping[Key, float], sought: Sought) -> Activation:
+def activate(found: Candidates, scores: Mapping[Key, float], sought: Sought) -> Activation:
     """Order what was found: answers by 003's formula, then by the same what hangs on them.
 
     An answer keeps the mode's score: how much is linked to it says nothing that the mode asks for. What hangs
@@ -226,7 +226,7 @@ def activate(found: Found, scores: Mapping[Key, float], sought: Sought) -> Activ
     memories = found.memories
     base = {key: scores.get(key, 0.0) for key in memories}
     best = max(base.values(), default=0.0)
-    received = spread(memories, found.bonds.values(), base, HANGS, sought.state)
+    received = spread(memories, found.links.values(), base, HANGS, sought.state)
     hanging = {key: min(best, HANGING * gift) for key, gift in received.items() if key not in scores}
     activations = (hanging.get(key, base[key]) for key in memories)
     rated = consciousness_score.consciousness_scores(

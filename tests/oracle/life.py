@@ -14,7 +14,7 @@ from orchestration.graph_queries import six_queries
 from orchestration.graph_queries.existing_graphs import Where
 from orchestration.metadata_enrichment import relationships
 from orchestration.question.lexicon import Entity, Lexicon
-from orchestration.ranking.candidates import NODE_START, Found
+from orchestration.ranking.candidates import NODE_START, Candidates
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
@@ -99,7 +99,7 @@ class Life(Others):
         lexicon = replace(lexicon, entities=tuple(Entity(name, name) for name in names), frequencies={})
         reach = WIDE if question.widely else six_queries.Reach(pool=100)
         asked = six_queries.graph_query(await self.where(question), lexicon, self.values(question), reach)
-        found = Found(known_to=asked.known_to)
+        found = Candidates(known_to=asked.known_to)
         found.add(Level.N1, await self.rows_of(asked), likeness=False)
         view = View(self.oracle, self.window(question), question.min_energy)
         starts = view.named(names)[: answers.NAMED]
@@ -107,7 +107,7 @@ class Life(Others):
         seen = [of_node(rows.node(m.row[NODE_START:], Level.N1, found.known_to)) for m in found.memories.values()]
         expected = [of_memory(record) for record in walked.memories(view)]
         self.compare(self.words_of(question), sorted(seen, key=str), sorted(expected, key=str))
-        links = [of_bond(link) for link in relationships(list(found.bonds.values()), found.known_to)]
+        links = [of_bond(link) for link in relationships(list(found.links.values()), found.known_to)]
         due = [of_link(link) for link in walked.relations(view)]
         self.compare(f"links of {self.words_of(question)}", sorted(links, key=str), sorted(due, key=str))
 

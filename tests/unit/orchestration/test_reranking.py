@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.ranking.activation import Activation
-from orchestration.ranking.candidates import Found
+from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.consciousness_score import Score
 from orchestration.rerank_prompt import MAX_TEXT, Order, messages, places
 from orchestration.reranking import by_ranks, diverse, permuted
@@ -17,10 +17,10 @@ from tests.unit.orchestration.ranking.test_activation import a_memory
 TEXTS = ("the red roof leaks", "the red roof leaks", "a boat on the lake")
 
 
-def found_with(totals: tuple[float, ...]) -> tuple[list[Score], Found]:
+def found_with(totals: tuple[float, ...]) -> tuple[list[Score], Candidates]:
     turns = [a_memory(str(place), speaker="user", description=text) for place, text in enumerate(TEXTS)]
     scores = [Score(turn.key, total, total, {}) for turn, total in zip(turns, totals, strict=True)]
-    return scores, Found({turn.key: turn for turn in turns})
+    return scores, Candidates({turn.key: turn for turn in turns})
 
 
 @given(st.lists(st.integers(), max_size=8), st.lists(st.integers(-3, 12)))

@@ -17,7 +17,7 @@ from orchestration.assembly.stream import Account, assemble
 from orchestration.assembly.summary import summarise
 from orchestration.question.lexicon import Lexicon
 from orchestration.ranking.activation import Asker, activate
-from orchestration.ranking.candidates import Found, Key
+from orchestration.ranking.candidates import Candidates, Key
 from schemas.intention import RetrievalIntention
 from schemas.memory import ConsciousnessNode, Level
 from schemas.stream import ConsciousnessStream, ConsciousnessSummary, QueryTiming
@@ -46,9 +46,9 @@ def node(**fields: Any) -> ConsciousnessNode:
     )
 
 
-def a_found() -> Found:
+def a_found() -> Candidates:
     """Three by likeness in N1 (the third has a neighbour), one by traversal in N2, a link with one end only."""
-    found = Found()
+    found = Candidates()
     found.add(
         N1,
         [
@@ -72,9 +72,9 @@ def a_found() -> Found:
     return found
 
 
-def a_corrected_found() -> Found:
+def a_corrected_found() -> Candidates:
     """Both records of a corrected belief, and the shed that it leads to."""
-    found = Found()
+    found = Candidates()
     was: dict[str, Any] = {"id": "key", "description": "the key hangs in the hall", "expired_at": 20}
     now: dict[str, Any] = {"id": "key", "description": "it hangs in the shed", "created_at": 20, "version": 2}
     found.add(N1, [stored_row(was, score=0.1), stored_row(now, score=0.4)], likeness=True)
@@ -89,7 +89,7 @@ def a_corrected_found() -> Found:
     return found
 
 
-def streamed(found: Found, **fields: Any) -> ConsciousnessStream:
+def streamed(found: Candidates, **fields: Any) -> ConsciousnessStream:
     intention = RetrievalIntention.model_validate({"query_text": "what", "citizen_id": "ada", **fields})
     timings = [
         QueryTiming(query="N1_vector", milliseconds=1.0, rows=3),
@@ -134,7 +134,7 @@ def test_a_limit_holds_for_each_query_and_hides_links_to_what_is_hidden(limit: i
 
 
 def test_a_level_shows_so_many_links_at_most() -> None:
-    found = Found()
+    found = Candidates()
     rows = [stored_row({"id": "hub"}, score=0.1)]
     rows += [
         stored_row({"id": "hub"}, stored_link(f"l{n:03}"), hop=1, ends=("hub", "hub"))
@@ -279,7 +279,7 @@ def test_a_tier_is_filled_before_the_next_and_within_it_by_fused_rank() -> None:
 
 def test_the_stream_has_each_level_asked_for_and_no_other() -> None:
     assert list(streamed(a_found()).levels) == ["n1_personal", "n2_collective", "n3_ecosystem"]
-    shared = Found()
+    shared = Candidates()
     shared.add(N2, [stored_row({"id": "shared"})], likeness=True)
     assert list(streamed(shared, query_levels=["N2"]).levels) == ["n2_collective"]
 
@@ -335,7 +335,7 @@ def calculated(stream: ConsciousnessStream) -> tuple[Any, ...]:
 
 @given(found=st.sampled_from([a_found, a_corrected_found]), budget=st.integers(1, 60), compact=st.booleans())
 def test_how_much_is_shown_changes_nothing_that_is_calculated(
-    found: Callable[[], Found], budget: int, compact: bool
+    found: Callable[[], Candidates], budget: int, compact: bool
 ) -> None:
     asked: dict[str, Any] = {"temporal_mode": "full_history", "explain": True}
     whole = streamed(found(), **asked)

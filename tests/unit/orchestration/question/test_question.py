@@ -10,7 +10,7 @@ from orchestration.question.lexicon import Entity, Lexicon
 from orchestration.question.reading import Question, is_asking, is_wish, read, without_names
 from orchestration.ranking.activation import Asker, activate
 from orchestration.ranking.breadth import CHOSEN, spread_out
-from orchestration.ranking.candidates import Found
+from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.channels import FUSION, WISHES_KEPT, Fusion, said, timed, wished
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.novelty import opened
@@ -120,7 +120,7 @@ def test_what_lies_in_the_time_that_is_named_counts_more() -> None:
 
 
 def test_the_name_of_a_speaker_is_no_word_of_a_turn_but_is_one_of_a_note() -> None:
-    found = Found()
+    found = Candidates()
     turn = {"id": "turn", "speaker": "Melanie", "description": "Thanks, Caroline!"}
     note = {"id": "note", "name": "About Caroline", "description": "a singer"}
     found.add(N1, [stored_row(turn, score=0.5), stored_row(note, score=0.5)], likeness=True)
@@ -132,7 +132,7 @@ def test_the_name_of_a_speaker_is_no_word_of_a_turn_but_is_one_of_a_note() -> No
 
 def test_what_follows_a_turn_that_asks_has_more_of_it() -> None:
     def gained(description: str) -> float:
-        found = Found()
+        found = Candidates()
         found.add(N1, [stored_row({"id": "one", "description": description}, score=0.1)], likeness=True)
         link = stored_link("next")
         found.add(N1, [stored_row({"id": "two"}, link, hop=1, ends=("one", "two"))], likeness=False)
@@ -177,7 +177,7 @@ def test_what_says_other_words_than_the_speakers_last_turn_opens_an_aspect() -> 
 
 
 def test_an_order_is_asked_of_those_whose_words_count() -> None:
-    found = Found()
+    found = Candidates()
     turns = [{"id": who, "speaker": who, "description": "a new roof"} for who in ("user", "assistant")]
     found.add(N1, [stored_row(turn, score=0.5) for turn in turns], likeness=True)
     text = "In which order did I build?"

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from orchestration.question.lexicon import Lexicon
 from orchestration.ranking import candidates as found_rows
 from orchestration.ranking.activation import Asker, activate
-from orchestration.ranking.candidates import Bond, Found, Key, Memory
+from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key
 from orchestration.ranking.channels import FUSION
 from orchestration.ranking.consciousness_score import (
     BACKGROUND,
@@ -95,14 +95,14 @@ def stored_link(
     }
 
 
-def a_memory(memory_id: str, level: Level = N1, likeness: float | None = None, **columns: Any) -> Memory:
+def a_memory(memory_id: str, level: Level = N1, likeness: float | None = None, **columns: Any) -> Candidate:
     key = (level, memory_id, columns.get("version", 1))
-    return Memory(key, stored_row({"id": memory_id, **columns}), likeness=likeness)
+    return Candidate(key, stored_row({"id": memory_id, **columns}), likeness=likeness)
 
 
-def a_bond(source: str, target: str, level: Level = N1, **strength: float) -> Bond:
+def a_bond(source: str, target: str, level: Level = N1, **strength: float) -> CandidateLink:
     link = stored_link(f"{source}-{target}", **strength)
-    return Bond(level, source, target, stored_row({"id": target}, link, hop=1, ends=(source, target)))
+    return CandidateLink(level, source, target, stored_row({"id": target}, link, hop=1, ends=(source, target)))
 
 
 def key(memory_id: str, level: Level = N1) -> Key:
@@ -268,7 +268,7 @@ def test_a_named_memory_pulls_its_neighbours_alike_however_many() -> None:
         [],
     ],
 )
-def test_nothing_spreads_over_a_loop_a_dangling_link_or_another_level(bonds: list[Bond]) -> None:
+def test_nothing_spreads_over_a_loop_a_dangling_link_or_another_level(bonds: list[CandidateLink]) -> None:
     memories = {memory.key: memory for memory in (a_memory("a"), a_memory("b"))}
     assert spread(memories, bonds, dict.fromkeys(memories, 1.0)) == dict.fromkeys(memories, 0.0)
 
@@ -392,14 +392,14 @@ def test_the_order_does_not_depend_on_the_order_of_finding(places: list[int]) ->
 # --- all of it -------------------------------------------------------------------------------------------
 
 
-def small_world(*order: str) -> Found:
+def small_world(*order: str) -> Candidates:
     """A hit by likeness and words, the turn after it, and something else; `order` is that of the rows."""
     rows = {
         "hit": ({"id": "hit", "description": "the support group"}, 0.2),
         "next": ({"id": "next", "description": "it was good"}, 0.8),
         "else": ({"id": "else", "description": "the weather"}, 0.8),
     }
-    found = Found()
+    found = Candidates()
     found.add(N1, [stored_row(rows[name][0], score=rows[name][1]) for name in order], likeness=True)
     link = stored_link("hit-next")
     found.add(N1, [stored_row(rows["next"][0], link, hop=1, ends=("hit", "next"))], likeness=False)
@@ -440,7 +440,7 @@ def test_relevance_after_spreading_stays_within_one() -> None:
 
 
 def test_a_feeling_named_in_the_question_lifts_what_felt_so() -> None:
-    found = Found()
+    found = Candidates()
     felt = orjson.dumps({"excited": 0.9}).decode()
     found.add(
         N1,
@@ -453,12 +453,12 @@ def test_a_feeling_named_in_the_question_lifts_what_felt_so() -> None:
 
 
 def test_nothing_found_is_nothing_active() -> None:
-    activation = activate(Found(), {}, Asker("anything"))
+    activation = activate(Candidates(), {}, Asker("anything"))
     assert (activation.order, dict(activation.parts)) == ((), {})
 
 
 def test_what_was_found_twice_is_one_memory_with_both_ways_of_finding() -> None:
-    found = Found()
+    found = Candidates()
     found.add(N1, [stored_row({"id": "a"}, score=0.25)], likeness=True)
     found.add(N1, [stored_row({"id": "a"}, score=-1.0)], likeness=False)
     (memory,) = found.memories.values()

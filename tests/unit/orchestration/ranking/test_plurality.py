@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation
-from orchestration.ranking.candidates import NODE_START, Key, Memory
+from orchestration.ranking.candidates import NODE_START, Candidate, Key
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.plurality import DAY, lifted, lots, recency, spread, week
 from schemas.memory import Level
@@ -22,11 +22,11 @@ from substrate.store.rows import NODE_PLACE
 NOW = 20_000 * DAY
 
 
-def memory(name: str, valid_at: int, importance: float | None = None) -> Memory:
+def memory(name: str, valid_at: int, importance: float | None = None) -> Candidate:
     row: list[object] = [None] * (NODE_START + len(NODE_COLUMNS))
     row[NODE_START + NODE_PLACE["valid_at"]] = valid_at
     row[NODE_START + NODE_PLACE["importance"]] = importance
-    return Memory((Level.N1, name, 1), row)
+    return Candidate((Level.N1, name, 1), row)
 
 
 def score(key: Key, activation: float) -> Score:
@@ -55,7 +55,7 @@ def test_lots_follow_from_the_seed_alone(seed: str) -> None:
 ORDERS = st.lists(st.tuples(st.integers(0, 12), st.floats(0.0, 1.0)), max_size=90)
 
 
-def world(drawn: Sequence[tuple[int, float]]) -> tuple[list[Score], dict[Key, Memory]]:
+def world(drawn: Sequence[tuple[int, float]]) -> tuple[list[Score], dict[Key, Candidate]]:
     found = {}
     for place, (weeks, _) in enumerate(drawn):
         known = memory(f"m{place}", NOW - weeks * 7 * DAY)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.ranking.candidates import Bond
+from orchestration.ranking.candidates import CandidateLink
 from orchestration.ranking.spreading import likelihoods
 from orchestration.traversal.graph import (
     build_graph,
@@ -105,7 +105,9 @@ def test_a_link_weighs_the_same_as_a_model_and_as_a_row(energy: float, confidenc
     (edge,) = graph_edges([one], State())
     columns = {"energy": str(energy), "confidence": str(confidence), "energy_transfer_coefficient": str(transfer)}
     row = stored_row({"id": "b"}, {**stored_link("l"), **columns}, hop=1, ends=("a", "b"))
-    assert edge.traversal_weight == pytest.approx(likelihoods([Bond(one.level, "a", "b", row)])[0], abs=1e-6)
+    assert edge.traversal_weight == pytest.approx(
+        likelihoods([CandidateLink(one.level, "a", "b", row)])[0], abs=1e-6
+    )
     assert 0.06 <= edge.traversal_weight <= 1.0
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.graph_queries.existing_graphs import View, Where
-from orchestration.ranking.candidates import HOP, Bond, Found, Memory
+from orchestration.ranking.candidates import HOP, Candidate, CandidateLink, Candidates
 from orchestration.ranking.spreading import likelihoods
 from orchestration.traversal.probability import State
 from orchestration.waking.queries import Meaning, scope_of, six
@@ -216,8 +216,8 @@ def test_what_hangs_only_on_a_dropped_answer_goes_with_it() -> None:
 # --- activation -----------------------------------------------------------------------------------------------
 
 
-def found_of(memories: list[Memory], bonds: list[Bond]) -> Found:
-    return Found(
+def found_of(memories: list[Candidate], bonds: list[CandidateLink]) -> Candidates:
+    return Candidates(
         {memory.key: memory for memory in memories},
         {(bond.level, bond.get("id"), bond.get("created_at")): bond for bond in bonds},
     )
@@ -244,7 +244,9 @@ def test_what_hangs_has_half_of_what_spreads_to_it() -> None:
 
 def test_the_state_that_one_wakes_in_weighs_the_links_that_hang_on_an_answer() -> None:
     felt = {**stored_link("l", energy=0.4), "goal": "rest", "emotion_vector": '{"joy": 0.5}'}
-    bond = Bond(N1, "answer", "beside", stored_row({"id": "beside"}, felt, hop=1, ends=("answer", "beside")))
+    bond = CandidateLink(
+        N1, "answer", "beside", stored_row({"id": "beside"}, felt, hop=1, ends=("answer", "beside"))
+    )
     found = found_of([a_memory("answer"), a_memory("beside")], [bond])
     gained = []
     for state in (State(), State("rest"), State(None, {"joyful": 0.9}), State("rest", {"joy": 0.9})):
@@ -268,16 +270,16 @@ def test_the_formula_of_003_with_the_pressure_of_the_moment() -> None:
 
 
 def test_nothing_found_is_no_division_by_zero() -> None:
-    assert activate(Found(), {}, sought(QueryMode.SIMILAR_STATE)).order == ()
+    assert activate(Candidates(), {}, sought(QueryMode.SIMILAR_STATE)).order == ()
 
 
 # --- resolutions ----------------------------------------------------------------------------------------------
 
 
-def resolving(source: str, target: str, **columns: Any) -> Bond:
+def resolving(source: str, target: str, **columns: Any) -> CandidateLink:
     link = {**stored_link(f"{source}>{target}"), "relation_type": "RESOLVED_BY", "resolution_state": "resolved"}
     row = stored_row({"id": target}, {**link, **columns}, hop=1, ends=(source, target))
-    return Bond(N1, source, target, row)
+    return CandidateLink(N1, source, target, row)
 
 
 def test_a_pattern_is_blockage_resolution_and_the_steps_within_two_hops() -> None:
@@ -322,7 +324,7 @@ def test_a_pattern_is_blockage_resolution_and_the_steps_within_two_hops() -> Non
         resolving("blocked", "unseen"),
     ],
 )
-def test_no_other_link_makes_a_pattern(bond: Bond) -> None:
+def test_no_other_link_makes_a_pattern(bond: CandidateLink) -> None:
     found = found_of([a_memory("blocked"), a_memory("way")], [bond])
     assert resolutions(found, [key("blocked")]) == []
 
