@@ -146,10 +146,10 @@ async def with_tags(graph: str, rows: list[dict[str, Any]], deps: Deps) -> list[
     places = [place for place, row in enumerate(rows) if deps.auto_tags and records.wants_tags(row)]
     if not places:
         return rows
-    said = [key_phrases.phrases(rows[place]["description"]) for place in places]
-    names = [f"#{name}" for name in key_phrases.to_look_up(said)]
+    said = [key_phrases.extract_phrases(rows[place]["description"]) for place in places]
+    names = [f"#{name}" for name in key_phrases.possible_tags(said)]
     known, size = await reader.tag_sizes(deps.graph(graph), names)
-    made = dict(zip(places, key_phrases.chosen(said, known, size), strict=True))
+    made = dict(zip(places, key_phrases.choose_tags(said, known, size), strict=True))
     return [records.tagged(row, made[place]) if made.get(place) else row for place, row in enumerate(rows)]
 
 

@@ -1,4 +1,4 @@
-"""Tags for what was ingested without any: key phrases, first those that are tags already (001, lazy tax). Pure."""
+"""Tags for memories ingested without any: key phrases, existing tags first (001, lazy tax). Pure."""
 
 from __future__ import annotations
 
@@ -9,63 +9,69 @@ from typing import Final
 
 from substrate.text import STOP_WORDS, stem, words
 
-MOST: Final = 4
+MAX_TAGS: Final = 4
 """Tags of one memory at most."""
-GENERIC: Final = 0.1
-"""A phrase that this share of the memories has says little about any one of them."""
+GENERIC_SHARE: Final = 0.1
+"""A phrase that more than this share of the memories has is generic: it says little about any one of them."""
 ALWAYS_SPECIFIC: Final = 5
-"""What so few memories have is never generic."""
-SHORTEST: Final = 4
-LONGEST: Final = 40
-"""Letters of what may be a tag; the engine crashes on a unique value of more than 4,096 bytes."""
+"""A phrase that at most so many memories have is never generic."""
+MIN_LENGTH: Final = 4
+MAX_LENGTH: Final = 40
+"""Letters of a tag. The engine crashes on a unique value of more than 4,096 bytes."""
 _NAME: Final = re.compile(r"\b[A-ZÀ-ÖØ-Þ]\w+(?: [A-ZÀ-ÖØ-Þ]\w+){1,3}")
 
 type Phrases = Mapping[str, str]
-"""What a text says, in normal form, by what all forms of it have in common: its stems."""
+"""The phrases of a text in normal form, by their stems: all forms of a phrase share a key."""
 
 
-def phrases(text: str) -> Phrases:
-    """The phrases of a text that may be tags: names of several words, and words."""
+def extract_phrases(text: str) -> Phrases:
+    """The phrases of a text that may be tags: names of several words, and single words."""
     names = (" ".join(word for word in words(run) if word not in STOP_WORDS) for run in _NAME.findall(text))
-    single = (word for word in words(text) if word.isalpha() and word not in STOP_WORDS)
-    found = [*(name for name in names if " " in name), *single]
-    return {_root(phrase): phrase for phrase in reversed(found) if SHORTEST <= len(phrase) <= LONGEST}
+    single_words = (word for word in words(text) if word.isalpha() and word not in STOP_WORDS)
+    phrases = [*(name for name in names if " " in name), *single_words]
+    return {_stemmed(phrase): phrase for phrase in reversed(phrases) if MIN_LENGTH <= len(phrase) <= MAX_LENGTH}
 
 
-def _root(phrase: str) -> str:
+def _stemmed(phrase: str) -> str:
     return " ".join(map(stem, phrase.split(" ")))
 
 
-def to_look_up(said: Sequence[Phrases]) -> list[str]:
-    """The tags that these texts may have: each phrase as it is said, and as its stems."""
-    return sorted({form for one in said for pair in one.items() for form in pair})
+def possible_tags(phrases_by_text: Sequence[Phrases]) -> list[str]:
+    """Every tag that these texts may get: each phrase as written, and its stems."""
+    tags: set[str] = set()
+    for phrases in phrases_by_text:
+        tags.update(phrases.keys(), phrases.values())
+    return sorted(tags)
 
 
-def chosen(said: Sequence[Phrases], known: Mapping[str, int], size: int) -> list[tuple[str, ...]]:
-    """The tags of each text, at most `MOST`, from what each says.
+def choose_tags(
+    phrases_by_text: Sequence[Phrases], tag_counts: Mapping[str, int], memory_count: int
+) -> list[tuple[str, ...]]:
+    """The tags of each text, at most `MAX_TAGS`.
 
-    `known` are tags of the graph with how many memories have each, `size` is how many memories it holds. Tags
-    that exist come first, then what several of the texts say, then names, then the longest words; of each kind
-    the rarest first. What is generic is left out.
+    `tag_counts`: how many memories have each existing tag; `memory_count`: how many memories the graph holds.
+    Existing tags come first, then phrases of several of the texts, then names, then the longest words; of each
+    kind the rarest first. Generic phrases are left out.
     """
-    together = Counter(root for one in said for root in one)
+    text_counts = Counter(stems for phrases in phrases_by_text for stems in phrases)
     forms: defaultdict[str, set[str]] = defaultdict(set)
-    for one in said:
-        for root, phrase in one.items():
-            forms[root].add(phrase)
-    names = {root: _form(root, among, known) for root, among in forms.items()}
-    held = {root: known.get(name, 0) for root, name in names.items()}
-    limit = max(ALWAYS_SPECIFIC, GENERIC * (size + len(said)))
+    for phrases in phrases_by_text:
+        for stems, phrase in phrases.items():
+            forms[stems].add(phrase)
+    tags = {stems: _tag_form(stems, phrase_forms, tag_counts) for stems, phrase_forms in forms.items()}
+    stored_counts = {stems: tag_counts.get(tag, 0) for stems, tag in tags.items()}
+    limit = max(ALWAYS_SPECIFIC, GENERIC_SHARE * (memory_count + len(phrases_by_text)))
 
-    def rank(root: str) -> tuple[bool, bool, bool, int, int, str]:
-        count = held[root] + together[root]
-        return (not held[root], together[root] == 1, " " not in root, count, -len(root), root)
+    def rank(stems: str) -> tuple[bool, bool, bool, int, int, str]:
+        count = stored_counts[stems] + text_counts[stems]
+        return (not stored_counts[stems], text_counts[stems] == 1, " " not in stems, count, -len(stems), stems)
 
-    specific = {root for root in names if held[root] + together[root] <= limit}
-    return [tuple(names[root] for root in sorted(one.keys() & specific, key=rank)[:MOST]) for one in said]
+    specific = {stems for stems in tags if stored_counts[stems] + text_counts[stems] <= limit}
+    chosen = [sorted(phrases.keys() & specific, key=rank)[:MAX_TAGS] for phrases in phrases_by_text]
+    return [tuple(map(tags.__getitem__, best)) for best in chosen]
 
 
-def _form(root: str, among: set[str], known: Mapping[str, int]) -> str:
-    """How the tag is written: as the commonest tag that exists, else as the shortest form said."""
-    forms = (*among, root) if root in known else among
-    return min(forms, key=lambda form: (-known.get(form, 0), len(form), form))
+def _tag_form(stems: str, phrase_forms: set[str], tag_counts: Mapping[str, int]) -> str:
+    """How the tag is written: as the most common existing tag, else as the shortest form in the texts."""
+    forms = (*phrase_forms, stems) if stems in tag_counts else phrase_forms
+    return min(forms, key=lambda form: (-tag_counts.get(form, 0), len(form), form))
