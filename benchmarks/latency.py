@@ -29,7 +29,7 @@ from benchmarks import stream_parts
 from benchmarks.footprint import bytes_per_turn
 from benchmarks.synthetic import World, build
 from orchestration import retrieval
-from orchestration.graph_queries import six_queries
+from orchestration.graph_queries.execution import QueryRequest
 from orchestration.ingestion.formats import Intake, parse
 from orchestration.ingestion.formats.files import given
 from orchestration.ingestion.pipeline import ingest
@@ -38,6 +38,7 @@ from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.settings import Settings, StoreSettings
 from schemas.temporal import to_datetime
+from substrate.connection.parameters import parameters
 
 CLIENTS = (1, 4, 16)
 TURNS = 10_240
@@ -67,7 +68,7 @@ def percentiles(values: Sequence[float]) -> dict[str, float]:
     }
 
 
-async def prepared(question: Question, rt: Runtime) -> list[six_queries.Asked]:
+async def prepared(question: Question, rt: Runtime) -> list[QueryRequest]:
     """The six queries of a question, ready to be sent."""
     intention = question.intention()
     view = await retrieval.view_of(intention, rt.deps, now())
@@ -90,7 +91,7 @@ async def floor_and_whole(questions: Sequence[Question], rt: Runtime) -> Figures
     stages: dict[str, list[float]] = {}
     for question in questions:
         asked = await prepared(question, rt)
-        texts = [(one.graph, one.query, six_queries.header(one)) for one in asked]
+        texts = [(one.target.graph.name, one.query, parameters(one.values)) for one in asked]
 
         async def bare(texts: Sequence[Any] = texts) -> None:
             await asyncio.gather(*(rt.deps.connection.read(*text) for text in texts))

@@ -11,7 +11,8 @@ from orchestration.assembly.stream import Account, assemble
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import look_up_words, suggest, with_suggested
 from orchestration.graph_queries import plural_pools, six_queries
-from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, look
+from orchestration.graph_queries.execution import QueryRequest, run_all
+from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view
 from orchestration.graph_queries.six_queries import MIN_POOL, Reach
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question, read, without_names
@@ -29,6 +30,7 @@ from schemas.memory import Level
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, Scope, to_datetime, to_instant
 from substrate.cypher.filters import Narrow
+from substrate.graphs.graph import Graph
 from substrate.store import reader
 
 _INSTANTS = ("as_of_time", "known_at", "time_range_start", "time_range_end")
@@ -48,22 +50,22 @@ async def retrieve_consciousness_context(
     stages.end("open")
     question = read(intention.query_text, to_datetime(view.moment))
     (lexicons, embedding), suggestion = await asyncio.gather(
-        look_up_and_embed(question, view, deps), suggest(intention.query_text, view.names.values(), deps)
+        look_up_and_embed(question, view, deps), suggest(intention.query_text, view, deps)
     )
-    lexicons = await with_suggested(lexicons, suggestion, view, deps)
+    lexicons = await with_suggested(lexicons, suggestion, view)
     stages.end("embed_and_extract")
     reach = reach_of(intention, question, embedding, deps)
-    narrow = await narrowed(intention, view, deps)
-    asked = six(intention, (lexicons, narrow), embedding, view, reach)
+    narrow = await narrowed(intention, view)
+    requests = six(intention, (lexicons, narrow), embedding, view, reach)
     asker = asker_of(intention, question)
     async with deps.connection.questions.turn():
-        answers = await six_queries.run(asked, deps.connection)
+        results = await run_all(requests)
         stages.end("six_queries")
-        if answers and all(answer.timing.failure for answer in answers):
+        if results and all(result.timing.failure for result in results):
             raise Unavailable("none of the six queries was answered", remedy="Try again in a moment.")
         found = Candidates(known_to=view.scope.known.end)
-        for answer in answers:
-            found.add(answer.asked.level, answer.rows, likeness=answer.asked.name.endswith("vector"))
+        for result in results:
+            found.add(result.level, result.rows, likeness=result.request.kind == "vector")
         activation = activate(found, lexicons, asker, deps.fusion)
         if intention.plurality is not None:
             activation = lifted(activation, found.memories, intention.plurality, view.moment)
@@ -72,16 +74,16 @@ async def retrieve_consciousness_context(
     await others()
     stages.end("activation")
     async with deps.connection.questions.turn():
-        where = (view.names, six_queries.shared_values(intention, view.scope))
-        whole = await with_versions(intention, asker, (found, activation), where, deps.connection)
+        where = (view.targets, six_queries.shared_values(intention, view.scope))
+        whole = await with_versions(intention, asker, (found, activation), where)
         stages.end("records")
         account = Account(
             retrieved_at=to_datetime(now),
-            timings=[answer.timing for answer in (*answers, *whole.answers)],
+            timings=[result.timing for result in (*results, *whole.results)],
             notes=[
                 *_notes(intention, view, lexicons),
                 *([] if embedding else [NO_EMBEDDER]),
-                *six_queries.unfollowed(answers),
+                *six_queries.unfollowed(results),
                 *whole.notes,
             ],
             entities=[entity.name for lexicon in lexicons.values() for entity in lexicon.entities],
@@ -96,7 +98,7 @@ async def retrieve_consciousness_context(
 
 async def view_of(intention: RetrievalIntention, deps: Deps, now: Instant) -> View:
     """How the intention sees the graphs of its levels."""
-    return await look((intention.citizen_id, intention.query_levels), _scope(intention, now), deps, now)
+    return await open_view(intention.citizen_id, intention.query_levels, _scope(intention, now), deps, now=now)
 
 
 def asker_of(intention: RetrievalIntention, question: Question) -> Asker:
@@ -114,7 +116,7 @@ async def look_up_and_embed(
     question: Question, view: View, deps: Deps
 ) -> tuple[dict[Level, Lexicon], list[float]]:
     """What each graph knows of the words, and the embedding of the question, which depends on it."""
-    lexicons = await look_up_words(question.text, view, deps)
+    lexicons = await look_up_words(question.text, view)
     return lexicons, await deps.embedder.embed_query(likened(question, lexicons, deps.fusion))
 
 
@@ -133,21 +135,21 @@ def reach_of(intention: RetrievalIntention, question: Question, embedding: Seque
     return replace(six_queries.reach(question, pool, by_words_alone=not embedding), far=deps.far)
 
 
-async def narrowed(intention: RetrievalIntention, view: View, deps: Deps) -> dict[Level, Narrow]:
+async def narrowed(intention: RetrievalIntention, view: View) -> dict[Level, Narrow]:
     """In each graph the rarest label that the filters of the intention demand; none where it was not to be had."""
     filters = intention.filters
     names = [] if filters is None else tag_names(filters.tags, filters.buckets)
     if not names:
         return {}
 
-    async def of(graph: str) -> Narrow | None:
+    async def rarest(graph: Graph) -> Narrow | None:
         try:
-            return await reader.rarest_label(deps.graph(graph), names)
+            return await reader.rarest_label(graph, names)
         except (StoreTimeout, Fault):
             return None
 
-    found = await asyncio.gather(*map(of, view.names.values()))
-    return {level: one for level, one in zip(view.names, found, strict=True) if one is not None}
+    labels = await asyncio.gather(*(rarest(target.graph) for target in view.targets.values()))
+    return {level: label for level, label in zip(view.targets, labels, strict=True) if label is not None}
 
 
 def six(
@@ -156,23 +158,23 @@ def six(
     embedding: Sequence[float],
     view: View,
     reach: Reach,
-) -> list[six_queries.Asked]:
+) -> list[QueryRequest]:
     """The queries of an intention: two for each graph that exists, one where there is no embedding.
 
     One more where plurality is asked for. `known` of each graph: its words, and the label to which it is narrowed.
     """
     lexicons, narrow = known
     shared = six_queries.shared_values(intention, view.scope)
-    asked = []
+    requests = []
     for level, lexicon in lexicons.items():
-        where = view.graphs[level]
+        target = view.targets[level]
         if embedding:
             alike = {**shared, "embedding": list(embedding)}
-            asked.append(six_queries.vector_query(where, lexicon, alike, reach, narrow.get(level)))
-        asked.append(six_queries.graph_query(where, lexicon, shared, reach))
+            requests.append(six_queries.vector_query(target, lexicon, alike, reach, narrow.get(level)))
+        requests.append(six_queries.graph_query(target, lexicon, shared, reach))
         words = six_queries.telling_words(lexicon)
-        asked += plural_pools.pools(intention, where, words, shared, view.moment)
-    return asked
+        requests += plural_pools.pools(intention, target, words, shared, view.moment)
+    return requests
 
 
 def _scope(intention: RetrievalIntention, now: Instant) -> Scope:
@@ -186,6 +188,6 @@ def _instant(moment: object) -> Instant | None:
 
 def _notes(intention: RetrievalIntention, view: View, lexicons: Mapping[Level, Lexicon]) -> list[str]:
     notes = list(intention.notes)
-    if Level.N1 in intention.query_levels and Level.N1 not in view.graphs:
+    if Level.N1 in intention.query_levels and Level.N1 not in view.targets:
         notes.append(f"citizen {intention.citizen_id} is not known here: nothing was remembered for it yet")
     return notes + [note for level, lexicon in lexicons.items() for note in lexicon.notes(level)]

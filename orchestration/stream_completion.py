@@ -15,6 +15,7 @@ from schemas.errors import Fault, StoreTimeout
 from schemas.memory import Level
 from schemas.stream import ConsciousnessStream
 from schemas.stream_parts import TraversalPath
+from substrate.graphs.graph import Graph, GraphTarget
 from substrate.store import reader
 
 type Pair = tuple[str, str]
@@ -53,7 +54,7 @@ async def completed(
     """The stream with what the store adds: coherence of its paths, energy feedback if asked for, its times."""
     view, deps = store
     if stream.traversal_graph.suggested_paths:
-        stream = await with_coherence(stream, view.names, deps)
+        stream = await with_coherence(stream, view.targets)
     if acts_on is not None:
         stream = await with_feedback(stream, acts_on.energy, deps, view.now)
     stages.end("completion")
@@ -65,9 +66,7 @@ async def others() -> None:
     await asyncio.sleep(0)
 
 
-async def with_coherence(
-    stream: ConsciousnessStream, graphs: Mapping[Level, str], deps: Deps
-) -> ConsciousnessStream:
+async def with_coherence(stream: ConsciousnessStream, targets: Mapping[Level, GraphTarget]) -> ConsciousnessStream:
     """The stream with each path's coherence as mean cosine of its neighbours.
 
     A path whose memories have no embeddings today, or whose likeness was late, keeps the share of words that
@@ -77,7 +76,7 @@ async def with_coherence(
     wanted: dict[Level, set[Pair]] = {}
     for path in graph.suggested_paths:
         wanted.setdefault(level_of(path), set()).update(_pairs(path))
-    found = await asyncio.gather(*(_likeness(graphs[level], pairs, deps) for level, pairs in wanted.items()))
+    found = await asyncio.gather(*(_likeness(targets[level].graph, pairs) for level, pairs in wanted.items()))
     return measured(stream, dict(zip(wanted, found, strict=True)))
 
 
@@ -88,9 +87,9 @@ def measured(stream: ConsciousnessStream, likeness: Mapping[Level, Mapping[Pair,
     return stream.model_copy(update={"traversal_graph": graph.model_copy(update={"suggested_paths": paths})})
 
 
-async def _likeness(graph: str, pairs: set[Pair], deps: Deps) -> Mapping[Pair, float]:
+async def _likeness(graph: Graph, pairs: set[Pair]) -> Mapping[Pair, float]:
     try:
-        return await reader.likeness(deps.graph(graph), sorted(pairs))
+        return await reader.likeness(graph, sorted(pairs))
     except (StoreTimeout, Fault):
         return {}
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from orchestration.assembly.levels import select
-from orchestration.graph_queries import six_queries
-from orchestration.graph_queries.six_queries import Answered, Asked
+from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
 from orchestration.mind.dissonance import HISTORICAL
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation, Asker
@@ -17,8 +16,8 @@ from orchestration.ranking.candidates import Candidates, Key
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME
-from substrate.connection.pool import Connection
 from substrate.cypher.versions import RECORDS_OF
+from substrate.graphs.graph import GraphTarget
 
 MOST_OF_ONE: Final = 50
 """Records of one memory that come along: those next to the ones found, then the newest."""
@@ -31,7 +30,7 @@ class Whole(NamedTuple):
     """The activation with what came along at its end, how the queries went, and what was left out."""
 
     activation: Activation
-    answers: Sequence[Answered] = ()
+    results: Sequence[QueryResult] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -39,8 +38,7 @@ async def with_versions(
     intention: RetrievalIntention,
     asker: Asker,
     met: tuple[Candidates, Activation],
-    where: tuple[Mapping[Level, str], Mapping[str, Any]],
-    connection: Connection,
+    where: tuple[Mapping[Level, GraphTarget], Mapping[str, Any]],
 ) -> Whole:
     """In `evolution` and `full_history`, with every record of the memories that the stream will show.
 
@@ -52,29 +50,29 @@ async def with_versions(
     if intention.temporal_mode not in HISTORICAL:
         return Whole(activation)
     chosen = select(found, activation.order, intention.query_levels, intention.max_results_per_level).keys()
-    answers = await six_queries.run(asked_for(chosen, found, where), connection)
+    results = await run_all(asked_for(chosen, found, where))
     notes: list[str] = []
     joined: list[Key] = []
-    for answer in answers:
-        joined += found.join(answer.asked.level, [row[1:] for row in answer.rows], chosen)
-        notes += left_out(answer)
+    for result in results:
+        joined += found.join(result.level, [row[1:] for row in result.rows], chosen)
+        notes += left_out(result)
     memories = [found.memories[key] for key in sorted(joined)]
     scores = consciousness_score.consciousness_scores(
         memories, [0.0] * len(memories), asker.felt(), asker.pressure
     )
     parts = {**activation.parts, **{key: {} for key in joined}}
     order = (*activation.order, *scores)
-    return Whole(replace(activation, order=order, parts=parts), answers, tuple(notes))
+    return Whole(replace(activation, order=order, parts=parts), results, tuple(notes))
 
 
 def asked_for(
-    chosen: Iterable[Key], found: Candidates, where: tuple[Mapping[Level, str], Mapping[str, Any]]
-) -> list[Asked]:
+    chosen: Iterable[Key], found: Candidates, where: tuple[Mapping[Level, GraphTarget], Mapping[str, Any]]
+) -> list[QueryRequest]:
     """The query for each level: the records of the memories chosen, those that touch the ones found first."""
-    graphs, shared = where
+    targets, shared = where
     keys = sorted(chosen)
-    asked = []
-    for level, graph in graphs.items():
+    requests = []
+    for level, target in targets.items():
         here = [found.memories[key] for key in keys if key[0] is level]
         touching = {int(memory.get(name)) for memory in here for name in ("created_at", "expired_at")}
         values = {
@@ -85,16 +83,16 @@ def asked_for(
             "most_of_all": MOST_OF_ALL,
         }
         if here:
-            asked.append(Asked(f"{level}_records", level, graph, RECORDS_OF, values))
-    return asked
+            requests.append(QueryRequest("records", target, RECORDS_OF, values))
+    return requests
 
 
-def left_out(answer: Answered) -> list[str]:
+def left_out(result: QueryResult) -> list[str]:
     """Which memories have more records than came along."""
-    held = {row[1]: int(row[0]) for row in answer.rows}
-    came = Counter(row[1] for row in answer.rows)
+    held = {row[1]: int(row[0]) for row in result.rows}
+    came = Counter(row[1] for row in result.rows)
     cut = [memory_id for memory_id in held if came[memory_id] < held[memory_id]]
-    named = [f"of {one} ({answer.asked.level}) {came[one]} of {held[one]} records came along" for one in cut]
+    named = [f"of {one} ({result.level}) {came[one]} of {held[one]} records came along" for one in cut]
     more = len(cut) - MOST_NAMED
     others = f", and of {more} more memories not all" if more > 0 else ""
     return [f"{'; '.join(named[:MOST_NAMED])}{others}: the history of a memory has all of them"] if cut else []

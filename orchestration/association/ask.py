@@ -14,7 +14,8 @@ from orchestration.association.scoring import Harvested, Hit, Sought
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import look_up_words
 from orchestration.graph_queries import six_queries
-from orchestration.graph_queries.existing_graphs import View, look
+from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
+from orchestration.graph_queries.existing_graphs import View, open_view
 from orchestration.graph_queries.plural_pools import draw
 from orchestration.question.lexicon import Lexicon
 from orchestration.ranking.candidates import NODE_START
@@ -26,7 +27,6 @@ from schemas.memory import Level
 from schemas.plurality import Plurality
 from schemas.temporal import Instant, Scope, to_instant
 from schemas.unreadable import left_out
-from substrate.connection.parameters import parameters
 from substrate.cypher import association as cypher
 from substrate.text import query_words, stem
 
@@ -51,46 +51,44 @@ async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:
     """
     keywords = tuple(query_words(request.query_text))
     scope = Scope.at_times(request.as_of_time, request.known_at, now)
-    view = await look((request.citizen_id, request.query_levels), scope, deps, now)
-    asked = _Asked(view, await look_up_words(request.query_text, view, deps))
-    answers, drawn = await asyncio.gather(_anchors(asked, deps), _drawn(request, asked, deps))
+    view = await open_view(request.citizen_id, request.query_levels, scope, deps, now=now)
+    asked = _Asked(view, await look_up_words(request.query_text, view))
+    answers, drawn = await asyncio.gather(_anchors(asked), _drawn(request, asked))
     sought = _sought(keywords, asked.lexicons, answers)
     hits = [_hit(row[1:], one) for one in answers for row in one.rows]
     hits += [hit for hit in scoring.scored(_hits(drawn), _telling(asked, sought)) if hit.words]
     found = scoring.anchors(scoring.scored(hits, sought))
-    harvested = await _harvest(asked, found, sought, deps)
-    walked = await _walk(asked, found, harvested, deps)
+    harvested = await _harvest(asked, found, sought)
+    walked = await _walk(asked, found, harvested)
     return _told((request, keywords, asked), (found, sought, harvested), (answers, walked, drawn))
 
 
-async def _anchors(asked: _Asked, deps: Deps) -> list[six_queries.Answered]:
+async def _anchors(asked: _Asked) -> list[QueryResult]:
     """Phase 1: what holds the words that tell. Raises Unavailable when no graph answered."""
     queries = []
     for level, lexicon in asked.lexicons.items():
         telling = six_queries.telling_words(lexicon)
         if telling:
-            where = asked.view.graphs[level]
-            query = cypher.ANCHORS_THEN if where.past else cypher.ANCHORS_NOW
+            target = asked.view.targets[level]
+            query = cypher.ANCHORS_THEN if target.past else cypher.ANCHORS_NOW
             values = {**asked.view.scope.bounds(), "words": "|".join(telling), "pool": POOL}
-            queries.append(six_queries.Asked(f"{level}_anchors", level, where.graph, query, values))
-    answers = await six_queries.run(queries, deps.connection)
+            queries.append(QueryRequest("anchors", target, query, values))
+    answers = await run_all(queries)
     if answers and all(answer.timing.failure for answer in answers):
         raise Unavailable("no graph was asked in time", remedy="Try again in a moment.")
     return answers
 
 
-async def _drawn(request: TagWalk, asked: _Asked, deps: Deps) -> list[six_queries.Answered]:
-    graphs = [
-        (where, six_queries.telling_words(asked.lexicons[level])) for level, where in asked.view.graphs.items()
+async def _drawn(request: TagWalk, asked: _Asked) -> list[QueryResult]:
+    targets = [
+        (target, six_queries.telling_words(asked.lexicons[level])) for level, target in asked.view.targets.items()
     ]
-    return await draw(request, graphs, asked.view.scope.bounds(), deps.connection)
+    return await draw(request, targets, asked.view.scope.bounds())
 
 
-def _sought(
-    keywords: Sequence[str], lexicons: Mapping[Level, Lexicon], answers: Sequence[six_queries.Answered]
-) -> Sought:
+def _sought(keywords: Sequence[str], lexicons: Mapping[Level, Lexicon], answers: Sequence[QueryResult]) -> Sought:
     """What each graph knows of the words, and how long its memories are in the mean."""
-    means = {answer.asked.level: float(answer.rows[0][0] or 0.0) for answer in answers if answer.rows}
+    means = {answer.level: float(answer.rows[0][0] or 0.0) for answer in answers if answer.rows}
     weights = {level: word_weights(one.frequencies or {}, one.memories) for level, one in lexicons.items()}
     return Sought(
         stems=frozenset(map(stem, keywords)),
@@ -100,17 +98,13 @@ def _sought(
     )
 
 
-async def _harvest(asked: _Asked, found: Sequence[Hit], sought: Sought, deps: Deps) -> Harvested:
+async def _harvest(asked: _Asked, found: Sequence[Hit], sought: Sought) -> Harvested:
     """Phase 2: the tags of the anchors, each with how many memories have it."""
     held, shares = scoring.carriers(found), scoring.relevances(found)
-    names = {level: sorted(name for at, name in held if at is level) for level in asked.view.graphs}
-    asking = [level for level in asked.view.graphs if names[level]]
-    graphs = asked.view.names
+    names = {level: sorted(name for at, name in held if at is level) for level in asked.view.targets}
+    asking = [level for level in asked.view.targets if names[level]]
     rows = await asyncio.gather(
-        *(
-            deps.connection.read(graphs[level], cypher.TAG_SIZES, parameters({"names": names[level]}))
-            for level in asking
-        )
+        *(asked.view.targets[level].graph.read(cypher.TAG_SIZES, names=names[level]) for level in asking)
     )
     counts = {
         (level, row[0]): max(int(row[1]), len(held[level, row[0]]))
@@ -123,12 +117,11 @@ async def _harvest(asked: _Asked, found: Sequence[Hit], sought: Sought, deps: De
     return Harvested(named, held, shares, scoring.by_id(shares))
 
 
-async def _walk(
-    asked: _Asked, found: Sequence[Hit], harvested: Harvested, deps: Deps
-) -> list[six_queries.Answered]:
+async def _walk(asked: _Asked, found: Sequence[Hit], harvested: Harvested) -> list[QueryResult]:
     """Phase 3: what shares the tags, or is linked with the anchors."""
     queries = []
-    for level, graph, past in asked.view.graphs.values():
+    for target in asked.view.targets.values():
+        level = target.level
         here = [hit.memory.node_id for hit in found if hit.memory.level is level]
         if not here:
             continue
@@ -143,10 +136,10 @@ async def _walk(
             "quoted_buckets": _quoted(bridge.name for bridge in walked if bridge.name[0] == "@"),
             "pool": POOL,
         }
-        query = cypher.WALK_THEN if past else cypher.WALK_NOW
+        query = cypher.WALK_THEN if target.past else cypher.WALK_NOW
         values = {**asked.view.scope.bounds(), **own}
-        queries.append(six_queries.Asked(f"{level}_walk", level, graph, query, values))
-    return await six_queries.run(queries, deps.connection)
+        queries.append(QueryRequest("walk", target, query, values))
+    return await run_all(queries)
 
 
 def _quoted(names: Any) -> list[str]:
@@ -157,7 +150,7 @@ def _quoted(names: Any) -> list[str]:
 def _told(
     of: tuple[TagWalk, tuple[str, ...], _Asked],
     by: tuple[Sequence[Hit], Sought, Harvested],
-    went: tuple[Sequence[six_queries.Answered], Sequence[six_queries.Answered], Sequence[six_queries.Answered]],
+    went: tuple[Sequence[QueryResult], Sequence[QueryResult], Sequence[QueryResult]],
 ) -> Associations:
     request, keywords, asked = of
     found, sought, harvested = by
@@ -187,21 +180,21 @@ def _told(
         omitted=first.omitted + second.omitted,
         notes=_notes(of, (first, second), harvested),
         degraded=(
-            *(one.asked.name for one in (*answers, *walked, *drawn) if one.timing.failure),
+            *(one.request.name for one in (*answers, *walked, *drawn) if one.timing.failure),
             *left_out(one.memory for one in (*first.shown, *second.shown)),
         ),
     )
 
 
-def _hit(row: Sequence[Any], answer: six_queries.Answered) -> Hit:
-    return scoring.read_hit(row, answer.asked.level, answer.asked.known_to)
+def _hit(row: Sequence[Any], answer: QueryResult) -> Hit:
+    return scoring.read_hit(row, answer.level, answer.request.known_to)
 
 
-def _hits(drawn: Sequence[six_queries.Answered]) -> list[Hit]:
+def _hits(drawn: Sequence[QueryResult]) -> list[Hit]:
     return [_hit([None, *row[NODE_START:]], one) for one in drawn for row in one.rows]
 
 
-def _walked(walked: Sequence[six_queries.Answered]) -> list[Hit]:
+def _walked(walked: Sequence[QueryResult]) -> list[Hit]:
     return [
         replace(_hit(row[1:], answer), ways=scoring.read_ways(row[0])) for answer in walked for row in answer.rows
     ]
@@ -232,11 +225,11 @@ def _notes(
 ) -> tuple[str, ...]:
     request, keywords, asked = of
     notes = list(request.notes)
-    if Level.N1 in request.query_levels and Level.N1 not in asked.view.graphs:
+    if Level.N1 in request.query_levels and Level.N1 not in asked.view.targets:
         notes.append(f"citizen {request.citizen_id} is not known here: nothing was remembered for it yet")
     if not keywords:
         notes.append("the question has no word to look for: only stop words and signs")
-    elif asked.view.graphs and not harvested.shares:
+    elif asked.view.targets and not harvested.shares:
         notes.append("no memory has a word of the question")
     if harvested.shares and not any(part.shown for part in parts):
         found = sum(part.omitted for part in parts)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from orchestration.graph_queries.existing_graphs import Where
-from orchestration.graph_queries.six_queries import Answered, Asked, run
+from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
 from orchestration.ranking.plurality import DAY, lots
 from schemas.plurality import Plural
 from schemas.temporal import Instant
-from substrate.connection.pool import Connection
 from substrate.cypher import plurality as cypher
 from substrate.cypher.filters import UNFILTERED
+from substrate.graphs.graph import GraphTarget
 
 _OF_ONE_SENDING = {"intention_id", "state_id", "generated_at", "generated_by"}
 _OF_THE_TELLING = {"explain", "form", "max_tokens"}
@@ -31,35 +30,35 @@ def seed_of(request: Plural) -> str:
 
 
 def pools(
-    request: Plural, where: Where, words: Sequence[str], shared: Mapping[str, Any], moment: Instant
-) -> list[Asked]:
+    request: Plural, target: GraphTarget, words: Sequence[str], shared: Mapping[str, Any], moment: Instant
+) -> list[QueryRequest]:
     """The query for the three pools of one graph; none when the request asks for no plurality.
 
     `shared`: time scope and felt filters as for the six. What is recent is seen from `moment`.
     """
-    asked = request.plurality
-    if asked is None:
+    plurality = request.plurality
+    if plurality is None:
         return []
     own = {
-        **asked.model_dump(include={"recent", "matching", "chance", "importance_floor"}),
+        **plurality.model_dump(include={"recent", "matching", "chance", "importance_floor"}),
         "words": "|".join(words),
-        "lots": lots(f"{where.level}|{seed_of(request)}"),
-        "recent_from": moment - int(asked.recent_days * DAY),
+        "lots": lots(f"{target.level}|{seed_of(request)}"),
+        "recent_from": moment - int(plurality.recent_days * DAY),
     }
-    query = cypher.POOLS_THEN if where.past else cypher.POOLS_NOW
-    return [Asked(f"{where.level}_pools", where.level, where.graph, query, {**shared, **own})]
+    query = cypher.POOLS_THEN if target.past else cypher.POOLS_NOW
+    return [QueryRequest("pools", target, query, {**shared, **own})]
 
 
 async def draw(
     request: Plural,
-    graphs: Iterable[tuple[Where, Sequence[str]]],
+    targets: Iterable[tuple[GraphTarget, Sequence[str]]],
     bounds: Mapping[str, int],
-    connection: Connection,
-) -> list[Answered]:
+) -> list[QueryResult]:
     """The pools of each graph, given with the words that tell there, for a way of asking without felt filters.
 
     `bounds`: the time scope. Nothing is asked when the request asks for no plurality.
     """
     shared = {**bounds, **_NO_FILTER}
-    asked = [one for at, words in graphs for one in pools(request, at, words, shared, bounds["valid_from"])]
-    return await run(asked, connection)
+    moment = bounds["valid_from"]
+    requests = [query for target, words in targets for query in pools(request, target, words, shared, moment)]
+    return await run_all(requests)

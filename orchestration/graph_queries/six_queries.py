@@ -1,33 +1,22 @@
-"""The six queries as values, and running them at once, each within its deadline.
-
-A query that fails or is late costs its level that part, never the answer.
-"""
+"""The six queries of an intention as values."""
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Final
 
 from orchestration.dependencies import FAR
-from orchestration.graph_queries.existing_graphs import Where
+from orchestration.graph_queries.execution import QueryRequest, QueryResult, count_starts
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ASKING, WISHES, Question
-from schemas.errors import SubstrateError
 from schemas.intention import RetrievalIntention
-from schemas.memory import Level
-from schemas.stream import QueryTiming
 from schemas.temporal import Instant, Scope, TemporalMode
-from substrate.connection.errors import GraphMissing
-from substrate.connection.parameters import parameters
-from substrate.connection.pool import Connection, Row
 from substrate.cypher import search as cypher
 from substrate.cypher.filters import Narrow, filter_values
-from substrate.cypher.query import Query
 from substrate.emotions import normal_emotion
+from substrate.graphs.graph import GraphTarget
 from substrate.text import name_key
 
 EXACT_BELOW = 256
@@ -39,11 +28,9 @@ OVERFETCH = 3
 WIDER = 8
 """How much wider a starved search is asked again before the exact scan."""
 MAX_K = 4000
-GRACE_SECONDS = 0.25
 FEW_COMMON_WORDS = 3
 COMMON_WORD_SHARE = 0.2
 """A word that this share of the memories holds says little; it is not searched while rarer words are there."""
-
 
 BROAD_POOL, BROAD_EXPANDED = 160, 60
 """For a broad question: its answer is not among the nearest alone."""
@@ -86,33 +73,6 @@ def reach(question: Question, pool: int, *, by_words_alone: bool = False) -> Rea
     if not by_words_alone:
         return found
     return replace(found, pool=max(found.pool, WORDS_ALONE), expanded_anchors=WORDS_ALONE)
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """One of the six: what to send where. `wider` are the queries to fall back on when it comes back starved."""
-
-    name: str
-    level: Level
-    graph: str
-    query: Query
-    values: Mapping[str, Any]
-    wanted: int = 0
-    wider: tuple[tuple[Query, Mapping[str, Any]], ...] = ()
-
-    @property
-    def known_to(self) -> Instant:
-        """Where the known side of the scope ends."""
-        return int(self.values["known_to"])
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """The rows of one of the six, and how it went."""
-
-    asked: Asked
-    rows: list[Row]
-    timing: QueryTiming
 
 
 def scope_of(intention: RetrievalIntention, instants: Mapping[str, Instant | None], now: Instant) -> Scope:
@@ -165,49 +125,45 @@ def _anchors(lexicon: Lexicon, others: frozenset[str]) -> list[str]:
 
 
 def vector_query(
-    where: Where, lexicon: Lexicon, values: Mapping[str, Any], reach: Reach, narrow: Narrow | None = None
-) -> Asked:
+    target: GraphTarget, lexicon: Lexicon, values: Mapping[str, Any], reach: Reach, narrow: Narrow | None = None
+) -> QueryRequest:
     """Likeness in one graph: the index with over-fetch, or the exact scan where that is as cheap.
 
     Where each memory has many traces of its past, all but one or two of them are not of the moment. Of a question
     that is narrowed to a label all but its members are not wanted.
     """
-    if narrow is not None and not where.past:
-        return _narrow_query(where, lexicon, values, reach, narrow)
-    level, graph, past = where
+    if narrow is not None and not target.past:
+        return _narrow_query(target, lexicon, values, reach, narrow)
+    past = target.past
     index, scan = (cypher.VECTOR_THEN, cypher.SCAN_THEN) if past else (cypher.VECTOR_NOW, cypher.SCAN_NOW)
     traces = lexicon.traces + (lexicon.past_traces if past else 0)
     base = {**values, **_shape(reach, reach.expanded_hits)}
-    name = f"{level}_vector"
     if traces <= EXACT_BELOW:
-        return Asked(name, level, graph, scan, base)
+        return QueryRequest("vector", target, scan, base)
     crowded = min(WIDER, max(1, traces // max(1, lexicon.memories)))
     k = min(OVERFETCH * reach.pool * crowded, MAX_K)
     wider = ((index, {**base, "k": min(k * WIDER, MAX_K)}), (scan, base))
     wanted = reach.pool if k < traces else 0
-    return Asked(name, level, graph, index, {**base, "k": k}, wanted, wider)
+    return QueryRequest("vector", target, index, {**base, "k": k}, wanted, wider)
 
 
 def _narrow_query(
-    where: Where, lexicon: Lexicon, values: Mapping[str, Any], reach: Reach, narrow: Narrow
-) -> Asked:
+    target: GraphTarget, lexicon: Lexicon, values: Mapping[str, Any], reach: Reach, narrow: Narrow
+) -> QueryRequest:
     """Likeness among the present members of a label: all of them where they are few, or a small part of all."""
-    level, graph, _ = where
-    name = f"{level}_vector"
     base = {**values, **_shape(reach, reach.expanded_hits)}
     members = {**base, "label": narrow.label}
     share = max(1, lexicon.traces // max(1, narrow.members))
     k = OVERFETCH * reach.pool * share
     if narrow.members <= EXACT_WITHIN or k > MAX_K:
-        return Asked(name, level, graph, cypher.MEMBERS_NOW, members)
+        return QueryRequest("vector", target, cypher.MEMBERS_NOW, members)
     wider = ((cypher.VECTOR_NOW, {**base, "k": min(k * WIDER, MAX_K)}), (cypher.MEMBERS_NOW, members))
-    return Asked(name, level, graph, cypher.VECTOR_NOW, {**base, "k": k}, reach.pool, wider)
+    return QueryRequest("vector", target, cypher.VECTOR_NOW, {**base, "k": k}, reach.pool, wider)
 
 
-def graph_query(where: Where, lexicon: Lexicon, values: Mapping[str, Any], reach: Reach) -> Asked:
+def graph_query(target: GraphTarget, lexicon: Lexicon, values: Mapping[str, Any], reach: Reach) -> QueryRequest:
     """Two hops in one graph from the named memories and the full-text anchors."""
-    level, graph, past = where
-    query = cypher.GRAPH_THEN if past else cypher.GRAPH_NOW
+    query = cypher.GRAPH_THEN if target.past else cypher.GRAPH_NOW
     shared = {
         **values,
         **_shape(reach, reach.expanded_anchors),
@@ -217,7 +173,7 @@ def graph_query(where: Where, lexicon: Lexicon, values: Mapping[str, Any], reach
     }
     first, *wider = [{**shared, "words": words} for words in _anchors(lexicon, reach.no_anchors)]
     again = tuple((query, values) for values in wider)
-    return Asked(f"{level}_graph", level, graph, query, first, reach.expanded_anchors, again)
+    return QueryRequest("graph", target, query, first, reach.expanded_anchors, again)
 
 
 def _shape(reach: Reach, expanded: int) -> dict[str, int]:
@@ -231,62 +187,11 @@ def _shape(reach: Reach, expanded: int) -> dict[str, int]:
     }
 
 
-async def run(asked: Sequence[Asked], connection: Connection) -> list[Answered]:
-    """All queries at once, each when it is its turn; each comes back, with its rows or with its failure."""
-    return list(await asyncio.gather(*(_answer(one, connection) for one in asked)))
-
-
-async def _answer(asked: Asked, connection: Connection) -> Answered:
-    """Its deadline, and its time, begin with its turn."""
-    return await connection.reads.run(lambda: _in_time(asked, connection))
-
-
-async def _in_time(asked: Asked, connection: Connection) -> Answered:
-    begun = time.perf_counter()
-    deadline = connection.timeout_ms / 1000 + GRACE_SECONDS
-    rows: list[Row] = []
-    again, failure = False, None
-    try:
-        async with asyncio.timeout(deadline):
-            rows, again = await _ask(asked, connection)
-    except GraphMissing:
-        pass
-    except TimeoutError:
-        failure = f"no answer within {deadline:.2f} s"
-    except SubstrateError as error:
-        failure = error.detail
-    milliseconds = round((time.perf_counter() - begun) * 1000, 3)
-    timing = QueryTiming(
-        query=asked.name, milliseconds=milliseconds, rows=len(rows), asked_again=again, failure=failure
-    )
-    return Answered(asked, rows, timing)
-
-
-def unfollowed(answers: Iterable[Answered]) -> list[str]:
+def unfollowed(results: Iterable[QueryResult]) -> list[str]:
     """Says from how many of the starts a second link was looked for; nothing where no link was found at all."""
     cut = []
-    for answer in answers:
-        far, starts = answer.asked.values.get("far"), _starts(answer.rows)
-        if far is not None and far < starts < len(answer.rows):
-            cut.append(f"{far} of {starts} ({answer.asked.name})")
+    for result in results:
+        far, starts = result.request.values.get("far"), count_starts(result.rows)
+        if far is not None and far < starts < len(result.rows):
+            cut.append(f"{far} of {starts} ({result.request.name})")
     return [f"what is two links away was looked for from the first starts only: {', '.join(cut)}"] if cut else []
-
-
-def header(asked: Asked) -> str:
-    """The parameter header of a query."""
-    return parameters(asked.values)
-
-
-async def _ask(asked: Asked, connection: Connection) -> tuple[list[Row], bool]:
-    rows = await connection.read(asked.graph, asked.query, header(asked))
-    again = False
-    for query, values in asked.wider:
-        if _starts(rows) >= asked.wanted:
-            break
-        again = True
-        rows = await connection.read(asked.graph, query, parameters(values))
-    return rows, again
-
-
-def _starts(rows: Sequence[Row]) -> int:
-    return sum(row[0] == 0 for row in rows)

@@ -27,7 +27,6 @@ from schemas.errors import InvalidRequest
 from schemas.language_model import FactsReport, ModelCall, Supersession
 from schemas.memory import Level, ResolutionState, Source
 from schemas.temporal import Instant, to_datetime, to_instant
-from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.inference.language.model import LanguageModel, Question
 from substrate.store import reader
@@ -172,11 +171,11 @@ async def _end(end: tuple[str, str], claim: Claim, place: _Place, speakers: dict
     name, node_type = end
     if speaker := speakers.get(written(name)):
         return speaker
-    store = (place.deps.connection, place.graph)
-    if called := await memories_called(name, node_type, store):
+    graph = place.deps.graph(place.graph)
+    if called := await memories_called(name, node_type, graph):
         return called
     memory_id = person_id(name) if node_type == "Person" else identifier(f"{node_type.lower()}:{name_key(name)}")
-    if await reader.existing(Graph(*store), [memory_id]):
+    if await reader.existing(graph, [memory_id]):
         return memory_id
     return Remember(
         command_id=place.episode.command_id,

@@ -7,13 +7,12 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from orchestration.dependencies import Deps
-from orchestration.graph_queries.existing_graphs import look
+from orchestration.graph_queries.existing_graphs import open_view
 from orchestration.mind.state import read_state
 from schemas.identity import AttachedRule, Identity, IdentityEntity, WhoIs
 from schemas.memory import Level
 from schemas.paging import cursor_of, parts_of
 from schemas.temporal import END_OF_TIME, Instant, Scope, to_datetime
-from substrate.connection.parameters import parameters
 from substrate.connection.pool import Row
 from substrate.cypher.identity import IDENTITY_NOW, IDENTITY_THEN
 from substrate.store import records
@@ -38,14 +37,13 @@ async def identity(asked: WhoIs, deps: Deps, now: Instant) -> Identity:
     Raises InvalidRequest for a strange cursor.
     """
     place, scope = _begun(asked, now)
-    view = await look((asked.citizen_id, (Level.N1,)), scope, deps, now)
+    view = await open_view(asked.citizen_id, (Level.N1,), scope, deps, now=now)
     entities: tuple[IdentityEntity, ...] = ()
     notes, after = asked.notes, None
-    for _, graph, past in view.graphs.values():
-        known = await records.clock(deps.graph(graph), now) if scope.is_present else scope.known.start
+    for _, graph, past in view.targets.values():
+        known = await records.clock(graph, now) if scope.is_present else scope.known.start
         query = IDENTITY_THEN if past else IDENTITY_NOW
-        header = parameters({**scope.bounds(), **_page(place, asked.limit)})
-        found = read_entities(await deps.connection.read(graph, query, header))
+        found = read_entities(await graph.read(query, **scope.bounds(), **_page(place, asked.limit)))
         entities = found[: asked.limit]
         if len(found) > asked.limit:
             after = cursor_of(*_behind(entities[-1], place.shown + len(entities)), scope.valid.start, known)

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from orchestration.dependencies import Deps
 from orchestration.graph_queries import six_queries
-from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, Where, look
+from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
+from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, open_view
 from orchestration.graph_queries.plural_pools import draw
 from orchestration.ranking.candidates import ID
 from orchestration.resonance import ranking
@@ -39,21 +40,21 @@ async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
     """
     _fits(request, deps)
     scope = Scope.at_times(request.as_of_time, request.known_at, now)
-    view = await look((request.citizen_id, request.query_levels), scope, deps, now)
+    view = await open_view(request.citizen_id, request.query_levels, scope, deps, now=now)
     bounds = scope.bounds()
     built = await build(request, view, deps)
-    embedding = await _embedding(request, built, deps) if view.graphs else None
+    embedding = await _embedding(request, built, deps) if view.targets else None
     weights = _weights(request, built, embedding)
     shared = {**bounds, **_values(request, built, now), **_vectors(embedding, built)}
     shared |= {f"w_{channel}": weight for channel, weight in weights.items()}
     shared |= {"all_weights": sum(weights.values()), "moment": scope.valid.start}
-    around = (look_around(where, _names(built), scope, deps) for where in view.graphs.values())
+    around = (look_around(target, _names(built), scope) for target in view.targets.values())
     known = await asyncio.gather(*around)
-    pools = [(Where(here.level, here.graph, here.past), built.words.get(here.level, ())) for here in known]
-    drawn = await draw(request, pools, bounds, deps.connection)
+    pools = [(here.target, built.words.get(here.target.level, ())) for here in known]
+    drawn = await draw(request, pools, bounds)
     asked = [_asked(here, drawn, shared, built) for here in known]
     async with deps.connection.questions.turn():
-        answers = await six_queries.run(asked, deps.connection)
+        answers = await run_all(asked)
         if answers and all(answer.timing.failure for answer in answers):
             raise Unavailable("no graph was asked in time", remedy="Try again in a moment.")
         return _told(request, (built, weights), answers, drawn)
@@ -141,8 +142,8 @@ def _names(built: Built) -> list[str]:
 
 
 def _asked(
-    here: Whereabouts, drawn: Sequence[six_queries.Answered], shared: Mapping[str, Any], built: Built
-) -> six_queries.Asked:
+    here: Whereabouts, drawn: Sequence[QueryResult], shared: Mapping[str, Any], built: Built
+) -> QueryRequest:
     ids = {name: here.ids(name) for name in _names(built)}
 
     def end(name: str | None) -> list[str]:
@@ -153,26 +154,24 @@ def _asked(
         "groups": [ids[name] for name in built.sent.nodes],
         "triples": [[r.relation_type, end(r.source), end(r.target)] for r in built.sent.relations],
         "types": sorted({relation.relation_type for relation in built.sent.relations}),
-        "words": "|".join(built.words.get(here.level, ())),
+        "words": "|".join(built.words.get(here.target.level, ())),
         "newest": here.newest,
         "until": here.until,
-        "plural": [row[ID] for answer in drawn if answer.asked.level is here.level for row in answer.rows],
+        "plural": [row[ID] for answer in drawn if answer.level is here.target.level for row in answer.rows],
     }
-    query = RESONATE_THEN if here.past else RESONATE_NOW
-    return six_queries.Asked(f"{here.level}_resonance", here.level, here.graph, query, {**shared, **own})
+    query = RESONATE_THEN if here.target.past else RESONATE_NOW
+    return QueryRequest("resonance", here.target, query, {**shared, **own})
 
 
 def _told(
     request: Resonate,
     sent: tuple[Built, dict[Channel, float]],
-    answers: Sequence[six_queries.Answered],
-    drawn: Sequence[six_queries.Answered],
+    answers: Sequence[QueryResult],
+    drawn: Sequence[QueryResult],
 ) -> Resonances:
     built, weights = sent
     echoes = {
-        answer.asked.level: [
-            ranking.read_echo(row, answer.asked.level, answer.asked.known_to) for row in answer.rows
-        ]
+        answer.level: [ranking.read_echo(row, answer.level, answer.request.known_to) for row in answer.rows]
         for answer in answers
     }
     per_week = None if request.plurality is None else request.plurality.per_week
@@ -188,7 +187,7 @@ def _told(
     unnamed = [
         name
         for place, name in enumerate(built.sent.nodes)
-        if not any(answer.asked.values["groups"][place] for answer in answers)
+        if not any(answer.request.values["groups"][place] for answer in answers)
     ]
     if answers and unnamed:
         notes.append(f"no memory has the name or id {', '.join(map(repr, unnamed[:8]))}")
@@ -199,7 +198,7 @@ def _told(
         levels=levels,
         notes=tuple(dict.fromkeys(notes)),
         degraded=(
-            *(answer.asked.name for answer in (*answers, *drawn) if answer.timing.failure),
+            *(answer.request.name for answer in (*answers, *drawn) if answer.timing.failure),
             *left_out(one.memory for found in levels.values() for one in found),
         ),
     )

@@ -5,27 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from orchestration.dependencies import Deps
-from orchestration.graph_queries.existing_graphs import Where
-from schemas.memory import Level
 from schemas.temporal import Scope
-from substrate.connection.parameters import parameters
 from substrate.connection.pool import Row
 from substrate.cypher.resonance import ENOUGH, NEWEST, PLACE_THEN, RESOLVE
+from substrate.graphs.graph import Graph, GraphTarget
 from substrate.text import name_key
 
 NO_END: Final = 2**53
 
 
 class Whereabouts(NamedTuple):
-    """One graph: its rows of names, between which places its newest memories lie, whether its past is asked."""
+    """One graph: its rows of names, and between which places its newest memories lie."""
 
-    level: Level
-    graph: str
+    target: GraphTarget
     rows: Sequence[Row]
     newest: int
     until: int
-    past: bool
 
     def ids(self, name: str) -> list[str]:
         """The memories that have this name or id."""
@@ -39,13 +34,12 @@ class Whereabouts(NamedTuple):
         )
 
 
-async def look_around(where: Where, names: Sequence[str], scope: Scope, deps: Deps) -> Whereabouts:
+async def look_around(target: GraphTarget, names: Sequence[str], scope: Scope) -> Whereabouts:
     """The whereabouts in one graph."""
-    level, graph, past = where
     keys = [key for name in names if (key := name_key(name))]
-    rows = await deps.connection.read(graph, RESOLVE, parameters({"names": list(names), "keys": keys}))
-    places = _place_now(rows) if scope.is_present else await _place_then(graph, scope.bounds(), deps)
-    return Whereabouts(level, graph, rows, *places, past=past)
+    rows = await target.graph.read(RESOLVE, names=list(names), keys=keys)
+    places = _place_now(rows) if scope.is_present else await _place_then(target.graph, scope.bounds())
+    return Whereabouts(target, rows, *places)
 
 
 def _place_now(rows: Sequence[Row]) -> tuple[int, int]:
@@ -55,12 +49,12 @@ def _place_now(rows: Sequence[Row]) -> tuple[int, int]:
     return first, NO_END
 
 
-async def _place_then(graph: str, bounds: Mapping[str, int], deps: Deps) -> tuple[int, int]:
+async def _place_then(graph: Graph, bounds: Mapping[str, int]) -> tuple[int, int]:
     """Around the place before which all was so by then.
 
     What was told late lies elsewhere, so the place is told by how many were so, not by which was the last.
     """
-    [(size, asked, held)] = await deps.connection.read(graph, PLACE_THEN, parameters(dict(bounds)))
+    [(size, asked, held)] = await graph.read(PLACE_THEN, **bounds)
     if held == asked:
         return size - NEWEST, NO_END
     end = size * held // asked

@@ -18,7 +18,7 @@ from orchestration.appraisal.text_signals import (
 )
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import look_up
-from orchestration.graph_queries.existing_graphs import View, Where
+from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.six_queries import telling_words
 from orchestration.mind.state import read_state
 from orchestration.question.lexicon import Lexicon
@@ -28,10 +28,10 @@ from schemas.errors import Unavailable
 from schemas.memory import Level
 from schemas.temporal import Scope
 from schemas.wave_signal import Channel, Relation, Resonate, SentSignal
-from substrate.connection.parameters import parameters
 from substrate.cypher.resonance import SURROUNDINGS_NOW, SURROUNDINGS_THEN
 from substrate.cypher.search import DOCUMENT_CAP
 from substrate.emotions import NEGATIVE, POSITIVE, VOCABULARY, normal_emotion, normal_emotions
+from substrate.graphs.graph import GraphTarget
 from substrate.text import name_key, query_words
 
 READ_WORDS: Final = 288
@@ -139,13 +139,13 @@ async def _lexicons(text: str, view: View, deps: Deps) -> dict[Level, list[Lexic
     said = text.split()[-READ_WORDS:]
     parts = [" ".join(said[start : start + A_LOOK]) for start in range(0, len(said), A_LOOK)]
     looks = [
-        look_up(deps.graph(where.graph), part, query_words(part), past=where.past)
-        for where in view.graphs.values()
+        look_up(target.graph, part, query_words(part), past=target.past)
+        for target in view.targets.values()
         for part in parts
     ]
     found = await asyncio.gather(*looks)
     size = len(parts)
-    return {level: list(found[i * size : (i + 1) * size]) for i, level in enumerate(view.graphs)}
+    return {level: list(found[i * size : (i + 1) * size]) for i, level in enumerate(view.targets)}
 
 
 def _telling(text: str, lexicons: Sequence[Lexicon]) -> list[str]:
@@ -166,15 +166,14 @@ async def _surroundings(
     view, lexicons = known
     shown = [item.id for item in request.window if item.id is not None]
 
-    async def around(where: Where) -> Sequence[Sequence[Any]]:
-        near = [entity.id for one in lexicons.get(where.level, ()) for entity in one.entities]
+    async def around(target: GraphTarget) -> Sequence[Sequence[Any]]:
+        near = [entity.id for one in lexicons.get(target.level, ()) for entity in one.entities]
         if not near and not shown:
             return []
-        header = parameters({**view.scope.bounds(), "shown": shown, "near": near + shown})
-        query = SURROUNDINGS_THEN if where.past else SURROUNDINGS_NOW
-        return await deps.connection.read(where.graph, query, header)
+        query = SURROUNDINGS_THEN if target.past else SURROUNDINGS_NOW
+        return await target.graph.read(query, **view.scope.bounds(), shown=shown, near=near + shown)
 
-    rows = [row for part in await asyncio.gather(*map(around, view.graphs.values())) for row in part]
+    rows = [row for part in await asyncio.gather(*map(around, view.targets.values())) for row in part]
     return (
         _distinct([row[2] for row in rows if row[0] == "node"]),
         _distinct([row[2] for row in rows if row[0] == "type"]),

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from orchestration.assembly.options import of_state
 from orchestration.assembly.stream import Account, assemble
 from orchestration.dependencies import Deps
-from orchestration.graph_queries import six_queries
-from orchestration.graph_queries.existing_graphs import View, look
+from orchestration.graph_queries.execution import QueryResult, run_all
+from orchestration.graph_queries.existing_graphs import View, open_view
 from orchestration.ranking.candidates import HOP, Candidates, Key
 from orchestration.ranking.plurality import lifted
 from orchestration.stream_completion import ActsOn, Stages, completed, others
@@ -44,13 +44,13 @@ async def retrieve_consciousness_context_from_state(
     """
     stages = Stages()
     notes: list[str] = []
-    view = await look((state.citizen_id, state.query_levels), scope_of(state, now), deps, now)
+    view = await open_view(state.citizen_id, state.query_levels, scope_of(state, now), deps, now=now)
     stages.end("open")
     meaning = await _meaning(state, view, deps, notes)
     stages.end("embed")
     sought = _sought(state, view.scope)
     async with deps.connection.questions.turn():
-        answers = await six_queries.run(six(state, view, meaning), deps.connection)
+        answers = await run_all(six(state, view, meaning))
         stages.end("six_queries")
         gathered = gather(answers, sought)
         resolved = _resolved(gathered, sought)
@@ -91,7 +91,7 @@ def _sought(state: StateBasedRetrieval, scope: Scope) -> Sought:
 
 async def _meaning(state: StateBasedRetrieval, view: View, deps: Deps, notes: list[str]) -> Meaning | None:
     """The meaning of the goal where a mode asks for one; where there is none, goals are compared by words."""
-    if not view.graphs or not goes_by_goal(state):
+    if not view.targets or not goes_by_goal(state):
         return None
     try:
         vector = await deps.embedder.embed_query(scoring.plain_goal(state.current_goal or ""))
@@ -112,13 +112,13 @@ class Gathered:
     blocked: set[tuple[Level, str]] = field(default_factory=set)
 
 
-def gather(answered: Sequence[six_queries.Answered], sought: Sought) -> Gathered:
+def gather(answered: Sequence[QueryResult], sought: Sought) -> Gathered:
     """The rows of all queries, sifted by the exact measures of the mode; likeness is cosine of emotions."""
     gathered = Gathered()
     for one in answered:
-        gathered.found.known_to = one.asked.known_to
-        level, alike = one.asked.level, one.asked.name.endswith("vector")
-        if one.asked.name.endswith("pools"):
+        gathered.found.known_to = one.request.known_to
+        level, alike = one.level, one.request.kind == "vector"
+        if one.request.kind == "pools":
             gathered.found.add(level, one.rows, likeness=False)
             continue
         once = scoring.felt_when_blocked(one.rows, sought.emotions)
@@ -172,7 +172,7 @@ def _in_mode_order(stream: ConsciousnessStream, scores: Mapping[Key, float]) -> 
 
 def _notes(state: StateBasedRetrieval, view: View) -> list[str]:
     notes = list(state.notes)
-    if Level.N1 in state.query_levels and Level.N1 not in view.graphs:
+    if Level.N1 in state.query_levels and Level.N1 not in view.targets:
         notes.append(f"citizen {state.citizen_id} is not known here: nothing was remembered for it yet")
     if not any(state.current_emotions.values()):
         notes.append("the state says no emotions: likeness of emotion was not asked for")

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from orchestration.graph_queries import six_queries
-from orchestration.graph_queries.existing_graphs import View, Where
+from orchestration.graph_queries.execution import QueryRequest
+from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.plural_pools import pools
 from orchestration.graph_queries.six_queries import MIN_POOL
 from orchestration.waking import scoring
@@ -68,23 +69,23 @@ def scope_of(state: StateBasedRetrieval, now: Instant) -> Scope:
     return Scope.asked(as_of, known, now)
 
 
-def six(state: StateBasedRetrieval, view: View, meaning: Meaning | None) -> list[six_queries.Asked]:
+def six(state: StateBasedRetrieval, view: View, meaning: Meaning | None) -> list[QueryRequest]:
     """The queries of a state: two for each graph that exists, one where the state has no emotions."""
     scope = view.scope
     felt, goalless = _NAMES[state.query_mode]
     values = {**_shape(state, scope), **_bounds(state, scope), **_goal_values(state, meaning)}
     emotion = emotion_vector(state.current_emotions)
     own = goalless if meaning is None else _BY_GOAL[state.query_mode][not meaning.vector]
-    asked = []
-    for level, graph, past in view.graphs.values():
-        texts = cypher.THEN if past else cypher.NOW
+    requests = []
+    for target in view.targets.values():
+        texts = cypher.THEN if target.past else cypher.NOW
         if emotion is not None:
             values["emotion"] = emotion
-            asked.append(six_queries.Asked(f"{level}_vector", level, graph, getattr(texts, felt), values))
-        asked.append(six_queries.Asked(f"{level}_graph", level, graph, getattr(texts, own), values))
+            requests.append(QueryRequest("vector", target, getattr(texts, felt), values))
+        requests.append(QueryRequest("graph", target, getattr(texts, own), values))
         words = query_words(state.current_goal or "")
-        asked += pools(state, Where(level, graph, past), words, values, scope.valid.start)
-    return asked
+        requests += pools(state, target, words, values, scope.valid.start)
+    return requests
 
 
 def _shape(state: StateBasedRetrieval, scope: Scope) -> dict[str, Any]:

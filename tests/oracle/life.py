@@ -11,14 +11,17 @@ from hypothesis import HealthCheck
 
 from orchestration.entity_extraction import look_up
 from orchestration.graph_queries import six_queries
-from orchestration.graph_queries.existing_graphs import Where
+from orchestration.graph_queries.execution import QueryRequest, run_all
+from orchestration.graph_queries.existing_graphs import needs_past
 from orchestration.metadata_enrichment import relationships
 from orchestration.question.lexicon import Entity, Lexicon
 from orchestration.ranking.candidates import NODE_START, Candidates
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
-from substrate.store import reader, rows
+from schemas.temporal import Scope
+from substrate.graphs.graph import GraphTarget
+from substrate.store import rows
 from tests.oracle import answers
 from tests.oracle.answers import EVERYWHERE, View
 from tests.oracle.answers import Found as Reached
@@ -84,7 +87,7 @@ class Life(Others):
             lexicon = replace(lexicon, traces=answers.UNBOUND, past_traces=answers.UNBOUND)
         values = {**self.values(question), "embedding": list(unit(text))}
         reach = six_queries.Reach(pool=question.limit)
-        asked = six_queries.vector_query(await self.where(question), lexicon, values, reach)
+        asked = six_queries.vector_query(await self.target(question), lexicon, values, reach)
         found = [
             of_node(rows.node(row[NODE_START:], Level.N1, asked.known_to))
             for row in await self.rows_of(asked)
@@ -98,7 +101,7 @@ class Life(Others):
         lexicon = await self.lexicon(question, "nothing")
         lexicon = replace(lexicon, entities=tuple(Entity(name, name) for name in names), frequencies={})
         reach = WIDE if question.widely else six_queries.Reach(pool=100)
-        asked = six_queries.graph_query(await self.where(question), lexicon, self.values(question), reach)
+        asked = six_queries.graph_query(await self.target(question), lexicon, self.values(question), reach)
         found = Candidates(known_to=asked.known_to)
         found.add(Level.N1, await self.rows_of(asked), likeness=False)
         view = View(self.oracle, self.window(question), question.min_energy)
@@ -147,12 +150,13 @@ class Life(Others):
         past = question.mode != "current"
         return await look_up(self.runtime.deps.graph(self.graph), text, text.split(), past=past)
 
-    async def where(self, question: Question) -> Where:
-        until = await reader.pending_until(self.runtime.deps.graph(self.graph))
-        return Where(Level.N1, self.graph, question.mode != "current" or self.now < until)
+    async def target(self, question: Question) -> GraphTarget:
+        graph = self.runtime.deps.graph(self.graph)
+        past = question.mode != "current" or await needs_past(graph, Scope.current(self.now), self.now)
+        return GraphTarget(Level.N1, graph, past)
 
-    async def rows_of(self, asked: six_queries.Asked) -> list[Any]:
-        [answered] = await six_queries.run([asked], self.runtime.deps.connection)
+    async def rows_of(self, asked: QueryRequest) -> list[Any]:
+        [answered] = await run_all([asked])
         assert answered.timing.failure is None, answered.timing.failure
         return answered.rows
 

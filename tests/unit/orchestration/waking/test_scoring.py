@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.graph_queries.existing_graphs import View, Where
+from orchestration.graph_queries.existing_graphs import View
 from orchestration.ranking.candidates import HOP, Candidate, CandidateLink, Candidates
 from orchestration.ranking.spreading import likelihoods
 from orchestration.traversal.probability import State
@@ -37,6 +37,8 @@ from orchestration.waking.scoring import (
 from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.memory import Level
 from schemas.temporal import Scope
+from substrate.connection.pool import Connection
+from substrate.graphs.graph import Graph, GraphTarget
 from tests.unit.orchestration.ranking.test_activation import a_bond, a_memory, key, stored_link, stored_row
 
 N1 = Level.N1
@@ -339,10 +341,12 @@ def test_a_ring_of_links_ends() -> None:
 # --- the queries ----------------------------------------------------------------------------------------------
 
 GRAPHS = {Level.N1: "citizen_ada", Level.N2: "collective_n2", Level.N3: "ecosystem_n3"}
+NO_STORE = cast(Connection, None)
 
 
 def seen(graphs: Mapping[Level, str], scope: Scope, *, past: bool = False) -> View:
-    return View(scope, {level: Where(level, graph, past) for level, graph in graphs.items()}, NOW)
+    targets = {level: GraphTarget(level, Graph(NO_STORE, name), past) for level, name in graphs.items()}
+    return View(scope, targets, NOW)
 
 
 HERE = seen(GRAPHS, Scope.current(NOW))

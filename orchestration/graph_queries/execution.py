@@ -1,0 +1,111 @@
+"""Queries of a question as values, and running them at once, each within its deadline.
+
+A query that fails or is late costs its level that part, never the answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from schemas.errors import SubstrateError
+from schemas.memory import Level
+from schemas.stream import QueryTiming
+from substrate.connection.errors import GraphMissing
+from substrate.connection.pool import Row
+from substrate.cypher.query import Query
+from substrate.graphs.graph import GraphTarget
+
+GRACE_SECONDS = 0.25
+
+type QueryKind = Literal["vector", "graph", "pools", "records", "anchors", "walk", "resonance"]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRequest:
+    """A query to send to one graph.
+
+    `wanted` and `wider`: with fewer starts than `wanted` in the rows, the `wider` queries are sent in turn.
+    """
+
+    kind: QueryKind
+    target: GraphTarget
+    query: Query
+    values: Mapping[str, Any]
+    wanted: int = 0
+    wider: tuple[tuple[Query, Mapping[str, Any]], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What timings and `degraded` call it: its level and its kind."""
+        return f"{self.target.level}_{self.kind}"
+
+    @property
+    def known_to(self) -> int:
+        """Where the known side of the scope ends."""
+        return int(self.values["known_to"])
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """The rows of a request; none when it failed, and `timing.failure` says why."""
+
+    request: QueryRequest
+    rows: list[Row]
+    timing: QueryTiming
+
+    @property
+    def level(self) -> Level:
+        """The level of the graph that was asked."""
+        return self.request.target.level
+
+
+async def run_all(requests: Sequence[QueryRequest]) -> list[QueryResult]:
+    """The results in the order of the requests, which are sent at once, each when it is its turn."""
+    return list(await asyncio.gather(*(_run(request) for request in requests)))
+
+
+async def _run(request: QueryRequest) -> QueryResult:
+    """Its deadline, and its time, begin with its turn."""
+    return await request.target.graph.connection.reads.run(lambda: _run_in_time(request))
+
+
+async def _run_in_time(request: QueryRequest) -> QueryResult:
+    begun = time.perf_counter()
+    deadline = request.target.graph.connection.timeout_ms / 1000 + GRACE_SECONDS
+    rows: list[Row] = []
+    again, failure = False, None
+    try:
+        async with asyncio.timeout(deadline):
+            rows, again = await _send(request)
+    except GraphMissing:
+        pass
+    except TimeoutError:
+        failure = f"no answer within {deadline:.2f} s"
+    except SubstrateError as error:
+        failure = error.detail
+    milliseconds = round((time.perf_counter() - begun) * 1000, 3)
+    timing = QueryTiming(
+        query=request.name, milliseconds=milliseconds, rows=len(rows), asked_again=again, failure=failure
+    )
+    return QueryResult(request, rows, timing)
+
+
+async def _send(request: QueryRequest) -> tuple[list[Row], bool]:
+    graph = request.target.graph
+    rows = await graph.read(request.query, **request.values)
+    again = False
+    for query, values in request.wider:
+        if count_starts(rows) >= request.wanted:
+            break
+        again = True
+        rows = await graph.read(query, **values)
+    return rows, again
+
+
+def count_starts(rows: Sequence[Row]) -> int:
+    """How many of the rows are starts: those of hop 0."""
+    return sum(row[0] == 0 for row in rows)
