@@ -1,1 +1,1 @@
-"""What a text says of feeling, state and goal, and its key phrases. Pure."""
+"""Emotion, result and relations that a text names, and its key phrases. Pure."""

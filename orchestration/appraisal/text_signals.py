@@ -1,6 +1,6 @@
-"""What a text says as a signal: emotion, result, relations (002, known problems 4 to 6). Pure.
+"""The emotion, result and relations that a text names (002, known problems 4 to 6). Pure.
 
-By lexicon and by what the graph holds, not by a list of keywords for one life.
+By lexicon and by the relation types of the graph, not by keywords of one domain.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from schemas.wave_signal import Relation
 from substrate.emotions import EMOTION_WORDS
 from substrate.text import STOP_WORDS, name_key, stem, words
 
-REACH_OF_NO: Final = 3
-"""A word is negated by a negation at most so many words before it."""
+NEGATION_REACH: Final = 3
+"""A word is negated when a negation stands at most so many words before it."""
 MAX_RELATIONS: Final = 16
 
-_NO: Final = frozenset(
+_NEGATIONS: Final = frozenset(
     """no not never none without hardly barely nor neither nothing cannot don doesn didn isn aren wasn weren won
     wouldn couldn shouldn hasn haven hadn cant dont doesnt didnt isnt wasnt""".split()
 )
@@ -26,107 +26,129 @@ _GOOD: Final = """success succeed solve resolve fix achieve accomplish win accep
     work""".split()
 _BAD: Final = """fail failure error break broken broke lose lost reject block crash pain hurt wrong refuse
     criticize damage stuck abandon unsatisfied ignore defeat bug suffer deadlock worse insult""".split()
-_RESULT_BY_STEM: Final = {stem(word): side for side, known in ((1, _GOOD), (-1, _BAD)) for word in known}
+_RESULT_SIGN_BY_STEM: Final = {stem(word): sign for sign, lexicon in ((1, _GOOD), (-1, _BAD)) for word in lexicon}
 _EMOTION_BY_STEM: Final = {stem(word): emotion for word, emotion in EMOTION_WORDS.items()}
 
 
-class Place(NamedTuple):
-    """A name and where it stands in the words of a text, `[start, end)`."""
+class _Word(NamedTuple):
+    """A word of a text: its position among the words, and whether a negation stands before it."""
+
+    position: int
+    text: str
+    negated: bool
+
+
+class _NameSpan(NamedTuple):
+    """A name in a text: the positions of its words, `[start, end)`."""
 
     start: int
     end: int
     name: str
 
 
-def _affirmed(said: Sequence[str]) -> Iterator[tuple[int, str, bool]]:
-    for place, word in enumerate(said):
-        before = said[max(0, place - REACH_OF_NO) : place]
-        yield place, word, not any(word in _NO for word in before)
+def _words_with_negation(text_words: Sequence[str]) -> Iterator[_Word]:
+    for position, word in enumerate(text_words):
+        before = text_words[max(0, position - NEGATION_REACH) : position]
+        yield _Word(position, word, any(earlier in _NEGATIONS for earlier in before))
 
 
 def emotion_in(text: str) -> str | None:
     """The emotion that the text names most often, of equals the last; a negated one is not felt."""
-    felt: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     last: dict[str, int] = {}
-    for place, word, affirmed in _affirmed(words(text)):
-        emotion = EMOTION_WORDS.get(word) or _EMOTION_BY_STEM.get(stem(word))
-        if emotion is not None and affirmed:
-            felt[emotion] += 1
-            last[emotion] = place
-    return max(felt, key=lambda emotion: (felt[emotion], last[emotion]), default=None)
+    for word in _words_with_negation(words(text)):
+        emotion = EMOTION_WORDS.get(word.text) or _EMOTION_BY_STEM.get(stem(word.text))
+        if emotion is not None and not word.negated:
+            counts[emotion] += 1
+            last[emotion] = word.position
+    return max(counts, key=lambda emotion: (counts[emotion], last[emotion]), default=None)
 
 
-def result_in(text: str) -> str | None:
-    """`positive`, `negative`, or `complex` when the text says both; a negation turns a word around."""
-    sides = {
-        side if affirmed else -side
-        for _, word, affirmed in _affirmed(words(text))
-        if (side := _RESULT_BY_STEM.get(stem(word))) is not None
-    }
-    if len(sides) > 1:
+def read_result(text: str) -> str | None:
+    """`positive`, `negative`, or `complex` when the text names both; a negation reverses a word."""
+    signs: set[int] = set()
+    for word in _words_with_negation(words(text)):
+        sign = _RESULT_SIGN_BY_STEM.get(stem(word.text))
+        if sign is not None:
+            signs.add(-sign if word.negated else sign)
+    if len(signs) > 1:
         return "complex"
-    return {1: "positive", -1: "negative"}[sides.pop()] if sides else None
+    return {1: "positive", -1: "negative"}[signs.pop()] if signs else None
 
 
-def telling(text: str, names: Sequence[str]) -> list[str]:
-    """The distinct words of a text that could say a relation: neither stop words nor parts of names."""
-    named = {word for name in names for word in name_key(name).split()}
-    return [w for w in dict.fromkeys(words(text)) if w not in STOP_WORDS and w not in named and not w.isdigit()]
+def relation_words(text: str, names: Sequence[str]) -> list[str]:
+    """The distinct words of a text that may name a relation: no stop words, numbers or parts of the names."""
+    name_words: set[str] = set()
+    for name in names:
+        name_words.update(name_key(name).split())
+    return [
+        word
+        for word in dict.fromkeys(words(text))
+        if word not in STOP_WORDS and word not in name_words and not word.isdigit()
+    ]
 
 
-def same_stem(word: str, relation_type: str) -> bool:
+def has_same_stem(word: str, relation_type: str) -> bool:
     """Whether a word is a form of the relation: `criticizing` and CRITICIZED."""
     return stem(word) in {stem(part) for part in words(relation_type.replace("_", " ")) if part not in STOP_WORDS}
 
 
-def relations_in(
-    text: str, names: Sequence[str], types: Sequence[str], alike: Callable[[str, str], bool] = same_stem
+def read_relations(
+    text: str, names: Sequence[str], types: Sequence[str], matches: Callable[[str, str], bool] = has_same_stem
 ) -> tuple[Relation, ...]:
-    """The relations of `types` that the text says, each between the names that stand nearest around the word.
+    """The relations that the text names, at most `MAX_RELATIONS`, each between the nearest names around its word.
 
-    `by` after the word turns it around: `praised by Kai`. `types` are relation types that exist in the graph.
+    `by` after the word swaps the ends: `praised by Kai`. `types` are the relation types of the graph; `matches`
+    tells whether a word names a type.
     """
-    said = words(text)
-    places = _places(said, names)
-    meant = {word: next((kind for kind in types if alike(word, kind)), None) for word in telling(text, names)}
-    found: dict[Relation, None] = {}
-    for place, word, affirmed in _affirmed(said):
-        kind = meant.get(word)
-        if kind is None or not affirmed:
+    text_words = words(text)
+    spans = _name_spans(text_words, names)
+    type_by_word = {
+        word: next((kind for kind in types if matches(word, kind)), None) for word in relation_words(text, names)
+    }
+    relations: dict[Relation, None] = {}
+    for word in _words_with_negation(text_words):
+        relation_type = type_by_word.get(word.text)
+        if relation_type is None or word.negated:
             continue
-        before = max((p for p in places if p.end <= place), key=lambda p: p.end, default=None)
-        after = min((p for p in places if p.start > place), key=lambda p: p.start, default=None)
-        ends = (before.name if before else None, after.name if after else None)
-        source, target = ends[::-1] if said[place + 1 : place + 2] == ["by"] else ends
-        found[Relation(relation_type=kind, source=source, target=target)] = None
-    return tuple(found)[:MAX_RELATIONS]
+        before = [span for span in spans if span.end <= word.position]
+        after = [span for span in spans if span.start > word.position]
+        source = max(before, key=lambda span: span.end).name if before else None
+        target = min(after, key=lambda span: span.start).name if after else None
+        if text_words[word.position + 1 : word.position + 2] == ["by"]:
+            source, target = target, source
+        relations[Relation(relation_type=relation_type, source=source, target=target)] = None
+    return tuple(relations)[:MAX_RELATIONS]
 
 
-def _places(said: Sequence[str], names: Sequence[str]) -> list[Place]:
-    found = []
+def _name_spans(text_words: Sequence[str], names: Sequence[str]) -> list[_NameSpan]:
+    spans = []
     for name in names:
-        sought = name_key(name).split()
-        size = len(sought)
-        found += [
-            Place(start, start + size, name)
-            for start in range(len(said) - size + 1)
-            if size and said[start : start + size] == sought
+        name_words = name_key(name).split()
+        size = len(name_words)
+        spans += [
+            _NameSpan(start, start + size, name)
+            for start in range(len(text_words) - size + 1)
+            if size and text_words[start : start + size] == name_words
         ]
-    return found
+    return spans
 
 
-def by_likeness(vectors: Mapping[str, Sequence[float]], floor: float) -> Callable[[str, str], bool]:
-    """Whether a word is a form of a relation, or at least `floor` alike in meaning by unit vectors of both."""
+def match_by_meaning(vectors: Mapping[str, Sequence[float]], floor: float) -> Callable[[str, str], bool]:
+    """A test whether a word names a relation type: by its stem, or by a cosine of at least `floor`.
 
-    def alike(word: str, relation_type: str) -> bool:
-        if same_stem(word, relation_type):
+    `vectors`: unit vectors of the words and of the phrases of the types; what has none matches by stem only.
+    """
+
+    def matches(word: str, relation_type: str) -> bool:
+        if has_same_stem(word, relation_type):
             return True
-        left, right = vectors.get(word), vectors.get(spoken(relation_type))
+        left, right = vectors.get(word), vectors.get(relation_phrase(relation_type))
         return left is not None and right is not None and sum(map(float.__mul__, left, right)) >= floor
 
-    return alike
+    return matches
 
 
-def spoken(relation_type: str) -> str:
-    """A relation type as one says it."""
+def relation_phrase(relation_type: str) -> str:
+    """A relation type as words: IS_PROUD_OF as `is proud of`."""
     return relation_type.replace("_", " ").lower()

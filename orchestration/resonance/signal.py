@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from orchestration.appraisal.text_signals import (
-    by_likeness,
     emotion_in,
-    relations_in,
-    result_in,
-    same_stem,
-    spoken,
-    telling,
+    has_same_stem,
+    match_by_meaning,
+    read_relations,
+    read_result,
+    relation_phrase,
+    relation_words,
 )
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import look_up
@@ -83,7 +83,7 @@ async def build(request: Resonate, view: View, deps: Deps) -> Built:
         relations=relations,
         emotion=emotion,
         intensity=intensity,
-        result=(request.result or result_in(read) or "").strip().lower() or None,
+        result=(request.result or read_result(read) or "").strip().lower() or None,
         max_level=request.max_level,
         drives=tuple(drives),
     )
@@ -124,7 +124,7 @@ def felt(request: Resonate, read: str, state: CitizenState) -> tuple[str | None,
 
 def components(sent: SentSignal) -> str:
     """A signal without a text of its own, in words, for likeness (002, signal construction)."""
-    said = [" ".join(filter(None, (r.source, spoken(r.relation_type), r.target))) for r in sent.relations]
+    said = [" ".join(filter(None, (r.source, relation_phrase(r.relation_type), r.target))) for r in sent.relations]
     return ". ".join([*sent.nodes, *said, *filter(None, (sent.emotion, sent.result))])
 
 
@@ -185,15 +185,17 @@ async def _relations(
 ) -> tuple[Relation, ...]:
     """By likeness where there is an embedder, else by forms of the word."""
     if not deps.embedder.dimension:
-        return relations_in(read, names, types, same_stem)
-    sought = set(query_words(" ".join(telling(read, names))))
-    texts = [word for word in telling(read, names) if word in sought] + [spoken(kind) for kind in types]
+        return read_relations(read, names, types, has_same_stem)
+    sought = set(query_words(" ".join(relation_words(read, names))))
+    texts = [word for word in relation_words(read, names) if word in sought] + [
+        relation_phrase(kind) for kind in types
+    ]
     try:
         vectors = dict(zip(texts, await deps.embedder.embed_texts(texts), strict=True))
     except Unavailable as error:
         notes.append(f"relations were read by the forms of words only: {error.detail}")
-        return relations_in(read, names, types, same_stem)
-    return relations_in(read, names, types, by_likeness(vectors, LIKE_A_RELATION))
+        return read_relations(read, names, types, has_same_stem)
+    return read_relations(read, names, types, match_by_meaning(vectors, LIKE_A_RELATION))
 
 
 def _notes(request: Resonate, state: CitizenState, emotion: str | None) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a text says as a signal: emotions, results of both signs, relations of the graph (002, problems 4 to 6)."""
+"""The emotion, result and relations read from a text (002, problems 4 to 6)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.appraisal.text_signals import by_likeness, emotion_in, relations_in, result_in
+from orchestration.appraisal.text_signals import emotion_in, match_by_meaning, read_relations, read_result
 from schemas.wave_signal import Relation
 from substrate.emotions import NEGATIVE, POSITIVE, VOCABULARY, kindred
 
@@ -14,7 +14,7 @@ TYPES = ("CRITICIZED", "PRAISED", "IS_PROUD_OF", "TALKED_TO")
 
 
 @pytest.mark.parametrize("emotion", VOCABULARY)
-def test_every_emotion_of_the_vocabulary_is_heard_and_can_be_denied(emotion: str) -> None:
+def test_every_emotion_of_the_vocabulary_is_read_and_can_be_negated(emotion: str) -> None:
     assert emotion_in(f"This morning there was {emotion} in the room.") == emotion
     assert emotion_in(f"This morning there was no {emotion} in the room.") is None
 
@@ -47,8 +47,8 @@ def test_the_emotion_named_most_often_counts(text: str, emotion: str | None) -> 
         ("We walked home", None),
     ],
 )
-def test_a_result_has_two_signs_and_a_negation_turns_it(text: str, result: str | None) -> None:
-    assert result_in(text) == result
+def test_a_negation_reverses_a_result(text: str, result: str | None) -> None:
+    assert read_result(text) == result
 
 
 @pytest.mark.parametrize(
@@ -63,27 +63,27 @@ def test_a_result_has_two_signs_and_a_negation_turns_it(text: str, result: str |
 def test_a_relation_stands_between_the_names_around_it(
     text: str, triple: tuple[str | None, str, str | None]
 ) -> None:
-    (found,) = relations_in(text, ("Egor", "Kai", "the code"), TYPES)
+    (found,) = read_relations(text, ("Egor", "Kai", "the code"), TYPES)
     assert (found.source, found.relation_type, found.target) == triple
 
 
-def test_what_was_not_done_and_what_no_link_says_is_no_relation() -> None:
-    assert relations_in("Egor never praised Kai", ("Egor", "Kai"), TYPES) == ()
-    assert relations_in("Egor painted Kai", ("Egor", "Kai"), TYPES) == ()
+def test_a_negated_or_unknown_relation_is_not_read() -> None:
+    assert read_relations("Egor never praised Kai", ("Egor", "Kai"), TYPES) == ()
+    assert read_relations("Egor painted Kai", ("Egor", "Kai"), TYPES) == ()
 
 
-def test_a_word_of_like_meaning_says_the_relation_too() -> None:
+def test_a_word_of_similar_meaning_names_the_relation_too() -> None:
     vectors = {"blamed": (0.8, 0.6), "criticized": (1.0, 0.0), "praised": (0.0, 1.0)}
-    alike = by_likeness(vectors, 0.7)
-    found = relations_in("Egor blamed Kai", ("Egor", "Kai"), TYPES[:2], alike)
+    matches = match_by_meaning(vectors, 0.7)
+    found = read_relations("Egor blamed Kai", ("Egor", "Kai"), TYPES[:2], matches)
     assert found == (Relation(relation_type="CRITICIZED", source="Egor", target="Kai"),)
 
 
 @given(st.text())
 def test_any_text_can_be_read(text: str) -> None:
     assert emotion_in(text) is None or emotion_in(text) in {*VOCABULARY, *NEGATIVE, "adaptation"}
-    assert result_in(text) in ("positive", "negative", "complex", None)
-    assert isinstance(relations_in(text, (text[:5], "a"), TYPES), tuple)
+    assert read_result(text) in ("positive", "negative", "complex", None)
+    assert isinstance(read_relations(text, (text[:5], "a"), TYPES), tuple)
 
 
 def test_valence_is_one_of_two_or_none() -> None:
