@@ -26,10 +26,14 @@ type Phrases = Mapping[str, str]
 
 def extract_phrases(text: str) -> Phrases:
     """The phrases of a text that may be tags: names of several words, and single words."""
-    names = (" ".join(word for word in words(run) if word not in STOP_WORDS) for run in _NAME.findall(text))
+    names = map(_without_stop_words, _NAME.findall(text))
     single_words = (word for word in words(text) if word.isalpha() and word not in STOP_WORDS)
     phrases = [*(name for name in names if " " in name), *single_words]
     return {_stemmed(phrase): phrase for phrase in reversed(phrases) if MIN_LENGTH <= len(phrase) <= MAX_LENGTH}
+
+
+def _without_stop_words(text: str) -> str:
+    return " ".join(word for word in words(text) if word not in STOP_WORDS)
 
 
 def _stemmed(phrase: str) -> str:

@@ -21,6 +21,8 @@ _NEGATIONS: Final = frozenset(
     """no not never none without hardly barely nor neither nothing cannot don doesn didn isn aren wasn weren won
     wouldn couldn shouldn hasn haven hadn cant dont doesnt didnt isnt wasnt""".split()
 )
+# Words of outcome, not of sentiment: VADER's 7,500 words give a sign to 298 of 300 turns of a conversation
+# (these to 103), and `complex` to 20 of 30 windows (these to 2), so they would tell nothing apart.
 _GOOD: Final = """success succeed solve resolve fix achieve accomplish win accept improve finish complete pass
     praise thank repair recover heal learn grow progress breakthrough approve deliver reconcile satisfy
     work""".split()
@@ -103,9 +105,7 @@ def read_relations(
     """
     text_words = words(text)
     spans = _name_spans(text_words, names)
-    type_by_word = {
-        word: next((kind for kind in types if matches(word, kind)), None) for word in relation_words(text, names)
-    }
+    type_by_word = {word: _named_type(word, types, matches) for word in relation_words(text, names)}
     relations: dict[Relation, None] = {}
     for word in _words_with_negation(text_words):
         relation_type = type_by_word.get(word.text)
@@ -119,6 +119,10 @@ def read_relations(
             source, target = target, source
         relations[Relation(relation_type=relation_type, source=source, target=target)] = None
     return tuple(relations)[:MAX_RELATIONS]
+
+
+def _named_type(word: str, types: Sequence[str], matches: Callable[[str, str], bool]) -> str | None:
+    return next((relation_type for relation_type in types if matches(word, relation_type)), None)
 
 
 def _name_spans(text_words: Sequence[str], names: Sequence[str]) -> list[_NameSpan]:
