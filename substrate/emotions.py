@@ -140,9 +140,3 @@ def cosine_similarities(
     dot = np.bincount(of, much * wanted, len(maps))
     lengths = np.sqrt(np.bincount(of, much * much, len(maps))) * math.hypot(*to.values())
     return np.minimum(1.0, np.divide(dot, lengths, out=np.zeros(len(maps)), where=lengths > 0.0))
-
-
-def named_in(text: str) -> dict[str, float]:
-    """The emotions that a text names outright, each at full intensity."""
-    words = {word.strip(".,;:!?\"'()") for word in text.lower().split()}
-    return {name: 1.0 for name in sorted(normal_emotion(word) for word in words) if name in _PLACES}

@@ -54,8 +54,11 @@ def _words_with_negation(text_words: Sequence[str]) -> Iterator[_Word]:
         yield _Word(position, word, any(earlier in _NEGATIONS for earlier in before))
 
 
-def emotion_in(text: str) -> str | None:
-    """The emotion that the text names most often, of equals the last; a negated one is not felt."""
+def read_emotions(text: str) -> dict[str, float]:
+    """The emotions that a text names and does not negate, each at full intensity.
+
+    The most frequent first, of equals the one named last.
+    """
     counts: Counter[str] = Counter()
     last: dict[str, int] = {}
     for word in _words_with_negation(words(text)):
@@ -63,7 +66,8 @@ def emotion_in(text: str) -> str | None:
         if emotion is not None and not word.negated:
             counts[emotion] += 1
             last[emotion] = word.position
-    return max(counts, key=lambda emotion: (counts[emotion], last[emotion]), default=None)
+    order = sorted(counts, key=lambda emotion: (-counts[emotion], -last[emotion]))
+    return dict.fromkeys(order, 1.0)
 
 
 def read_result(text: str) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from orchestration.appraisal.text_signals import read_emotions
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question
 from orchestration.ranking import consciousness_score, relevance
@@ -16,7 +17,7 @@ from orchestration.ranking.sessions import of_sittings
 from orchestration.ranking.spreading import spread
 from orchestration.traversal.probability import State
 from schemas.memory import Level
-from substrate.emotions import named_in, normal_emotions
+from substrate.emotions import normal_emotions
 from substrate.text import name_key
 
 
@@ -48,7 +49,7 @@ class Asker:
 
     def felt(self) -> Mapping[str, float]:
         """The emotions with which memories may resonate, in normal form."""
-        return normal_emotions(self.emotions) if self.emotions else named_in(self.query_text)
+        return normal_emotions(self.emotions) if self.emotions else read_emotions(self.query_text)
 
 
 def activate(

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from orchestration.appraisal.text_signals import (
-    emotion_in,
     has_same_stem,
     match_by_meaning,
+    read_emotions,
     read_relations,
     read_result,
     relation_phrase,
@@ -113,7 +113,7 @@ def felt(request: Resonate, read: str, state: CitizenState) -> tuple[str | None,
     given = 1.0 if request.intensity is None else request.intensity
     if request.emotion is not None:
         return normal_emotion(request.emotion), given
-    if (named := emotion_in(read)) is not None:
+    for named in read_emotions(read):
         return named, given
     kept = normal_emotions(state.emotion_vector) if request.built else {}
     if not any(kept.values()):

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
+from orchestration.appraisal.text_signals import read_emotions
 from orchestration.writing.records import SPOKEN_TYPES
-from substrate.emotions import named_in
 from substrate.text import normal_text, words
 
 LONGEST_EMOTION: Final = 40
@@ -92,7 +92,7 @@ def shortened_emotions(felt: Any) -> Shortened | None:
         return None
     short = {name: float(intensity) for name, intensity in felt.items() if name not in essays}
     for essay in essays:
-        for name in named_in(essay):
+        for name in read_emotions(essay):
             short[name] = max(short.get(name, 0.0), float(felt[essay]))
     named = f"it names {', '.join(sorted(short))}" if short else "no emotion is named in it"
     return Shortened(short, essays, f"an emotion is a text of {len(essays[0])} characters; {named}")

@@ -15,7 +15,6 @@ from substrate.emotions import (
     cosine_similarity,
     emotion_trace,
     emotion_vector,
-    named_in,
     normal_emotion,
     normal_emotions,
 )
@@ -143,16 +142,3 @@ def test_a_record_is_indexed_by_the_direction_of_its_feeling(emotions: dict[str,
 def test_no_two_records_of_one_feeling_have_equal_vectors() -> None:
     traces = {tuple(emotion_trace({"joy": 0.7}, f"memory {place}") or ()) for place in range(500)}
     assert len(traces) == 500
-
-
-@pytest.mark.parametrize(
-    ("text", "emotions"),
-    [
-        ("What made me so excited, and (afraid)?", {"excitement": 1.0, "fear": 1.0}),
-        ("I was happy; joy was all around.", {"joy": 1.0}),
-        ("When did we meet?", {}),
-        ("", {}),
-    ],
-)
-def test_a_text_names_its_emotions_outright(text: str, emotions: dict[str, float]) -> None:
-    assert named_in(text) == emotions
