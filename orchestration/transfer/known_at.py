@@ -100,7 +100,7 @@ class KnownState:
 
     def take(self, properties: Properties) -> dict[str, Any] | None:
         """Take a record; the one that is past by that, if one is."""
-        record = states.as_record(properties)
+        record = states.with_versions(properties)
         if record["created_at"] > self._known_at:
             return None
         told = as_known({name: value for name, value in record.items() if name != "cell"}, self._known_at)

@@ -98,7 +98,7 @@ class _Check:
         if kind in ("memory", "record", "link"):
             line = _mended(line)
         if kind == "node" and line["label"] == STATE_LABELS[0]:
-            line = {**line, "properties": states.as_record(line["properties"])}
+            line = {**line, "properties": states.with_versions(line["properties"])}
         if kind == "end":
             self._end(line)
             return None

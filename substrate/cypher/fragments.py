@@ -55,6 +55,9 @@ REPEATED: Final = frozenset(
 )  # fmt: skip
 """Properties whose few values repeat over many records; the engine keeps one copy of each."""
 
+REPEATED_STATE_TEXTS: Final = ("emotion_vector", "goal", "drives")
+"""Texts of a citizen's state that go from record to record; the engine keeps one copy of each."""
+
 
 def visible(name: str) -> str:
     """The time predicate on the variable `name`: both axes overlap the scope's periods."""

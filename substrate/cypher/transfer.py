@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from substrate.cypher.citizen import REPEATED_TEXTS
-from substrate.cypher.fragments import REPEATED
+from substrate.cypher.fragments import REPEATED, REPEATED_STATE_TEXTS
 from substrate.cypher.query import TRACE_LABELS, TRACE_TYPES, Query
 
 PAST_STATE: Final = "PastState"
@@ -89,7 +88,7 @@ _VECTORS_OF: Final = "{embedding: vecf32(v.embedding), emotion: vecf32(v.emotion
 PUT_STAMP: Final = Query(
     "put_stamp", "MATCH (m:SubstrateMeta {key: 'stamp'}) SET m += $properties RETURN count(m)"
 )
-_TEXTS: Final = ", ".join(f"{name}: intern(r.properties.{name})" for name in REPEATED_TEXTS)
+_TEXTS: Final = ", ".join(f"{name}: intern(r.properties.{name})" for name in REPEATED_STATE_TEXTS)
 PUT_LONE: Final = {
     label: Query(
         f"put_{label.lower()}",

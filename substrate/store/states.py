@@ -1,10 +1,11 @@
-"""The records of a citizen's state: what each change closes and opens, and how the store finds one of very many.
+"""The records of a citizen's state: what a change closes and opens, and finding one among very many.
 
-Every stream that feeds back opens a record, so a citizen may have a million. The one carried is found by its
-label. A past one bears the cell in which one of its two periods lies: for a record that was carried until it was
-closed the period over which it was known, for any other the period over which it holds. A cell begins at a
-multiple of its width, a power of two that no period in it exceeds, so what holds at a moment lies in the cell of
-each width that has the moment, or in the one before. A question about the past looks into these few cells.
+Every stream that feeds back opens a record, so a citizen may have a million. The current one, last in valid time,
+is the graph's one `CitizenState`; the past ones are `PastState`, each with the cell of one of its two periods:
+of the period over which it was known if it was the current one until it was closed, else of the period over
+which it holds. A cell begins at a multiple of its width, a power of two that no period in it exceeds, so a period
+that contains a moment lies in the cell of its width that contains the moment, or in the one before. A question
+about the past looks into these few cells. No memory, list, count or sweep goes over the two labels.
 """
 
 from __future__ import annotations
@@ -16,46 +17,103 @@ from schemas.errors import InvalidRequest
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, Scope, to_datetime
 from substrate.bitemporal import Record, visible
 from substrate.connection.pool import Row
-from substrate.cypher import citizen as cypher
+from substrate.cypher import fragments
+from substrate.cypher.query import Query
+from substrate.cypher.write import CLOCK
 from substrate.graphs.graph import Graph
 from substrate.store import rows
 
 type Content = Mapping[str, Any]
-"""What a state says, as it is stored; what it lacks was never set."""
+"""The fields of a state as stored; a missing one was never set."""
 
-_TIMES: Final = 5
+MAX_CLOSED: Final = 500
+"""Records that one change may close: each opens another, and a commit stops every graph."""
 _WIDTHS: Final = [1 << power for power in range(55)]
 """The widest holds a period from the beginning of time to its end."""
-CHANGED_AT_MOST: Final = 500
-"""Records that one change may close: each opens another, and a commit stops every graph."""
+
+_TIMES: Final = ("version", "valid_at", "invalid_at", "created_at", "expired_at")
+_CONTENT: Final = ("energy", "emotion_vector", "goal", "drives", "last_stream_id")
+_COLUMNS: Final = (*_TIMES, *_CONTENT)
+_RETURN: Final = f"RETURN {fragments.columns_of('s', _COLUMNS)}"
+
+READ_STATE: Final = Query("read_state", f"MATCH (s:CitizenState) {_RETURN} LIMIT 1")
+
+READ_STATE_THEN: Final = Query(
+    "read_state_then",
+    f"MATCH (s:CitizenState) WHERE {fragments.visible('s')} {_RETURN} "
+    "UNION ALL "
+    f"MATCH (s:PastState) WHERE s.cell IN $cells AND {fragments.visible('s')} {_RETURN}",
+)
+"""The record of one moment. `cells`: where a past record that holds at that moment may lie."""
+
+STATES_BETWEEN: Final = Query(
+    "states_between",
+    "MATCH (s:PastState) WHERE s.valid_at > $after AND s.valid_at < $before AND s.expired_at = $open "
+    f"{_RETURN} LIMIT $rows",
+)
+"""Open past records whose valid time begins between two moments."""
+
+STATE_PAGE: Final = Query(
+    "state_page",
+    f"MATCH (s:PastState) WHERE s.version >= $first AND s.version < $beyond {_RETURN} "
+    "UNION ALL "
+    f"MATCH (s:CitizenState) WHERE s.version >= $first AND s.version < $beyond {_RETURN}",
+)
+
+_INTERNED: Final = ", ".join(f"{name}: intern(n.{name})" for name in fragments.REPEATED_STATE_TEXTS)
+
+CHANGE_STATE: Final = Query(
+    "change_state",
+    f"{CLOCK} OPTIONAL MATCH (s:CitizenState) WITH m, at, s WHERE coalesce(s.version, 0) = $seen "
+    "OPTIONAL MATCH (o:PastState) WHERE o.version IN $closing WITH m, at, s, collect(o) AS past "
+    "FOREACH (k IN $kept | CREATE (n:PastState) "
+    "SET n = coalesce(properties([x IN past + [s] WHERE x.version = k.of][0]), {}) "
+    f"SET n += k.change SET n += {{created_at: at, {_INTERNED}}}) "
+    "FOREACH (k IN $latest | CREATE (n:CitizenState) SET n = coalesce(properties(s), {}) "
+    f"SET n += k SET n += {{created_at: at, {_INTERNED}}}) "
+    "FOREACH (o IN past | SET o.expired_at = at) "
+    "FOREACH (o IN CASE WHEN s IS NULL THEN [] ELSE [s] END | SET o.expired_at = at, "
+    "o.cell = [w IN $widths WHERE w >= at - o.created_at | "
+    "'known/' + toString(w) + '/' + toString(o.created_at / w)][0] "
+    "REMOVE o:CitizenState SET o:PastState) "
+    "SET m.clock = at RETURN at",
+)
+"""Close open records and open others. `kept` lie on the past side, each a copy of the version `of` with some
+`change`. No row comes back when the current record is not the one `seen`: another writer was first."""
 
 
-class Opened(NamedTuple):
-    """A record that a change opens: the content of version `of`, none where that is 0, with some `change`."""
+class OpenedState(NamedTuple):
+    """A record that a change opens: a copy of version `of` (nothing where that is 0) with some `change`."""
 
     of: int
     valid: Period
     change: Content
 
 
-def opened(held: Sequence[Record], valid_at: Instant, saying: Callable[[Content], Content]) -> list[Opened]:
-    """What a change from `valid_at` on opens; nothing when all is so already. Pure.
+def plan_change(
+    open_records: Sequence[Record], valid_at: Instant, make_change: Callable[[Content], Content]
+) -> list[OpenedState]:
+    """The records that a change from `valid_at` on opens; none when the fields have those values already. Pure.
 
-    `saying` gives what is set, of the content that is held: each record of the time since changes by itself.
-    `held`: the open records that hold at `valid_at` or later, in the order of their valid time, without a gap
-    between them. Before the first record there is the default state, of which nothing is kept.
+    `make_change` gives the changed fields for the content of each record: each changes by itself.
+    `open_records`: those that hold at `valid_at` or later, in the order of their valid time, without a gap
+    between them. Before the first one the default state holds, which is not stored.
     """
-    begun = held[0].valid.start if held else END_OF_TIME
-    held_before: list[Content] = [one.content for one in held]
-    found = [(one.version, Period(max(valid_at, one.valid.start), one.valid.end)) for one in held]
-    if valid_at < begun:
-        held_before.insert(0, {})
-        found.insert(0, (0, Period(valid_at, begun)))
-    changes = [saying(content) for content in held_before]
-    if not any(map(_differs, held_before, changes)):
+    first_start = open_records[0].valid.start if open_records else END_OF_TIME
+    contents: list[Content] = [record.content for record in open_records]
+    versions = [record.version for record in open_records]
+    periods = [Period(max(valid_at, record.valid.start), record.valid.end) for record in open_records]
+    if valid_at < first_start:
+        contents.insert(0, {})
+        versions.insert(0, 0)
+        periods.insert(0, Period(valid_at, first_start))
+    changes = [make_change(content) for content in contents]
+    if not any(map(_differs, contents, changes)):
         return []
-    kept = [Opened(held[0].version, Period(begun, valid_at), {})] if begun < valid_at else []
-    return kept + [Opened(*one, change) for one, change in zip(found, changes, strict=True)]
+    opened = (
+        [OpenedState(open_records[0].version, Period(first_start, valid_at), {})] if first_start < valid_at else []
+    )
+    return opened + list(map(OpenedState, versions, periods, changes))
 
 
 def _differs(content: Content, change: Content) -> bool:
@@ -63,91 +121,95 @@ def _differs(content: Content, change: Content) -> bool:
 
 
 def cells_at(scope: Scope) -> list[str]:
-    """Where a past record that holds at the moment of the scope can lie."""
+    """The cells in which a past record that holds at the moment of the scope may lie."""
     axes = (("known", scope.known.start), ("valid", scope.valid.start))
     return [f"{axis}/{w}/{at // w - back}" for axis, at in axes for w in _WIDTHS for back in (0, 1)]
 
 
 def cell_of(record: Record) -> str:
-    """Where a past record lies."""
+    """The cell in which a past record lies."""
     axis, period = ("known", record.known) if record.valid.end == END_OF_TIME else ("valid", record.valid)
     width = next(width for width in _WIDTHS if width >= period.end - period.start)
     return f"{axis}/{width}/{period.start // width}"
 
 
 def record_of(properties: Mapping[str, Any]) -> Record:
-    """A record by its stored properties. Raises KeyError, TypeError or ValueError for what is none."""
-    times = [properties[name] for name in cypher.STATE_COLUMNS[:_TIMES]]
-    return _record([*times, *(properties.get(name) for name in cypher.STATE_COLUMNS[_TIMES:])])
+    """A record from its stored properties. Raises KeyError, TypeError or ValueError for others."""
+    times = [properties[name] for name in _TIMES]
+    return _record([*times, *map(properties.get, _CONTENT)])
 
 
-def as_record(properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The state that a citizen carries, as a record. Before there were any, it said only when it was set last."""
+def with_versions(properties: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The properties of a `CitizenState` as those of a record.
+
+    Graphs from before states had a history keep only when it was set last, `updated_at`.
+    """
     if "version" in properties:
         return properties
-    told = properties["updated_at"]
-    kept = {name: value for name, value in properties.items() if name not in ("key", "updated_at")}
-    return {**kept, "version": 1, **rows.times(Period(told), Period(told))}
+    updated_at = properties["updated_at"]
+    content = {name: value for name, value in properties.items() if name not in ("key", "updated_at")}
+    return {**content, "version": 1, **rows.times(Period(updated_at), Period(updated_at))}
 
 
-async def carried(graph: Graph) -> Record | None:
-    """The record that the citizen carries: the last in valid time. None when no state was ever set."""
-    found = await graph.read(cypher.READ_STATE)
+async def read_current(graph: Graph) -> Record | None:
+    """The current record, last in valid time; None when no state was ever set."""
+    found = await graph.read(READ_STATE)
     return _record(found[0]) if found else None
 
 
-async def held_at(graph: Graph, scope: Scope) -> Record | None:
+async def read_at(graph: Graph, scope: Scope) -> Record | None:
     """The record of one moment; None when no state was set for it."""
-    latest = await carried(graph)
-    if latest is None or visible(latest, scope):
-        return latest
-    return await _then(graph, scope)
+    current = await read_current(graph)
+    if current is None or visible(current, scope):
+        return current
+    return await _read_past(graph, scope)
 
 
-async def _then(graph: Graph, scope: Scope) -> Record | None:
-    header = {**scope.bounds(), "cells": cells_at(scope)}
-    found = await graph.read(cypher.READ_STATE_THEN, **header)
+async def _read_past(graph: Graph, scope: Scope) -> Record | None:
+    found = await graph.read(READ_STATE_THEN, **scope.bounds(), cells=cells_at(scope))
     return _record(found[0]) if found else None
 
 
-async def held_from(graph: Graph, latest: Record, valid_at: Instant) -> list[Record]:
+async def read_open_from(graph: Graph, current: Record, valid_at: Instant) -> list[Record]:
     """The open records that hold at `valid_at` or later, in the order of their valid time.
 
-    Raises InvalidRequest when a change would close more than `CHANGED_AT_MOST` of them.
+    Raises InvalidRequest when a change would close more than `MAX_CLOSED` of them.
     """
-    if latest.valid.start <= valid_at:
-        return [latest]
-    span = {"after": valid_at, "before": latest.valid.start, "open": END_OF_TIME, "rows": CHANGED_AT_MOST}
-    between = await graph.read(cypher.STATES_BETWEEN, **span)
-    if len(between) >= CHANGED_AT_MOST:
+    if current.valid.start <= valid_at:
+        return [current]
+    span = {"after": valid_at, "before": current.valid.start, "open": END_OF_TIME, "rows": MAX_CLOSED}
+    between = await graph.read(STATES_BETWEEN, **span)
+    if len(between) >= MAX_CLOSED:
         raise InvalidRequest(
-            f"the state changed more than {CHANGED_AT_MOST} times since {to_datetime(valid_at).isoformat()}",
+            f"the state changed more than {MAX_CLOSED} times since {to_datetime(valid_at).isoformat()}",
             remedy="Name a later valid_at, or none: the change then holds from now on.",
         )
-    first = await _then(graph, Scope.current(valid_at))
+    first = await _read_past(graph, Scope.current(valid_at))
     later = sorted(map(_record, between), key=lambda record: record.valid.start)
-    return [*([] if first is None else [first]), *later, latest]
+    return [*([] if first is None else [first]), *later, current]
 
 
-async def change(graph: Graph, held: Sequence[Record], found: Sequence[Opened], now: Instant) -> Instant | None:
-    """Close the records that were `held` and open those that were `found`, in one step.
+async def replace_records(
+    graph: Graph, open_records: Sequence[Record], opened: Sequence[OpenedState], now: Instant
+) -> Instant | None:
+    """Close the records that are open from the change on and open those of its plan, in one step.
 
     Returns the transaction time; None when another writer was first: then nothing was changed.
     """
-    seen = held[-1].version if held else 0
+    seen = open_records[-1].version if open_records else 0
     changes = [
-        {"of": one.of, "change": {**one.change, **_marks(one.valid, version)}}
-        for version, one in enumerate(found, start=seen + 1)
+        {"of": state.of, "change": {**state.change, **_marks(state.valid, version)}}
+        for version, state in enumerate(opened, start=seen + 1)
     ]
-    values = {
-        "at": now,
-        "seen": seen,
-        "closing": [record.version for record in held[:-1]],
-        "kept": changes[:-1],
-        "latest": [changes[-1]["change"]],
-        "widths": _WIDTHS,
-    }
-    reply = await graph.write(cypher.CHANGE_STATE, **values)
+    reply = await graph.write(
+        CHANGE_STATE,
+        at=now,
+        seen=seen,
+        closing=[record.version for record in open_records[:-1]],
+        kept=changes[:-1],
+        latest=[changes[-1]["change"]],
+        widths=_WIDTHS,
+    )
     return int(reply[0][0]) if reply else None
 
 
@@ -162,18 +224,22 @@ def _marks(valid: Period, version: int) -> dict[str, Any]:
     }
 
 
-async def page(graph: Graph, first: int, beyond: int) -> list[Record]:
+async def read_versions(graph: Graph, first: int, beyond: int) -> list[Record]:
     """The records from version `first` on and before `beyond`, in the order in which they became known."""
-    header = {"first": first, "beyond": beyond}
-    found = await graph.read(cypher.STATE_PAGE, **header)
+    found = await graph.read(STATE_PAGE, first=first, beyond=beyond)
     return sorted(map(_record, found), key=lambda record: record.version)
 
 
 def _record(row: Row) -> Record:
-    version, valid_at, invalid_at, created_at, expired_at = row[:_TIMES]
-    content = {
-        name: float(value) if name == "energy" else value
-        for name, value in zip(cypher.STATE_COLUMNS[_TIMES:], row[_TIMES:], strict=True)
-        if value is not None
-    }
-    return Record("state", version, Period(valid_at, invalid_at), Period(created_at, expired_at), content)
+    """The record of a row in the order of `_COLUMNS`."""
+    properties = dict(zip(_COLUMNS, row, strict=True))
+    content = {name: properties[name] for name in _CONTENT if properties[name] is not None}
+    if "energy" in content:
+        content["energy"] = float(content["energy"])
+    return Record(
+        id="state",
+        version=properties["version"],
+        valid=Period(properties["valid_at"], properties["invalid_at"]),
+        known=Period(properties["created_at"], properties["expired_at"]),
+        content=content,
+    )

@@ -25,7 +25,6 @@ from schemas.paging import Paged
 from schemas.temporal import END_OF_TIME, Instant, Period, Scope, to_datetime
 from schemas.wave_signal import Resonate
 from substrate.connection.parameters import parameters
-from substrate.cypher import citizen as cypher
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from substrate.store import states
@@ -132,7 +131,7 @@ async def test_what_others_change_all_the_time_is_a_conflict_and_changes_nothing
     deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await change(deps, fresh_citizen, energy=0.25)
-    found = states.carried
+    found = states.read_current
 
     async def behind(*where: Any) -> Any:
         record = await found(*where)
@@ -140,7 +139,7 @@ async def test_what_others_change_all_the_time_is_a_conflict_and_changes_nothing
         return record
 
     monkeypatch.setattr("orchestration.mind.state._WAIT_S", 0.0)
-    monkeypatch.setattr(states, "carried", behind)
+    monkeypatch.setattr(states, "read_current", behind)
     with pytest.raises(Conflict, match="being changed by others"):
         await change(deps, fresh_citizen, goal="rest")
     monkeypatch.undo()
@@ -172,7 +171,7 @@ async def test_a_change_that_reaches_too_far_back_is_refused_and_changes_nothing
     for number in range(6):
         await change(deps, fresh_citizen, day(10 + number), energy=number / 10)
     before = await state_history(fresh_citizen, Paged(), deps)
-    monkeypatch.setattr(states, "CHANGED_AT_MOST", 4)
+    monkeypatch.setattr(states, "MAX_CLOSED", 4)
     with pytest.raises(InvalidRequest, match="changed more than 4 times since 2026-01-02"):
         await change(deps, fresh_citizen, day(20), goal="rest", valid_at=moment(2))
     assert await state_history(fresh_citizen, Paged(), deps) == before
@@ -246,7 +245,7 @@ async def test_a_signal_as_of_a_past_moment_is_moved_by_the_drives_of_that_momen
     assert await nodes(Scope.at(day(5), day(5))) == ()
 
 
-@pytest.mark.parametrize("query", [cypher.READ_STATE_THEN, cypher.STATES_BETWEEN, cypher.STATE_PAGE])
+@pytest.mark.parametrize("query", [states.READ_STATE_THEN, states.STATES_BETWEEN, states.STATE_PAGE])
 async def test_past_states_are_found_by_an_index_however_many_there_are(
     deps: Deps, fresh_citizen: str, query: Query
 ) -> None:
