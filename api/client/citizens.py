@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from api.client.transport import Call, Fields, Sender, address, command_of, fields_of, segment
-from orchestration.mind.dissonance import recurring
+from orchestration.mind.dissonance import count_recurring
 from schemas.citizen import CitizenState, LearningMoments, StateChange, StateHistory
 from schemas.commands import EraseCitizen, EraseEpisode, EraseMemory, ErasureReport
 from schemas.responses import EpisodeReport
@@ -50,7 +50,7 @@ class Citizens(Sender):
         """
         call = Call("GET", f"/v1/citizens/{segment(citizen_id)}/dissonances", params=asked)
         learned = await self._whole(LearningMoments, call, "dissonances")
-        return learned.model_copy(update={"recurring": tuple(recurring(learned.dissonances))})
+        return learned.model_copy(update={"recurring": tuple(count_recurring(learned.dissonances))})
 
     async def erase_memory(self, command: EraseMemory | None = None, /, **fields: Any) -> ErasureReport:
         """Remove the memory for good, from the past too. What cannot be undone."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
 from schemas.memory import ConsciousnessNode, InvalidationReason, Level
 from schemas.stream_parts import RecurringCorrection, TemporalDissonance
@@ -14,8 +14,15 @@ from schemas.temporal import TemporalMode
 HISTORICAL: Final = (TemporalMode.EVOLUTION, TemporalMode.FULL_HISTORY)
 """Only these modes show more than one version of a belief."""
 DISCOVERY_ENERGY: Final = 0.5
-"""Energy of a discovery of which nobody said how much it moved (003, component 2)."""
+"""Energy of a discovery without one of its own (003, component 2)."""
 UNKNOWN_TRIGGER: Final = "Unknown correction trigger"
+
+
+class BeliefChange(NamedTuple):
+    """A belief that changed: the record that was closed, and the dissonance between it and its successor."""
+
+    closed: ConsciousnessNode
+    dissonance: TemporalDissonance
 
 
 def detect_temporal_dissonances(
@@ -26,66 +33,73 @@ def detect_temporal_dissonances(
     Records are of one belief when level and id are the same. A dissonance is a closed record and the record
     with a different belief that took its place. A record may be given more than once.
     """
-    return [change for _, change in closed_beliefs(nodes)] if mode in HISTORICAL else []
+    return [change.dissonance for change in find_belief_changes(nodes)] if mode in HISTORICAL else []
 
 
-def closed_beliefs(nodes: Iterable[ConsciousnessNode]) -> list[tuple[ConsciousnessNode, TemporalDissonance]]:
-    """The same for any mode, each beside the record that was closed."""
-    found = [change for records in _by_identity(nodes) for change in _changes(records)]
-    return sorted(found, key=lambda one: _when(one[1]))
+def find_belief_changes(nodes: Iterable[ConsciousnessNode]) -> list[BeliefChange]:
+    """Each change of belief among the records, once, oldest first, whatever the mode."""
+    changes = [change for records in _by_identity(nodes) for change in _changes(records)]
+    return sorted(changes, key=_order)
 
 
-def _when(change: TemporalDissonance) -> tuple[datetime, Level, str, datetime]:
-    return change.corrected_at, change.level, change.node_id, change.belief_held_from
+def _order(change: BeliefChange) -> tuple[datetime, Level, str, datetime]:
+    dissonance = change.dissonance
+    return dissonance.corrected_at, dissonance.level, dissonance.node_id, dissonance.belief_held_from
 
 
-def recurring(dissonances: Iterable[TemporalDissonance]) -> list[RecurringCorrection]:
-    """Per correction pattern how many beliefs it corrected, most often first, equal ones by id.
+def count_recurring(dissonances: Iterable[TemporalDissonance]) -> list[RecurringCorrection]:
+    """How many beliefs each correction pattern corrected, most often first, equal ones by id.
 
-    003, component 2: repeated dissonances reveal systematic errors. Changes without a pattern are left out.
+    Repeated dissonances reveal systematic errors (003, component 2). Changes without a pattern are left out.
     """
     corrected: defaultdict[str, list[str]] = defaultdict(list)
     for dissonance in dissonances:
         if dissonance.correction_pattern_id:
             corrected[dissonance.correction_pattern_id].append(dissonance.node_id)
-    found = [
+    recurring = [
         RecurringCorrection(correction_pattern_id=pattern, count=len(ids), node_ids=tuple(dict.fromkeys(ids)))
         for pattern, ids in corrected.items()
     ]
-    return sorted(found, key=lambda one: (-one.count, one.correction_pattern_id))
+    return sorted(recurring, key=lambda correction: (-correction.count, correction.correction_pattern_id))
 
 
-def _by_identity(nodes: Iterable[ConsciousnessNode]) -> list[list[ConsciousnessNode]]:
+def _by_identity(nodes: Iterable[ConsciousnessNode]) -> Iterator[list[ConsciousnessNode]]:
+    """The records of each memory that has several, in the order in which they were opened."""
     groups: defaultdict[tuple[Level, str], dict[tuple[datetime, int], ConsciousnessNode]] = defaultdict(dict)
     for node in nodes:
         groups[node.level, node.node_id][node.created_at, node.version] = node
-    return [[records[key] for key in sorted(records)] for records in groups.values() if len(records) > 1]
+    for records in groups.values():
+        if len(records) > 1:
+            yield [records[key] for key in sorted(records)]
 
 
-def _changes(records: Sequence[ConsciousnessNode]) -> Iterable[tuple[ConsciousnessNode, TemporalDissonance]]:
-    """The dissonances of one identity, its records in the order in which they were opened."""
-    ended: defaultdict[datetime | None, list[ConsciousnessNode]] = defaultdict(list)
+def _changes(records: Sequence[ConsciousnessNode]) -> Iterator[BeliefChange]:
+    """The changes of belief of one memory, its records in the order in which they were opened."""
+    by_end: defaultdict[datetime | None, list[ConsciousnessNode]] = defaultdict(list)
     for record in records:
-        ended[record.expired_at].append(record)
-    for place, closed in enumerate(records):
+        by_end[record.expired_at].append(record)
+    for index, closed in enumerate(records):
         if closed.expired_at is not None:
-            successor = _successor(closed, closed.expired_at, records[place + 1 :])
+            successor = _successor(closed, closed.expired_at, records[index + 1 :])
             if successor is not None:
-                yield closed, _dissonance((closed, _held_from(closed, ended)), closed.expired_at, successor)
+                held = _Held(_held_from(closed, by_end), closed.expired_at)
+                yield BeliefChange(closed, _dissonance(closed, successor, held))
 
 
 def _held_from(
-    closed: ConsciousnessNode, ended: Mapping[datetime | None, Sequence[ConsciousnessNode]]
+    closed: ConsciousnessNode, by_end: Mapping[datetime | None, Sequence[ConsciousnessNode]]
 ) -> datetime:
     """Since when the belief of a record was held: a change of anything else continues it.
 
-    Of several records that say the same, each over a stretch of its own, the belief is as old as the oldest.
-    `ended` has all records of the identity by their end.
+    Of several records with the same belief, each over a stretch of its own, the oldest counts. `by_end`: all
+    records of the memory by `expired_at`.
     """
-    begun = closed.created_at
-    while before := [one for one in ended.get(begun, ()) if one.created_at < begun and _same_belief(one, closed)]:
-        begun = min(one.created_at for one in before)
-    return begun
+    start = closed.created_at
+    while earlier := [
+        record for record in by_end.get(start, ()) if record.created_at < start and _same_belief(record, closed)
+    ]:
+        start = min(record.created_at for record in earlier)
+    return start
 
 
 def _successor(
@@ -93,10 +107,10 @@ def _successor(
 ) -> ConsciousnessNode | None:
     """The record with another belief that took the place of the closed one, None when there is none.
 
-    One command closes and opens at the same instant, so those opened then are asked. A supersede opens two:
-    the old content up to the change, which continues the belief, and the new content. Records from elsewhere
-    may leave a gap; then the next version is asked, and no later one: those between were not found, and a
-    pair that never followed one another would be made up.
+    One command closes and opens at the same instant, so the records opened then are compared. A supersede opens
+    two: the old content up to the change, which continues the belief, and the new content. Imported records may
+    leave a gap; then the next version is compared, and no later one: that pair may never have followed one
+    another.
     """
     opened = [record for record in later if record.created_at == end]
     if not opened:
@@ -108,19 +122,22 @@ def _successor(
 
 
 def _same_belief(one: ConsciousnessNode, other: ConsciousnessNode) -> bool:
-    """Whether name and description say the same; how lines are broken says nothing."""
+    """Whether name and description are equal but for white space."""
     return one.description.split() == other.description.split() and one.name.split() == other.name.split()
 
 
-def _dissonance(
-    held: tuple[ConsciousnessNode, datetime], end: datetime, successor: ConsciousnessNode
-) -> TemporalDissonance:
-    """003's fields to the letter; `held_seconds` is belief_held_until − belief_held_from.
+class _Held(NamedTuple):
+    """Over which transaction time a belief was held."""
 
-    `held`: the closed record, and since when its belief was held. The beliefs are the descriptions, or the names
-    where only these changed.
+    start: datetime
+    end: datetime
+
+
+def _dissonance(closed: ConsciousnessNode, successor: ConsciousnessNode, held: _Held) -> TemporalDissonance:
+    """The fields of 003; `held_seconds` is belief_held_until − belief_held_from.
+
+    The beliefs are the descriptions, or the names where only these changed.
     """
-    closed, begun = held
     renamed = closed.description.split() == successor.description.split()
     pattern, energy = successor.correction_pattern_id, successor.discovery_energy
     return TemporalDissonance(
@@ -134,14 +151,16 @@ def _dissonance(
         correction_pattern_id=pattern,
         discovery_energy=DISCOVERY_ENERGY if energy is None else energy,
         discovery_emotions=successor.emotion_vector,
-        belief_held_from=begun,
-        belief_held_until=end,
+        belief_held_from=held.start,
+        belief_held_until=held.end,
         corrected_at=successor.created_at,
-        held_seconds=(end - begun).total_seconds(),
+        held_seconds=(held.end - held.start).total_seconds(),
     )
 
 
 def _reason_by_time(closed: ConsciousnessNode, successor: ConsciousnessNode) -> InvalidationReason:
-    """The reason of a record that carries none, as an import may: new content over the same valid time means
-    that the old was false, from a later time on that the world changed (DESIGN §4)."""
+    """The reason where a record has none, as an imported one may (DESIGN §4).
+
+    New content over the same valid time means that the old was false, from a later time on that the world changed.
+    """
     return "reality_changed" if successor.valid_at > closed.valid_at else "discovered_false"

@@ -1,163 +1,166 @@
-"""A citizen's learning moments: every belief that changed, a page at a time (003, component 2)."""
+"""The learning moments of a citizen: every belief that changed, page by page (003, component 2)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
-from orchestration.mind.dissonance import closed_beliefs, recurring
+from orchestration.mind.dissonance import BeliefChange, count_recurring, find_belief_changes
 from schemas.citizen import LearningMoments, OfLearning
-from schemas.memory import ConsciousnessNode, Level
+from schemas.memory import Level
 from schemas.paging import MOST, cursor_of, parts_of
 from schemas.stream_parts import TemporalDissonance
-from schemas.temporal import Instant, to_datetime, to_instant
+from schemas.temporal import Instant, Period, to_datetime, to_instant
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import learning, records
-from substrate.store.learning import Closing, Place
-from substrate.store.rows import node
+from substrate.store.learning import Belief, Closing, ClosingPosition
 
-LOOKED_AT: Final = 500
-"""Closed records that are looked at in one read at most: many were closed for a change of something else."""
+MAX_CLOSINGS: Final = 500
+"""Closed records of one read at most: many were closed for a change of something else than the belief."""
 
 
-class _View(NamedTuple):
-    """A graph, and where its known side ends."""
+class _PageStart(NamedTuple):
+    """The position after which a page begins, and the end of the transaction time that it shows."""
 
-    graph: str
+    after: ClosingPosition
     known_to: Instant
 
 
-async def learning_page(citizen_id: str, asked: OfLearning, deps: Deps, now: Instant) -> LearningMoments:
-    """Beliefs of the citizen that changed, in the order of their end. Raises InvalidRequest for a strange cursor.
+async def learning_page(citizen_id: str, page: OfLearning, deps: Deps, now: Instant) -> LearningMoments:
+    """Beliefs of the citizen that changed, in the order of their end. Raises InvalidRequest for an invalid cursor.
 
     A page is longer than its limit only where one command changed more beliefs of one memory.
     """
-    graph = graph_name(Level.N1, citizen_id)
-    if not await deps.graphs.for_reading(graph):
+    name = graph_name(Level.N1, citizen_id)
+    if not await deps.graphs.for_reading(name):
         return LearningMoments(citizen_id=citizen_id)
-    start, view = await _begun(asked, graph, deps, now)
-    found: list[TemporalDissonance] = []
-    connection, looked_at = deps.connection, min(LOOKED_AT, asked.limit + 1)
-    while closings := await learning.closings(Graph(connection, graph), start, (view.known_to, looked_at)):
-        looked_at = min(LOOKED_AT, 2 * looked_at)
-        for place, changes in (await _changes(closings, view, deps)).items():
-            if found and len(found) + len(changes) > asked.limit:
-                return _page(citizen_id, found, cursor_of(*start, view.known_to))
-            found += changes
-            start = place
-        start = closings[-1].place
-    return _page(citizen_id, found, None)
+    graph = deps.graph(name)
+    after, known_to = await _page_start(page, graph, now)
+    dissonances: list[TemporalDissonance] = []
+    limit = min(MAX_CLOSINGS, page.limit + 1)
+    while closings := await learning.read_closings(graph, after, known_to=known_to, limit=limit):
+        limit = min(MAX_CLOSINGS, 2 * limit)
+        for position, changes in (await _dissonances_at(closings, graph, known_to)).items():
+            if dissonances and len(dissonances) + len(changes) > page.limit:
+                return _moments(citizen_id, dissonances, cursor_of(*after, known_to))
+            dissonances += changes
+            after = position
+        after = closings[-1].position
+    return _moments(citizen_id, dissonances, None)
 
 
 async def learning_moments(citizen_id: str, deps: Deps, now: Instant) -> LearningMoments:
     """Every belief of the citizen that changed."""
     page = await learning_page(citizen_id, OfLearning(limit=MOST), deps, now)
-    found = list(page.dissonances)
+    dissonances = list(page.dissonances)
     while page.next is not None:
         page = await learning_page(citizen_id, OfLearning(limit=MOST, cursor=page.next), deps, now)
-        found += page.dissonances
-    return _page(citizen_id, found, None)
+        dissonances += page.dissonances
+    return _moments(citizen_id, dissonances, None)
 
 
-def _page(citizen_id: str, found: Sequence[TemporalDissonance], after: str | None) -> LearningMoments:
+def _moments(
+    citizen_id: str, dissonances: Sequence[TemporalDissonance], next_cursor: str | None
+) -> LearningMoments:
     return LearningMoments(
-        citizen_id=citizen_id, dissonances=tuple(found), recurring=tuple(recurring(found)), next=after
+        citizen_id=citizen_id,
+        dissonances=tuple(dissonances),
+        recurring=tuple(count_recurring(dissonances)),
+        next=next_cursor,
     )
 
 
-async def _begun(asked: OfLearning, graph: str, deps: Deps, now: Instant) -> tuple[Place, _View]:
-    if asked.cursor is not None:
-        ended_at, memory_id, known_to = parts_of(asked.cursor, int, str, int)
-        return Place(ended_at, memory_id), _View(graph, known_to)
-    if asked.known_at is not None:
-        return Place(), _View(graph, to_instant(asked.known_at) + 1)
-    return Place(), _View(graph, await records.clock(deps.graph(graph), now) + 1)
+async def _page_start(page: OfLearning, graph: Graph, now: Instant) -> _PageStart:
+    if page.cursor is not None:
+        ended_at, memory_id, known_to = parts_of(page.cursor, int, str, int)
+        return _PageStart(ClosingPosition(ended_at, memory_id), known_to)
+    known_at = await records.clock(graph, now) if page.known_at is None else to_instant(page.known_at)
+    return _PageStart(ClosingPosition(), known_at + 1)
 
 
-type _Change = tuple[ConsciousnessNode, TemporalDissonance]
-type _Spans = dict[str, dict[str, int | str]]
-
-
-async def _changes(closings: Sequence[Closing], view: _View, deps: Deps) -> dict[Place, list[TemporalDissonance]]:
-    """What was believed otherwise after each closing, by its place, in their order."""
+async def _dissonances_at(
+    closings: Sequence[Closing], graph: Graph, known_to: Instant
+) -> dict[ClosingPosition, list[TemporalDissonance]]:
+    """The dissonances at the position of each closing, in the order of the closings."""
     spans = _spans(closings)
-    rows = await learning.around(deps.graph(view.graph), list(spans.values()), view.known_to)
-    found: dict[Place, list[_Change]] = {closing.place: [] for closing in closings}
-    for closed, change in closed_beliefs(node(row, Level.N1, view.known_to) for row in rows):
-        place = Place(to_instant(change.belief_held_until), change.node_id)
-        if place in found:
-            found[place].append((closed, change))
-    edges = [one for some in found.values() for one in some if _at_edge(one[1], spans)]
-    begun = await _begun_earlier(edges, view, deps)
-    return {place: sorted((_held_from(one, begun) for one in some), key=_order) for place, some in found.items()}
+    nodes = await learning.read_around(graph, spans, known_to)
+    changes: dict[ClosingPosition, list[BeliefChange]] = {closing.position: [] for closing in closings}
+    for change in find_belief_changes(nodes):
+        position = ClosingPosition(to_instant(change.dissonance.belief_held_until), change.closed.node_id)
+        if position in changes:
+            changes[position].append(change)
+    older = [change for change in chain.from_iterable(changes.values()) if _may_be_older(change, spans)]
+    starts = await _read_starts(older, graph)
+    return {position: _with_starts(group, starts) for position, group in changes.items()}
 
 
-def _order(change: TemporalDissonance) -> tuple[datetime, str, str]:
-    """The order of what one command changed of one memory, whatever of it was read."""
-    return change.belief_held_from, change.original_belief, change.corrected_belief
+def _with_starts(changes: Sequence[BeliefChange], starts: _Starts) -> list[TemporalDissonance]:
+    return sorted((_held_since(change, starts.get(_key(change))) for change in changes), key=_order)
 
 
-def _spans(closings: Sequence[Closing]) -> _Spans:
-    """From when to when the records of each memory are needed."""
-    spans: _Spans = {}
+def _order(dissonance: TemporalDissonance) -> tuple[datetime, str, str]:
+    """An order of what one command changed of one memory that depends on nothing else that was read."""
+    return dissonance.belief_held_from, dissonance.original_belief, dissonance.corrected_belief
+
+
+def _spans(closings: Sequence[Closing]) -> dict[str, Period]:
+    """For each memory from when to when its records are needed, both ends included."""
+    spans: dict[str, Period] = {}
     for closing in closings:
-        since, until = closing.known_at, closing.ended_at
-        span = spans.setdefault(closing.memory_id, {"id": closing.memory_id, "since": since, "until": until})
-        span["since"], span["until"] = min(int(span["since"]), since), max(int(span["until"]), until)
+        span = spans.get(closing.memory_id, Period(closing.known_at, closing.ended_at))
+        start, end = min(span.start, closing.known_at), max(span.end, closing.ended_at)
+        spans[closing.memory_id] = Period(start, end)
     return spans
 
 
-def _at_edge(change: TemporalDissonance, spans: _Spans) -> bool:
-    """Whether the belief was held since the first of the records that were read, and may be older."""
-    return to_instant(change.belief_held_from) <= int(spans[change.node_id]["since"])
+def _may_be_older(change: BeliefChange, spans: Mapping[str, Period]) -> bool:
+    """Whether the belief was held since the first of the records that were read."""
+    return to_instant(change.dissonance.belief_held_from) <= spans[change.closed.node_id].start
 
 
-type _Begun = dict[tuple[str, int, Instant], Instant]
-"""Since when a belief was held: by memory, version that was closed, and since when as far as was read."""
+type _Key = tuple[str, int, Instant]
+"""A belief that was closed: its memory and version, and since when it was held as far as was read."""
+type _Starts = Mapping[_Key, Instant]
 
 
-async def _begun_earlier(changes: Sequence[_Change], view: _View, deps: Deps) -> _Begun:
-    """The true beginning of beliefs that may be older than what was read of them."""
+def _key(change: BeliefChange) -> _Key:
+    return change.closed.node_id, change.closed.version, to_instant(change.dissonance.belief_held_from)
+
+
+async def _read_starts(changes: Sequence[BeliefChange], graph: Graph) -> _Starts:
+    """Since when beliefs that may be older than the records that were read have really been held."""
     if not changes:
         return {}
-    beliefs = [
-        {
-            "place": place,
-            "id": closed.node_id,
-            "name": closed.name,
-            "description": closed.description,
-            "begun": to_instant(change.belief_held_from),
-        }
-        for place, (closed, change) in enumerate(changes)
-    ]
-    ends: dict[int, dict[Instant, Instant]] = {}
-    for place, created_at, ended_at in await learning.held_before(deps.graph(view.graph), beliefs):
-        before = ends.setdefault(place, {})
-        before[ended_at] = min(created_at, before.get(ended_at, created_at))
+    beliefs = [_belief(change) for change in changes]
+    earlier = await learning.read_earlier(graph, beliefs)
     return {
-        _key(one): _first(to_instant(one[1].belief_held_from), ends.get(place, {}))
-        for place, one in enumerate(changes)
+        _key(change): _first_start(belief.known_at, periods)
+        for change, belief, periods in zip(changes, beliefs, earlier, strict=True)
     }
 
 
-def _key(change: _Change) -> tuple[str, int, Instant]:
-    closed, told = change
-    return closed.node_id, closed.version, to_instant(told.belief_held_from)
+def _belief(change: BeliefChange) -> Belief:
+    closed = change.closed
+    return Belief(closed.node_id, closed.name, closed.description, to_instant(change.dissonance.belief_held_from))
 
 
-def _first(begun: Instant, ends: dict[Instant, Instant]) -> Instant:
-    while begun in ends:
-        begun = ends[begun]
-    return begun
+def _first_start(start: Instant, earlier: Sequence[Period]) -> Instant:
+    """The start of the unbroken chain of periods that ends at `start`."""
+    starts: dict[Instant, Instant] = {}
+    for period in earlier:
+        starts[period.end] = min(period.start, starts.get(period.end, period.start))
+    while start in starts:
+        start = starts[start]
+    return start
 
 
-def _held_from(change: _Change, begun: _Begun) -> TemporalDissonance:
-    told, first = change[1], begun.get(_key(change))
-    if first is None:
-        return told
-    start = to_datetime(first)
-    held = (told.belief_held_until - start).total_seconds()
-    return told.model_copy(update={"belief_held_from": start, "held_seconds": held})
+def _held_since(change: BeliefChange, start: Instant | None) -> TemporalDissonance:
+    if start is None:
+        return change.dissonance
+    held_from = to_datetime(start)
+    seconds = (change.dissonance.belief_held_until - held_from).total_seconds()
+    return change.dissonance.model_copy(update={"belief_held_from": held_from, "held_seconds": seconds})

@@ -2,17 +2,48 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Final, NamedTuple
 
-from schemas.temporal import BEGINNING_OF_TIME, Instant
-from substrate.connection.pool import Row
-from substrate.cypher import learning as cypher
+from schemas.memory import ConsciousnessNode, Level
+from schemas.temporal import BEGINNING_OF_TIME, Instant, Period
+from substrate.cypher.fragments import node_columns
+from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
+from substrate.store import rows
+
+CLOSINGS: Final = Query(
+    "closings",
+    "MATCH (p:PastVersion) WHERE p.expired_at < $known_to "
+    "AND (p.expired_at > $ended_at OR (p.expired_at = $ended_at AND p.id > $memory_id)) "
+    "WITH p ORDER BY p.expired_at, p.id LIMIT $limit RETURN p.expired_at, p.id, p.created_at",
+)
+
+_WITHIN: Final = "{0}.created_at <= until AND {0}.expired_at >= s.since AND {0}.created_at < $known_to"
+
+AROUND: Final = Query(
+    "around",
+    "UNWIND $spans AS s MATCH (i:ConsciousnessNode {id: s.id}) WITH s, i "
+    "OPTIONAL MATCH (i)-[:HAD]->(q:PastVersion) WHERE q.created_at >= s.until "
+    "WITH s, i, min(q.created_at) AS next "
+    "WITH s, i, CASE WHEN i.created_at >= s.until AND (next IS NULL OR i.created_at < next) "
+    "THEN i.created_at ELSE coalesce(next, s.until) END AS until "
+    f"OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion) WHERE {_WITHIN.format('p')} "
+    "WITH s, i, until, collect(p) AS past "
+    f"UNWIND (past + CASE WHEN {_WITHIN.format('i')} THEN [i] ELSE [] END) AS n RETURN {node_columns('n')}",
+)
+
+HELD_BEFORE: Final = Query(
+    "held_before",
+    "UNWIND $beliefs AS b MATCH (i:ConsciousnessNode {id: b.id}) WITH b, i MATCH (i)-[:HAD]->(p:PastVersion) "
+    "WHERE p.created_at < b.begun AND p.name = b.name AND p.description = b.description "
+    "RETURN b.place, p.created_at, p.expired_at",
+)
 
 
-class Place(NamedTuple):
-    """Behind which closing to go on: when it was, and of which memory."""
+class ClosingPosition(NamedTuple):
+    """Where a closing stands among all. Those of one command on one memory share a position."""
 
     ended_at: Instant = BEGINNING_OF_TIME
     memory_id: str = ""
@@ -26,28 +57,51 @@ class Closing(NamedTuple):
     known_at: Instant
 
     @property
-    def place(self) -> Place:
-        """Where it stands among all closings; those of one command on one memory stand together."""
-        return Place(self.ended_at, self.memory_id)
+    def position(self) -> ClosingPosition:
+        return ClosingPosition(self.ended_at, self.memory_id)
 
 
-async def closings(graph: Graph, start: Place, bounds: tuple[Instant, int]) -> list[Closing]:
-    """The next closings before an instant, at most so many (`bounds`); those at one place are not parted."""
-    known_to, limit = bounds
-    values = {**start._asdict(), "known_to": known_to, "limit": limit}
-    found = [Closing(*row) for row in await graph.read(cypher.CLOSINGS, **values)]
-    if len(found) < limit or found[0].place == found[-1].place:
-        return found
-    return [one for one in found if one.place != found[-1].place]
+class Belief(NamedTuple):
+    """What a record of a memory says, and since when it was known."""
+
+    memory_id: str
+    name: str
+    description: str
+    known_at: Instant
 
 
-async def around(graph: Graph, spans: Sequence[Mapping[str, Any]], known_to: Instant) -> list[Row]:
-    """The records of memories by spans of `id`, `since`, `until`, and what came next: `NODE_COLUMNS`."""
-    return await graph.read(cypher.AROUND, spans=list(spans), known_to=known_to)
+async def read_closings(graph: Graph, after: ClosingPosition, *, known_to: Instant, limit: int) -> list[Closing]:
+    """The next closings after a position and before `known_to`, about `limit`: a position is read whole."""
+    found = await graph.read(CLOSINGS, **after._asdict(), known_to=known_to, limit=limit)
+    closings = [Closing(*row) for row in found]
+    if len(closings) < limit or closings[0].position == closings[-1].position:
+        return closings
+    return [closing for closing in closings if closing.position != closings[-1].position]
 
 
-async def held_before(graph: Graph, beliefs: Sequence[Mapping[str, Any]]) -> list[Row]:
-    """Earlier records with the same belief, of beliefs by `place`, `id`, `name`, `description`, `begun`: rows of
-    the place, since when and until when the record was known.
+async def read_around(graph: Graph, spans: Mapping[str, Period], known_to: Instant) -> list[ConsciousnessNode]:
+    """By memory id and span: the records known within the span, both ends included, and the first opened after it.
+
+    Only records opened before `known_to` are read.
     """
-    return await graph.read(cypher.HELD_BEFORE, beliefs=list(beliefs))
+    values = [{"id": memory_id, "since": span.start, "until": span.end} for memory_id, span in spans.items()]
+    found = await graph.read(AROUND, spans=values, known_to=known_to)
+    return [rows.node(row, Level.N1, known_to) for row in found]
+
+
+async def read_earlier(graph: Graph, beliefs: Sequence[Belief]) -> list[list[Period]]:
+    """For each belief, when earlier records of its memory that say the same were known."""
+    values = [
+        {
+            "place": place,
+            "id": belief.memory_id,
+            "name": belief.name,
+            "description": belief.description,
+            "begun": belief.known_at,
+        }
+        for place, belief in enumerate(beliefs)
+    ]
+    periods: defaultdict[int, list[Period]] = defaultdict(list)
+    for place, known_at, ended_at in await graph.read(HELD_BEFORE, beliefs=values):
+        periods[place].append(Period(known_at, ended_at))
+    return [periods[place] for place in range(len(beliefs))]

@@ -15,7 +15,7 @@ from schemas.citizen import OfLearning
 from schemas.commands import Command, Correct, Supersede
 from schemas.memory import ConsciousnessNode, Level
 from schemas.stream_parts import TemporalDissonance
-from schemas.temporal import Instant, TemporalMode, to_datetime
+from schemas.temporal import Instant, Period, TemporalMode, to_datetime
 from substrate.graphs.names import graph_name
 from substrate.store import learning, reader
 from substrate.store.rows import node
@@ -80,7 +80,7 @@ async def test_pages_joined_are_what_all_records_say(
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """So few closings in one read that a life takes several."""
-    monkeypatch.setattr("orchestration.mind.learning.LOOKED_AT", 3)
+    monkeypatch.setattr("orchestration.mind.learning.MAX_CLOSINGS", 3)
 
 
 async def test_a_page_reads_what_lies_around_it(deps: Deps, fresh_citizen: str) -> None:
@@ -89,9 +89,8 @@ async def test_a_page_reads_what_lies_around_it(deps: Deps, fresh_citizen: str) 
     for number in range(40):
         change = Correct(citizen_id=fresh_citizen, id="a", description=f"take {number}")
         await stored(deps, change, now=day(2 + number))
-    spans = [{"id": "a", "since": day(10), "until": day(12)}]
-    rows = await learning.around(deps.graph(graph), spans, LATER)
-    assert sorted(row[3] for row in rows) == ["take 10", "take 7", "take 8", "take 9"]
+    records = await learning.read_around(deps.graph(graph), {"a": Period(day(10), day(12))}, LATER)
+    assert sorted(record.description for record in records) == ["take 10", "take 7", "take 8", "take 9"]
     first = await learning_page(fresh_citizen, OfLearning(limit=3), deps, LATER)
     assert [one.corrected_belief for one in first.dissonances] == ["take 0", "take 1", "take 2"]
     # What changes meanwhile is not told by the pages that follow.

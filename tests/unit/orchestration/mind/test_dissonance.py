@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.mind.dissonance import detect_temporal_dissonances, recurring
+from orchestration.mind.dissonance import count_recurring, detect_temporal_dissonances
 from schemas.memory import ConsciousnessNode, InvalidationReason
 from schemas.stream_parts import RecurringCorrection, TemporalDissonance
 from schemas.temporal import Instant, Period, TemporalMode, open_end, to_datetime
@@ -303,11 +303,11 @@ def test_errors_that_recur_are_counted_by_pattern() -> None:
         Life("d").correct(description="B"),
     ]
     found = detect_temporal_dissonances([shown(r) for life in lives for r in life.records], HISTORY)
-    assert recurring(found) == [
+    assert count_recurring(found) == [
         RecurringCorrection(correction_pattern_id="haste", count=3, node_ids=("a", "b")),
         RecurringCorrection(correction_pattern_id="borrowed", count=1, node_ids=("c",)),
     ]
-    assert recurring([]) == []
+    assert count_recurring([]) == []
 
 
 # --- precision and recall --------------------------------------------------------------------------------
