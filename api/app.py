@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Final
 
 from fastapi import Depends, FastAPI
@@ -24,7 +23,6 @@ from api.routes import (
     commands,
     episodes,
     health,
-    identity,
     keys,
     links,
     memories,
@@ -45,6 +43,7 @@ from api.security.middleware import Gate
 from api.security.permissions import closed_unless_declared
 from api.security.rate_limits import Rates
 from api.telemetry.metrics import query_in_flight
+from api.version import installed_version
 from schemas.errors import SubstrateError
 from schemas.keys import NewKey
 from schemas.settings import ServerSettings, Settings
@@ -132,7 +131,7 @@ def create_app(
     app.add_middleware(Manners)
     problems.install(app)
     for room in (
-        retrieval, resonance, association, memories, links, commands, receipts, episodes, citizens, identity,
+        retrieval, resonance, association, memories, links, commands, receipts, episodes, citizens,
         upkeep, validation, keys, health, metrics,
     ):  # fmt: skip
         app.include_router(room.router)
@@ -184,11 +183,3 @@ def _cors(origins: Sequence[str]) -> dict[str, Any]:
         "allow_headers": _MAY_SEND,
         "expose_headers": _MAY_READ,
     }
-
-
-def installed_version() -> str:
-    """The version of the distribution; of a source tree that is not installed, 0.0.0."""
-    try:
-        return version("consciousness-substrate")
-    except PackageNotFoundError:
-        return "0.0.0"

@@ -8,12 +8,13 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 from starlette.routing import Route
 
-from api.app import create_app, installed_version
+from api.app import create_app
 from api.mcp.http_endpoint import Door
 from api.pages import EXPLORER
-from api.request_parsing.strict_json import BodyLimit
+from api.request_parsing.body_limit import BodyLimit
 from api.runtime.opening import Failed
 from api.security.authentication import Show
+from api.version import installed_version
 from schemas.settings import Settings
 
 

@@ -26,7 +26,6 @@ from langgraph.store.base import (
     TTLConfig,
 )
 
-from api.adapters import langgraph_filters as filters
 from api.adapters import langgraph_items as items
 from api.adapters.fitting import query_of
 from api.client import Substrate
@@ -155,13 +154,13 @@ class SubstrateStore(BaseStore):
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         wanted = op.filter or {}
-        filters.check(wanted)
+        items.check(wanted)
         page = op.offset + op.limit if not wanted else MOST
         query = query_of(op.query or "").text
         found = (
             self._ranked(op, query) if query else ((one, None) for one in self._listed(op.namespace_prefix, page))
         )
-        fitting = ((one, score) for one, score in found if filters.passes(items.fields_of(one)["value"], wanted))
+        fitting = ((one, score) for one, score in found if items.passes(items.fields_of(one)["value"], wanted))
         shown = list(islice(fitting, op.offset, op.offset + op.limit))
         if op.refresh_ttl:
             self._refresh(one for one, _ in shown)
@@ -187,8 +186,8 @@ class SubstrateStore(BaseStore):
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
         conditions = tuple(op.match_conditions or ())
-        every = {tuple(one.extra["namespace"]) for one in self._listed(filters.beginning(conditions))}
-        cut = sorted({one[: op.max_depth] for one in every if filters.matches(one, conditions)})
+        every = {tuple(one.extra["namespace"]) for one in self._listed(items.beginning(conditions))}
+        cut = sorted({one[: op.max_depth] for one in every if items.matches(one, conditions)})
         return cut[op.offset : op.offset + op.limit]
 
     def _listed(self, prefix: Sequence[str], page: int = MOST) -> Iterator[ConsciousnessNode]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from ipaddress import ip_address
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Final
 
 from starlette.datastructures import MutableHeaders
-from starlette.types import Message, Receive, Send
+from starlette.types import Message, Receive, Scope, Send
+
+from schemas.errors import ForeignOrigin
 
 PUBLIC: Final = frozenset(("/", "/health/live", "/health/ready", "/docs", "/openapi.json"))
 """What everybody may see: nothing of it speaks of what is remembered, or of whom."""
@@ -55,3 +57,53 @@ def is_loopback(host: str) -> bool:
 def is_public(path: str) -> bool:
     """Whether everybody may see it."""
     return path in PUBLIC or path.startswith(PUBLIC_BELOW)
+
+
+ANY: Final = "*"
+_USUAL_PORTS: Final = {"http": ":80", "https": ":443"}
+_HOME_BITS: Final = 64
+"""Of an IPv6 address: what one customer of a provider has at least, all of it theirs to choose from."""
+
+
+def check_origin(headers: Iterable[tuple[bytes, bytes]], allowed: Collection[str]) -> None:
+    """Raises ForeignOrigin for a page of another origin than the one that is called or those allowed.
+
+    Programs send no `Origin` and may call.
+    """
+    said = list(headers)
+    origins = [value.decode("latin-1") for name, value in said if name == b"origin"]
+    if not origins or ANY in allowed:
+        return
+    hosts = [value.decode("latin-1") for name, value in said if name == b"host"]
+    if len(origins) > 1 or not (origins[0] in allowed or _is_ours(origins[0], hosts)):
+        raise ForeignOrigin(
+            "pages of this origin may not call", remedy="Name it in SUBSTRATE_CORS_ORIGINS if its pages may."
+        )
+
+
+def _is_ours(origin: str, hosts: Sequence[str]) -> bool:
+    """Whether the page came from the very address that is called; the scheme is the proxy's to know."""
+    scheme, _, place = origin.lower().partition("://")
+    usual = _USUAL_PORTS.get(scheme)
+    if usual is None or not place or len(hosts) != 1:
+        return False
+    return place.removesuffix(usual) == hosts[0].lower().removesuffix(usual)
+
+
+def address_of(scope: Scope) -> str | None:
+    """The address at the other end, as the server was told; None for a caller inside this process."""
+    client = scope.get("client")
+    return (client[0] or None) if client else None
+
+
+def neighbourhood(address: str | None) -> str:
+    """What is counted as one caller: an IPv4 address, or the network of an IPv6 address."""
+    try:
+        found = ip_address(address or "")
+    except ValueError:
+        return address or ""
+    if not isinstance(found, IPv6Address):
+        return str(found)
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(ip_network((int(found), _HOME_BITS), strict=False))

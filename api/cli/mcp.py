@@ -14,12 +14,13 @@ from typing import Annotated, Any
 import typer
 
 from api.cli import stopping
-from api.cli.program import code_of, installed_version, tell
+from api.cli.program import code_of, tell
 from api.client import AsyncSubstrate
-from api.mcp.citizen_scope import Owner, owner_alone
 from api.mcp.server import Context, make_server
 from api.mcp.stdio import standard_streams
 from api.mcp.store_opening import OpenedBeside, Say
+from api.mcp.tool_schemas import Owner, owner_alone
+from api.version import installed_version
 from schemas.errors import SubstrateError
 
 app = typer.Typer(add_completion=False)

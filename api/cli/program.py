@@ -11,7 +11,6 @@ import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from io import TextIOWrapper
 from keyword import iskeyword
 from pathlib import Path
@@ -23,6 +22,7 @@ from rich.text import Text
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from api.version import installed_version
 from schemas.errors import Conflict, Incorrect, NotFound, SubstrateError, Unavailable
 
 EXIT_FAULT: Final = 1
@@ -125,14 +125,6 @@ def _placeholder() -> None:
 
 for _name, _sentence in COMMANDS.items():
     app.command(_name, help=_sentence)(_placeholder)
-
-
-def installed_version() -> str:
-    """The version of the distribution; of a source tree that is not installed, 0.0.0."""
-    try:
-        return version("consciousness-substrate")
-    except PackageNotFoundError:
-        return "0.0.0"
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

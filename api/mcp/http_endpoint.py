@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.client import AsyncSubstrate
-from api.mcp.citizen_scope import Owner
+from api.mcp.tool_schemas import Owner
 from api.security.permissions import Caller
 
 HANDED_ON: Final = ("authorization", "x-api-key", "x-request-id")

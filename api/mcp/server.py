@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from api.client import AsyncSubstrate
 from api.mcp import tool_schemas
-from api.mcp.citizen_scope import Owner
+from api.mcp.tool_schemas import Owner
 from api.mcp.tools import TOOLS, Said, Tool, Wake, wake
 from api.problems import fault_line, invalid, shortened
 from orchestration.assembly.displayed_text import visible_values

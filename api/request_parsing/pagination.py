@@ -1,130 +1,231 @@
-"""Listing over REST: what a moment sees of a graph, a page at a time."""
+"""Lists and histories over REST, a page at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated, Any, NamedTuple, Protocol
 
 from fastapi import Query
 
 from api.problems import invalid
-from api.request_parsing.addresses import Asked, graph_of
+from api.request_parsing.addresses import (
+    CitizenRequest,
+    LinkAddress,
+    MemoryAddress,
+    MomentRequest,
+    existing_graph,
+    not_found,
+)
 from api.runtime.runtime import Runtime
-from orchestration.writing.records import tag_names
+from orchestration.writing.records import link_name, tag_names
 from schemas.base import Name, ShortText
 from schemas.commands import RelationType
 from schemas.filters import Filters, Label
 from schemas.memory import Level, Source
 from schemas.paging import Paged, cursor_of, parts_of
-from schemas.temporal import Instant, Scope
+from schemas.responses import LinkHistory, MemoryHistory
+from schemas.temporal import Instant, Moment, Scope, to_instant
+from schemas.unreadable import left_out
 from substrate.cypher.filters import filter_values
 from substrate.graphs.graph import Graph
-from substrate.store import reader, records
-from substrate.store.listing import Page, Place, Wanted
+from substrate.store import listing, reader, records
+from substrate.store.rows import link_record, memory_record
+
+type _Rows = Sequence[Sequence[Any]]
 
 
-class Listed(Asked, Paged):
-    """Which graph, as it is or was at a moment, and which page of it; of one source, or written with one key."""
+class ListRequest(MomentRequest, Paged):
+    """A page of a graph, as it is or was at a moment; of one source, or written with one key, if named."""
 
     level: Level = Level.N1
     source: Source | None = None
     key_id: ShortText | None = None
 
+    @property
+    def kind(self) -> str | None:
+        """The node type or relation type that is asked for; None for all."""
+        return None
 
-class ListedMemories(Listed):
-    """Memories, of one type if `node_type` names it, with the `tag` and the `bucket` that are named."""
+    @property
+    def filters(self) -> Filters:
+        """The tag and the bucket that are asked for."""
+        return Filters()
+
+
+class MemoryListRequest(ListRequest):
+    """Memories; of one type, with one tag, in one bucket, if named."""
 
     node_type: Name | None = None
     tag: Label | None = None
     bucket: Label | None = None
 
+    @property
+    def kind(self) -> str | None:
+        return self.node_type
+
+    @property
     def filters(self) -> Filters:
-        """The labels that are asked for."""
-        return Filters(tags=_one(self.tag), buckets=_one(self.bucket))
+        return Filters(tags=_label(self.tag), buckets=_label(self.bucket))
 
 
-def _one(label: str | None) -> tuple[str, ...]:
+def _label(label: str | None) -> tuple[str, ...]:
     return () if label is None else (label,)
 
 
-class ListedLinks(Listed):
-    """Links, of one type if `relation_type` names it."""
+class LinkListRequest(ListRequest):
+    """Links; of one type, if `relation_type` names it."""
 
     relation_type: RelationType | None = None
 
+    @property
+    def kind(self) -> str | None:
+        return self.relation_type
 
-MemoriesAsked = Annotated[ListedMemories, Query()]
-LinksAsked = Annotated[ListedLinks, Query()]
+
+MemoryListInQuery = Annotated[MemoryListRequest, Query()]
+LinkListInQuery = Annotated[LinkListRequest, Query()]
 
 
-class Read(Protocol):
-    """Reads a page of what it is named after, which a cursor keeps."""
+class PageReader(Protocol):
+    """A function of `substrate.store.listing`; cursors carry its name."""
 
     __name__: str
 
-    def __call__(self, graph: Graph, wanted: Wanted, start: Place, /) -> Awaitable[Page]:
+    def __call__(self, graph: Graph, wanted: listing.Wanted, start: listing.Place, /) -> Awaitable[listing.Page]:
         """The rows from a place on, and where the next page begins."""
 
 
-class Listing(NamedTuple):
-    """The rows of a page, where the known side of its moment ends, and the cursor of the page behind."""
+class ListPage(NamedTuple):
+    """The rows of a page, the end of the known period that it shows, and the cursor of the next page."""
 
-    rows: Sequence[Sequence[Any]]
+    rows: _Rows
     known_to: Instant
     next: str | None
 
 
-async def page_of(read: Read, asked: Listed, kind: str | None, given: tuple[Runtime, Instant]) -> Listing:
-    """The page that is asked for. Raises InvalidRequest, NotFound."""
-    runtime, now = given
-    graph = runtime.deps.graph(await graph_of(asked.level, asked, runtime))
-    if asked.cursor is None:
-        start, scope = Place(), await _fixed(asked, graph, now)
+async def read_page(read: PageReader, request: ListRequest, runtime: Runtime, now: Instant) -> ListPage:
+    """Read the page. Raises InvalidRequest for a cursor of another list or moment, NotFound without a graph."""
+    graph = runtime.deps.graph(await existing_graph(request.level, request, runtime))
+    if request.cursor is None:
+        start, scope = listing.Place(), await _scope_of_first_page(request, graph, now)
     else:
-        start, scope = _continued(asked, asked.cursor, read.__name__)
-    wanted = Wanted(scope, kind, asked.limit, source=asked.source and asked.source.value, key_id=asked.key_id)
-    if isinstance(asked, ListedMemories):
-        filters = asked.filters()
-        label = await _label_of(asked, filters, graph, scope)
-        wanted = wanted._replace(filters=filter_values(filters), label=label)
+        start, scope = _resume(request, request.cursor, read.__name__)
+    wanted = listing.Wanted(
+        scope,
+        request.kind,
+        request.limit,
+        filters=filter_values(request.filters),
+        label=await _narrowest_label(request, graph, scope),
+        source=request.source and request.source.value,
+        key_id=request.key_id,
+    )
     page = await read(graph, wanted, start)
-    if page.after is None:
-        return Listing(page.rows, scope.known.end, None)
-    after = cursor_of(read.__name__, *page.after, scope.valid.start, scope.known.start)
-    return Listing(page.rows, scope.known.end, after)
+    after = None
+    if page.after is not None:
+        after = cursor_of(read.__name__, *page.after, scope.valid.start, scope.known.start)
+    return ListPage(page.rows, scope.known.end, after)
 
 
-async def _label_of(asked: Listed, filters: Filters, graph: Graph, scope: Scope) -> str | None:
-    """The label whose members of today are all that the page can be of.
+async def _narrowest_label(request: ListRequest, graph: Graph, scope: Scope) -> str | None:
+    """The rarest label asked for, if reading only its present members finds all that the page can hold.
 
-    None where another moment is asked for, or where something was written since that of the page, or is planned.
+    None for another moment, and where something was written after the page's moment or is planned.
     """
-    names = tag_names(filters.tags, filters.buckets)
-    if not names or asked.as_of_time is not None or asked.known_at is not None:
+    names = tag_names(request.filters.tags, request.filters.buckets)
+    if not names or request.names_moment:
         return None
-    moved = await records.clock(graph, scope.known.start) != scope.known.start
-    if moved or scope.valid.start < await reader.pending_until(graph):
+    changed = await records.clock(graph, scope.known.start) != scope.known.start
+    if changed or scope.valid.start < await reader.pending_until(graph):
         return None
-    narrow = await reader.rarest_label(graph, names)
-    return None if narrow is None else narrow.label
+    rarest = await reader.rarest_label(graph, names)
+    return None if rarest is None else rarest.label
 
 
-async def _fixed(asked: Listed, graph: Graph, now: Instant) -> Scope:
-    """The moment of the first page, which all others keep: of the present, what is known by then."""
-    if asked.as_of_time is None and asked.known_at is None:
-        return Scope.at(now, await records.clock(graph, now))
-    return asked.scope(now)
+async def _scope_of_first_page(request: ListRequest, graph: Graph, now: Instant) -> Scope:
+    """The moment of the first page. All later pages keep it, so that writes in between move nothing."""
+    if request.names_moment:
+        return request.scope(now)
+    return Scope.at(now, await records.clock(graph, now))
 
 
-def _continued(asked: Listed, cursor: str, what: str) -> tuple[Place, Scope]:
-    """The place and the moment of a cursor. Raises InvalidRequest when the request names another moment, or lists
-    something else.
+def _resume(request: ListRequest, cursor: str, name: str) -> tuple[listing.Place, Scope]:
+    """The place and the moment in a cursor.
+
+    Raises InvalidRequest when the cursor is of another list, or the request names another moment.
     """
-    of, first, behind, valid, known = parts_of(cursor, str, int, str, int, int)
-    if of != what:
-        raise invalid([f"cursor: is of a list of {of}, not of {what}; begin again without a cursor"])
-    kept = Scope.at(valid, known)
-    named = asked.as_of_time is not None or asked.known_at is not None
-    if named and asked.scope(valid) != kept:
+    listed, first, behind, valid, known = parts_of(cursor, str, int, str, int, int)
+    if listed != name:
+        raise invalid([f"cursor: is of a list of {listed}, not of {name}; begin again without a cursor"])
+    scope = Scope.at(valid, known)
+    if request.names_moment and request.scope(valid) != scope:
         raise invalid(["cursor: is of another moment; ask for that one, or begin again without a cursor"])
-    return Place(first, behind), kept
+    return listing.Place(first, behind), scope
+
+
+class HistoryRequest(CitizenRequest, Paged):
+    """A page of a history, as it was known at `known_at`; without one, all that is known now."""
+
+    known_at: Moment | None = None
+
+
+HistoryInQuery = Annotated[HistoryRequest, Query()]
+
+
+async def read_memory_history(
+    address: MemoryAddress, request: HistoryRequest, runtime: Runtime, now: Instant
+) -> MemoryHistory:
+    """A page of the records of a memory. Raises InvalidRequest, NotFound."""
+    graph = runtime.deps.graph(await existing_graph(address.level, request, runtime))
+
+    async def read(wanted: records.Wanted) -> _Rows:
+        return await records.history(graph, address.memory_id, wanted)
+
+    wanted = await _wanted(request, graph, now)
+    rows, after = await _history_page(read, wanted, records.memory_place)
+    if not rows and request.cursor is None:
+        exists = await reader.memory(graph, address.memory_id) is not None
+        raise not_found("memory", address, exists=exists)
+    shown = tuple(memory_record(row, address.level, wanted.known_to) for row in rows)
+    return MemoryHistory(id=address.memory_id, records=shown, next=after, degraded=left_out(shown))
+
+
+async def read_link_history(
+    address: LinkAddress, request: HistoryRequest, runtime: Runtime, now: Instant
+) -> LinkHistory:
+    """A page of the records of a link. Raises InvalidRequest, NotFound."""
+    graph = runtime.deps.graph(await existing_graph(address.level, request, runtime))
+    name = link_name(address.link_id)
+
+    async def read(wanted: records.Wanted) -> _Rows:
+        return await records.link_history(graph, name, wanted)
+
+    wanted = await _wanted(request, graph, now)
+    rows, after = await _history_page(read, wanted, records.link_place)
+    if not rows and request.cursor is None:
+        seen = await records.link_seen(graph, name, Scope.current(now))
+        raise not_found("link", address, exists=seen.exists)
+    shown = tuple(link_record(row, address.level, wanted.known_to) for row in rows)
+    return LinkHistory(id=address.link_id, records=shown, next=after, degraded=left_out(shown))
+
+
+async def _wanted(request: HistoryRequest, graph: Graph, now: Instant) -> records.Wanted:
+    """The page that is asked for. A cursor keeps the known moment of the first page."""
+    if request.cursor is not None:
+        *place, known_to = parts_of(request.cursor, int, int, int)
+        return records.Wanted(known_to, request.limit, records.Place(*place))
+    if request.known_at is not None:
+        return records.Wanted(to_instant(request.known_at) + 1, request.limit, records.Place())
+    return records.Wanted(await records.clock(graph, now) + 1, request.limit, records.Place())
+
+
+async def _history_page(
+    read: Callable[[records.Wanted], Awaitable[_Rows]],
+    wanted: records.Wanted,
+    place_of: Callable[[Sequence[Any]], records.Place],
+) -> tuple[_Rows, str | None]:
+    """The rows of a page, and the cursor of the next one."""
+    rows = await read(wanted._replace(limit=wanted.limit + 1))
+    if len(rows) <= wanted.limit:
+        return rows, None
+    shown = rows[: wanted.limit]
+    return shown, cursor_of(*place_of(shown[-1]), wanted.known_to)

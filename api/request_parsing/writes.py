@@ -11,7 +11,7 @@ from pydantic import Field, PlainValidator
 
 from api.dependencies import Now, Opened
 from api.problems import invalid, refused
-from api.request_parsing.aside import aside
+from api.request_parsing.body_limit import aside
 from api.request_parsing.command_parsing import MAX_MANY, kind_of, parse_many, parse_one, refused_receipt, with_key
 from api.request_parsing.etags import IfMatch, expecting, unguarded
 from api.runtime.runtime import Runtime

@@ -16,6 +16,7 @@ from api.request_parsing.writes import Write
 from api.security.exports import OneExport, in_blocks
 from api.security.permissions import ERASURES, citizen_may, needs
 from orchestration.mind import state as citizen
+from orchestration.mind.identity import identity
 from orchestration.mind.learning import learning_page
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
@@ -29,6 +30,7 @@ from schemas.citizen import (
     StateHistory,
 )
 from schemas.commands import EraseCitizen, ErasureReport
+from schemas.identity import AsOf, Identity, WhoIs
 from schemas.memory import Level
 from schemas.paging import Paged
 from schemas.temporal import Moment, Scope, to_instant
@@ -115,3 +117,13 @@ async def export_memory(
 async def erase_citizen(citizen_id: CitizenId, of: Annotated[OfCommand, Query()], writing: Write) -> ErasureReport:
     """Remove the whole personal memory for good. What the citizen gave to N2 and N3 stays there."""
     return await erase_said({**of.model_dump(), "citizen_id": citizen_id}, EraseCitizen, writing)
+
+
+@router.get("/{citizen_id}/identity", operation_id="get_identity")
+@needs(citizen_may("read"))
+async def who(citizen_id: CitizenId, asked: Annotated[AsOf, Query()], runtime: Opened, now: Now) -> Identity:
+    """The most connected entities of what was lived, how it felt, and the rules attached (000)."""
+    whose = WhoIs(citizen_id=citizen_id, **asked.model_dump())
+    for note in asked.notes:  # the dump has zones, and would need none
+        whose = whose.noting(note)
+    return await identity(whose, runtime.deps, now)

@@ -8,8 +8,7 @@ from fastapi import APIRouter, Body, Response
 
 from api.dependencies import Now, Opened
 from api.request_parsing.addresses import AskedOf, AtLink, link_seen, noted
-from api.request_parsing.histories import HistoryAsked, link_history
-from api.request_parsing.pagination import LinksAsked, page_of
+from api.request_parsing.pagination import HistoryAsked, LinksAsked, link_history, page_of
 from api.request_parsing.revisions import RevisionBody, of_place
 from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import LINK_WRITTEN, Write, WriteMany, one_or_many, write, write_one

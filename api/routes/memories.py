@@ -10,8 +10,7 @@ from api.dependencies import Now, Opened
 from api.request_parsing.addresses import AskedOf, At, noted, record_seen
 from api.request_parsing.erasures import erase_said
 from api.request_parsing.etags import NOT_MODIFIED, IfNoneMatch, tagged
-from api.request_parsing.histories import HistoryAsked, memory_history
-from api.request_parsing.pagination import MemoriesAsked, page_of
+from api.request_parsing.pagination import HistoryAsked, MemoriesAsked, memory_history, page_of
 from api.request_parsing.revisions import RevisionBody, of_place
 from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import MEMORY_WRITTEN, Write, WriteMany, one_or_many, write, write_one

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Final
 from uuid import uuid4
 
@@ -16,17 +16,15 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.asgi.disconnects import LEFT
-from api.asgi.messages import Answered, bodiless, is_loopback, is_public
-from api.asgi.origins import address_of, check_origin, neighbourhood
+from api.asgi.messages import Answered, address_of, bodiless, check_origin, is_loopback, is_public, neighbourhood
 from api.problems import http_problem, problem_of
 from api.runtime.opening import Opening
 from api.runtime.runtime import now
 from api.security.authentication import OPEN, Keyring, challenge, tried
 from api.security.permissions import Caller
 from api.security.rate_limits import Rates, cost_of
-from api.security.request_heads import LONGEST_TARGET, check_head, is_long, shows_key
 from api.telemetry import logs, metrics
-from schemas.errors import Forbidden, SubstrateError, Unauthenticated
+from schemas.errors import Forbidden, Incorrect, SubstrateError, Unauthenticated
 from substrate.connection.turns import ASKER, NOBODY, Asker
 
 _POLICY: Final = (
@@ -174,3 +172,28 @@ def _fixed(path: str) -> dict[str, str]:
 
 def _request_id(said: bytes) -> str:
     return said.decode() if _REQUEST_ID.fullmatch(said) else uuid4().hex
+
+
+LONGEST_TARGET: Final = 16_384
+"""Bytes of a path and its query; a cursor has 8,000, an id 200."""
+_KEYS: Final = frozenset((b"authorization", b"x-api-key"))
+_LENGTHS: Final = frozenset((b"content-length", b"transfer-encoding"))
+
+
+def check_head(headers: Iterable[tuple[bytes, bytes]]) -> None:
+    """Raises Incorrect unless there is at most one key and one length of the body."""
+    names = [name for name, _ in headers]
+    if sum(name in _KEYS for name in names) > 1:
+        raise Incorrect("a request has one key", remedy="Send Authorization or X-API-Key, once.")
+    if sum(name in _LENGTHS for name in names) > 1:
+        raise Incorrect("a body has one length", remedy="Send Content-Length or Transfer-Encoding, once.")
+
+
+def is_long(scope: Scope) -> bool:
+    """Whether the address of a request has more than `LONGEST_TARGET` bytes."""
+    return len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"") > LONGEST_TARGET
+
+
+def shows_key(headers: Iterable[bytes]) -> bool:
+    """Whether a key is among these headers, good or not."""
+    return not _KEYS.isdisjoint(headers)

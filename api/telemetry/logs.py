@@ -16,7 +16,7 @@ from typing import Any, Final
 import orjson
 from starlette.types import Scope
 
-from api.asgi.origins import address_of
+from api.asgi.messages import address_of
 
 audit: Final = logging.getLogger("substrate.audit")
 MAX_CITIZENS: Final = 20

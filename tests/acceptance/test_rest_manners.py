@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from api.request_parsing.strict_json import strict_json
-from api.security.request_heads import LONGEST_TARGET
+from api.security.middleware import LONGEST_TARGET
 from tests.acceptance.conftest import Service
 
 TEXT = "the sea was calm " * 200

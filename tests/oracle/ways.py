@@ -10,8 +10,7 @@ from typing import Any
 import orjson
 
 from api.request_parsing.addresses import Asked, LinkPlace, Place, link_seen, record_seen
-from api.request_parsing.histories import OfHistory, link_history, memory_history
-from api.request_parsing.pagination import Listed, Listing, page_of
+from api.request_parsing.pagination import Listed, Listing, OfHistory, link_history, memory_history, page_of
 from orchestration.mind.identity import identity
 from orchestration.mind.learning import learning_page
 from orchestration.transfer.exporter import export
