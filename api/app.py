@@ -13,8 +13,8 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 
 from api import problems
-from api.asgi.disconnects import Leaving
-from api.asgi.http_rules import Manners
+from api.asgi.disconnects import DisconnectMiddleware
+from api.asgi.http_rules import HttpRulesMiddleware
 from api.openapi import CONTACT, LICENSE, SERVERS, TAGS, Application
 from api.pages import REFERENCE
 from api.routes import (
@@ -33,15 +33,15 @@ from api.routes import (
     upkeep,
     validation,
 )
-from api.runtime.ingestions import Ingestions
-from api.runtime.opening import Failed, Opening
-from api.runtime.runtime import Runtime, Waiting, running
-from api.security.authentication import Keyring, Show, create_first, forget_first
+from api.runtime.ingestions import BackgroundIngestions
+from api.runtime.opening import OnFailure, StoreHolder
+from api.runtime.runtime import OnLoading, Runtime, open_runtime
+from api.security.authentication import Keyring, ShowKey, create_first_key, delete_first_key
 from api.security.exports import Exports
-from api.security.json_web_tokens import reader_of
-from api.security.middleware import Gate
-from api.security.permissions import closed_unless_declared
-from api.security.rate_limits import Rates
+from api.security.json_web_tokens import make_token_reader
+from api.security.middleware import SecurityMiddleware
+from api.security.permissions import admin_unless_declared
+from api.security.rate_limits import RateLimits
 from api.telemetry.metrics import query_in_flight
 from api.version import installed_version
 from schemas.errors import SubstrateError
@@ -64,19 +64,22 @@ with a `command_id`, or an `Idempotency-Key` header, is applied once, however of
 """
 
 
-_MAY_SEND: Final = (
+_CORS_REQUEST_HEADERS: Final = (
     "Authorization", "X-API-Key", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match",
 )  # fmt: skip
-_MAY_READ: Final = (
+_CORS_RESPONSE_HEADERS: Final = (
     "ETag", "Retry-After", "RateLimit", "RateLimit-Policy", "Server-Timing", "Substrate-Notes", "X-Request-Id",
 )  # fmt: skip
 """What pages of other origins may send, and read of the answers."""
-SMALLEST_TO_COMPRESS: Final = 1400
+MIN_COMPRESSED_BYTES: Final = 1400
 """Bytes of one packet: what fits is sent as it is."""
 
 
 def create_app(
-    settings: Settings, show: Show | None = None, failed: Failed | None = None, waiting: Waiting | None = None
+    settings: Settings,
+    show: ShowKey | None = None,
+    failed: OnFailure | None = None,
+    waiting: OnLoading | None = None,
 ) -> FastAPI:
     """The application. It opens the store and the embedder at its start and closes them at its end.
 
@@ -86,14 +89,14 @@ def create_app(
     """
 
     @asynccontextmanager
-    async def opened(waits: Waiting) -> AsyncIterator[tuple[Runtime, Keyring]]:
-        async with running(settings, waits) as runtime, _keyring(runtime, show) as keyring:
+    async def opened(waits: OnLoading) -> AsyncIterator[tuple[Runtime, Keyring]]:
+        async with open_runtime(settings, waits) as runtime, _open_keyring(runtime, show) as keyring:
             runtime.deps.connection.around = traces.query if traces else query_in_flight
             yield runtime, keyring
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.opening = Opening[Keyring](failed, waiting)
+        app.state.opening = StoreHolder[Keyring](failed, waiting)
         async with app.state.opening.held(opened):
             yield
             await app.state.ingestions.close()
@@ -106,7 +109,7 @@ def create_app(
         description=DESCRIPTION,
         lifespan=lifespan,
         responses=problems.RESPONSES,
-        dependencies=[Depends(closed_unless_declared)],
+        dependencies=[Depends(admin_unless_declared)],
         docs_url=None,  # `api.pages` serves that page from our own files
         redoc_url=None,
         license_info=LICENSE,
@@ -114,22 +117,25 @@ def create_app(
         servers=SERVERS,
         openapi_tags=TAGS,
     )
-    traces = _traces(settings.server)
+    traces = _make_traces(settings.server)
     app.state.open = settings.auth.open
-    app.state.opening = Opening[Keyring](failed, waiting)
+    app.state.opening = StoreHolder[Keyring](failed, waiting)
     app.state.exports = Exports()
-    app.state.ingestions = Ingestions()
-    app.add_middleware(Leaving)
+    app.state.ingestions = BackgroundIngestions()
+    app.add_middleware(DisconnectMiddleware)
     app.add_middleware(
-        Gate, rates=Rates(settings.auth), origins=settings.auth.cors_origins, opened=settings.auth.open
+        SecurityMiddleware,
+        rates=RateLimits(settings.auth),
+        origins=settings.auth.cors_origins,
+        opened=settings.auth.open,
     )
-    app.add_middleware(GZipMiddleware, minimum_size=SMALLEST_TO_COMPRESS, compresslevel=1)
+    app.add_middleware(GZipMiddleware, minimum_size=MIN_COMPRESSED_BYTES, compresslevel=1)
     if traces:
         app.add_middleware(traces.traced)
     if settings.auth.cors_origins:
-        app.add_middleware(CORSMiddleware, **_cors(settings.auth.cors_origins))
-    app.add_middleware(Manners)
-    problems.install(app)
+        app.add_middleware(CORSMiddleware, **_cors_options(settings.auth.cors_origins))
+    app.add_middleware(HttpRulesMiddleware)
+    problems.install_handlers(app)
     for room in (
         retrieval, resonance, association, memories, links, commands, receipts, episodes, citizens,
         upkeep, validation, keys, health, metrics,
@@ -140,13 +146,13 @@ def create_app(
 
 
 @asynccontextmanager
-async def _keyring(runtime: Runtime, show: Show | None) -> AsyncIterator[Keyring]:
+async def _open_keyring(runtime: Runtime, show: ShowKey | None) -> AsyncIterator[Keyring]:
     auth, connection = runtime.settings.auth, runtime.deps.connection
     if show is not None and auth.admin_key is None and not auth.open:
-        first = await create_first(connection, await connection.now())
+        first = await create_first_key(connection, await connection.now())
         if first is not None:
-            await _shown(first, show, connection)
-    tokens = reader_of(auth)
+            await _show_first_key(first, show, connection)
+    tokens = make_token_reader(auth)
     admin_key = None if auth.admin_key is None else auth.admin_key.get_secret_value()
     keyring = Keyring(connection, admin_key, tokens)
     if tokens is not None:
@@ -159,15 +165,15 @@ async def _keyring(runtime: Runtime, show: Show | None) -> AsyncIterator[Keyring
             await tokens.close()
 
 
-async def _shown(first: NewKey, show: Show, connection: Connection) -> None:
+async def _show_first_key(first: NewKey, show: ShowKey, connection: Connection) -> None:
     try:
         await asyncio.to_thread(show, first)
     except SubstrateError:
-        await forget_first(connection)
+        await delete_first_key(connection)
         raise
 
 
-def _traces(server: ServerSettings) -> Traces | None:
+def _make_traces(server: ServerSettings) -> Traces | None:
     """Where spans go, if anywhere. The SDK takes some 10 MB, which only those pay who use it."""
     if server.otlp_endpoint is None:
         return None
@@ -175,11 +181,11 @@ def _traces(server: ServerSettings) -> Traces | None:
     return traces
 
 
-def _cors(origins: Sequence[str]) -> dict[str, Any]:
+def _cors_options(origins: Sequence[str]) -> dict[str, Any]:
     """Pages of these origins may call with a key that they were given; there are no cookies to lend."""
     return {
         "allow_origins": list(origins),
         "allow_methods": ["GET", "POST", "PUT", "DELETE"],
-        "allow_headers": _MAY_SEND,
-        "expose_headers": _MAY_READ,
+        "allow_headers": _CORS_REQUEST_HEADERS,
+        "expose_headers": _CORS_RESPONSE_HEADERS,
     }

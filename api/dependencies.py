@@ -6,22 +6,22 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from api.runtime.opening import Opening
+from api.runtime.opening import StoreHolder
 from api.runtime.runtime import Runtime
 from api.security.authentication import Keyring
 from schemas.temporal import Instant
 
 
-async def open_runtime(request: Request) -> Runtime:
+async def get_runtime(request: Request) -> Runtime:
     """The store and the embedder that the application holds open. Raises Unavailable until they are."""
-    opening: Opening[Keyring] = request.app.state.opening
+    opening: StoreHolder[Keyring] = request.app.state.opening
     return opening.store()[0]
 
 
-async def read_clock(runtime: Annotated[Runtime, Depends(open_runtime)]) -> Instant:
+async def read_clock(runtime: Annotated[Runtime, Depends(get_runtime)]) -> Instant:
     """The moment of the request, by the clock of the engine's host."""
     return await runtime.moment()
 
 
-Opened = Annotated[Runtime, Depends(open_runtime)]
+OpenRuntime = Annotated[Runtime, Depends(get_runtime)]
 Now = Annotated[int, Depends(read_clock)]

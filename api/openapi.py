@@ -32,7 +32,7 @@ TAGS: Final = [
     {"name": "keys", "description": "Make, list and revoke keys."},
     {"name": "health", "description": "Whether the service lives and is ready, and its figures."},
 ]
-_PAIR: Final = re.compile(r"(\w+)-(?:Input|Output)")
+_INPUT_OR_OUTPUT: Final = re.compile(r"(\w+)-(?:Input|Output)")
 
 
 class Application(FastAPI):
@@ -41,7 +41,7 @@ class Application(FastAPI):
     def openapi(self) -> Document:
         """The document, made once. Callers must not change it."""
         if self.openapi_schema is None:
-            self.openapi_schema = _finished(super().openapi())
+            self.openapi_schema = _finish(super().openapi())
         return self.openapi_schema
 
 
@@ -50,13 +50,13 @@ def operations(document: Document) -> list[Document]:
     return [operation for path in document["paths"].values() for operation in path.values()]
 
 
-def _finished(document: Document) -> Document:
+def _finish(document: Document) -> Document:
     components = document["components"]
     components["schemas"] = {
         name: schema for name, schema in components["schemas"].items() if not name.endswith("-Output")
     }
-    whole: Document = _without_pairs(document)
-    _name_kinds(whole)
+    whole: Document = _merge_input_and_output(document)
+    _require_discriminators(whole)
     whole["components"]["schemas"]["Problem"] = Problem.model_json_schema()
     whole["components"]["responses"] = {name: RESPONSES[status] for status, name in _RESPONSE_NAMES.items()}
     for operation in operations(whole):
@@ -66,25 +66,25 @@ def _finished(document: Document) -> Document:
     return whole
 
 
-def _without_pairs(value: Any) -> Any:
+def _merge_input_and_output(value: Any) -> Any:
     """The part of the document with one name for what is sent and told alike: what is told can be sent again."""
     if isinstance(value, dict):
-        return {_PAIR.sub(r"\1", name): _without_pairs(part) for name, part in value.items()}
+        return {_INPUT_OR_OUTPUT.sub(r"\1", name): _merge_input_and_output(part) for name, part in value.items()}
     if isinstance(value, list):
-        return [_without_pairs(part) for part in value]
-    return _PAIR.sub(r"\1", value) if isinstance(value, str) and value.startswith("#/") else value
+        return [_merge_input_and_output(part) for part in value]
+    return _INPUT_OR_OUTPUT.sub(r"\1", value) if isinstance(value, str) and value.startswith("#/") else value
 
 
-def _name_kinds(document: Document) -> None:
+def _require_discriminators(document: Document) -> None:
     """Require in each choice by a field that the field is given: only then are the kinds apart.
 
     A kind that is also sent alone, where the field may be left out, keeps its name there; in a choice its name
     ends with `Command`.
     """
     schemas = document["components"]["schemas"]
-    choices = [part for part in parts(document) if "discriminator" in part]
+    choices = [part for part in objects_in(document) if "discriminator" in part]
     chosen = {id(part) for choice in choices for part in choice["oneOf"]}
-    alone = {part["$ref"] for part in parts(document) if "$ref" in part and id(part) not in chosen}
+    alone = {part["$ref"] for part in objects_in(document) if "$ref" in part and id(part) not in chosen}
     for choice in choices:
         field, mapping = choice["discriminator"]["propertyName"], choice["discriminator"]["mapping"]
         for value, ref in mapping.items():
@@ -97,9 +97,9 @@ def _name_kinds(document: Document) -> None:
         choice["oneOf"] = [{"$ref": ref} for ref in mapping.values()]
 
 
-def parts(value: Any) -> Iterator[Document]:
+def objects_in(value: Any) -> Iterator[Document]:
     """Every object of the document."""
     if isinstance(value, dict):
         yield value
     for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from parts(part)
+        yield from objects_in(part)

@@ -29,10 +29,10 @@ logger = logging.getLogger(__name__)
 
 MEDIA_TYPE: Final = "application/problem+json"
 MAX_FAULTS: Final = 100
-MAX_WORDS: Final = 300
+MAX_REPEATED: Final = 300
 """Characters of a field's name or of a path that an answer repeats."""
 
-_SAID_BY_STATUS: Final = {
+_HTTP_PROBLEMS: Final = {
     400: ("bad-request", "The request cannot be read"),
     404: ("not-found", "Not found"),
     405: ("method-not-allowed", "The method is not allowed here"),
@@ -43,17 +43,17 @@ _SAID_BY_STATUS: Final = {
 }
 
 
-def slugs() -> dict[str, int]:
+def statuses_by_slug() -> dict[str, int]:
     """Every type of problem that an answer can have, with its status; 400 stands for any of HTTP's own."""
     ours = {slug: kind.status for slug, kind in of_slug().items()}
-    return {"http": 400, **{slug: status for status, (slug, _) in _SAID_BY_STATUS.items()}, **ours}
+    return {"http": 400, **{slug: status for status, (slug, _) in _HTTP_PROBLEMS.items()}, **ours}
 
 
 class Problem(Frozen):
     """What went wrong (RFC 9457), what to do, and every fault as `field: message`."""
 
     type: str = Field(
-        json_schema_extra={"enum": [f"/problems/{slug}" for slug in slugs()]},
+        json_schema_extra={"enum": [f"/problems/{slug}" for slug in statuses_by_slug()]},
         examples=["/problems/invalid-request"],
     )
     title: str
@@ -81,7 +81,7 @@ RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
 """The problems of every route, for the OpenAPI document."""
 
 
-def answer(problem: Problem, headers: Mapping[str, str] | None = None) -> JSONResponse:
+def problem_response(problem: Problem, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """The problem as a response."""
     return JSONResponse(
         problem.model_dump(mode="json", exclude_none=True),
@@ -91,7 +91,7 @@ def answer(problem: Problem, headers: Mapping[str, str] | None = None) -> JSONRe
     )
 
 
-def problem_of(error: SubstrateError, path: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+def error_response(error: SubstrateError, path: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """The response for one of our errors."""
     after = error.retry_after if isinstance(error, Unavailable | RateLimited) else None
     problem = Problem(
@@ -99,46 +99,50 @@ def problem_of(error: SubstrateError, path: str, headers: Mapping[str, str] | No
         title=error.title,
         status=error.status,
         detail=error.detail,
-        instance=quote(path)[:MAX_WORDS],
+        instance=quote(path)[:MAX_REPEATED],
         remedy=error.remedy,
-        faults=shortened(error.faults),
+        faults=shorten_faults(error.faults),
         retry_after_s=after,
         current_version=error.current_version if isinstance(error, Conflict) else None,
     )
     retry = {} if after is None else {"Retry-After": str(after)}
-    return answer(problem, {**retry, **(headers or {})})
+    return problem_response(problem, {**retry, **(headers or {})})
 
 
-def http_problem(status: int, path: str, detail: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
+def http_error_response(
+    status: int, path: str, detail: str, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
     """The response for an error of HTTP itself: no such route, a wrong method, a body too large."""
-    slug, title = _SAID_BY_STATUS.get(status, ("http", "The request cannot be carried out"))
+    slug, title = _HTTP_PROBLEMS.get(status, ("http", "The request cannot be carried out"))
     problem = Problem(
-        type=f"/problems/{slug}", title=title, status=status, detail=detail, instance=quote(path)[:MAX_WORDS]
+        type=f"/problems/{slug}", title=title, status=status, detail=detail, instance=quote(path)[:MAX_REPEATED]
     )
-    return answer(problem, headers)
+    return problem_response(problem, headers)
 
 
 def fault_line(location: Iterable[str | int], message: str) -> str:
     """One fault as `field: message`; a long name of a field is cut."""
     field = ".".join(str(part) for part in location)
     said = message.removeprefix("Value error, ")
-    return f"{_cut(field)}: {said}" if field else said
+    return f"{_shorten(field)}: {said}" if field else said
 
 
-def shortened(faults: Sequence[str], most: int = MAX_FAULTS) -> tuple[str, ...]:
+def shorten_faults(faults: Sequence[str], most: int = MAX_FAULTS) -> tuple[str, ...]:
     """The faults in at most `most` lines, of which the last counts those left out."""
     if len(faults) <= most:
         return tuple(faults)
     return (*faults[: most - 1], f"and {len(faults) - most + 1} more")
 
 
-def invalid(faults: Sequence[str]) -> InvalidRequest:
+def invalid_request(faults: Sequence[str]) -> InvalidRequest:
     """The error for a request with these faults."""
     said = faults[0] if len(faults) == 1 else f"{len(faults)} faults in the request"
     return InvalidRequest(said, faults=faults)
 
 
-def refused(problem: str | None, faults: Sequence[str], current_version: int | None = None) -> SubstrateError:
+def refusal_error(
+    problem: str | None, faults: Sequence[str], current_version: int | None = None
+) -> SubstrateError:
     """The error for what was refused with this problem, be it a command or a repair."""
     kind = of_slug()[str(problem)]
     error = kind("; ".join(faults), faults=faults)
@@ -147,7 +151,7 @@ def refused(problem: str | None, faults: Sequence[str], current_version: int | N
     return error
 
 
-def install(app: FastAPI) -> None:
+def install_handlers(app: FastAPI) -> None:
     """Answer every error of the application with a problem."""
     app.add_exception_handler(SubstrateError, _on_ours)
     app.add_exception_handler(RequestValidationError, _on_validation)
@@ -160,8 +164,10 @@ async def _on_ours(request: Request, error: Exception) -> JSONResponse:
         raise error
     if error.status >= 500:
         traced = None if isinstance(error, Unavailable) else error
-        logger.error("%s %s: %s", _cut(request.method), _cut(request.url.path), error.detail, exc_info=traced)
-    return problem_of(error, request.url.path)
+        logger.error(
+            "%s %s: %s", _shorten(request.method), _shorten(request.url.path), error.detail, exc_info=traced
+        )
+    return error_response(error, request.url.path)
 
 
 async def _on_validation(request: Request, error: Exception) -> JSONResponse:
@@ -170,8 +176,8 @@ async def _on_validation(request: Request, error: Exception) -> JSONResponse:
     faults = [_request_fault(fault) for fault in error.errors()]
     if all(fault["loc"][0] == "path" for fault in error.errors()):
         nothing = NotFound("nothing can have this address", faults=faults)
-        return problem_of(nothing, request.url.path)
-    return problem_of(invalid(faults), request.url.path)
+        return error_response(nothing, request.url.path)
+    return error_response(invalid_request(faults), request.url.path)
 
 
 def _request_fault(fault: Mapping[str, Any]) -> str:
@@ -189,8 +195,11 @@ async def _on_http(request: Request, error: Exception) -> JSONResponse:
     headers = dict(error.headers or {})
     if error.status_code == 405:
         headers["Allow"] = allowed_methods(request) or headers.get("Allow", "")
-    words = {404: f"there is no {_cut(path)} here; see /docs", 405: f"{_cut(request.method)} is not offered here"}
-    return http_problem(error.status_code, path, words.get(error.status_code, error.detail), headers)
+    words = {
+        404: f"there is no {_shorten(path)} here; see /docs",
+        405: f"{_shorten(request.method)} is not offered here",
+    }
+    return http_error_response(error.status_code, path, words.get(error.status_code, error.detail), headers)
 
 
 async def _on_unexpected(request: Request, error: Exception) -> JSONResponse:
@@ -199,7 +208,7 @@ async def _on_unexpected(request: Request, error: Exception) -> JSONResponse:
         f"an unexpected {type(error).__name__}; the log of the service has the whole of it",
         remedy="Report it with that part of the log.",
     )
-    return problem_of(hidden, request.url.path)
+    return error_response(hidden, request.url.path)
 
 
 def allowed_methods(request: Request) -> str:
@@ -210,5 +219,5 @@ def allowed_methods(request: Request) -> str:
     return ", ".join(sorted(method.upper() for path in sorted(fitting, key=len)[-1:] for method in paths[path]))
 
 
-def _cut(words: str) -> str:
-    return words if len(words) <= MAX_WORDS else f"{words[:MAX_WORDS]}…"
+def _shorten(words: str) -> str:
+    return words if len(words) <= MAX_REPEATED else f"{words[:MAX_REPEATED]}…"

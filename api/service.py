@@ -9,20 +9,20 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 from api.app import create_app
-from api.mcp.http_endpoint import Door
+from api.mcp.http_endpoint import McpEndpoint
 from api.pages import EXPLORER
 from api.request_parsing.body_limit import BodyLimit
-from api.runtime.opening import Failed
-from api.security.authentication import Show
+from api.runtime.opening import OnFailure
+from api.security.authentication import ShowKey
 from api.version import installed_version
 from schemas.settings import Settings
 
 
-def create_service(settings: Settings, show: Show | None = None, failed: Failed | None = None) -> FastAPI:
+def create_service(settings: Settings, show: ShowKey | None = None, failed: OnFailure | None = None) -> FastAPI:
     """The application of `create_app` with everything else that is served beside it."""
     service = create_app(settings, show, failed)
     EXPLORER.install(service)
-    door = Door(service, installed_version())
+    door = McpEndpoint(service, installed_version())
     service.router.routes.append(Route(door.path, BodyLimit(door), methods=["POST"]))
     rest = service.router.lifespan_context
 

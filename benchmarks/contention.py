@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from api.runtime.runtime import Runtime, now, running
+from api.runtime.runtime import Runtime, now, open_runtime
 from orchestration import insertion
 from schemas.commands import Remember, Supersede, WriteReceipt
 from schemas.memory import ConsciousnessNode, Level
@@ -57,7 +57,7 @@ def contender(data: Path, place: int, pipe: Connection) -> None:
 
 
 async def _contend(data: Path, place: int, pipe: Connection) -> None:
-    async with running(settings(data)) as rt:
+    async with open_runtime(settings(data)) as rt:
         pipe.send("ready")
         while (asked := await asyncio.to_thread(pipe.recv)) is not None:
             command = Supersede(
@@ -72,7 +72,7 @@ async def _contend(data: Path, place: int, pipe: Connection) -> None:
 
 async def contend(data: Path, processes: int, rounds: int) -> Figures:
     """The figures of so many rounds."""
-    async with running(settings(data)) as rt:
+    async with open_runtime(settings(data)) as rt:
         begun = Remember(citizen_id=CITIZEN, id=MEMORY, name="begun", valid_at=BEGUN)
         [first] = await insertion.apply([begun], rt.deps, now())
         pipes, running_now = _started(data, processes)

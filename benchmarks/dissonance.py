@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from api.runtime.runtime import Runtime, now, running
+from api.runtime.runtime import Runtime, now, open_runtime
 from orchestration.insertion import apply
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.commands import Command, Correct, Remember
@@ -165,7 +165,7 @@ async def measure() -> dict[str, Any]:
     """The figures of each mode, on a store of its own."""
     with tempfile.TemporaryDirectory(prefix="substrate-dissonance-") as directory:
         settings = Settings(StoreSettings(data=Path(directory)), EmbeddingSettings(embedding="local"))
-        async with running(settings) as rt:
+        async with open_runtime(settings) as rt:
             beliefs = [
                 Remember(citizen_id=CITIZEN, id=one.id, name=one.id, description=one.was) for one in BELIEFS
             ]

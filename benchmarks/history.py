@@ -28,7 +28,7 @@ from typing import Any, Final
 import numpy as np
 import orjson
 
-from api.runtime.runtime import Runtime, now, running
+from api.runtime.runtime import Runtime, now, open_runtime
 from benchmarks.latency import percentiles
 from benchmarks.synthetic import YEAR, World, build_links, build_memories, links_of
 from orchestration.retrieval import retrieve_consciousness_context
@@ -207,7 +207,7 @@ async def measure(nodes: int, links: int, questions: int) -> Figures:
             store=StoreSettings(data=Path(directory)),
             embedding=EmbeddingSettings(embedding="benchmarks.serving:Hashing"),
         )
-        async with running(settings) as rt:
+        async with open_runtime(settings) as rt:
             moment = now()
             plain, lived = (World(nodes=nodes, links=links, citizen=citizen) for citizen in (WITHOUT, WITH))
             worlds = ((plain, 0), (lived, CHANGES))

@@ -27,7 +27,7 @@ from typing import Any, Final
 
 import orjson
 
-from api.runtime.runtime import Runtime, now, running
+from api.runtime.runtime import Runtime, now, open_runtime
 from benchmarks.serving import Served
 from benchmarks.synthetic import World, build
 from orchestration.retrieval import retrieve_consciousness_context
@@ -174,7 +174,7 @@ async def measure(count: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="substrate-http-") as directory:
         embedding = EmbeddingSettings(embedding="benchmarks.serving:Hashing")
         settings = Settings(store=StoreSettings(data=Path(directory) / "store"), embedding=embedding)
-        async with running(settings) as rt:
+        async with open_runtime(settings) as rt:
             await build(WORLD, rt.deps, now())
             assert rt.engine is not None
             served = Served(Path(directory) / "service", f"unix://{rt.engine.socket}")

@@ -24,7 +24,7 @@ from typing import Any
 
 import orjson
 
-from api.runtime.runtime import Runtime, now, running
+from api.runtime.runtime import Runtime, now, open_runtime
 from benchmarks import stream_parts
 from benchmarks.footprint import bytes_per_turn
 from benchmarks.synthetic import World, build
@@ -197,7 +197,7 @@ async def measure(arguments: argparse.Namespace) -> Figures:
     """All figures asked for, on a store of their own."""
     with tempfile.TemporaryDirectory(prefix="substrate-latency-") as directory:
         settings = Settings(store=StoreSettings(data=Path(directory)))
-        async with running(settings) as rt:
+        async with open_runtime(settings) as rt:
             figures: Figures = {}
             if arguments.locomo:
                 figures["locomo"] = await locomo(arguments.locomo, rt, arguments.questions)

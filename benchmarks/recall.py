@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import orjson
 
-from api.runtime.runtime import Runtime, now, running
+from api.runtime.runtime import Runtime, now, open_runtime
 from benchmarks.baselines import indexed_text, rank_bm25, rank_cosine, rrf
 from benchmarks.datasets import Conversation, load_beam, load_locomo
 from benchmarks.scoring import Report, score, table
@@ -197,7 +197,7 @@ async def compare(conversations: Sequence[Conversation], limit: int, others: Map
     methods = WITHOUT_VECTORS if settings.embedding.choice() == "none" else METHODS
     runs = {name: Run() for name in (*methods, *ways)}
     with tempfile.TemporaryDirectory(prefix="substrate-recall-") as directory:
-        async with running(Settings(StoreSettings(data=Path(directory)), settings.embedding)) as rt:
+        async with open_runtime(Settings(StoreSettings(data=Path(directory)), settings.embedding)) as rt:
             for place, conversation in enumerate(conversations):
                 citizen = f"citizen-{place}"
                 await told(conversation, citizen, rt)

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from api.runtime.runtime import YOUNG_OBJECTS
+from api.runtime.runtime import GC_THRESHOLD
 from benchmarks.synthetic import World
 from orchestration.assembly.compact import compact
 from orchestration.assembly.levels import select
@@ -233,7 +233,7 @@ def measure(streams: int = STREAMS) -> dict[str, Any]:
         whole(case)
         parts(case, Clock())
     gc.freeze()
-    gc.set_threshold(YOUNG_OBJECTS, 20, 20)
+    gc.set_threshold(GC_THRESHOLD, 20, 20)
     for one, other in zip(asked[10::2], asked[11::2], strict=True):
         clock.part("total", lambda: whole(one))  # noqa: B023
         parts(other, clock)

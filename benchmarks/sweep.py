@@ -20,7 +20,7 @@ from typing import Any
 
 import orjson
 
-from api.runtime.runtime import Runtime, now, running
+from api.runtime.runtime import Runtime, now, open_runtime
 from benchmarks.latency import percentiles, process_mb, timed
 from benchmarks.synthetic import World, build_links, build_memories
 from orchestration.retrieval import retrieve_consciousness_context
@@ -127,7 +127,7 @@ async def measure(arguments: argparse.Namespace) -> Figures:
     """All figures, on a store of their own."""
     with tempfile.TemporaryDirectory(prefix="substrate-sweep-") as directory:
         store = StoreSettings(data=Path(directory), url=None, host=None)
-        async with running(Settings(store, EmbeddingSettings(embedding="local"))) as rt:
+        async with open_runtime(Settings(store, EmbeddingSettings(embedding="local"))) as rt:
             world = World(nodes=arguments.nodes, links=arguments.links or 5 * arguments.nodes)
             figures: Figures = {"nodes": world.nodes, "links": world.links, "built_in_s": await built(world, rt)}
             figures["reads"] = await beside(world, rt, arguments.questions)

@@ -27,7 +27,7 @@ from langgraph.store.base import (
 )
 
 from api.adapters import langgraph_items as items
-from api.adapters.fitting import query_of
+from api.adapters.fitting import fit_query
 from api.client import Substrate
 from schemas.commands import WriteReceipt
 from schemas.errors import Conflict, InvalidRequest, NotFound, SubstrateError, of_slug
@@ -36,12 +36,12 @@ from schemas.paging import MOST
 from schemas.stream import LEVEL_NAMES
 from substrate.bitemporal import NOTHING_HOLDS
 
-TOGETHER: Final = 50
+PUTS_PER_LIST: Final = 50
 """Puts that are stored as a whole: each takes up to two commands of an atomic list."""
-TRIES: Final = 20
-RANKED: Final = 100
+MAX_TRIES: Final = 20
+MAX_RANKED: Final = 100
 """Items of each kind of search that a query ranks; those behind follow as they were stored."""
-_MEANWHILE: Final = ("conflict", "not-found")
+_CHANGED_MEANWHILE: Final = ("conflict", "not-found")
 """Problems of a command that came too late: somebody else put or deleted the item since it was looked at."""
 
 
@@ -76,11 +76,11 @@ class SubstrateStore(BaseStore):
         all_ops = list(ops)
         puts = {(tuple(op.namespace), op.key): op for op in all_ops if isinstance(op, PutOp)}
         wanted = {
-            items.memory_id(*place): None if op.value is None else items.kept(op, self._fields)
+            items.memory_id(*place): None if op.value is None else items.item_to_store(op, self._fields)
             for place, op in puts.items()
         }
         results = [self._read(op) for op in all_ops]
-        for part in batched(wanted.items(), TOGETHER):
+        for part in batched(wanted.items(), PUTS_PER_LIST):
             self._put(dict(part))
         return results
 
@@ -105,7 +105,7 @@ class SubstrateStore(BaseStore):
             return None
         if op.refresh_ttl:
             self._refresh([memory])
-        return Item(**items.fields_of(memory))
+        return Item(**items.item_fields(memory))
 
     def _memory(self, memory_id: str) -> ConsciousnessNode | None:
         try:
@@ -113,9 +113,9 @@ class SubstrateStore(BaseStore):
         except NotFound:
             return None
 
-    def _put(self, wanted: Mapping[str, items.Kept | None]) -> None:
+    def _put(self, wanted: Mapping[str, items.StoredItem | None]) -> None:
         """Make the items so, all of them or none; None is to be gone."""
-        for attempt in range(TRIES):
+        for attempt in range(MAX_TRIES):
             now = datetime.now(UTC)
             said = [one for memory_id, kept in wanted.items() for one in self._commands(memory_id, kept, now)]
             if not said or self._stored(said):
@@ -123,10 +123,10 @@ class SubstrateStore(BaseStore):
             time.sleep(random.uniform(0, 0.002 * 2 ** min(attempt, 6)))
         raise Conflict("others keep putting and deleting the same items", remedy="Try again in a moment.")
 
-    def _commands(self, memory_id: str, kept: items.Kept | None, now: datetime) -> list[dict[str, Any]]:
+    def _commands(self, memory_id: str, kept: items.StoredItem | None, now: datetime) -> list[dict[str, Any]]:
         there = self._memory(memory_id)
         if kept is not None:
-            return items.commands(kept, there, now)
+            return items.commands_to_store(kept, there, now)
         return [] if there is None else [{"command": "retract", "id": memory_id}]
 
     def _stored(self, said: Sequence[Mapping[str, Any]]) -> bool:
@@ -134,8 +134,8 @@ class SubstrateStore(BaseStore):
         receipts = self._send(said, atomic=True)
         refused = [one for one in receipts if one.status == "refused" and one.problem != "not-applied"]
         for receipt in refused:
-            if receipt.problem not in _MEANWHILE and not _is_gone(receipt):
-                raise _error_of(receipt)
+            if receipt.problem not in _CHANGED_MEANWHILE and not _is_retracted(receipt):
+                raise _refusal_error(receipt)
         return not refused
 
     def _send(self, said: Sequence[Mapping[str, Any]], *, atomic: bool) -> tuple[WriteReceipt, ...]:
@@ -154,17 +154,19 @@ class SubstrateStore(BaseStore):
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         wanted = op.filter or {}
-        items.check(wanted)
+        items.check_filter(wanted)
         page = op.offset + op.limit if not wanted else MOST
-        query = query_of(op.query or "").text
+        query = fit_query(op.query or "").text
         found = (
             self._ranked(op, query) if query else ((one, None) for one in self._listed(op.namespace_prefix, page))
         )
-        fitting = ((one, score) for one, score in found if items.passes(items.fields_of(one)["value"], wanted))
+        fitting = (
+            (one, score) for one, score in found if items.passes_filter(items.item_fields(one)["value"], wanted)
+        )
         shown = list(islice(fitting, op.offset, op.offset + op.limit))
         if op.refresh_ttl:
             self._refresh(one for one, _ in shown)
-        return [SearchItem(**items.fields_of(one), score=score) for one, score in shown]
+        return [SearchItem(**items.item_fields(one), score=score) for one, score in shown]
 
     def _ranked(self, op: SearchOp, query: str) -> Iterator[tuple[ConsciousnessNode, float | None]]:
         """The items of a namespace, those that matter most for the query first."""
@@ -172,8 +174,8 @@ class SubstrateStore(BaseStore):
             citizen_id=self.citizen_id,
             query_text=query,
             query_levels=["N1"],
-            max_results_per_level=RANKED,
-            filters={"node_types": [items.ITEM], "buckets": [items.bucket(op.namespace_prefix)]},
+            max_results_per_level=MAX_RANKED,
+            filters={"node_types": [items.ITEM_TYPE], "buckets": [items.bucket_name(op.namespace_prefix)]},
         )
         level = stream.levels[LEVEL_NAMES[Level.N1]]
         best = {one.node_id: one for one in (*level.vector_results, *level.graph_results)}
@@ -186,14 +188,14 @@ class SubstrateStore(BaseStore):
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
         conditions = tuple(op.match_conditions or ())
-        every = {tuple(one.extra["namespace"]) for one in self._listed(items.beginning(conditions))}
-        cut = sorted({one[: op.max_depth] for one in every if items.matches(one, conditions)})
+        every = {tuple(one.extra["namespace"]) for one in self._listed(items.common_prefix(conditions))}
+        cut = sorted({one[: op.max_depth] for one in every if items.matches_namespace(one, conditions)})
         return cut[op.offset : op.offset + op.limit]
 
     def _listed(self, prefix: Sequence[str], page: int = MOST) -> Iterator[ConsciousnessNode]:
         """The items of a namespace as they were stored, so many with each request."""
         limit = max(1, min(page, MOST))
-        asked = {"citizen_id": self.citizen_id, "bucket": items.bucket(prefix), "limit": limit}
+        asked = {"citizen_id": self.citizen_id, "bucket": items.bucket_name(prefix), "limit": limit}
         while True:
             try:
                 found = self._client.list_memories(**asked)
@@ -205,12 +207,12 @@ class SubstrateStore(BaseStore):
             asked["cursor"] = found.next
 
 
-def _is_gone(receipt: WriteReceipt) -> bool:
+def _is_retracted(receipt: WriteReceipt) -> bool:
     """Whether somebody else withdrew the item, so that nothing of it holds now."""
     return receipt.problem == "invalid-request" and any(NOTHING_HOLDS in fault for fault in receipt.faults)
 
 
-def _error_of(receipt: WriteReceipt) -> SubstrateError:
+def _refusal_error(receipt: WriteReceipt) -> SubstrateError:
     """The error for a command that was refused for what it says."""
     kind = of_slug().get(receipt.problem or "", InvalidRequest)
     return kind("; ".join(receipt.faults), faults=receipt.faults)

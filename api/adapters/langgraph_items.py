@@ -18,25 +18,25 @@ from typing import Any, Final, NamedTuple
 import orjson
 from langgraph.store.base import MatchCondition, PutOp, get_text_at_path
 
-from api.adapters.fitting import plain
+from api.adapters.fitting import remove_control_characters
 from schemas.base import MAX_TEXT
 from schemas.errors import InvalidRequest
 from schemas.memory import ConsciousnessNode
 
-ITEM: Final = "LangGraphItem"
-KEPT: Final = "LangGraphKept"
-ROOT: Final = "langgraph"
+ITEM_TYPE: Final = "LangGraphItem"
+UNINDEXED_TYPE: Final = "LangGraphKept"
+ROOT_BUCKET: Final = "langgraph"
 """The bucket of all items."""
-DEEPEST: Final = 63
+MAX_LABELS: Final = 63
 """Labels of a namespace at most: with `ROOT` they are the buckets that a memory may have."""
-_LONGEST_BUCKET: Final = 200
-_BRIEF: Final = 200
+_MAX_BUCKET: Final = 200
+_MAX_NAME: Final = 200
 _UNSAFE: Final = re.compile(r"[^\w.@:+-]")
-_REFRESHED: Final = 0.01
+_MIN_REFRESH: Final = 0.01
 """An end is moved when that adds so much of the time to live: not each of many readings makes a record."""
 
 
-class Kept(NamedTuple):
+class StoredItem(NamedTuple):
     """An item as it is to be: the id and the content of its memory, and its time to live in minutes."""
 
     id: str
@@ -49,58 +49,60 @@ def memory_id(namespace: Sequence[str], key: str) -> str:
     return f"langgraph-{blake2b(_json([list(namespace), key]), digest_size=16).hexdigest()}"
 
 
-def bucket(prefix: Sequence[str]) -> str:
+def bucket_name(prefix: Sequence[str]) -> str:
     """The bucket of all items whose namespace begins so."""
-    path = "/".join((ROOT, *(_UNSAFE.sub(_percent, label) for label in prefix)))
-    if len(path) <= _LONGEST_BUCKET:
+    path = "/".join((ROOT_BUCKET, *(_UNSAFE.sub(_percent, label) for label in prefix)))
+    if len(path) <= _MAX_BUCKET:
         return path
-    return f"{ROOT}/~{blake2b(path.encode(), digest_size=16).hexdigest()}"
+    return f"{ROOT_BUCKET}/~{blake2b(path.encode(), digest_size=16).hexdigest()}"
 
 
 def _percent(char: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in char[0].encode("utf-8", "surrogatepass"))
 
 
-def kept(op: PutOp, fields: Sequence[str] | None) -> Kept:
+def item_to_store(op: PutOp, fields: Sequence[str] | None) -> StoredItem:
     """The item that is put; `fields` are indexed unless the operation names others.
 
     Raises InvalidRequest for a value that is no JSON, a namespace too deep, or a time to live that is none.
     """
     namespace = tuple(op.namespace)
-    if len(namespace) > DEEPEST:
-        raise InvalidRequest(f"namespace: has {len(namespace)} labels, at most {DEEPEST} are kept")
+    if len(namespace) > MAX_LABELS:
+        raise InvalidRequest(f"namespace: has {len(namespace)} labels, at most {MAX_LABELS} are kept")
     whole = _json(op.value).decode()
-    text = _indexed(op, fields, whole)
+    text = _indexed_text(op, fields, whole)
     extra: dict[str, Any] = {"namespace": list(namespace), "key": op.key}
     if text != whole:
         extra["value"] = orjson.loads(whole)
     if op.ttl is not None:
-        extra["ttl_minutes"] = _checked(op.ttl)
-    return Kept(
+        extra["ttl_minutes"] = _check_ttl(op.ttl)
+    return StoredItem(
         memory_id(namespace, op.key),
         {
-            "node_type": ITEM if text else KEPT,
-            "name": " ".join(plain(op.key).split())[:_BRIEF] or ITEM,
+            "node_type": ITEM_TYPE if text else UNINDEXED_TYPE,
+            "name": " ".join(remove_control_characters(op.key).split())[:_MAX_NAME] or ITEM_TYPE,
             "description": text,
-            "buckets": [bucket(namespace[:depth]) for depth in range(len(namespace) + 1)],
+            "buckets": [bucket_name(namespace[:depth]) for depth in range(len(namespace) + 1)],
             "extra": extra,
         },
         op.ttl,
     )
 
 
-def _indexed(op: PutOp, fields: Sequence[str] | None, whole: str) -> str:
+def _indexed_text(op: PutOp, fields: Sequence[str] | None, whole: str) -> str:
     """The text by which an item is found; empty when nothing of it is indexed."""
     if op.index is False:
         return ""
     paths = fields if op.index is None else op.index
     if paths is None or list(paths) == ["$"]:
         return whole
-    texts = [plain(text).strip() for path in paths for text in get_text_at_path(op.value, path)]
+    texts = [
+        remove_control_characters(text).strip() for path in paths for text in get_text_at_path(op.value, path)
+    ]
     return "\n".join(text for text in texts if text)[:MAX_TEXT]
 
 
-def _checked(minutes: float) -> float:
+def _check_ttl(minutes: float) -> float:
     if not math.isfinite(minutes) or minutes <= 0:
         raise InvalidRequest(f"ttl: {minutes} is no time to live; give minutes above zero, or None for no end")
     return minutes
@@ -113,7 +115,7 @@ def _json(value: Any) -> bytes:
         raise InvalidRequest(f"value: cannot be kept as JSON: {error}") from error
 
 
-def end_of(minutes: float | None, now: datetime) -> datetime | None:
+def ttl_end(minutes: float | None, now: datetime) -> datetime | None:
     """When what lives so long from now on ends; None for no end. Raises InvalidRequest beyond all times."""
     if minutes is None:
         return None
@@ -128,20 +130,20 @@ def refreshed_end(memory: ConsciousnessNode, now: datetime) -> datetime | None:
     minutes = memory.extra.get("ttl_minutes")
     if minutes is None or memory.invalid_at is None:
         return None
-    end = end_of(minutes, now)
-    moves = end is not None and end - memory.invalid_at > timedelta(minutes=minutes * _REFRESHED)
+    end = ttl_end(minutes, now)
+    moves = end is not None and end - memory.invalid_at > timedelta(minutes=minutes * _MIN_REFRESH)
     return end if moves else None
 
 
-def commands(wanted: Kept, there: ConsciousnessNode | None, now: datetime) -> list[dict[str, Any]]:
+def commands_to_store(wanted: StoredItem, there: ConsciousnessNode | None, now: datetime) -> list[dict[str, Any]]:
     """What makes an item so: nothing when it is so already. What was stays in the citizen's past."""
     of = {"id": wanted.id}
-    end = end_of(wanted.ttl, now)
+    end = ttl_end(wanted.ttl, now)
     if there is None:
         ends = {} if end is None else {"invalid_at": end.isoformat()}
         return [{"command": "remember", **of, **wanted.content, **ends, "restate": True}]
     said: list[dict[str, Any]] = []
-    if not _is_so(wanted, there):
+    if not _is_stored(wanted, there):
         extra = {**wanted.content["extra"], "created_at": _created_at(there).isoformat()}
         said.append({"command": "supersede", **of, **wanted.content, "extra": extra})
     if end is not None or there.invalid_at is not None:
@@ -149,7 +151,7 @@ def commands(wanted: Kept, there: ConsciousnessNode | None, now: datetime) -> li
     return said
 
 
-def _is_so(wanted: Kept, there: ConsciousnessNode) -> bool:
+def _is_stored(wanted: StoredItem, there: ConsciousnessNode) -> bool:
     extra = {name: value for name, value in there.extra.items() if name != "created_at"}
     said = {**wanted.content, "buckets": tuple(wanted.content["buckets"])}
     found = {name: getattr(there, name) for name in said}
@@ -161,7 +163,7 @@ def _created_at(memory: ConsciousnessNode) -> datetime:
     return memory.valid_at if said is None else datetime.fromisoformat(said)
 
 
-def fields_of(memory: ConsciousnessNode) -> dict[str, Any]:
+def item_fields(memory: ConsciousnessNode) -> dict[str, Any]:
     """The fields of the item that a memory is."""
     extra = memory.extra
     return {
@@ -182,13 +184,13 @@ _ORDER: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 _NUMBERS: Final = (int, float)
 
 
-def check(wanted: Mapping[str, Any]) -> None:
+def check_filter(wanted: Mapping[str, Any]) -> None:
     """Raises InvalidRequest for a filter that cannot be read."""
     for name, value in wanted.items():
-        _check(f"filter: {name}", value)
+        _check_part(f"filter: {name}", value)
 
 
-def _check(place: str, wanted: Any) -> None:
+def _check_part(place: str, wanted: Any) -> None:
     if not isinstance(wanted, dict):
         return
     operators = [name for name in wanted if isinstance(name, str) and name.startswith("$")]
@@ -196,69 +198,69 @@ def _check(place: str, wanted: Any) -> None:
         raise InvalidRequest(f"{place} mixes operators with names of fields; say one or the other")
     for name, value in wanted.items():
         if not operators:
-            _check(f"{place}.{name}", value)
-        elif name in _ORDER and not _ordered(value):
+            _check_part(f"{place}.{name}", value)
+        elif name in _ORDER and not _is_ordered(value):
             raise InvalidRequest(f"{place} {name} compares with a number or a text")
         elif name not in ("$eq", "$ne", *_ORDER):
             known = ", ".join(("$eq", "$ne", *_ORDER))
             raise InvalidRequest(f"{place} has the unknown operator {name}; known are {known}")
 
 
-def passes(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+def passes_filter(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     """Whether every field that is named is as it is wanted; one that is missing is like one that is null.
 
     `a.b` names the field `b` of `a`, unless there is a field of this very name.
     """
-    return all(_fits(_found(value, name), said) for name, said in wanted.items())
+    return all(_passes_value(_field_value(value, name), said) for name, said in wanted.items())
 
 
-def _found(value: Any, name: str) -> Any:
+def _field_value(value: Any, name: str) -> Any:
     if not isinstance(value, dict):
         return None
     first, dot, rest = name.partition(".")
-    return _found(value.get(first), rest) if dot and name not in value else value.get(name)
+    return _field_value(value.get(first), rest) if dot and name not in value else value.get(name)
 
 
-def _fits(found: Any, wanted: Any) -> bool:
+def _passes_value(found: Any, wanted: Any) -> bool:
     if not isinstance(wanted, dict):
-        return _same(found, wanted)
+        return _equal_json(found, wanted)
     if any(isinstance(name, str) and name.startswith("$") for name in wanted):
-        return all(_compares(found, name, value) for name, value in wanted.items())
-    return isinstance(found, dict) and passes(found, wanted)
+        return all(_compare(found, name, value) for name, value in wanted.items())
+    return isinstance(found, dict) and passes_filter(found, wanted)
 
 
-def _compares(found: Any, name: str, value: Any) -> bool:
+def _compare(found: Any, name: str, value: Any) -> bool:
     if name in ("$eq", "$ne"):
-        return _same(found, value) is (name == "$eq")
-    alike = (_number(found) and _number(value)) or (isinstance(found, str) and isinstance(value, str))
+        return _equal_json(found, value) is (name == "$eq")
+    alike = (_is_number(found) and _is_number(value)) or (isinstance(found, str) and isinstance(value, str))
     return alike and _ORDER[name](found, value)
 
 
-def _same(one: Any, other: Any) -> bool:
+def _equal_json(one: Any, other: Any) -> bool:
     """Equal as JSON: true is not 1, 1 is 1.0."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(_same, one, other))
+        return len(one) == len(other) and all(map(_equal_json, one, other))
     if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_same(one[name], other[name]) for name in one)
+        return one.keys() == other.keys() and all(_equal_json(one[name], other[name]) for name in one)
     return bool(one == other)
 
 
-def _number(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
     return isinstance(value, _NUMBERS) and not isinstance(value, bool)
 
 
-def _ordered(value: Any) -> bool:
-    return _number(value) or isinstance(value, str)
+def _is_ordered(value: Any) -> bool:
+    return _is_number(value) or isinstance(value, str)
 
 
-def matches(namespace: tuple[str, ...], conditions: Sequence[MatchCondition]) -> bool:
+def matches_namespace(namespace: tuple[str, ...], conditions: Sequence[MatchCondition]) -> bool:
     """Whether the namespace begins and ends as the conditions say; `*` stands for any one label."""
-    return all(_matches(namespace, condition) for condition in conditions)
+    return all(_matches_condition(namespace, condition) for condition in conditions)
 
 
-def _matches(namespace: tuple[str, ...], condition: MatchCondition) -> bool:
+def _matches_condition(namespace: tuple[str, ...], condition: MatchCondition) -> bool:
     path = tuple(condition.path)
     if len(namespace) < len(path):
         return False
@@ -266,7 +268,7 @@ def _matches(namespace: tuple[str, ...], condition: MatchCondition) -> bool:
     return all(said in ("*", found) for found, said in zip(part, path, strict=True))
 
 
-def beginning(conditions: Sequence[MatchCondition]) -> tuple[str, ...]:
+def common_prefix(conditions: Sequence[MatchCondition]) -> tuple[str, ...]:
     """The labels with which every namespace begins that the conditions match."""
     longest: tuple[str, ...] = ()
     for condition in conditions:

@@ -12,7 +12,7 @@ from llama_index.core.memory import BaseMemoryBlock
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from pydantic import Field, InstanceOf
 
-from api.adapters.fitting import Fitted, pieces_of, query_of
+from api.adapters.fitting import FittedText, fit_query, split_text
 from api.client import AsyncSubstrate, Substrate
 from orchestration.assembly.compact import compact
 from orchestration.question.reading import ROLES
@@ -20,7 +20,7 @@ from schemas.errors import InvalidRequest
 from schemas.memory import ConsciousnessNode
 from schemas.stream import ActivationTiers, ConsciousnessStream
 
-_SAYING: Final = (MessageRole.USER, MessageRole.ASSISTANT)
+_SPEAKING_ROLES: Final = (MessageRole.USER, MessageRole.ASSISTANT)
 type Client = Substrate | AsyncSubstrate
 
 
@@ -41,16 +41,16 @@ class SubstrateRetriever(BaseRetriever):
             raise InvalidRequest(
                 "retrieve cannot wait for an AsyncSubstrate: call aretrieve", remedy="Or give it a Substrate."
             )
-        asked = query_of(query_bundle.query_str)
-        return _nodes(self._client.retrieve(**self._said(asked)), asked.note) if asked.text else []
+        asked = fit_query(query_bundle.query_str)
+        return _to_nodes(self._client.retrieve(**self._said(asked)), asked.note) if asked.text else []
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        asked = query_of(query_bundle.query_str)
+        asked = fit_query(query_bundle.query_str)
         if not asked.text:
             return []
-        return _nodes(await _called(self._client, "retrieve", **self._said(asked)), asked.note)
+        return _to_nodes(await _call_client(self._client, "retrieve", **self._said(asked)), asked.note)
 
-    def _said(self, asked: Fitted) -> dict[str, Any]:
+    def _said(self, asked: FittedText) -> dict[str, Any]:
         return {"citizen_id": self._citizen_id, "query_text": asked.text, **self._asking}
 
 
@@ -67,53 +67,57 @@ class SubstrateMemoryBlock(BaseMemoryBlock[str]):
     max_tokens: int = Field(default=1000, ge=1)
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **_: Any) -> str:
-        asked = [query_of(text) for _, text in _said(messages or ())]
+        asked = [fit_query(text) for _, text in _spoken_messages(messages or ())]
         last = next((one for one in reversed(asked) if one.text), None)
         if last is None:
             return ""
         said = {"citizen_id": self.citizen_id, "query_text": last.text, "max_tokens": self.max_tokens}
-        text = compact(_telling(await _called(self.client, "retrieve", **said)))
+        text = compact(_drop_empty(await _call_client(self.client, "retrieve", **said)))
         return text if last.note is None else f"{text}\n\n# Asked\n- {last.note}"
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
-        said = [{"role": role, "content": piece} for role, text in _said(messages) for piece in pieces_of(text)]
+        said = [
+            {"role": role, "content": piece}
+            for role, text in _spoken_messages(messages)
+            for piece in split_text(text)
+        ]
         if said:
-            await _called(self.client, "ingest", citizen_id=self.citizen_id, messages=said)
+            await _call_client(self.client, "ingest", citizen_id=self.citizen_id, messages=said)
 
 
-def _said(messages: Sequence[ChatMessage]) -> list[tuple[str, str]]:
+def _spoken_messages(messages: Sequence[ChatMessage]) -> list[tuple[str, str]]:
     """Who of the two that talk said what."""
-    return [(one.role.value, one.content) for one in messages if one.role in _SAYING and one.content]
+    return [(one.role.value, one.content) for one in messages if one.role in _SPEAKING_ROLES and one.content]
 
 
-async def _called(client: Client, method: str, **fields: Any) -> Any:
+async def _call_client(client: Client, method: str, **fields: Any) -> Any:
     if isinstance(client, AsyncSubstrate):
         return await getattr(client, method)(**fields)
     return await asyncio.to_thread(getattr(client, method), **fields)
 
 
-def _telling(stream: ConsciousnessStream) -> ConsciousnessStream:
+def _drop_empty(stream: ConsciousnessStream) -> ConsciousnessStream:
     """The stream with only those memories in its tiers whose text says something."""
     tiers = stream.activation_tiers
-    kept = {name: tuple(filter(_tells, getattr(tiers, name))) for name in ActivationTiers.model_fields}
+    kept = {name: tuple(filter(_has_content, getattr(tiers, name))) for name in ActivationTiers.model_fields}
     return stream.model_copy(update={"activation_tiers": ActivationTiers(**kept)})
 
 
-def _tells(memory: ConsciousnessNode) -> bool:
+def _has_content(memory: ConsciousnessNode) -> bool:
     """Whether a memory is more than the place of a conversation, or the role of somebody who talks."""
     if memory.description:
         return True
     return memory.node_type != "Session" and not (memory.node_type == "Person" and memory.name.lower() in ROLES)
 
 
-def _nodes(stream: ConsciousnessStream, note: str | None) -> list[NodeWithScore]:
+def _to_nodes(stream: ConsciousnessStream, note: str | None) -> list[NodeWithScore]:
     return [
-        NodeWithScore(node=_node(memory, note), score=memory.consciousness_adjusted_score)
-        for memory in _telling(stream).activation_tiers.ordered()
+        NodeWithScore(node=_to_node(memory, note), score=memory.consciousness_adjusted_score)
+        for memory in _drop_empty(stream).activation_tiers.ordered()
     ]
 
 
-def _node(memory: ConsciousnessNode, note: str | None) -> TextNode:
+def _to_node(memory: ConsciousnessNode, note: str | None) -> TextNode:
     metadata = memory.model_dump(mode="json", exclude_none=True) | ({} if note is None else {"asked": note})
     text = f"{memory.name}: {memory.description}" if memory.description else memory.name
     hidden = sorted(metadata)  # metadata are for programs; the text alone is read

@@ -16,33 +16,33 @@ from typing import Any, ClassVar, Final
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from api.problems import http_problem
+from api.problems import http_error_response
 
 logger = logging.getLogger(__name__)
 
-LONGEST_HEAD: Final = 64 * 1024
+MAX_HEAD_BYTES: Final = 64 * 1024
 """Bytes, as uvicorn has them taken in before a head is whole."""
 HEAD_SECONDS: Final = 10.0
 """For the head of a request, from its first byte or the connection on; and for the rest of an answered body."""
-MOST_CONNECTIONS: Final = 10_000
-MOST_NEWCOMERS: Final = 1_000
-FILES_KEPT: Final = 128
+MAX_CONNECTIONS: Final = 10_000
+MAX_UNAUTHENTICATED: Final = 1_000
+RESERVED_FILES: Final = 128
 """Descriptors that are not for connections: the engine, its log, files that are read."""
-FEWEST_CONNECTIONS: Final = 32
-TOLD_EVERY_SECONDS: Final = 60.0
-_TOO_LATE: Final = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+MIN_CONNECTIONS: Final = 32
+WARNING_INTERVAL_SECONDS: Final = 60.0
+_TIMEOUT_RESPONSE: Final = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
-class Crowd:
+class OpenConnections:
     """Who is connected, oldest first: at most `newcomers` who showed no key, at most `everybody` in all."""
 
     def __init__(self, newcomers: int, everybody: int) -> None:
         self._most_newcomers, self._most = newcomers, everybody
-        self._newcomers: dict[Guarded, None] = {}
-        self._known: dict[Guarded, None] = {}
-        self._told_at = -TOLD_EVERY_SECONDS
+        self._newcomers: dict[GuardedConnection, None] = {}
+        self._known: dict[GuardedConnection, None] = {}
+        self._told_at = -WARNING_INTERVAL_SECONDS
 
-    def enter(self, connection: Guarded) -> None:
+    def enter(self, connection: GuardedConnection) -> None:
         """Take a connection in; another makes way when there are too many."""
         self._newcomers[connection] = None
         while len(self._newcomers) > self._most_newcomers:
@@ -55,29 +55,29 @@ class Crowd:
         if len(self._newcomers) + len(self._known) > self._most:
             self._end(self._least_missed(connection))
 
-    def leave(self, connection: Guarded) -> None:
+    def leave(self, connection: GuardedConnection) -> None:
         """It has ended."""
         self._newcomers.pop(connection, None)
         self._known.pop(connection, None)
 
-    def _least_missed(self, last: Guarded) -> Guarded:
+    def _least_missed(self, last: GuardedConnection) -> GuardedConnection:
         """Another newcomer, else one that is idle, else the last that came."""
         unknown = (one for one in self._newcomers if not one.known)
         idle = (one for one in (*self._known, *self._newcomers) if one.idle)
         return next((one for one in chain(unknown, idle) if one is not last), last)
 
-    def _end(self, connection: Guarded) -> None:
+    def _end(self, connection: GuardedConnection) -> None:
         self.leave(connection)
         connection.transport.abort()
-        if time.monotonic() - self._told_at >= TOLD_EVERY_SECONDS:
+        if time.monotonic() - self._told_at >= WARNING_INTERVAL_SECONDS:
             self._told_at = time.monotonic()
             logger.warning("too many connections: the oldest without a key make way")
 
 
-class Guarded(H11Protocol):
+class GuardedConnection(H11Protocol):
     """A connection of a crowd. `guarded` makes the kind that a server is given."""
 
-    crowd: ClassVar[Crowd]
+    crowd: ClassVar[OpenConnections]
     head_seconds: ClassVar[float]
     _late: asyncio.TimerHandle | None = None
     _known = False
@@ -127,13 +127,13 @@ class Guarded(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         """Answer what is no request with a problem, which names what of it is too long."""
         begun = bytes(self.conn.trailing_data[0])
-        if len(begun) < LONGEST_HEAD:
+        if len(begun) < MAX_HEAD_BYTES:
             status, detail = 400, "this is not HTTP; see /docs"
-        elif b"\n" not in begun[:LONGEST_HEAD]:
-            status, detail = 414, f"the first line has more than {LONGEST_HEAD:,} bytes"
+        elif b"\n" not in begun[:MAX_HEAD_BYTES]:
+            status, detail = 414, f"the first line has more than {MAX_HEAD_BYTES:,} bytes"
         else:
-            status, detail = 431, f"the head has more than {LONGEST_HEAD:,} bytes"
-        answer = http_problem(status, "", detail, {"Connection": "close"})
+            status, detail = 431, f"the head has more than {MAX_HEAD_BYTES:,} bytes"
+        answer = http_error_response(status, "", detail, {"Connection": "close"})
         for event in (
             h11.Response(status_code=status, headers=answer.raw_headers),
             h11.Data(data=bytes(answer.body)),
@@ -155,22 +155,22 @@ class Guarded(H11Protocol):
             self.transport.abort()
             return
         if self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
-            self.transport.write(_TOO_LATE)
+            self.transport.write(_TIMEOUT_RESPONSE)
         self.transport.close()
 
 
-def guarded(crowd: Crowd, head_seconds: float = HEAD_SECONDS) -> type[Guarded]:
+def connection_class(crowd: OpenConnections, head_seconds: float = HEAD_SECONDS) -> type[GuardedConnection]:
     """The kind of connection of one server."""
     held: dict[str, Any] = {"crowd": crowd, "head_seconds": head_seconds}
-    return type("GuardedOfServer", (Guarded,), held)
+    return type("GuardedOfServer", (GuardedConnection,), held)
 
 
-def crowd_of_process() -> Crowd:
+def process_connections() -> OpenConnections:
     """A crowd that fits the files which this process may open; it may open all that its user may, from now on."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_CONNECTIONS + FILES_KEPT
+    wanted = MAX_CONNECTIONS + RESERVED_FILES
     most = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
     if soft != resource.RLIM_INFINITY and soft < most:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-    everybody = max(FEWEST_CONNECTIONS, most - FILES_KEPT)
-    return Crowd(min(MOST_NEWCOMERS, everybody // 2), everybody)
+    everybody = max(MIN_CONNECTIONS, most - RESERVED_FILES)
+    return OpenConnections(min(MAX_UNAUTHENTICATED, everybody // 2), everybody)

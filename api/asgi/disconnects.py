@@ -10,15 +10,17 @@ from typing import Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-QUESTIONS: Final = frozenset(("/v1/retrieve", "/v1/wake", "/v1/resonate", "/v1/associate", "/v1/upkeep/sweep"))
+QUESTION_PATHS: Final = frozenset(
+    ("/v1/retrieve", "/v1/wake", "/v1/resonate", "/v1/associate", "/v1/upkeep/sweep")
+)
 """What is asked by POST."""
-BODILESS: Final = frozenset(("GET", "HEAD"))
+BODILESS_METHODS: Final = frozenset(("GET", "HEAD"))
 _LENGTHS: Final = frozenset((b"content-length", b"transfer-encoding"))
-LEFT: Final = 499
+CLIENT_CLOSED_REQUEST: Final = 499
 """The status of a request whose caller left, as nginx has it; only logs and metrics ever see it."""
 
 
-class Leaving:
+class DisconnectMiddleware:
     """Middleware: listens to the caller while the application works."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -26,18 +28,18 @@ class Leaving:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on; a question is cancelled when its caller leaves."""
-        if scope["type"] == "http" and asks(scope):
-            await _Question(receive, send).answer(self.app, scope)
+        if scope["type"] == "http" and is_question(scope):
+            await _CancellableRequest(receive, send).answer(self.app, scope)
         else:
             await self.app(scope, receive, send)
 
 
-def asks(scope: Scope) -> bool:
+def is_question(scope: Scope) -> bool:
     """Whether the request only asks."""
-    return scope["method"] in BODILESS or scope["path"] in QUESTIONS
+    return scope["method"] in BODILESS_METHODS or scope["path"] in QUESTION_PATHS
 
 
-class _Question:
+class _CancellableRequest:
     """One question: what comes from its caller, and what goes back.
 
     Once the body is here whole, all that can still come is that the caller left; before that, the application
@@ -54,9 +56,9 @@ class _Question:
 
     async def answer(self, app: ASGIApp, scope: Scope) -> None:
         """Have the application answer, as long as the caller is there."""
-        if scope["method"] in BODILESS and not _LENGTHS.intersection(name for name, _ in scope["headers"]):
+        if scope["method"] in BODILESS_METHODS and not _LENGTHS.intersection(name for name, _ in scope["headers"]):
             self._first = await self._from_caller()  # at once: with no length there is no body to wait for
-        self._work = asyncio.create_task(_awaited(app, scope, self._receive, self._send))
+        self._work = asyncio.create_task(_call(app, scope, self._receive, self._send))
         if self._first is not None:
             self._watch_after(self._first)
         try:
@@ -67,7 +69,9 @@ class _Question:
                 raise
             scope["state"]["left"] = True
             if not self._begun:
-                await self._to_caller({"type": "http.response.start", "status": LEFT, "headers": []})
+                await self._to_caller(
+                    {"type": "http.response.start", "status": CLIENT_CLOSED_REQUEST, "headers": []}
+                )
                 await self._to_caller({"type": "http.response.body", "body": b""})
         finally:
             self._work.cancel()
@@ -103,5 +107,5 @@ class _Question:
             self._work.cancel()
 
 
-async def _awaited(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+async def _call(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
     await app(scope, receive, send)

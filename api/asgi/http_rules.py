@@ -16,7 +16,7 @@ _GZIP_TAG: Final = re.compile(rb'-gzip"')
 _TAG: Final = re.compile(r'"([^"]*)"')
 
 
-class Manners:
+class HttpRulesMiddleware:
     """Middleware around all others."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -27,15 +27,15 @@ class Manners:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        plain = {**scope, "headers": _plain(scope["headers"])}
-        answer = _Answer(send, gzip_tag=any(_is_gzip_tag(header) for header in scope["headers"]))
+        plain = {**scope, "headers": _normalize_headers(scope["headers"])}
+        answer = _EtagSender(send, gzip_tag=any(_is_gzip_tag(header) for header in scope["headers"]))
         if scope["method"] == "HEAD":
-            await self.app({**plain, "method": "GET"}, receive, _Head(answer))
+            await self.app({**plain, "method": "GET"}, receive, _HeadSender(answer))
         else:
             await self.app(plain, receive, answer)
 
 
-class _Answer:
+class _EtagSender:
     """The way back: a compressed body is another representation, so its tag is another one (RFC 9110, 8.8.3)."""
 
     def __init__(self, send: Send, *, gzip_tag: bool) -> None:
@@ -52,7 +52,7 @@ class _Answer:
         await self._send(message)
 
 
-class _Head:
+class _HeadSender:
     """The way back without a body. The server then says that the caller left, and work on a long body stops."""
 
     def __init__(self, send: Send) -> None:
@@ -67,9 +67,9 @@ class _Head:
         await self._send({"type": "http.response.body", "body": b""})
 
 
-def _plain(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+def _normalize_headers(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """The headers with tags as the application gave them, and no encoding named that the caller refuses."""
-    takes_gzip = _takes_gzip(Headers(raw=headers).get("accept-encoding", ""))
+    takes_gzip = _accepts_gzip(Headers(raw=headers).get("accept-encoding", ""))
     plain = [
         (name, _GZIP_TAG.sub(b'"', value) if name in _CONDITIONS else value)
         for name, value in headers
@@ -82,7 +82,7 @@ def _is_gzip_tag(header: tuple[bytes, bytes]) -> bool:
     return header[0] in _CONDITIONS and _GZIP_TAG.search(header[1]) is not None
 
 
-def _takes_gzip(accepted: str) -> bool:
+def _accepts_gzip(accepted: str) -> bool:
     """Whether gzip, or else any encoding, is named with a weight that is not 0 (RFC 9110, 12.5.3)."""
     weights: dict[str, bool] = {}
     for one in accepted.lower().split(","):

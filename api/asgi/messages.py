@@ -11,13 +11,13 @@ from starlette.types import Message, Receive, Scope, Send
 
 from schemas.errors import ForeignOrigin
 
-PUBLIC: Final = frozenset(("/", "/health/live", "/health/ready", "/docs", "/openapi.json"))
+PUBLIC_PATHS: Final = frozenset(("/", "/health/live", "/health/ready", "/docs", "/openapi.json"))
 """What everybody may see: nothing of it speaks of what is remembered, or of whom."""
-PUBLIC_BELOW: Final = ("/static/", "/docs/")
+PUBLIC_PREFIXES: Final = ("/static/", "/docs/")
 """Where the files of pages lie."""
 
 
-class Answered:
+class ResponseHeaders:
     """The sending side of one request: adds the headers that every answer has, and keeps the status."""
 
     def __init__(self, send: Send, headers: dict[str, str]) -> None:
@@ -35,7 +35,7 @@ class Answered:
         await self._send(message)
 
 
-def bodiless(receive: Receive) -> Receive:
+def without_body(receive: Receive) -> Receive:
     """What a public route hears: no body, whatever is sent, for it would be held for somebody without a key."""
     messages: Iterator[Message] = iter([{"type": "http.request", "body": b"", "more_body": False}])
 
@@ -56,12 +56,12 @@ def is_loopback(host: str) -> bool:
 
 def is_public(path: str) -> bool:
     """Whether everybody may see it."""
-    return path in PUBLIC or path.startswith(PUBLIC_BELOW)
+    return path in PUBLIC_PATHS or path.startswith(PUBLIC_PREFIXES)
 
 
-ANY: Final = "*"
+ANY_ORIGIN: Final = "*"
 _USUAL_PORTS: Final = {"http": ":80", "https": ":443"}
-_HOME_BITS: Final = 64
+_CUSTOMER_BITS: Final = 64
 """Of an IPv6 address: what one customer of a provider has at least, all of it theirs to choose from."""
 
 
@@ -72,16 +72,16 @@ def check_origin(headers: Iterable[tuple[bytes, bytes]], allowed: Collection[str
     """
     said = list(headers)
     origins = [value.decode("latin-1") for name, value in said if name == b"origin"]
-    if not origins or ANY in allowed:
+    if not origins or ANY_ORIGIN in allowed:
         return
     hosts = [value.decode("latin-1") for name, value in said if name == b"host"]
-    if len(origins) > 1 or not (origins[0] in allowed or _is_ours(origins[0], hosts)):
+    if len(origins) > 1 or not (origins[0] in allowed or _is_same_origin(origins[0], hosts)):
         raise ForeignOrigin(
             "pages of this origin may not call", remedy="Name it in SUBSTRATE_CORS_ORIGINS if its pages may."
         )
 
 
-def _is_ours(origin: str, hosts: Sequence[str]) -> bool:
+def _is_same_origin(origin: str, hosts: Sequence[str]) -> bool:
     """Whether the page came from the very address that is called; the scheme is the proxy's to know."""
     scheme, _, place = origin.lower().partition("://")
     usual = _USUAL_PORTS.get(scheme)
@@ -90,13 +90,13 @@ def _is_ours(origin: str, hosts: Sequence[str]) -> bool:
     return place.removesuffix(usual) == hosts[0].lower().removesuffix(usual)
 
 
-def address_of(scope: Scope) -> str | None:
+def client_address(scope: Scope) -> str | None:
     """The address at the other end, as the server was told; None for a caller inside this process."""
     client = scope.get("client")
     return (client[0] or None) if client else None
 
 
-def neighbourhood(address: str | None) -> str:
+def rate_limit_address(address: str | None) -> str:
     """What is counted as one caller: an IPv4 address, or the network of an IPv6 address."""
     try:
         found = ip_address(address or "")
@@ -106,4 +106,4 @@ def neighbourhood(address: str | None) -> str:
         return str(found)
     if found.ipv4_mapped is not None:
         return str(found.ipv4_mapped)
-    return str(ip_network((int(found), _HOME_BITS), strict=False))
+    return str(ip_network((int(found), _CUSTOMER_BITS), strict=False))

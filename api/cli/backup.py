@@ -11,7 +11,7 @@ from rich.text import Text
 
 from api.cli import support
 from api.runtime.backup import refuse_server
-from api.runtime.runtime import opened_store
+from api.runtime.runtime import open_store
 from orchestration.transfer.backup import back_up
 from schemas.backup import Manifest
 from schemas.settings import StoreSettings
@@ -32,7 +32,7 @@ def back_up_store(
 
 
 async def _backed_up(store: StoreSettings, target: Path) -> Manifest:
-    async with opened_store(store, support.tell_waiting()) as (connection, _):
+    async with open_store(store, support.tell_waiting()) as (connection, _):
         return await back_up(connection, store.data.expanduser().absolute(), target, await connection.now())
 
 

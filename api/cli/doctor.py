@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, support
-from api.runtime.runtime import opened_store
+from api.runtime.runtime import open_store
 from schemas.errors import SubstrateError
 from schemas.settings import Settings, StoreSettings
 from substrate.connection.pool import Connection
@@ -142,7 +142,7 @@ async def _living(settings: Settings) -> list[Finding]:
     embedder, findings = await _embedder(settings)
     try:
         # Without the embedder: a fault of one must not hide the other's.
-        async with opened_store(settings.store, support.tell_waiting()) as (connection, engine):
+        async with open_store(settings.store, support.tell_waiting()) as (connection, engine):
             findings += await _engine(connection, engine)
             findings += await _erasures(connection)
             findings += await _graphs(connection, embedder)

@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from api.cli import options, support
-from api.request_parsing.erasures import erase
+from api.request_parsing.erasures import erase_from_store
 from schemas.commands import Erase, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport
 from schemas.errors import InvalidRequest
 from schemas.settings import Settings
@@ -73,7 +73,7 @@ def _named(command: Erase) -> str:
 
 async def _erased(settings: Settings, command: Erase) -> ErasureReport:
     async with support.opened(settings) as runtime:
-        return await erase(command, runtime, await runtime.moment())
+        return await erase_from_store(command, runtime, await runtime.moment())
 
 
 def _show(report: ErasureReport) -> None:

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from api.cli import formatting, support
-from api.runtime.runtime import keep_revocations, opened_store
+from api.runtime.runtime import keep_revocations, open_store
 from api.security import authentication
 from schemas.keys import KeyChange, KeyInfo, KeyRequest, NewKey
 from schemas.settings import StoreSettings
@@ -57,7 +57,7 @@ def create(
         at = await connection.now()
         until = None if days is None else to_datetime(at) + timedelta(days=days)
         request = support.checked(KeyRequest, {**said, "expires_at": until}, OPTIONS)
-        return await authentication.create(connection, request, at)
+        return await authentication.create_key(connection, request, at)
 
     said = {"name": name, "scopes": scope or [], "highest_source": source}
     support.checked(KeyRequest, said, OPTIONS)
@@ -97,7 +97,7 @@ def change(
     wanted = support.checked(KeyChange, {"highest_source": source}, OPTIONS)
 
     async def changed_now(connection: Connection) -> KeyInfo:
-        return await authentication.change(connection, key_id, wanted)
+        return await authentication.change_key(connection, key_id, wanted)
 
     changed = _with_store(ctx, changed_now)
     typer.echo(
@@ -113,7 +113,7 @@ def revoke(
     """A key counts no longer; a running service knows it within a second."""
 
     async def revoked_now(connection: Connection) -> KeyInfo:
-        return await authentication.revoke(connection, key_id, await connection.now())
+        return await authentication.revoke_key(connection, key_id, await connection.now())
 
     revoked = _with_store(ctx, revoked_now)
     typer.echo(f"Key {revoked.id} for {formatting.one_line(revoked.name)} counts no longer.")
@@ -130,7 +130,7 @@ def _cells(key: KeyInfo) -> tuple[str, ...]:
 
 def _with_store[T](ctx: typer.Context, work: Callable[[Connection], Awaitable[T]]) -> T:
     async def opened(store: StoreSettings) -> T:
-        async with opened_store(store, support.tell_waiting()) as (connection, engine):
+        async with open_store(store, support.tell_waiting()) as (connection, engine):
             done = await work(connection)
             await keep_revocations(connection, engine)
             return done

@@ -18,8 +18,8 @@ from api.cli.program import code_of, tell
 from api.client import AsyncSubstrate
 from api.mcp.server import Context, make_server
 from api.mcp.stdio import standard_streams
-from api.mcp.store_opening import OpenedBeside, Say
-from api.mcp.tool_schemas import Owner, owner_alone
+from api.mcp.store_opening import BackgroundStore, SetStatus
+from api.mcp.tool_schemas import CitizenScope, single_citizen_scope
 from api.version import installed_version
 from schemas.errors import SubstrateError
 
@@ -41,17 +41,17 @@ def mcp(
     ] = None,
 ) -> None:
     """Serve agents over standard input and output, with the engine in the data directory or a service."""
-    owner = Owner() if citizen is None else owner_alone(citizen, "--citizen")
+    owner = CitizenScope() if citizen is None else single_citizen_scope(citizen, "--citizen")
     fault = stopping.run(_serve(ctx, url, owner))
     if fault is not None:
         raise typer.Exit(code_of(fault))
 
 
-async def _serve(ctx: typer.Context, url: str | None, owner: Owner) -> SubstrateError | None:
+async def _serve(ctx: typer.Context, url: str | None, owner: CitizenScope) -> SubstrateError | None:
     """What kept the store closed to the end, which was told when it was found."""
 
     @asynccontextmanager
-    async def opened(say: Say) -> AsyncIterator[AsyncSubstrate]:
+    async def opened(say: SetStatus) -> AsyncIterator[AsyncSubstrate]:
         if url is not None:
             async with AsyncSubstrate(url) as client:
                 yield client
@@ -67,7 +67,7 @@ async def _serve(ctx: typer.Context, url: str | None, owner: Owner) -> Substrate
         async with AsyncSubstrate.opened(edge.settings_of(ctx), waits) as client:
             yield client
 
-    store = OpenedBeside(opened, tell)
+    store = BackgroundStore(opened, tell)
 
     async def client_of(context: Context) -> AsyncSubstrate:
         async def report(seconds: float, said: str) -> None:

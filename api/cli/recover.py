@@ -45,18 +45,18 @@ def recover(
         raise InvalidRequest("--cut, --accept and --from exclude each other", remedy=WAYS)
     console = support.output()
     if source is not None:
-        aside, restored = support.run(recovery.back_to(source.expanduser().absolute(), settings))
+        aside, restored = support.run(recovery.replace_with_backup(source.expanduser().absolute(), settings))
         show(restored.manifest, str(settings.store.data), console)
         show_keys(restored, console)
         _tell_aside(aside, console)
     elif cut or accept:
-        _show_mended(support.run((recovery.cut if cut else recovery.accept)(settings.store)), console)
+        _show_mended(support.run((recovery.cut_log if cut else recovery.accept_files)(settings.store)), console)
     else:
         _look(settings, console)
 
 
 def _look(settings: Settings, console: Console) -> None:
-    finding = recovery.examined(settings.store)
+    finding = recovery.examine_store(settings.store)
     if not finding.damages:
         console.print(
             "Nothing is damaged that is known. What was written last before a crash is judged by its form."
@@ -88,7 +88,7 @@ def _kept(rest: Rest) -> str:
 
 
 def _backups(settings: Settings) -> list[str]:
-    known = files.noted(recovery.directory_of(settings.store))
+    known = files.noted(recovery.data_directory(settings.store))
     return [
         f"substrate recover --from {path}   goes back to {manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC"
         for path, manifest in known

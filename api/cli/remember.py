@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, options, support
-from api.request_parsing.writes import error_of
+from api.request_parsing.writes import error_for
 from orchestration import insertion
 from schemas.commands import Command, Remember, WriteReceipt
 from schemas.settings import Settings
@@ -93,7 +93,7 @@ async def stored(settings: Settings, command: Command) -> WriteReceipt:
     async with support.opened(settings) as runtime:
         [receipt] = await insertion.apply([command], runtime.deps, await runtime.moment())
     if receipt.status == "refused":
-        raise error_of(receipt)
+        raise error_for(receipt)
     return receipt
 
 

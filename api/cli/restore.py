@@ -11,7 +11,7 @@ from rich.text import Text
 
 from api.cli import formatting, support
 from api.cli.backup import show
-from api.runtime.backup import EVERY, Restored, restore
+from api.runtime.backup import ALL_KEYS, Restored, restore_backup
 from schemas.errors import InvalidRequest
 from schemas.keys import KeyInfo
 from substrate.store.revoked_keys import kept_in
@@ -39,7 +39,9 @@ def restore_store(
     if former is not None and revoke_keys:
         raise InvalidRequest("--former and --revoke-keys exclude each other", remedy=ONE_OF_TWO)
     revoked = None if former is None else kept_in(former.expanduser().absolute())
-    restored = support.run(restore(source.expanduser().absolute(), settings, EVERY if revoke_keys else revoked))
+    restored = support.run(
+        restore_backup(source.expanduser().absolute(), settings, ALL_KEYS if revoke_keys else revoked)
+    )
     show(restored.manifest, str(settings.store.data), support.output())
     show_keys(restored, support.output())
     if revoked is None and not revoke_keys and restored.keys:

@@ -13,7 +13,7 @@ import uvicorn
 from rich.text import Text
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.asgi.connections import crowd_of_process, guarded
+from api.asgi.connections import connection_class, process_connections
 from api.asgi.messages import is_loopback
 from api.cli import first_key, support
 from api.service import create_service
@@ -80,7 +80,7 @@ def serve(
             f"--open is for this machine alone, and {address[0]} can be reached from others",
             remedy="Leave --open away, or listen on 127.0.0.1.",
         )
-    logs.configure(_log_level(settings))
+    logs.configure_logging(_log_level(settings))
     show = partial(first_key.tell, directory=settings.store.data)
     gate = FailureKept(create_service(settings, show, lambda error: gate.fail(error)))
     config = uvicorn.Config(
@@ -88,7 +88,7 @@ def serve(
         loop="uvloop",
         lifespan="on",
         ws="none",
-        http=guarded(crowd_of_process()),
+        http=connection_class(process_connections()),
         proxy_headers=bool(settings.server.trusted_proxies),
         forwarded_allow_ips=settings.server.trusted_proxies,
         access_log=False,  # the audit log says more, and nothing that was sent

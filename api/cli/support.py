@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import stopping
-from api.runtime.runtime import Runtime, Waiting, running
+from api.runtime.runtime import OnLoading, Runtime, open_runtime
 from orchestration.dependencies import Deps
 from orchestration.ingestion.formats.reader import moment
 from schemas.errors import InvalidRequest, NotFound
@@ -83,10 +83,10 @@ def _group[T: BaseSettings](kind: type[T]) -> T:
 
 def opened(settings: Settings) -> AbstractAsyncContextManager[Runtime]:
     """The open store, as `api.runtime.runtime.running` gives it; whoever waits for the engine is told why."""
-    return running(settings, tell_waiting())
+    return open_runtime(settings, tell_waiting())
 
 
-def tell_waiting() -> Waiting:
+def tell_waiting() -> OnLoading:
     """What says on stderr that and for what we wait: at first, and then every few seconds."""
     told_at = -_TELL_EVERY_S
 

@@ -11,7 +11,7 @@ from schemas.memory import ConsciousnessNode, InvalidationReason, Level, MemoryR
 from schemas.stream import ConsciousnessStream, Degradation
 
 
-class Remembered(Frozen):
+class StreamMemory(Frozen):
     """A memory that came to mind, and how active it is."""
 
     id: str
@@ -23,7 +23,7 @@ class Remembered(Frozen):
     score: float | None = None
 
     @classmethod
-    def of(cls, node: ConsciousnessNode) -> Remembered:
+    def of(cls, node: ConsciousnessNode) -> StreamMemory:
         """The same memory in few fields."""
         return cls(
             id=node.node_id,
@@ -36,26 +36,26 @@ class Remembered(Frozen):
         )
 
 
-class Stream(Frozen):
+class StreamValues(Frozen):
     """What came to mind, most active first; `omitted` did not fit, `degraded` is missing."""
 
-    memories: tuple[Remembered, ...]
+    memories: tuple[StreamMemory, ...]
     notes: tuple[str, ...]
     degraded: tuple[Degradation, ...]
     omitted: int
 
     @classmethod
-    def of(cls, stream: ConsciousnessStream) -> Stream:
+    def of(cls, stream: ConsciousnessStream) -> StreamValues:
         """The stream in few fields."""
         return cls(
-            memories=tuple(map(Remembered.of, stream.activation_tiers.ordered())),
+            memories=tuple(map(StreamMemory.of, stream.activation_tiers.ordered())),
             notes=stream.notes,
             degraded=stream.degraded,
             omitted=stream.omitted,
         )
 
 
-class Receipt(Frozen):
+class ReceiptValues(Frozen):
     """What was stored. `recognised`: the memory that said the same before, in whose place nothing was stored."""
 
     id: str | None = None
@@ -69,12 +69,12 @@ class Receipt(Frozen):
     warnings: tuple[str, ...]
 
     @classmethod
-    def of(cls, receipt: WriteReceipt) -> Receipt:
+    def of(cls, receipt: WriteReceipt) -> ReceiptValues:
         """The receipt of what was not refused: a refusal is a fault."""
         return cls(**{name: getattr(receipt, name) for name in cls.model_fields})
 
 
-class Record(Frozen):
+class RecordValues(Frozen):
     """One record of a memory: what it said, when it held, when it was known, and why either ended."""
 
     version: int
@@ -98,21 +98,21 @@ class Record(Frozen):
     closed_by: str | None = None
 
     @classmethod
-    def of(cls, record: MemoryRecord) -> Record:
+    def of(cls, record: MemoryRecord) -> RecordValues:
         """The same record in few fields."""
         renamed = {"text": "description", "type": "node_type", "emotions": "emotion_vector"}
         return cls(**{name: getattr(record, renamed.get(name, name)) for name in cls.model_fields})
 
 
-class Story(Frozen):
+class HistoryValues(Frozen):
     """All records of one memory, in the order in which they became known."""
 
     id: str
-    records: tuple[Record, ...]
+    records: tuple[RecordValues, ...]
     degraded: tuple[str, ...]
 
 
-class Entity(Frozen):
+class EntityValues(Frozen):
     """An entity, how many memories point to it, what is felt in them and which rules stand there."""
 
     id: str
@@ -123,23 +123,23 @@ class Entity(Frozen):
     rules: tuple[AttachedRule, ...]
 
 
-class Who(Frozen):
+class IdentityValues(Frozen):
     """Who a citizen is: the first entity is the self. What it feels and wants is that of the same moment."""
 
     citizen_id: str
     as_of_time: datetime
     known_at: datetime
-    entities: tuple[Entity, ...]
+    entities: tuple[EntityValues, ...]
     energy: float
     emotions: dict[str, float]
     goal: str | None = None
     notes: tuple[str, ...]
 
     @classmethod
-    def of(cls, found: Identity) -> Who:
+    def of(cls, found: Identity) -> IdentityValues:
         """The identity in few fields."""
         entities = tuple(
-            Entity(id=one.node_id, type=one.node_type, **one.model_dump(exclude={"node_id", "node_type"}))
+            EntityValues(id=one.node_id, type=one.node_type, **one.model_dump(exclude={"node_id", "node_type"}))
             for one in found.entities
         )
         return cls(

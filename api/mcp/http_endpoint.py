@@ -16,13 +16,13 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.client import AsyncSubstrate
-from api.mcp.tool_schemas import Owner
+from api.mcp.tool_schemas import CitizenScope
 from api.security.permissions import Caller
 
-HANDED_ON: Final = ("authorization", "x-api-key", "x-request-id")
+FORWARDED_HEADERS: Final = ("authorization", "x-api-key", "x-request-id")
 
 
-class Door:
+class McpEndpoint:
     """The endpoint. `close` ends what the first request opened."""
 
     path: Final = "/mcp"
@@ -69,11 +69,11 @@ class Door:
 
     async def _client(self, context: Any) -> AsyncSubstrate:
         request: Request = context.request
-        headers = {name: request.headers[name] for name in HANDED_ON if name in request.headers}
+        headers = {name: request.headers[name] for name in FORWARDED_HEADERS if name in request.headers}
         return AsyncSubstrate.inside(self._app, headers, attempts=1)
 
 
-def _owner(context: Any) -> Owner:
+def _owner(context: Any) -> CitizenScope:
     """The only citizen whose key it is that came with the request."""
     caller: Caller | None = context.request.state.caller
-    return Owner(None if caller is None else caller.grants.only_citizen())
+    return CitizenScope(None if caller is None else caller.grants.only_citizen())

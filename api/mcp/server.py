@@ -14,24 +14,24 @@ from pydantic import ValidationError
 
 from api.client import AsyncSubstrate
 from api.mcp import tool_schemas
-from api.mcp.tool_schemas import Owner
-from api.mcp.tools import TOOLS, Said, Tool, Wake, wake
-from api.problems import fault_line, invalid, shortened
+from api.mcp.tool_schemas import CitizenScope
+from api.mcp.tools import TOOLS, Tool, ToolAnswer, WakeArguments, wake
+from api.problems import fault_line, invalid_request, shorten_faults
 from orchestration.assembly.displayed_text import visible_values
 from schemas.errors import SubstrateError
 
 type Context = ServerRequestContext[Any]
 type Page = types.PaginatedRequestParams | None
 type ClientOf = Callable[[Context], Awaitable[AsyncSubstrate]]
-type OwnerOf = Callable[[Context], Owner]
+type OwnerOf = Callable[[Context], CitizenScope]
 
 INSTRUCTIONS: Final = (
     "Memory that outlives this conversation. Wake or recall before you answer; remember what matters; correct "
     "what turns out wrong. Each tool needs the citizen_id of whoever you are."
 )
-FOCUS: Final = "substrate://citizens/{citizen_id}/focus"
-_FOCUS: Final = re.compile(r"substrate://citizens/([^/]+)/focus")
-NAMES: Final = {
+FOCUS_URI: Final = "substrate://citizens/{citizen_id}/focus"
+_FOCUS_PATTERN: Final = re.compile(r"substrate://citizens/([^/]+)/focus")
+TOOL_NAMES_OF_REST: Final = {
     "query_text": "query",
     "description": "text",
     "emotion_vector": "emotions",
@@ -40,11 +40,11 @@ NAMES: Final = {
     "current_goal": "goal",
 }
 """What the tools call what REST calls otherwise."""
-_ELSEWHERE: Final = re.compile(rf"\b({'|'.join(NAMES)})\b")
+_REST_NAMES: Final = re.compile(rf"\b({'|'.join(TOOL_NAMES_OF_REST)})\b")
 _BY_NAME: Final = {tool.name: tool for tool in TOOLS}
 
 
-def make_server(client_of: ClientOf, version: str, owner_of: OwnerOf = lambda _: Owner()) -> Server[Any]:
+def make_server(client_of: ClientOf, version: str, owner_of: OwnerOf = lambda _: CitizenScope()) -> Server[Any]:
     """The server; each request goes through the client that `client_of` gives for it, and is for whom `owner_of`
     names.
     """
@@ -68,7 +68,7 @@ class _Handlers:
 
     async def tools(self, context: Context, _page: Page) -> types.ListToolsResult:
         owner = self._owner_of(context)
-        return types.ListToolsResult(tools=[_described(tool, owner) for tool in TOOLS])
+        return types.ListToolsResult(tools=[_describe_tool(tool, owner) for tool in TOOLS])
 
     async def call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = _BY_NAME.get(params.name)
@@ -76,33 +76,35 @@ class _Handlers:
             known = ", ".join(_BY_NAME)
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name}; there are {known}")
         try:
-            asked = _checked(tool.takes, self._owner_of(context).asked(params.arguments or {}))
-            return _result(await tool.does(await self._client_of(context), asked))
+            asked = _parse_arguments(tool.takes, self._owner_of(context).asked(params.arguments or {}))
+            return _success(await tool.does(await self._client_of(context), asked))
         except SubstrateError as error:
-            return _failed(error)
+            return _failure(error)
 
     async def resources(self, _context: Context, _page: Page) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=[])
 
     async def templates(self, _context: Context, _page: Page) -> types.ListResourceTemplatesResult:
         said = "What is in the focus of a citizen, as it is now."
-        one = types.ResourceTemplate(name="focus", uri_template=FOCUS, description=said, mime_type="text/plain")
+        one = types.ResourceTemplate(
+            name="focus", uri_template=FOCUS_URI, description=said, mime_type="text/plain"
+        )
         return types.ListResourceTemplatesResult(resource_templates=[one])
 
     async def read(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        found = _FOCUS.fullmatch(str(params.uri))
+        found = _FOCUS_PATTERN.fullmatch(str(params.uri))
         if found is None:
-            raise MCPError(types.INVALID_PARAMS, f"there is no such resource; there is {FOCUS}")
+            raise MCPError(types.INVALID_PARAMS, f"there is no such resource; there is {FOCUS_URI}")
         try:
             asked = self._owner_of(context).asked({"citizen_id": found[1]})
-            said = await wake(await self._client_of(context), _checked(Wake, asked))
+            said = await wake(await self._client_of(context), _parse_arguments(WakeArguments, asked))
         except SubstrateError as error:
             raise MCPError(types.INVALID_PARAMS, error.detail, _problem(error)) from error
         text = types.TextResourceContents(uri=params.uri, mime_type="text/plain", text=said.text)
         return types.ReadResourceResult(contents=[text])
 
 
-def _described(tool: Tool, owner: Owner) -> types.Tool:
+def _describe_tool(tool: Tool, owner: CitizenScope) -> types.Tool:
     hints = types.ToolAnnotations(
         read_only_hint=tool.reads,
         destructive_hint=tool.destroys,
@@ -113,29 +115,29 @@ def _described(tool: Tool, owner: Owner) -> types.Tool:
         name=tool.name,
         title=tool.title,
         description=tool.said,
-        input_schema=owner.offered(tool_schemas.of_arguments(tool.takes)),
-        output_schema=tool_schemas.of_answer(tool.gives),
+        input_schema=owner.offered(tool_schemas.argument_schema(tool.takes)),
+        output_schema=tool_schemas.answer_schema(tool.gives),
         annotations=hints,
     )
 
 
-def _checked(kind: Any, given: dict[str, Any]) -> Any:
+def _parse_arguments(kind: Any, given: dict[str, Any]) -> Any:
     """The arguments as a value. Raises InvalidRequest with every fault: what is missing, extra or out of range."""
     try:
         return kind.model_validate(given)
     except ValidationError as error:
         faults = [fault_line(fault["loc"], fault["msg"]) for fault in error.errors(include_url=False)]
-        raise invalid(shortened(faults)) from error
+        raise invalid_request(shorten_faults(faults)) from error
 
 
-def _result(said: Said) -> types.CallToolResult:
+def _success(said: ToolAnswer) -> types.CallToolResult:
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=said.text)],
         structured_content=visible_values(said.values.model_dump(mode="json", exclude_none=True)),
     )
 
 
-def _failed(error: SubstrateError) -> types.CallToolResult:
+def _failure(error: SubstrateError) -> types.CallToolResult:
     problem = _problem(error)
     said = [problem["detail"], *(fault for fault in problem["faults"] if fault != problem["detail"])]
     text = types.TextContent(type="text", text="\n".join(line for line in (*said, problem["remedy"]) if line))
@@ -147,11 +149,11 @@ def _problem(error: SubstrateError) -> dict[str, Any]:
     return {
         "type": f"/problems/{error.slug}",
         "status": error.status,
-        "detail": _named_here(error.detail),
-        "remedy": _named_here(error.remedy),
-        "faults": [_named_here(fault) for fault in error.faults],
+        "detail": _use_tool_names(error.detail),
+        "remedy": _use_tool_names(error.remedy),
+        "faults": [_use_tool_names(fault) for fault in error.faults],
     }
 
 
-def _named_here(said: str) -> str:
-    return _ELSEWHERE.sub(lambda name: NAMES[name[0]], said)
+def _use_tool_names(said: str) -> str:
+    return _REST_NAMES.sub(lambda name: TOOL_NAMES_OF_REST[name[0]], said)

@@ -24,16 +24,19 @@ CHUNK_BYTES: Final = 1 << 16
 @asynccontextmanager
 async def standard_streams() -> AsyncIterator[tuple[Any, Any]]:
     """The two streams of the protocol's messages, on standard input and output."""
-    with _taken(0, os.open(os.devnull, os.O_RDONLY)) as wire_in, _taken(1, os.dup(2)) as wire_out:
+    with (
+        _replace_descriptor(0, os.open(os.devnull, os.O_RDONLY)) as wire_in,
+        _replace_descriptor(1, os.dup(2)) as wire_out,
+    ):
         # The SDK asks of its files no more than what these two have.
-        lines: Any = Lines(wire_in)
-        output: Any = Output(wire_out, lines.end)
+        lines: Any = LineReader(wire_in)
+        output: Any = TextWriter(wire_out, lines.end)
         async with stdio_server(lines, output) as streams:
             yield streams
 
 
 @contextmanager
-def _taken(standard: int, instead: int) -> Iterator[int]:
+def _replace_descriptor(standard: int, instead: int) -> Iterator[int]:
     """The file that was `standard` under another number, and `instead` in its place; it is never closed."""
     wire = os.dup(standard)
     os.dup2(instead, standard)
@@ -44,7 +47,7 @@ def _taken(standard: int, instead: int) -> Iterator[int]:
         os.dup2(wire, standard)
 
 
-class Lines:
+class LineReader:
     """The lines of a file, one at a time, however long the next one takes."""
 
     def __init__(self, file: int) -> None:
@@ -54,7 +57,7 @@ class Lines:
         self._ending: asyncio.Future[None] | None = None
         threading.Thread(target=self._read, name="lines", daemon=True).start()
 
-    def __aiter__(self) -> Lines:
+    def __aiter__(self) -> LineReader:
         return self
 
     async def __anext__(self) -> str:
@@ -69,7 +72,7 @@ class Lines:
 
     def _read(self) -> None:
         with suppress(RuntimeError, CancelledError):  # the loop is closed: nobody listens
-            for line in _lines_of(self._file):
+            for line in _read_lines(self._file):
                 self._put(line.decode(errors="replace"))
             self._put(None)
 
@@ -82,7 +85,7 @@ class Lines:
             raise
 
 
-class Output:
+class TextWriter:
     """A file to which texts are written in their order, however slowly it is read.
 
     `lost` is called when nobody will read it; what is written then is gone.
@@ -110,10 +113,10 @@ class Output:
                 text, written = self._texts.get()
                 if not _write_all(self._file, text):
                     self._loop.call_soon_threadsafe(self._lost)
-                self._loop.call_soon_threadsafe(_done, written)
+                self._loop.call_soon_threadsafe(_set_done, written)
 
 
-def _done(written: asyncio.Future[None]) -> None:
+def _set_done(written: asyncio.Future[None]) -> None:
     if not written.done():
         written.set_result(None)
 
@@ -129,7 +132,7 @@ def _write_all(file: int, text: bytes) -> bool:
     return True
 
 
-def _lines_of(file: int) -> Iterator[bytes]:
+def _read_lines(file: int) -> Iterator[bytes]:
     rest = b""
     while chunk := os.read(file, CHUNK_BYTES):
         *whole, rest = (rest + chunk).split(b"\n")

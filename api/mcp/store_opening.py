@@ -10,28 +10,28 @@ from typing import Final
 from api.client import AsyncSubstrate
 from schemas.errors import Fault, SubstrateError, Unavailable
 
-type Say = Callable[[str], None]
-type Open = Callable[[Say], AbstractAsyncContextManager[AsyncSubstrate]]
+type SetStatus = Callable[[str], None]
+type OpenClient = Callable[[SetStatus], AbstractAsyncContextManager[AsyncSubstrate]]
 type Report = Callable[[float, str], Awaitable[None]]
 
-PATIENCE_S: Final = 25.0
+MAX_WAIT_S: Final = 25.0
 """How long a tool waits for the store: hosts give up after thirty seconds, or after sixty."""
-REPORT_EVERY_S: Final = 2.0
-BEGUN: Final = "the store is being opened"
+REPORT_INTERVAL_S: Final = 2.0
+OPENING: Final = "the store is being opened"
 
 
-class OpenedBeside:
+class BackgroundStore:
     """Opens a store in a task of its own, and holds it.
 
     `failed` is told each time that it cannot be opened; whoever asks next tries again. `fault` is what keeps it
     closed.
     """
 
-    def __init__(self, open_store: Open, failed: Callable[[SubstrateError], None]) -> None:
+    def __init__(self, open_store: OpenClient, failed: Callable[[SubstrateError], None]) -> None:
         self.fault: SubstrateError | None = None
         self._open = open_store
         self._failed = failed
-        self._said = BEGUN
+        self._said = OPENING
         self._closing = asyncio.Event()
         self._client: asyncio.Future[AsyncSubstrate] | None = None
         self._task: asyncio.Task[None] | None = None
@@ -54,16 +54,16 @@ class OpenedBeside:
         if opening is None or (opening.done() and opening.exception() is not None):
             opening = self._begin()
         waited = 0.0
-        while not (await asyncio.wait([opening], timeout=REPORT_EVERY_S))[0]:
-            waited += REPORT_EVERY_S
-            if waited >= PATIENCE_S:
+        while not (await asyncio.wait([opening], timeout=REPORT_INTERVAL_S))[0]:
+            waited += REPORT_INTERVAL_S
+            if waited >= MAX_WAIT_S:
                 raise Unavailable(self._said, remedy="Nothing was done. Try again in a minute.")
             await report(waited, self._said)
         return opening.result()
 
     def _begin(self) -> asyncio.Future[AsyncSubstrate]:
         opening: asyncio.Future[AsyncSubstrate] = asyncio.get_running_loop().create_future()
-        self._client, self._said = opening, BEGUN
+        self._client, self._said = opening, OPENING
         self._task = asyncio.create_task(self._hold(opening))
         return opening
 

@@ -14,24 +14,24 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from schemas.base import CitizenId
 from schemas.errors import InvalidRequest
 
-FAULT: Final = {"required": ["type", "status", "detail"]}
+FAULT_SCHEMA: Final = {"required": ["type", "status", "detail"]}
 """What a fault has in the place of an answer; clients check that too against the output schema."""
 
 
-def of_arguments(kind: type[BaseModel]) -> dict[str, Any]:
+def argument_schema(kind: type[BaseModel]) -> dict[str, Any]:
     """The schema of what a tool takes."""
-    schema = _Reader(kind.model_json_schema()).whole()
+    schema = _SchemaReader(kind.model_json_schema()).whole()
     return {name: schema[name] for name in ("type", "properties", "required", "additionalProperties")}
 
 
-def of_answer(kind: type[BaseModel]) -> dict[str, Any]:
+def answer_schema(kind: type[BaseModel]) -> dict[str, Any]:
     """The schema of what a tool answers: that, or a fault. Values that are null are left out of an answer."""
-    schema = _AnswerReader(kind.model_json_schema(mode="serialization")).whole()
+    schema = _AnswerSchemaReader(kind.model_json_schema(mode="serialization")).whole()
     given = {"required": schema["required"]}
-    return {"type": "object", "properties": schema["properties"], "anyOf": [given, FAULT]}
+    return {"type": "object", "properties": schema["properties"], "anyOf": [given, FAULT_SCHEMA]}
 
 
-class _Reader:
+class _SchemaReader:
     """Reads a schema as pydantic writes it: what tells nothing is left out, references and nulls are resolved."""
 
     unsaid = frozenset({"title", "pattern", "propertyNames", "$defs"})
@@ -75,10 +75,10 @@ class _Reader:
         return said
 
 
-class _AnswerReader(_Reader):
+class _AnswerSchemaReader(_SchemaReader):
     """The same of an answer: without what its values say themselves."""
 
-    unsaid = _Reader.unsaid | {"description", "default", "additionalProperties"}
+    unsaid = _SchemaReader.unsaid | {"description", "default", "additionalProperties"}
 
     def short(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         """A part of it in short, with what is never null as required."""
@@ -92,7 +92,7 @@ class _AnswerReader(_Reader):
 CITIZEN: Final = "citizen_id"
 
 
-class Owner(NamedTuple):
+class CitizenScope(NamedTuple):
     """The citizen whose memory it is, where it is one's. `alone`: no tool takes another's id."""
 
     citizen_id: str | None = None
@@ -118,10 +118,10 @@ class Owner(NamedTuple):
         return {**schema, "properties": named, "required": needed}
 
 
-def owner_alone(citizen_id: str, named: str) -> Owner:
+def single_citizen_scope(citizen_id: str, named: str) -> CitizenScope:
     """The owner of a server for one citizen alone. Raises InvalidRequest, by the name that the caller knows."""
     try:
-        return Owner(TypeAdapter(CitizenId).validate_python(citizen_id), alone=True)
+        return CitizenScope(TypeAdapter(CitizenId).validate_python(citizen_id), alone=True)
     except ValidationError as error:
         fault = "a citizen id has 1 to 64 letters, digits and _ . -, and begins with a letter or a digit"
         raise InvalidRequest(f"{named}: {fault}") from error

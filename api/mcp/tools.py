@@ -24,33 +24,37 @@ MAX_TOKENS: Final = 2000
 AS_KNOWN_NOW: Final = to_datetime(END_OF_TIME - 1)
 """The moment of knowing that sees whatever was learnt last."""
 
-Whose = Annotated[CitizenId, Field(description="The id of the citizen whose memory it is.")]
-WhichId = Annotated[Identifier, Field(description="The memory's id, as recall and remember say it.")]
-Where = Annotated[
+CitizenArgument = Annotated[CitizenId, Field(description="The id of the citizen whose memory it is.")]
+MemoryIdArgument = Annotated[Identifier, Field(description="The memory's id, as recall and remember say it.")]
+LevelArgument = Annotated[
     Level, Field(description="N1: the citizen's own memory. N2: that of all citizens. N3: what the world knows.")
 ]
-Emotion = Annotated[Emotions | None, Field(description='Emotions by name, each from 0 to 1: {"joy": 0.8}.')]
-Once = Annotated[
+EmotionsArgument = Annotated[
+    Emotions | None, Field(description='Emotions by name, each from 0 to 1: {"joy": 0.8}.')
+]
+CommandIdArgument = Annotated[
     Identifier | None,
     Field(description="An id of your own for this call: sent again with it, it is done only once."),
 ]
-Tokens = Annotated[Whole, Field(ge=1, description="About how many tokens of memories the answer may have.")]
-When = Annotated[
+MaxTokensArgument = Annotated[
+    Whole, Field(ge=1, description="About how many tokens of memories the answer may have.")
+]
+AsOfArgument = Annotated[
     Moment | None,
     Field(description="Ask what was true at this time, as it is known now: 2025-07-20T14:30:00Z. Else: now."),
 ]
-Known = Annotated[
+KnownAtArgument = Annotated[
     Moment | None, Field(description="Ask only for what was already known at this time. Else: all known now.")
 ]
-Quoted = Annotated[Flag, Field(description="True: you fetched or quote it; it is not your own word.")]
+QuotedArgument = Annotated[Flag, Field(description="True: you fetched or quote it; it is not your own word.")]
 
 
-class _Streamed(Request):
-    citizen_id: Whose
-    max_tokens: Tokens = MAX_TOKENS
+class _StreamArguments(Request):
+    citizen_id: CitizenArgument
+    max_tokens: MaxTokensArgument = MAX_TOKENS
 
 
-class Recall(_Streamed):
+class RecallArguments(_StreamArguments):
     """What to recall."""
 
     query: Annotated[
@@ -58,73 +62,73 @@ class Recall(_Streamed):
         Field(min_length=1, max_length=20_000, description="What to think of, as a question or in a few words."),
         AfterValidator(says_something),
     ]
-    as_of_time: When = None
-    known_at: Known = None
+    as_of_time: AsOfArgument = None
+    known_at: KnownAtArgument = None
 
 
-class Wake(_Streamed):
+class WakeArguments(_StreamArguments):
     """How the citizen is; what is left out is read from its kept state."""
 
     energy: Annotated[
         Unit | None, Field(description="How awake the citizen is, from 0 to 1. Else: as its state says.")
     ] = None
-    emotions: Emotion = None
+    emotions: EmotionsArgument = None
     goal: Annotated[ShortText | None, Field(description="What the citizen wants. Else: as its state says.")] = None
 
 
-class Remembered(Request):
+class RememberArguments(Request):
     """A new memory: `name` in a few words, `text` in full."""
 
-    citizen_id: Whose
+    citizen_id: CitizenArgument
     name: Annotated[Name, Field(description="What it is about, in a few words.")]
     text: Annotated[Text, Field(description="What is remembered, in full sentences.")] = ""
     node_type: Annotated[Name, Field(description="What kind of thing it is, such as Memory, Person or Goal.")] = (
         "Memory"
     )
-    level: Where = Level.N1
+    level: LevelArgument = Level.N1
     energy: Annotated[Unit, Field(description="How strongly it is on the citizen's mind, from 0 to 1.")] = 0.5
     confidence: Annotated[Unit, Field(description="How sure it is, from 0 to 1.")] = 0.5
-    emotions: Emotion = None
+    emotions: EmotionsArgument = None
     tags: Annotated[Tags, Field(description="Words by which it is found together with others.")] = ()
     valid_at: Annotated[
         Moment | None, Field(description="Since when it is true: 2025-07-20T14:30:00Z. Else: since now.")
     ] = None
-    quoted: Quoted = False
-    command_id: Once = None
+    quoted: QuotedArgument = False
+    command_id: CommandIdArgument = None
 
 
-class Corrected(Request):
+class CorrectArguments(Request):
     """A memory that is to say something else. `changed`: it was true, and the world changed; else it never was."""
 
-    citizen_id: Whose
-    id: WhichId
-    level: Where = Level.N1
+    citizen_id: CitizenArgument
+    id: MemoryIdArgument
+    level: LevelArgument = Level.N1
     name: Annotated[Name | None, Field(description="What it is about, if that changes.")] = None
     text: Annotated[Text | None, Field(description="What it is to say now, in full sentences.")] = None
     changed: Annotated[
         Flag, Field(description="True: it was right until now, and the world changed. False: it never was right.")
     ] = False
-    quoted: Quoted = False
-    command_id: Once = None
+    quoted: QuotedArgument = False
+    command_id: CommandIdArgument = None
 
 
-class Story(Request):
+class HistoryArguments(Request):
     """Which memory."""
 
-    citizen_id: Whose
-    id: WhichId
-    level: Where = Level.N1
+    citizen_id: CitizenArgument
+    id: MemoryIdArgument
+    level: LevelArgument = Level.N1
 
 
-class Who(Request):
+class IdentityArguments(Request):
     """Who, and as of when."""
 
-    citizen_id: Whose
-    as_of_time: When = None
-    known_at: Known = None
+    citizen_id: CitizenArgument
+    as_of_time: AsOfArgument = None
+    known_at: KnownAtArgument = None
 
 
-class Said(NamedTuple):
+class ToolAnswer(NamedTuple):
     """An answer: as text for a mind, as values for a program."""
 
     text: str
@@ -142,23 +146,23 @@ class Tool(NamedTuple):
     said: str
     takes: type[Request]
     gives: type[Frozen]
-    does: Callable[[AsyncSubstrate, Any], Awaitable[Said]]
+    does: Callable[[AsyncSubstrate, Any], Awaitable[ToolAnswer]]
     reads: bool = True
     destroys: bool = False
 
 
-async def recall(client: AsyncSubstrate, asked: Recall) -> Said:
+async def recall(client: AsyncSubstrate, asked: RecallArguments) -> ToolAnswer:
     """The stream for a question."""
-    then = _when(asked)
+    then = _time_fields(asked)
     if then:
         then["temporal_mode"] = "point_in_time"
     stream = await client.retrieve(
         citizen_id=asked.citizen_id, query_text=asked.query, max_tokens=asked.max_tokens, **then
     )
-    return _streamed(stream)
+    return _stream_answer(stream)
 
 
-async def wake(client: AsyncSubstrate, asked: Wake) -> Said:
+async def wake(client: AsyncSubstrate, asked: WakeArguments) -> ToolAnswer:
     """The stream for a state."""
     state = await client.state(asked.citizen_id)
     stream = await client.wake(
@@ -168,39 +172,41 @@ async def wake(client: AsyncSubstrate, asked: Wake) -> Said:
         current_goal=state.goal if asked.goal is None else asked.goal,
         max_tokens=asked.max_tokens,
     )
-    return _streamed(stream)
+    return _stream_answer(stream)
 
 
-async def remember(client: AsyncSubstrate, said: Remembered) -> Said:
+async def remember(client: AsyncSubstrate, said: RememberArguments) -> ToolAnswer:
     """A memory stored."""
     given = said.model_dump(exclude_none=True, exclude={"quoted"})
     renamed = {"text": "description", "emotions": "emotion_vector"}
     fields = {renamed.get(name, name): value for name, value in given.items()}
-    receipt = await client.remember(**fields, **_source(said))
-    return _received("remembered", receipt)
+    receipt = await client.remember(**fields, **_source_field(said))
+    return _receipt_answer("remembered", receipt)
 
 
-async def correct(client: AsyncSubstrate, said: Corrected) -> Said:
+async def correct(client: AsyncSubstrate, said: CorrectArguments) -> ToolAnswer:
     """A memory revised."""
     given = said.model_dump(exclude_none=True, exclude={"changed", "quoted"})
-    fields = {"description" if name == "text" else name: value for name, value in given.items()} | _source(said)
+    fields = {"description" if name == "text" else name: value for name, value in given.items()} | _source_field(
+        said
+    )
     if said.changed:
-        return _received("superseded", await client.supersede(**fields))
-    return _received("corrected", await client.correct(**fields))
+        return _receipt_answer("superseded", await client.supersede(**fields))
+    return _receipt_answer("corrected", await client.correct(**fields))
 
 
-async def history(client: AsyncSubstrate, asked: Story) -> Said:
+async def history(client: AsyncSubstrate, asked: HistoryArguments) -> ToolAnswer:
     """All records of a memory."""
     told = await client.history(asked.id, citizen_id=asked.citizen_id, level=asked.level)
-    records = tuple(map(answers.Record.of, told.records))
-    lines = map(_line, records, map(whose, told.records))
-    return Said("\n".join(lines), answers.Story(id=told.id, records=records, degraded=told.degraded))
+    records = tuple(map(answers.RecordValues.of, told.records))
+    lines = map(_record_line, records, map(whose, told.records))
+    return ToolAnswer("\n".join(lines), answers.HistoryValues(id=told.id, records=records, degraded=told.degraded))
 
 
-async def identity(client: AsyncSubstrate, asked: Who) -> Said:
+async def identity(client: AsyncSubstrate, asked: IdentityArguments) -> ToolAnswer:
     """Who the citizen is."""
-    found = await client.identity(citizen_id=asked.citizen_id, **_when(asked))
-    return Said(_who(found), answers.Who.of(found))
+    found = await client.identity(citizen_id=asked.citizen_id, **_time_fields(asked))
+    return ToolAnswer(_identity_text(found), answers.IdentityValues.of(found))
 
 
 TOOLS: Final[Sequence[Tool]] = (
@@ -208,24 +214,24 @@ TOOLS: Final[Sequence[Tool]] = (
         "recall",
         "Recall",
         "What a citizen remembers that matters for a question, now or at a time; each memory with its id.",
-        Recall,
-        answers.Stream,
+        RecallArguments,
+        answers.StreamValues,
         recall,
     ),
     Tool(
         "wake",
         "Wake",
         "What comes to a citizen's mind from how it is, with no question asked; each memory with its id.",
-        Wake,
-        answers.Stream,
+        WakeArguments,
+        answers.StreamValues,
         wake,
     ),
     Tool(
         "remember",
         "Remember",
         "Store a new memory of a citizen. Answers its id.",
-        Remembered,
-        answers.Receipt,
+        RememberArguments,
+        answers.ReceiptValues,
         remember,
         reads=False,
     ),
@@ -233,8 +239,8 @@ TOOLS: Final[Sequence[Tool]] = (
         "correct",
         "Correct a memory",
         "Say that a memory was wrong, or with `changed` that the world changed; what was believed stays known.",
-        Corrected,
-        answers.Receipt,
+        CorrectArguments,
+        answers.ReceiptValues,
         correct,
         reads=False,
         destroys=True,
@@ -243,22 +249,22 @@ TOOLS: Final[Sequence[Tool]] = (
         "history",
         "History of a memory",
         "All that was ever believed of one memory: when it held, when it was known, and why that ended.",
-        Story,
-        answers.Story,
+        HistoryArguments,
+        answers.HistoryValues,
         history,
     ),
     Tool(
         "identity",
         "Who a citizen is",
         "Who a citizen is, or was: what most of its memories point to, and its state.",
-        Who,
-        answers.Who,
+        IdentityArguments,
+        answers.IdentityValues,
         identity,
     ),
 )
 
 
-def _when(asked: Recall | Who) -> dict[str, Any]:
+def _time_fields(asked: RecallArguments | IdentityArguments) -> dict[str, Any]:
     """The two times of a question: what was true then is asked as it is known now, unless `known_at` says when."""
     times = {"as_of_time": asked.as_of_time, "known_at": asked.known_at}
     if asked.as_of_time is not None and asked.known_at is None:
@@ -266,43 +272,43 @@ def _when(asked: Recall | Who) -> dict[str, Any]:
     return {name: time for name, time in times.items() if time is not None}
 
 
-def _source(said: Remembered | Corrected) -> dict[str, Source]:
+def _source_field(said: RememberArguments | CorrectArguments) -> dict[str, Source]:
     """What is quoted is a tool's; else it is the word of whoever calls."""
     return {"source": Source.TOOL} if said.quoted else {}
 
 
-def _streamed(stream: ConsciousnessStream) -> Said:
+def _stream_answer(stream: ConsciousnessStream) -> ToolAnswer:
     shown = {(one.level, one.node_id) for one in stream.activation_tiers.ordered()}
     changes = [one for one in stream.temporal_dissonances if (one.level, one.node_id) in shown]
-    return Said(compact(stream, changes, ids=True), answers.Stream.of(stream))
+    return ToolAnswer(compact(stream, changes, ids=True), answers.StreamValues.of(stream))
 
 
-def _received(done: str, receipt: WriteReceipt) -> Said:
+def _receipt_answer(done: str, receipt: WriteReceipt) -> ToolAnswer:
     again = " (it was before)" if receipt.duplicate else ""
-    return Said(f"{done} {receipt.id}{again}", answers.Receipt.of(receipt))
+    return ToolAnswer(f"{done} {receipt.id}{again}", answers.ReceiptValues.of(receipt))
 
 
-def _line(record: answers.Record, word: str) -> str:
+def _record_line(record: answers.RecordValues, word: str) -> str:
     """One record with both its periods, exactly, why each ended, and whose word it is."""
-    held = _period("held", (record.valid_at, record.invalid_at), record.invalidation_reason)
-    known = _period("known", (record.created_at, record.expired_at), record.closed_reason)
+    held = _period_text("held", (record.valid_at, record.invalid_at), record.invalidation_reason)
+    known = _period_text("known", (record.created_at, record.expired_at), record.closed_reason)
     return one_line(f"- {record.name}: {record.text} ({held}; {known}; {word})")
 
 
-def _period(what: str, times: tuple[datetime, datetime | None], reason: str | None) -> str:
+def _period_text(what: str, times: tuple[datetime, datetime | None], reason: str | None) -> str:
     start, end = times
     if end is None:
-        return f"{what} from {_exactly(start)}"
+        return f"{what} from {_iso_time(start)}"
     why = f", {REASONS[reason]}" if reason is not None else ""
-    return f"{what} from {_exactly(start)} to {_exactly(end)}{why}"
+    return f"{what} from {_iso_time(start)} to {_iso_time(end)}{why}"
 
 
-def _exactly(time: datetime) -> str:
+def _iso_time(time: datetime) -> str:
     """As the values say it, so that it can be asked about."""
     return time.isoformat().replace("+00:00", "Z")
 
 
-def _who(found: Identity) -> str:
+def _identity_text(found: Identity) -> str:
     said = (f"- {one.name} ({one.node_type}): in {one.appearances} memories" for one in found.entities)
     lines = [one_line(line) for line in said]
     return "\n".join(lines) or "Nobody yet: nothing was lived."

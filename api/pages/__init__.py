@@ -12,7 +12,7 @@ from fastapi import APIRouter, FastAPI
 from fastapi.responses import FileResponse
 from starlette.staticfiles import StaticFiles
 
-from api.security.permissions import PUBLIC, needs
+from api.security.permissions import PUBLIC, requires
 
 
 class Page(NamedTuple):
@@ -37,7 +37,7 @@ def _router(page: Page) -> APIRouter:
     router = APIRouter(include_in_schema=False)
 
     @router.get(page.path)
-    @needs(PUBLIC)
+    @requires(PUBLIC)
     async def index() -> FileResponse:
         return FileResponse(page.folder / "index.html")
 

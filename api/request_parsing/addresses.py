@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple
 
 from fastapi import Depends, Path, Query, Response
 
-from api.problems import invalid
+from api.problems import invalid_request
 from api.runtime.runtime import Runtime
 from orchestration.writing.records import link_name
 from schemas.base import CitizenId, Identifier, Request
@@ -29,13 +29,13 @@ LinkIdInPath = Annotated[
 ]
 
 
-class Whose(Request):
+class CitizenRequest(Request):
     """Whose memory: the citizen, required for N1."""
 
     citizen_id: CitizenId | None = None
 
 
-class Asked(Whose):
+class MomentRequest(CitizenRequest):
     """Whose memory, and when: without times as it is now, with `as_of_time` as it was and was known then.
 
     `known_at` moves the transaction axis apart.
@@ -44,84 +44,86 @@ class Asked(Whose):
     as_of_time: Moment | None = None
     known_at: Moment | None = None
 
+    @property
+    def names_moment(self) -> bool:
+        """Whether either time is given."""
+        return self.as_of_time is not None or self.known_at is not None
+
     def scope(self, now: Instant) -> Scope:
-        """What the question may see."""
-        as_of, known = (None if said is None else to_instant(said) for said in (self.as_of_time, self.known_at))
-        return Scope.asked(as_of, known, now)
+        """The moment to read at; `now` stands in for times that are left out."""
+        as_of = None if self.as_of_time is None else to_instant(self.as_of_time)
+        known_at = None if self.known_at is None else to_instant(self.known_at)
+        return Scope.asked(as_of, known_at, now)
 
 
-class Place(NamedTuple):
-    """Where a memory is to be found."""
-
+class MemoryAddress(NamedTuple):
     level: Level
     memory_id: str
 
 
-class LinkPlace(NamedTuple):
-    """Where a link is to be found."""
-
+class LinkAddress(NamedTuple):
     level: Level
     link_id: str
 
 
-async def _place(level: Level, memory_id: MemoryId) -> Place:
-    return Place(level, memory_id)
+async def _memory_address(level: Level, memory_id: MemoryId) -> MemoryAddress:
+    return MemoryAddress(level, memory_id)
 
 
-async def _link_place(level: Level, link_id: LinkIdInPath) -> LinkPlace:
-    return LinkPlace(level, link_id)
+async def _link_address(level: Level, link_id: LinkIdInPath) -> LinkAddress:
+    return LinkAddress(level, link_id)
 
 
-At = Annotated[Place, Depends(_place)]
-AtLink = Annotated[LinkPlace, Depends(_link_place)]
-AskedOf = Annotated[Asked, Query()]
+MemoryInPath = Annotated[MemoryAddress, Depends(_memory_address)]
+LinkInPath = Annotated[LinkAddress, Depends(_link_address)]
+MomentInQuery = Annotated[MomentRequest, Query()]
 
 
-def noted(
-    response: Response, asked: Request, shown: ConsciousnessNode | ConsciousnessRelationship | None = None
+def add_notes(
+    response: Response, request: Request, shown: ConsciousnessNode | ConsciousnessRelationship | None = None
 ) -> None:
-    """Say in the answer what was assumed while reading the request, and what of the one shown was left out."""
-    notes = asked.notes
+    """Put into `Substrate-Notes` what was assumed about the request, and which fields of `shown` were left out."""
+    notes = request.notes
     if shown is not None and shown.unreadable:
         notes = (*notes, f"{', '.join(shown.unreadable)} cannot be shown and was left out; {REMEDY}")
     if notes:
         response.headers["Substrate-Notes"] = "; ".join(notes)
 
 
-async def graph_of(level: Level, whose: Whose, runtime: Runtime) -> str:
-    """The name of an existing graph. Raises InvalidRequest, NotFound."""
-    if level is Level.N1 and whose.citizen_id is None:
-        raise invalid(["citizen_id: level N1 is personal: name its citizen_id"])
-    graph = graph_name(level, whose.citizen_id)
+async def existing_graph(level: Level, request: CitizenRequest, runtime: Runtime) -> str:
+    """The name of the graph. Raises InvalidRequest for N1 without a citizen, NotFound when there is no graph."""
+    if level is Level.N1 and request.citizen_id is None:
+        raise invalid_request(["citizen_id: level N1 is personal: name its citizen_id"])
+    graph = graph_name(level, request.citizen_id)
     if not await runtime.deps.graphs.for_reading(graph):
-        raise NotFound(f"nothing was remembered for {whose.citizen_id or level} yet")
+        raise NotFound(f"nothing was remembered for {request.citizen_id or level} yet")
     return graph
 
 
-async def record_seen(place: Place, asked: Asked, runtime: Runtime, now: Instant) -> Row:
-    """The record of the memory that is visible at the moment asked about. Raises NotFound."""
-    graph = await graph_of(place.level, asked, runtime)
-    seen = await records.memory_seen(runtime.deps.graph(graph), place.memory_id, asked.scope(now))
+async def read_memory_row(address: MemoryAddress, request: MomentRequest, runtime: Runtime, now: Instant) -> Row:
+    """The record of the memory at the requested moment. Raises InvalidRequest, NotFound."""
+    graph = runtime.deps.graph(await existing_graph(address.level, request, runtime))
+    seen = await records.memory_seen(graph, address.memory_id, request.scope(now))
     if seen.row is None:
-        raise nowhere("memory", place, exists=seen.exists)
+        raise not_found("memory", address, exists=seen.exists)
     return seen.row
 
 
-async def link_seen(place: LinkPlace, asked: Asked, runtime: Runtime, now: Instant) -> Row:
-    """The record of the link that is visible at the moment asked about. Raises NotFound."""
-    graph = await graph_of(place.level, asked, runtime)
-    seen = await records.link_seen(runtime.deps.graph(graph), link_name(place.link_id), asked.scope(now))
+async def read_link_row(address: LinkAddress, request: MomentRequest, runtime: Runtime, now: Instant) -> Row:
+    """The record of the link at the requested moment. Raises InvalidRequest, NotFound."""
+    graph = runtime.deps.graph(await existing_graph(address.level, request, runtime))
+    seen = await records.link_seen(graph, link_name(address.link_id), request.scope(now))
     if seen.row is None:
-        raise nowhere("link", place, exists=seen.exists)
+        raise not_found("link", address, exists=seen.exists)
     return seen.row
 
 
-def nowhere(what: str, place: Place | LinkPlace, *, exists: bool) -> NotFound:
-    """The error for a memory or link that is not there, at that moment or at all."""
-    level, name = place
+def not_found(noun: str, address: MemoryAddress | LinkAddress, *, exists: bool) -> NotFound:
+    """The error for a record that does not exist at all, or not at the requested moment."""
+    level, name = address
     if not exists:
-        return NotFound(f"there is no {what} {name} in {level}")
+        return NotFound(f"there is no {noun} {name} in {level}")
     return NotFound(
-        f"{what} {name} exists, but not at that moment",
+        f"{noun} {name} exists, but not at that moment",
         remedy="Its /history shows when each of its records holds.",
     )

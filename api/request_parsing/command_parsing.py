@@ -1,4 +1,4 @@
-"""Raw JSON → commands: one, or many of which each is read on its own."""
+"""Raw JSON to commands: one, or a list in which each is parsed on its own."""
 
 from __future__ import annotations
 
@@ -8,46 +8,47 @@ from uuid import uuid4
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
-from api.problems import MAX_FAULTS, fault_line, invalid, shortened
+from api.problems import MAX_FAULTS, fault_line, invalid_request, shorten_faults
 from schemas.base import Identifier
 from schemas.commands import KINDS, Command, Relate, WriteReceipt
 from schemas.errors import Forbidden, NotFound
 from schemas.validation import REQUIRED
 
-MAX_MANY: Final = 1000
+MAX_COMMANDS: Final = 1000
 _IDENTIFIER: Final[TypeAdapter[str]] = TypeAdapter(Identifier)
 
 
-def parse_one[C: Command](raw: Any, kind: type[C]) -> C:
-    """The command that `raw` says. Raises InvalidRequest with every fault."""
+def parse_command[C: Command](raw: Any, kind: type[C]) -> C:
+    """Raises InvalidRequest with every fault."""
     try:
         return kind.model_validate(raw)
     except ValidationError as error:
-        raise invalid(list(faults_of(error, kind))) from error
+        raise invalid_request(list(fault_lines(error, kind))) from error
 
 
-def parse_many(raw: Sequence[Any], kind: type[Command] | None) -> list[Command | WriteReceipt]:
-    """One command for each element, of any kind without `kind`, or the receipt of its refusal, in order.
+def parse_commands(raw: Sequence[Any], kind: type[Command] | None) -> list[Command | WriteReceipt]:
+    """For each element, in order, its command, or the receipt of its refusal. Without `kind` each names its own.
 
-    Each receipt tells its first fault; all together tell no more than `MAX_FAULTS` beside that.
+    Each receipt shows its first fault; beside these, all receipts together show at most `MAX_FAULTS`.
     """
-    found: list[Command | WriteReceipt] = []
-    told = 0
+    parsed: list[Command | WriteReceipt] = []
+    shown = 0
     for element in raw:
-        most = max(2, MAX_FAULTS - told)
-        found.append(one := _parsed(element, kind_of(element) if kind is None else kind, most))
-        told += len(one.faults) if isinstance(one, WriteReceipt) else 0
-    return found
+        most = max(2, MAX_FAULTS - shown)
+        result = _parse_or_refuse(element, command_type(element) if kind is None else kind, most)
+        parsed.append(result)
+        shown += len(result.faults) if isinstance(result, WriteReceipt) else 0
+    return parsed
 
 
-def kind_of(raw: Any) -> type[Command]:
-    """The kind of command that `raw` says it is."""
-    said = raw.get("command") if isinstance(raw, dict) else None
-    return KINDS.get(said, Unnamed) if isinstance(said, str) else Unnamed
+def command_type(raw: Any) -> type[Command]:
+    """The type that the field `command` names, `UnknownCommand` if it names none."""
+    name = raw.get("command") if isinstance(raw, dict) else None
+    return KINDS.get(name, UnknownCommand) if isinstance(name, str) else UnknownCommand
 
 
-class Unnamed(Command):
-    """What says no kind of command that there is: its faults begin with that."""
+class UnknownCommand(Command):
+    """Never valid: its first fault is that `command` names no command."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -55,22 +56,22 @@ class Unnamed(Command):
 
     @field_validator("command")
     @classmethod
-    def _is_a_kind(cls, command: str) -> str:
-        raise ValueError(f"is one of {', '.join(KINDS)}")
+    def _refuse(cls, command: str) -> str:
+        raise ValueError(f"must be one of {', '.join(KINDS)}")
 
 
-def with_key(raw: Any, key: str | None) -> Any:
-    """`raw` with the idempotency key as its command id, unless it has one of its own."""
+def with_command_id(raw: Any, key: str | None) -> Any:
+    """`raw` with the idempotency key as its `command_id`, unless it has one of its own."""
     if key is None or not isinstance(raw, dict) or raw.get("command_id") is not None:
         return raw
     return {**raw, "command_id": key}
 
 
-def refused_receipt(command: Command, error: NotFound | Forbidden) -> WriteReceipt:
+def refusal_receipt(command: Command, error: NotFound | Forbidden) -> WriteReceipt:
     """The receipt of a command that its sender may not send."""
     return WriteReceipt(
         command_id=command.command_id or uuid4().hex,
-        command=kind_name(type(command)),
+        command=command_name(type(command)),
         status="refused",
         id=getattr(command, "id", None),
         level=command.level,
@@ -79,38 +80,38 @@ def refused_receipt(command: Command, error: NotFound | Forbidden) -> WriteRecei
     )
 
 
-def kind_name(kind: type[Command]) -> str:
-    """What a command of this kind calls itself; nothing for one that names none."""
+def command_name(kind: type[Command]) -> str:
+    """The name in the field `command`; empty for `UnknownCommand`."""
     return str(kind.model_fields["command"].get_default())
 
 
-def faults_of(error: ValidationError, kind: type[Command]) -> Iterator[str]:
-    """Each fault as `field: message`; of a link's REQUIRED tier in the words of 003, component 6."""
+def fault_lines(error: ValidationError, kind: type[Command]) -> Iterator[str]:
+    """Each fault as `field: message`; for the REQUIRED tier of a link in the words of 003, component 6."""
     for fault in error.errors(include_url=False, include_input=False, include_context=False):
-        place, said = fault["loc"], fault["msg"]
-        if issubclass(kind, Relate) and place and place[0] in REQUIRED:
+        location, message = fault["loc"], fault["msg"]
+        if issubclass(kind, Relate) and location and location[0] in REQUIRED:
             missing = fault["type"] == "missing"
-            said = "REQUIRED field missing" if missing else f"REQUIRED field invalid: {said}"
-        yield fault_line(place, said)
+            message = "REQUIRED field missing" if missing else f"REQUIRED field invalid: {message}"
+        yield fault_line(location, message)
 
 
-def _parsed(raw: Any, kind: type[Command], most: int) -> Command | WriteReceipt:
+def _parse_or_refuse(raw: Any, kind: type[Command], most: int) -> Command | WriteReceipt:
     try:
         return kind.model_validate(raw)
     except ValidationError as error:
-        said = raw if isinstance(raw, dict) else {}
+        fields = raw if isinstance(raw, dict) else {}
         return WriteReceipt(
-            command_id=_identifier(said, "command_id") or uuid4().hex,
-            command=kind_name(kind),
+            command_id=_identifier(fields, "command_id") or uuid4().hex,
+            command=command_name(kind),
             status="refused",
-            id=_identifier(said, "id"),
+            id=_identifier(fields, "id"),
             problem="invalid-request",
-            faults=shortened(list(faults_of(error, kind)), most),
+            faults=shorten_faults(list(fault_lines(error, kind)), most),
         )
 
 
-def _identifier(said: Mapping[str, Any], name: str) -> str | None:
+def _identifier(fields: Mapping[str, Any], name: str) -> str | None:
     try:
-        return _IDENTIFIER.validate_python(said.get(name))
+        return _IDENTIFIER.validate_python(fields.get(name))
     except ValidationError:
         return None

@@ -1,4 +1,4 @@
-"""What the erasing routes share."""
+"""Erasing over REST: parsed, checked against the caller's scopes, run, reported."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from api.problems import fault_line, invalid
-from api.request_parsing.command_parsing import with_key
-from api.request_parsing.etags import unguarded
-from api.request_parsing.writes import Writing
+from api.problems import fault_line, invalid_request
+from api.request_parsing.command_parsing import with_command_id
+from api.request_parsing.etags import refuse_if_match
+from api.request_parsing.writes import WriteContext
 from api.runtime.runtime import Runtime
 from orchestration.writing import erasure
 from schemas.base import CitizenId, Identifier, Request
@@ -19,38 +19,45 @@ from schemas.memory import Level
 from schemas.temporal import Instant
 
 
-class OfCommand(Request):
+class ErasureRequest(Request):
     """The id of the command; left out, each send counts as a new one."""
 
     command_id: Identifier | None = None
 
 
-class OfCitizen(OfCommand):
+class EpisodeErasureRequest(ErasureRequest):
     """Whose episode."""
 
     citizen_id: CitizenId
 
 
-async def erase(command: Erase, runtime: Runtime, now: Instant) -> ErasureReport:
-    """Carry out an erasure on the store that is open."""
+async def erase_from_store(command: Erase, runtime: Runtime, now: Instant) -> ErasureReport:
+    """Erase from the open store, and rewrite the files of an embedded engine so that they hold none of it.
+
+    Raises what `orchestration.writing.erasure.erase` raises. What broke off is finished when the store is opened
+    again.
+    """
     directory = None if runtime.engine is None else runtime.engine.directory
     return await erasure.erase(command, runtime.deps, now, directory)
 
 
-async def erase_said(
-    raw: dict[str, Any], kind: type[EraseMemory | EraseEpisode | EraseCitizen], writing: Writing
+async def erase_and_report(
+    raw: dict[str, Any], kind: type[EraseMemory | EraseEpisode | EraseCitizen], writing: WriteContext
 ) -> ErasureReport:
-    """The report of the erasure that `raw` says. Raises InvalidRequest with every fault."""
-    unguarded(writing.if_match, "an erasure")
+    """Parse the command, check it against the caller's scopes, and erase.
+
+    Raises InvalidRequest with every fault, NotFound or Forbidden when the caller may not erase there.
+    """
+    refuse_if_match(writing.if_match, "an erasure")
     try:
-        command = kind.model_validate(with_key(raw, writing.key))
+        command = kind.model_validate(with_command_id(raw, writing.key))
     except ValidationError as error:
         faults = [fault_line(fault["loc"], fault["msg"]) for fault in error.errors(include_url=False)]
-        raise invalid(faults) from error
+        raise invalid_request(faults) from error
     if writing.caller is None:
-        raise Fault("a route that erases does not declare it: @needs(ERASURES)")
+        raise Fault("a route that erases must declare @requires(ERASURE)")
     level = command.level if isinstance(command, EraseMemory) else Level.N1
-    writing.caller.need(level, command.citizen_id, "erase")
-    report = await erase(command, writing.runtime, writing.now)
+    writing.caller.require(level, command.citizen_id, "erase")
+    report = await erase_from_store(command, writing.runtime, writing.now)
     writing.caller.commands.append(report.command_id)
     return report

@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple, Protocol
 
 from fastapi import Query
 
-from api.problems import invalid
+from api.problems import invalid_request
 from api.request_parsing.addresses import (
     CitizenRequest,
     LinkAddress,
@@ -155,10 +155,10 @@ def _resume(request: ListRequest, cursor: str, name: str) -> tuple[listing.Place
     """
     listed, first, behind, valid, known = parts_of(cursor, str, int, str, int, int)
     if listed != name:
-        raise invalid([f"cursor: is of a list of {listed}, not of {name}; begin again without a cursor"])
+        raise invalid_request([f"cursor: is of a list of {listed}, not of {name}; begin again without a cursor"])
     scope = Scope.at(valid, known)
     if request.names_moment and request.scope(valid) != scope:
-        raise invalid(["cursor: is of another moment; ask for that one, or begin again without a cursor"])
+        raise invalid_request(["cursor: is of another moment; ask for that one, or begin again without a cursor"])
     return listing.Place(first, behind), scope
 
 

@@ -1,7 +1,7 @@
-"""Request bodies: how large they may be, and JSON read strictly.
+"""JSON bodies, read strictly.
 
 What the store cannot give back as it came is refused here: NaN and infinities, integers beyond 64 bits,
-lone surrogates, nesting deeper than the encoder goes.
+lone surrogates, nesting deeper than the encoder goes, names that stand twice in one object.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from fastapi.routing import APIRoute
 from starlette.routing import Match
 from starlette.types import Scope
 
-from api.request_parsing.body_limit import aside, held
-from api.request_parsing.json_shape import pairs_of
-from api.security.permissions import declared, described
+from api.request_parsing.body_limit import read_body, run_off_loop
+from api.request_parsing.json_shape import count_pairs
+from api.security.permissions import describe_permission, permission_of
 
 _MANY_DIGITS: Final = re.compile(rb"\d{19}")
 
 
 class StrictRoute(APIRoute):
-    """A route whose JSON body is read by `strict_json`, documented with what its caller needs.
+    """A route whose JSON body is read by `parse_strict_json`, and whose permission is documented.
 
-    An id in the path may hold slashes. Where one ends like the address of an action, `…/history`, its own slash
-    is percent-encoded: only a plain slash begins the action.
+    An id in the path may hold slashes. Only a plain slash begins an action such as `…/history`: an id that ends
+    like one is sent with that slash percent-encoded.
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
-        need = declared(endpoint)
-        if need is not None:
-            options["openapi_extra"] = {**(options.get("openapi_extra") or {}), **described(need)}
+        permission = permission_of(endpoint)
+        if permission is not None:
+            options["openapi_extra"] = {**(options.get("openapi_extra") or {}), **describe_permission(permission)}
         super().__init__(path, endpoint, **options)
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Whether this route is meant, by the path as it was sent."""
+        """Match on the path as it was sent, still percent-encoded, where the route ends with an action."""
         action = self.path.rpartition("/")[2]
         sent = scope.get("raw_path") or b""
         if sent and "{" not in action and sent.rpartition(b"/")[2] != action.encode():
@@ -46,22 +46,22 @@ class StrictRoute(APIRoute):
         return super().matches(scope)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The handler, given a request that reads strictly; whom no body could let through is refused unread."""
+        """The handler, with the path checked against the permission before the body is read."""
         handler = super().get_route_handler()
-        need = declared(self.endpoint)
+        permission = permission_of(self.endpoint)
 
-        async def strictly(request: Request) -> Response:
-            if need is not None:
-                need.beforehand(request.state.caller, request.path_params)
-            body = await held(request.scope, request.receive)
+        async def handle(request: Request) -> Response:
+            if permission is not None:
+                permission.check_path(request.state.caller, request.path_params)
+            body = await read_body(request.scope, request.receive)
             return body if isinstance(body, Response) else await handler(_StrictRequest(request.scope, body))
 
-        return strictly
+        return handle
 
 
 class _StrictRequest(Request):
     async def body(self) -> bytes:
-        """The body, which must say that it is JSON when there is one."""
+        """The body. Raises HTTPException 415 unless its Content-Type is JSON; an empty body needs none."""
         content = await super().body()
         kind = self.headers.get("content-type", "").partition(";")[0].strip().lower()
         if content and not re.fullmatch(r"application/(.+\+)?json", kind):
@@ -69,46 +69,47 @@ class _StrictRequest(Request):
         return content
 
     async def json(self) -> Any:
-        """The value of the body. JSONDecodeError says what is wrong and where."""
+        """The value of the body. Raises JSONDecodeError with what is wrong and where."""
         body = await self.body()
-        return await aside(len(body), strict_json, body)
+        return await run_off_loop(len(body), parse_strict_json, body)
 
 
-def strict_json(body: bytes) -> Any:
-    """The value of a JSON text. Raises JSONDecodeError for what is not JSON or could not be kept as it is."""
+def parse_strict_json(body: bytes) -> Any:
+    """The value of a JSON text. Raises JSONDecodeError for what is not JSON or could not be stored as it is."""
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise json.JSONDecodeError(_clearer(body, error), "", error.pos) from error
+        raise json.JSONDecodeError(_clearer_message(body, error), "", error.pos) from error
     if _MANY_DIGITS.search(body):
-        json.loads(body, parse_int=_of_64_bits)
+        json.loads(body, parse_int=_parse_64_bit_integer)
     try:
         orjson.dumps([value])
     except TypeError as error:
         raise json.JSONDecodeError("it is nested too deeply", "", 0) from error
-    pairs = _pairs(value)
-    if pairs not in (body.count(b":"), pairs_of(body)):
+    pairs = _count_parsed_pairs(value)
+    # The colons of a body are its pairs, unless texts hold colons too: then the exact count decides.
+    if pairs not in (body.count(b":"), count_pairs(body)):
         raise json.JSONDecodeError("a name stands twice in one object; leave one of them out", "", 0)
     return value
 
 
-def _pairs(value: Any) -> int:
-    """How many pairs of a name and a value all objects hold together."""
-    found, left = 0, [value]
-    while left:
-        part = left.pop()
+def _count_parsed_pairs(value: Any) -> int:
+    """How many pairs of name and value all objects within the value hold."""
+    count, rest = 0, [value]
+    while rest:
+        part = rest.pop()
         if isinstance(part, dict):
-            found += len(part)
-            left += part.values()
+            count += len(part)
+            rest += part.values()
         elif isinstance(part, list):
-            left += part
-    return found
+            rest += part
+    return count
 
 
-def _clearer(body: bytes, error: orjson.JSONDecodeError) -> str:
-    """The decoder's words, or better ones for what other decoders would let pass."""
+def _clearer_message(body: bytes, error: orjson.JSONDecodeError) -> str:
+    """The decoder's message, or a better one for what lenient decoders accept, such as NaN."""
     try:
-        json.loads(body, parse_constant=_no_number)
+        json.loads(body, parse_constant=_refuse_constant)
     except json.JSONDecodeError as plain:
         return plain.msg if plain.pos == -1 else f"{error.msg}, at character {error.pos}"
     except (ValueError, RecursionError):
@@ -116,11 +117,13 @@ def _clearer(body: bytes, error: orjson.JSONDecodeError) -> str:
     return f"{error.msg}, at character {error.pos}"
 
 
-def _no_number(word: str) -> Any:
-    raise json.JSONDecodeError(f"{word} is no JSON number; leave the field out or give a finite number", "", -1)
+def _refuse_constant(constant: str) -> Any:
+    raise json.JSONDecodeError(
+        f"{constant} is no JSON number; leave the field out or give a finite number", "", -1
+    )
 
 
-def _of_64_bits(digits: str) -> int:
+def _parse_64_bit_integer(digits: str) -> int:
     if len(digits) > 20 or not -(2**63) <= int(digits) < 2**64:
         raise json.JSONDecodeError("an integer does not fit 64 bits; send it as text", "", 0)
     return int(digits)

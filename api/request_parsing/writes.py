@@ -1,4 +1,4 @@
-"""What all writing routes share: one command or many, sent once however often, receipts or a problem back."""
+"""Writing over REST: one command or a list, each applied once however often it is sent; receipts, or a problem."""
 
 from __future__ import annotations
 
@@ -9,11 +9,18 @@ from urllib.parse import quote
 from fastapi import Depends, Header, Query, Request, Response
 from pydantic import Field, PlainValidator
 
-from api.dependencies import Now, Opened
-from api.problems import invalid, refused
-from api.request_parsing.body_limit import aside
-from api.request_parsing.command_parsing import MAX_MANY, kind_of, parse_many, parse_one, refused_receipt, with_key
-from api.request_parsing.etags import IfMatch, expecting, unguarded
+from api.dependencies import Now, OpenRuntime
+from api.problems import invalid_request, refusal_error
+from api.request_parsing.body_limit import run_off_loop
+from api.request_parsing.command_parsing import (
+    MAX_COMMANDS,
+    command_type,
+    parse_command,
+    parse_commands,
+    refusal_receipt,
+    with_command_id,
+)
+from api.request_parsing.etags import IfMatch, expect_version, refuse_if_match
 from api.runtime.runtime import Runtime
 from api.security.permissions import Caller
 from api.telemetry import metrics
@@ -29,8 +36,8 @@ from substrate.store.transactions import COMMANDS_AT_MOST
 type Responses = dict[int | str, dict[str, Any]]
 
 
-def _documented(*operations: str) -> Responses:
-    """The answers to one and to a list, for the OpenAPI document, with the operations that can follow."""
+def _write_responses(*operations: str) -> Responses:
+    """The responses to one command and to a list, for the OpenAPI document, linked to these operations."""
     noun = "link" if "link" in operations[0] else "memory"
     parameters = {
         "level": "$response.body#/level",
@@ -45,12 +52,12 @@ def _documented(*operations: str) -> Responses:
     }
 
 
-MEMORY_WRITTEN: Final = _documented("get_memory", "get_memory_history")
-LINK_WRITTEN: Final = _documented("get_link", "get_link_history")
+MEMORY_RESPONSES: Final = _write_responses("get_memory", "get_memory_history")
+LINK_RESPONSES: Final = _write_responses("get_link", "get_link_history")
 
 
-class Writing(NamedTuple):
-    """What a write needs beside its body, of which it knows the size in bytes."""
+class WriteContext(NamedTuple):
+    """What a write needs beside its body. `key` is the idempotency key, `size` the bytes of the body."""
 
     runtime: Runtime
     now: Instant
@@ -61,24 +68,25 @@ class Writing(NamedTuple):
     size: int = 0
 
 
-async def _writing(
+async def _write_context(
     request: Request,
-    runtime: Opened,
+    runtime: OpenRuntime,
     now: Now,
+    *,
     idempotency_key: Annotated[
         Identifier | None,
         Header(description="Taken as the `command_id` of a command without one; in a list, with its place."),
     ] = None,
     if_match: IfMatch = None,
-) -> Writing:
-    return Writing(runtime, now, idempotency_key, if_match, size=request.state.body_bytes)
+) -> WriteContext:
+    return WriteContext(runtime, now, idempotency_key, if_match, size=request.state.body_bytes)
 
 
-Write = Annotated[Writing, Depends(_writing)]
+SingleWrite = Annotated[WriteContext, Depends(_write_context)]
 
 
-async def _writing_many(
-    writing: Write,
+async def _list_write_context(
+    writing: SingleWrite,
     atomic: Annotated[
         bool,
         Query(
@@ -87,99 +95,103 @@ async def _writing_many(
             "changed: its receipt says why, that of each other has the problem `not-applied`."
         ),
     ] = False,
-) -> Writing:
+) -> WriteContext:
     return writing._replace(atomic=atomic)
 
 
-WriteMany = Annotated[Writing, Depends(_writing_many)]
+ListWrite = Annotated[WriteContext, Depends(_list_write_context)]
 """For routes that take lists."""
 
 
-def as_it_came(raw: Any) -> Any:
-    """A body that is documented by its type and read later, each element on its own."""
+def _unparsed(raw: Any) -> Any:
     return raw
 
 
 def one_or_many(kind: Any) -> PlainValidator:
-    """The mark of a body that is one command, or a list of what is stored or refused each on its own."""
-    many = Annotated[list[kind], Field(min_length=1, max_length=MAX_MANY)]
-    return PlainValidator(as_it_came, json_schema_input_type=kind | many)
+    """Marks a body as one command or a list of them: documented by its type, parsed later, each on its own."""
+    many = Annotated[list[kind], Field(min_length=1, max_length=MAX_COMMANDS)]
+    return PlainValidator(_unparsed, json_schema_input_type=kind | many)
 
 
-async def write(raw: Any, kind: type[Command] | None, writing: Writing) -> Response:
-    """One command: 201 and its receipt, or a problem. A list: 200 and a receipt for each.
+async def write_one_or_many(raw: Any, kind: type[Command] | None, writing: WriteContext) -> Response:
+    """Apply one command: 201 and its receipt. Or a list: 200 and a receipt for each.
 
-    Without `kind` each says by its `command` what it is.
+    Without `kind` the field `command` names the kind of each. Raises what `write_one` raises, and InvalidRequest
+    for a list of the wrong length.
     """
     if not isinstance(raw, list):
-        receipt = await write_one(raw, kind_of(raw) if kind is None else kind, writing)
-        return _json(receipt, 201, {"Location": _address(receipt, raw.get("citizen_id"))})
-    return _json(await _write_many(raw, kind, writing), 200)
+        receipt = await write_one(raw, command_type(raw) if kind is None else kind, writing)
+        return _json_response(receipt, 201, {"Location": _address(receipt, raw.get("citizen_id"))})
+    return _json_response(await _write_many(raw, kind, writing), 200)
 
 
-async def write_one(raw: Any, kind: type[Command], writing: Writing) -> WriteReceipt:
-    """The receipt of a stored command. Raises the problem of a refused one."""
-    guarded = writing.if_match is not None
+async def write_one(raw: Any, kind: type[Command], writing: WriteContext) -> WriteReceipt:
+    """Apply one command. Raises InvalidRequest when it cannot be parsed, and the error of its refusal otherwise:
+    PreconditionFailed when `If-Match` no longer holds, NotFound, Forbidden, Conflict and others.
+    """
     if issubclass(kind, ChangeCommand):
-        raw = expecting(raw, writing.if_match)
-    command = _allowed(await aside(writing.size, parse_one, with_key(raw, writing.key), kind), writing)
+        raw = expect_version(raw, writing.if_match)
+    parsed = await run_off_loop(writing.size, parse_command, with_command_id(raw, writing.key), kind)
+    command = _authorize(parsed, writing)
     if not isinstance(command, ChangeCommand):
-        unguarded(writing.if_match, "what is new")
-    [receipt] = await _carry_out([command], writing)
+        refuse_if_match(writing.if_match, "what is new")
+    [receipt] = await _apply_all([command], writing)
     if receipt.status == "refused":
-        stale = guarded and receipt.problem == "conflict"
-        raise PreconditionFailed("; ".join(receipt.faults), faults=receipt.faults) if stale else error_of(receipt)
+        if writing.if_match is not None and receipt.problem == "conflict":
+            raise PreconditionFailed("; ".join(receipt.faults), faults=receipt.faults)
+        raise error_for(receipt)
     return receipt
 
 
-def error_of(receipt: WriteReceipt) -> SubstrateError:
+def error_for(receipt: WriteReceipt) -> SubstrateError:
     """The error for the receipt of a refused command."""
-    return refused(receipt.problem, receipt.faults, receipt.current_version)
+    return refusal_error(receipt.problem, receipt.faults, receipt.current_version)
 
 
-async def _write_many(raw: list[Any], kind: type[Command] | None, writing: Writing) -> ReceiptList:
-    if not 1 <= len(raw) <= MAX_MANY:
-        raise invalid([f"a list has 1 to {MAX_MANY} elements, this one has {len(raw)}"])
+async def _write_many(raw: list[Any], kind: type[Command] | None, writing: WriteContext) -> ReceiptList:
+    if not 1 <= len(raw) <= MAX_COMMANDS:
+        raise invalid_request([f"a list has 1 to {MAX_COMMANDS} elements, this one has {len(raw)}"])
     if writing.if_match is not None and writing.if_match.strip() != "*":
-        raise invalid(["If-Match is the tag of one memory: in a list, name expected_version in each command"])
+        raise invalid_request(
+            ["If-Match is the tag of one memory: in a list, name expected_version in each command"]
+        )
     key = writing.key
-    keyed = raw if key is None else [with_key(each, f"{key}:{place}") for place, each in enumerate(raw)]
-    said = await aside(writing.size, parse_many, keyed, kind)
-    parsed = [_if_allowed(each, writing) for each in said]
-    receipts = await _carry_out(parsed, writing)
+    keyed = raw if key is None else [with_command_id(each, f"{key}:{place}") for place, each in enumerate(raw)]
+    parsed = await run_off_loop(writing.size, parse_commands, keyed, kind)
+    receipts = await _apply_all([_authorize_or_refuse(each, writing) for each in parsed], writing)
     stored = sum(receipt.status == "stored" for receipt in receipts)
     return ReceiptList(receipts=tuple(receipts), stored=stored, refused=len(receipts) - stored)
 
 
-def _allowed[C: Command](command: C, writing: Writing) -> C:
-    """The command, as the caller may send it. Raises NotFound or Forbidden when it may not write there, or so."""
+def _authorize[C: Command](command: C, writing: WriteContext) -> C:
+    """The command, signed by the caller. Raises NotFound or Forbidden when the caller may not send it."""
     if writing.caller is None:
-        raise Fault("a route that writes does not declare it: @needs(COMMANDS)")
-    writing.caller.need(command.level, command.citizen_id, "write")
+        raise Fault("a route that writes must declare @requires(COMMAND)")
+    writing.caller.require(command.level, command.citizen_id, "write")
     writer = writing.caller.writer_of(command.level, command.citizen_id)
-    return writing.caller.as_its_source(command).written_by(writer)
+    return writing.caller.limit_source(command).written_by(writer)
 
 
-def _if_allowed(parsed: Command | WriteReceipt, writing: Writing) -> Command | WriteReceipt:
-    """A command that the caller may send, else the receipt of its refusal."""
+def _authorize_or_refuse(parsed: Command | WriteReceipt, writing: WriteContext) -> Command | WriteReceipt:
+    """The command, if the caller may send it, else the receipt of its refusal."""
     if isinstance(parsed, WriteReceipt):
         return parsed
     try:
-        return _allowed(parsed, writing)
+        return _authorize(parsed, writing)
     except (NotFound, Forbidden) as error:
-        return refused_receipt(parsed, error)
+        return refusal_receipt(parsed, error)
 
 
-async def _carry_out(parsed: Sequence[Command | WriteReceipt], writing: Writing) -> list[WriteReceipt]:
-    """A receipt for each, in order: of the commands that could be read, and of those refused before."""
-    receipts = await _receipts(parsed, writing)
-    metrics.receipts(receipts)
+async def _apply_all(parsed: Sequence[Command | WriteReceipt], writing: WriteContext) -> list[WriteReceipt]:
+    """Apply the commands, and return the receipts of all in order, with those of commands refused before."""
+    receipts = await _apply_parsed(parsed, writing)
+    metrics.record_receipts(receipts)
     if writing.caller is not None:
-        writing.caller.commands += [one.command_id for one in receipts if one.status == "stored"]
+        writing.caller.commands += [receipt.command_id for receipt in receipts if receipt.status == "stored"]
     return receipts
 
 
-async def _receipts(parsed: Sequence[Command | WriteReceipt], writing: Writing) -> list[WriteReceipt]:
+async def _apply_parsed(parsed: Sequence[Command | WriteReceipt], writing: WriteContext) -> list[WriteReceipt]:
     commands = [each for each in parsed if isinstance(each, Command)]
     if writing.atomic:
         if len(commands) < len(parsed):
@@ -190,11 +202,11 @@ async def _receipts(parsed: Sequence[Command | WriteReceipt], writing: Writing) 
 
 
 def _address(receipt: WriteReceipt, citizen_id: str | None) -> str:
-    """Where what the command wrote is read."""
+    """The path at which the written memory or link is read."""
     noun = "links" if KINDS[receipt.command] in LINK_COMMANDS else "memories"
     whose = "" if citizen_id is None else f"?citizen_id={citizen_id}"
     return f"/v1/{noun}/{receipt.level}/{quote(str(receipt.id), safe='')}{whose}"
 
 
-def _json(answer: Frozen, status: int, headers: dict[str, str] | None = None) -> Response:
+def _json_response(answer: Frozen, status: int, headers: dict[str, str] | None = None) -> Response:
     return Response(answer.model_dump_json(), status, headers, media_type="application/json")

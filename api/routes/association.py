@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from api.dependencies import Now, Opened
+from api.dependencies import Now, OpenRuntime
 from api.request_parsing.strict_json import StrictRoute
-from api.security.permissions import ASKING, needs
+from api.security.permissions import QUESTION, requires
 from orchestration.association.ask import associate
 from schemas.association import Associations, TagWalk
 from schemas.base import json_bytes
@@ -15,8 +15,8 @@ router = APIRouter(prefix="/v1", tags=["retrieval"], route_class=StrictRoute)
 
 
 @router.post("/associate", response_model=Associations, operation_id="walk_tags")
-@needs(ASKING)
-async def walk(request: TagWalk, runtime: Opened, now: Now) -> Response:
+@requires(QUESTION)
+async def walk(request: TagWalk, runtime: OpenRuntime, now: Now) -> Response:
     """What a question finds by its words, and over the tags and links of what it found; no vectors (001)."""
-    found = await associate(request, runtime.deps, now)
-    return Response(json_bytes(found), media_type="application/json")
+    associations = await associate(request, runtime.deps, now)
+    return Response(json_bytes(associations), media_type="application/json")

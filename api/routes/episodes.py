@@ -1,4 +1,4 @@
-"""Episodes: a conversation in, with no language model."""
+"""Episodes: store a conversation, ask how far it is, erase it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 from urllib.parse import quote
 
 import orjson
@@ -14,12 +14,12 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Response
 from fastapi import Request as HttpRequest
 from pydantic import Field, WithJsonSchema
 
-from api.dependencies import Now, Opened
-from api.request_parsing.erasures import OfCitizen, erase_said
+from api.dependencies import Now, OpenRuntime
+from api.request_parsing.erasures import EpisodeErasureRequest, erase_and_report
 from api.request_parsing.strict_json import StrictRoute
-from api.request_parsing.writes import Write
-from api.runtime.ingestions import Ingestion, Ingestions
-from api.security.permissions import CONVERSATION, ERASURES, Caller, CallerOf, citizen_may, needs
+from api.request_parsing.writes import SingleWrite
+from api.runtime.ingestions import BackgroundIngestions, ConversationKey
+from api.security.permissions import CONVERSATION, ERASURE, CurrentCaller, citizen_may, requires
 from api.telemetry import metrics
 from orchestration.ingestion.facts import draw_facts, needed_model
 from orchestration.ingestion.formats import File, Given, Intake, parse
@@ -34,6 +34,11 @@ from schemas.responses import EpisodeProgress, EpisodeReport
 router = APIRouter(prefix="/v1/episodes", tags=["episodes"], route_class=StrictRoute)
 
 
+def _any_of(*names: str) -> dict[str, Any]:
+    """The JSON schema of an object that has at least one of these fields."""
+    return {"anyOf": [{"required": [name]} for name in names]}
+
+
 _NAME: Final = {"type": "string", "pattern": SAYING, "maxLength": MAX_NAME}
 _TEXT: Final = {"type": "string", "pattern": SAYING, "maxLength": MAX_TEXT}
 Message = Annotated[
@@ -46,14 +51,11 @@ Message = Annotated[
             "properties": dict.fromkeys(("speaker", "role", "session"), _NAME)
             | dict.fromkeys(("text", "content"), _TEXT)
             | {name: {"type": "string", "format": "date-time"} for name in ("timestamp", "time")},
-            "allOf": [
-                {"anyOf": [{"required": [one]} for one in names]}
-                for names in (("speaker", "role"), ("text", "content"))
-            ],
+            "allOf": [_any_of("speaker", "role"), _any_of("text", "content")],
         }
     ),
 ]
-"""What `orchestration.ingestion.formats.messages` reads; other fields are kept."""
+"""The fields that `orchestration.ingestion.formats.messages` reads; all others are stored too."""
 
 
 ACCEPTED: Final[dict[int | str, dict[str, Any]]] = {
@@ -66,21 +68,21 @@ ACCEPTED: Final[dict[int | str, dict[str, Any]]] = {
 
 
 @dataclass(frozen=True)
-class Store:
-    """The open store, the moment, and what is being ingested."""
+class IngestionContext:
+    """What storing a conversation needs beside it."""
 
-    runtime: Opened
+    runtime: OpenRuntime
     now: Now
+    caller: CurrentCaller
     http: HttpRequest
 
     @property
-    def ingestions(self) -> Ingestions:
-        """Those of the application."""
-        found: Ingestions = self.http.app.state.ingestions
-        return found
+    def ingestions(self) -> BackgroundIngestions:
+        ingestions: BackgroundIngestions = self.http.app.state.ingestions
+        return ingestions
 
 
-class OfEpisode(Request):
+class EpisodeRequest(Request):
     """Whose conversation it is."""
 
     citizen_id: CitizenId
@@ -99,23 +101,27 @@ class Conversation(Request):
     messages: Annotated[list[Message], Field(min_length=1, fail_fast=True), AtMost(10_000)]
 
 
-def _prefers_not_to_wait(
+class ParsedEpisode(NamedTuple):
+    id: str
+    intake: Intake
+
+
+def _prefers_async(
     prefer: Annotated[
         Annotated[str, Field(max_length=1000)] | None,
         Header(description="`respond-async` (RFC 7240): answered with 202 at once, and stored meanwhile."),
     ] = None,
 ) -> bool:
-    names = {one.partition(";")[0].strip().lower() for one in (prefer or "").split(",")}
+    names = {part.partition(";")[0].strip().lower() for part in (prefer or "").split(",")}
     return "respond-async" in names
 
 
 @router.post("", operation_id="remember_episode", response_model=EpisodeReport, responses=ACCEPTED)
-@needs(CONVERSATION)
+@requires(CONVERSATION)
 async def remember_episode(
     conversation: Conversation,
-    store: Annotated[Store, Depends()],
-    unawaited: Annotated[bool, Depends(_prefers_not_to_wait)],
-    caller: CallerOf,
+    context: Annotated[IngestionContext, Depends()],
+    in_background: Annotated[bool, Depends(_prefers_async)],
 ) -> Response:
     """Store a conversation: turns, who said them, their order, and the session they were said in.
 
@@ -123,56 +129,62 @@ async def remember_episode(
     `Location` tells how far it is.
     """
     if conversation.extract_facts:
-        needed_model(store.runtime.deps)
-    episode_id, intake = await asyncio.to_thread(_read, conversation)
-    caller.commands += [item.command_id for item in intake.items if item.command_id is not None]
-    work = partial(_stored, conversation, (episode_id, intake), store, caller)
-    if not unawaited:
-        report = await work(None)
+        needed_model(context.runtime.deps)
+    episode = await asyncio.to_thread(_parse, conversation)
+    context.caller.commands += [item.command_id for item in episode.intake.items if item.command_id is not None]
+    work = partial(_store, context, conversation, episode)
+    if not in_background:
+        report = await work()
         return Response(report.model_dump_json(), media_type="application/json")
-    progress = store.ingestions.begin(Ingestion(conversation.citizen_id, episode_id), conversation.messages, work)
-    address = f"/v1/episodes/{quote(episode_id, safe='')}?citizen_id={conversation.citizen_id}"
+    progress = context.ingestions.begin(
+        ConversationKey(conversation.citizen_id, episode.id), conversation.messages, work
+    )
+    address = f"/v1/episodes/{quote(episode.id, safe='')}?citizen_id={conversation.citizen_id}"
     headers = {"Location": address, "Preference-Applied": "respond-async"}
     return Response(progress.model_dump_json(), 202, headers, media_type="application/json")
 
 
 @router.get("/{episode_id:path}", operation_id="get_episode_progress")
-@needs(citizen_may("read"))
+@requires(citizen_may("read"))
 async def progress(
     episode_id: Annotated[Identifier, Path()],
-    of: Annotated[OfEpisode, Query()],
-    store: Annotated[Store, Depends()],
+    query: Annotated[EpisodeRequest, Query()],
+    context: Annotated[IngestionContext, Depends()],
 ) -> EpisodeProgress:
-    """How far a conversation is that was sent with `Prefer: respond-async`, as long as this process lives.
+    """The progress of a conversation that was sent with `Prefer: respond-async`, as long as this process lives.
 
-    One that was sent without it, or long ago, is not found here, whatever is stored of it.
+    A conversation sent without it, or long ago, is not found here, though it may be stored.
     """
-    return store.ingestions.progress(Ingestion(of.citizen_id, episode_id))
+    return context.ingestions.progress(ConversationKey(query.citizen_id, episode_id))
 
 
-async def _stored(
-    conversation: Conversation, read: tuple[str, Intake], store: Store, caller: Caller, progress: Progress | None
+async def _store(
+    context: IngestionContext, conversation: Conversation, episode: ParsedEpisode, progress: Progress | None = None
 ) -> EpisodeReport:
-    (episode_id, intake), deps = read, store.runtime.deps
-    writer = caller.writer_of(Level.N1, conversation.citizen_id)
-    report = await ingest(intake, deps, store.now, progress, writer)
-    metrics.ingested(report.stored, report.duplicates, report.refused)
-    facts = await draw_facts(intake, deps, store.now, writer) if conversation.extract_facts else None
-    return EpisodeReport(**dict(report), citizen_id=conversation.citizen_id, episode_id=episode_id, facts=facts)
+    deps, citizen_id = context.runtime.deps, conversation.citizen_id
+    writer = context.caller.writer_of(Level.N1, citizen_id)
+    report = await ingest(episode.intake, deps, context.now, progress, writer)
+    metrics.record_ingestion(report.stored, report.duplicates, report.refused)
+    facts = None
+    if conversation.extract_facts:
+        facts = await draw_facts(episode.intake, deps, context.now, writer)
+    return EpisodeReport(**dict(report), citizen_id=citizen_id, episode_id=episode.id, facts=facts)
 
 
 @router.delete("/{episode_id:path}", operation_id="erase_episode")
-@needs(ERASURES)
+@requires(ERASURE)
 async def erase_episode(
-    episode_id: Annotated[Identifier, Path()], of: Annotated[OfCitizen, Query()], writing: Write
+    episode_id: Annotated[Identifier, Path()],
+    query: Annotated[EpisodeErasureRequest, Query()],
+    writing: SingleWrite,
 ) -> ErasureReport:
     """Remove a conversation for good: its memories, its links, and the people whom only it knew."""
-    return await erase_said({**of.model_dump(), "episode_id": episode_id}, EraseEpisode, writing)
+    return await erase_and_report({**query.model_dump(), "episode_id": episode_id}, EraseEpisode, writing)
 
 
-def _read(conversation: Conversation) -> tuple[str, Intake]:
-    """The id of the episode and what it holds. Raises InvalidRequest for what is no message."""
+def _parse(conversation: Conversation) -> ParsedEpisode:
+    """Raises InvalidRequest for what is no message."""
     messages = orjson.dumps(conversation.messages)
     episode_id = conversation.episode_id or f"episode_{blake2b(messages, digest_size=8).hexdigest()}"
     file = File("messages", messages.decode())
-    return episode_id, parse("messages", Given(episode_id, (file,), conversation.citizen_id))
+    return ParsedEpisode(episode_id, parse("messages", Given(episode_id, (file,), conversation.citizen_id)))

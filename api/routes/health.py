@@ -7,11 +7,11 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from api.dependencies import Opened
+from api.dependencies import OpenRuntime
 from api.request_parsing.strict_json import StrictRoute
 from api.runtime.runtime import Runtime
-from api.security.middleware import caller_if_any
-from api.security.permissions import PUBLIC, Caller, needs
+from api.security.middleware import find_caller
+from api.security.permissions import PUBLIC, Caller, requires
 from schemas.errors import StoreDamaged, Unavailable
 from schemas.responses import Alive, Ready
 from substrate.connection.errors import GraphMissing
@@ -24,19 +24,19 @@ router = APIRouter(prefix="/health", tags=["health"], route_class=StrictRoute)
 
 
 @router.get("/live", operation_id="get_liveness")
-@needs(PUBLIC)
+@requires(PUBLIC)
 async def live(request: Request) -> Alive:
     """200 for as long as the process lives."""
     return Alive(open=request.app.state.open)
 
 
 @router.get("/ready", operation_id="get_readiness")
-@needs(PUBLIC)
-async def ready(request: Request, runtime: Opened) -> Ready:
-    """200 when every request can be served, else a problem; to administrators it names what is not ready."""
-    caller = await caller_if_any(request)
+@requires(PUBLIC)
+async def ready(request: Request, runtime: OpenRuntime) -> Ready:
+    """200 when every request can be served, else a problem; administrators are told what is not ready."""
+    caller = await find_caller(request)
     try:
-        said = await _readiness(runtime)
+        readiness = await _readiness(runtime)
     except StoreDamaged as error:
         if _is_admin(caller):
             raise
@@ -46,7 +46,7 @@ async def ready(request: Request, runtime: Opened) -> Ready:
             raise
         raise Unavailable(error.detail, remedy=error.remedy) from error
     hidden: dict[str, Any] = {} if _is_admin(caller) else {"graphs": None}
-    return said.model_copy(update={"open": request.app.state.open, **hidden})
+    return readiness.model_copy(update={"open": request.app.state.open, **hidden})
 
 
 def _is_admin(caller: Caller | None) -> bool:
@@ -54,14 +54,15 @@ def _is_admin(caller: Caller | None) -> bool:
 
 
 async def _readiness(runtime: Runtime) -> Ready:
+    """Raises StoreDamaged for damaged data, Unavailable while the engine does not answer or builds indexes."""
     deps = runtime.deps
     if runtime.engine is not None:
-        await _undamaged(runtime.engine)
+        await _check_damage(runtime.engine)
     ping_ms = await deps.connection.ping()
     names = await deps.graphs.existing()
-    waiting = [fault for name in names for fault in await _unready(deps.graphs, name)]
-    if waiting:
-        raise Unavailable("indexes are still being built", remedy="Try again in a moment.", faults=waiting)
+    faults = [fault for name in names for fault in await _unready_indexes(deps.graphs, name)]
+    if faults:
+        raise Unavailable("indexes are still being built", remedy="Try again in a moment.", faults=faults)
     return Ready(
         engine="server" if runtime.engine is None else "embedded",
         ping_ms=round(ping_ms, 3),
@@ -72,16 +73,16 @@ async def _readiness(runtime: Runtime) -> Ready:
     )
 
 
-async def _undamaged(engine: EmbeddedEngine) -> None:
-    """Raises StoreDamaged when the engine was not started for damage, or its files are shorter than they were."""
+async def _check_damage(engine: EmbeddedEngine) -> None:
+    """Raises StoreDamaged when damage kept the engine from starting, or its files are shorter than they were."""
     if isinstance(engine.fault, StoreDamaged):
         raise engine.fault
-    found = await asyncio.to_thread(checksums.compare, engine.directory, thorough=False)
-    if found:
-        raise StoreDamaged(f"the data is damaged: {found[0].said}", remedy=REMEDY_DAMAGE)
+    damages = await asyncio.to_thread(checksums.compare, engine.directory, thorough=False)
+    if damages:
+        raise StoreDamaged(f"the data is damaged: {damages[0].said}", remedy=REMEDY_DAMAGE)
 
 
-async def _unready(graphs: Graphs, name: str) -> list[str]:
+async def _unready_indexes(graphs: Graphs, name: str) -> list[str]:
     try:
         return [f"{name}: {label} is not operational" for label in await graphs.unready(name)]
     except GraphMissing:

@@ -1,4 +1,4 @@
-"""Memories: write them, see one as it is or was, revise it, see all its records."""
+"""Memories: write, list, read, revise and erase them, and read their history."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Response
 
-from api.dependencies import Now, Opened
-from api.request_parsing.addresses import AskedOf, At, noted, record_seen
-from api.request_parsing.erasures import erase_said
-from api.request_parsing.etags import NOT_MODIFIED, IfNoneMatch, tagged
-from api.request_parsing.pagination import HistoryAsked, MemoriesAsked, memory_history, page_of
-from api.request_parsing.revisions import RevisionBody, of_place
+from api.dependencies import Now, OpenRuntime
+from api.request_parsing.addresses import MemoryInPath, MomentInQuery, add_notes, read_memory_row
+from api.request_parsing.erasures import erase_and_report
+from api.request_parsing.etags import NOT_MODIFIED, IfNoneMatch, etag_response
+from api.request_parsing.pagination import HistoryInQuery, MemoryListInQuery, read_memory_history, read_page
 from api.request_parsing.strict_json import StrictRoute
-from api.request_parsing.writes import MEMORY_WRITTEN, Write, WriteMany, one_or_many, write, write_one
-from api.security.permissions import COMMANDS, ERASURES, LISTING, memory_may, needs
+from api.request_parsing.writes import MEMORY_RESPONSES, ListWrite, SingleWrite, one_or_many, write_one_or_many
+from api.routes.revisions import Revision, RevisionBody, command_at, revision_routes
+from api.security.permissions import COMMAND, ERASURE, LISTING, memory_may, requires
 from schemas.commands import (
     Correct,
     EraseMemory,
@@ -29,7 +29,7 @@ from schemas.commands import (
 from schemas.memory import ConsciousnessNode
 from schemas.responses import MemoryHistory, MemoryPage
 from schemas.unreadable import left_out
-from substrate.store.listing import memories
+from substrate.store import listing
 from substrate.store.rows import node
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=StrictRoute)
@@ -37,32 +37,34 @@ router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=StrictR
 MemoryBody = Annotated[Any, one_or_many(Remember), Body()]
 
 
-@router.post("", status_code=201, response_model=WriteReceipt, responses=MEMORY_WRITTEN, operation_id="remember")
-@needs(COMMANDS)
-async def remember(body: MemoryBody, writing: WriteMany) -> Response:
-    """Store one memory, or a list of up to 1000 of which each is stored or refused on its own."""
-    return await write(body, Remember, writing)
+@router.post("", status_code=201, response_model=WriteReceipt, responses=MEMORY_RESPONSES, operation_id="remember")
+@requires(COMMAND)
+async def remember(body: MemoryBody, writing: ListWrite) -> Response:
+    """Store one memory, or a list of up to 1000. In a list each memory is stored or refused on its own."""
+    return await write_one_or_many(body, Remember, writing)
 
 
 @router.get("", operation_id="list_memories")
-@needs(LISTING)
-async def listed(asked: MemoriesAsked, runtime: Opened, now: Now, response: Response) -> MemoryPage:
-    """What a graph holds, now or at a moment, a page at a time. `Substrate-Notes` says what was assumed."""
-    noted(response, asked)
-    page = await page_of(memories, asked, asked.node_type, (runtime, now))
-    found = tuple(node(row, asked.level, page.known_to) for row in page.rows)
-    return MemoryPage(memories=found, next=page.next, degraded=left_out(found))
+@requires(LISTING)
+async def listed(query: MemoryListInQuery, runtime: OpenRuntime, now: Now, response: Response) -> MemoryPage:
+    """The memories of a graph, now or at a moment, a page at a time. `Substrate-Notes` says what was assumed."""
+    add_notes(response, query)
+    page = await read_page(listing.memories, query, runtime, now)
+    memories = tuple(node(row, query.level, page.known_to) for row in page.rows)
+    return MemoryPage(memories=memories, next=page.next, degraded=left_out(memories))
 
 
 @router.get("/{level}/{memory_id:path}/history", operation_id="get_memory_history")
-@needs(memory_may("read"))
-async def history(place: At, asked: HistoryAsked, runtime: Opened, now: Now, response: Response) -> MemoryHistory:
+@requires(memory_may("read"))
+async def history(
+    address: MemoryInPath, query: HistoryInQuery, runtime: OpenRuntime, now: Now, response: Response
+) -> MemoryHistory:
     """All records of a memory, a page at a time: what was known, when, over which time it held, what closed it.
 
     `Substrate-Notes` says what was assumed.
     """
-    noted(response, asked)
-    return await memory_history(place, asked, runtime, now)
+    add_notes(response, query)
+    return await read_memory_history(address, query, runtime, now)
 
 
 @router.get(
@@ -71,59 +73,34 @@ async def history(place: At, asked: HistoryAsked, runtime: Opened, now: Now, res
     responses=NOT_MODIFIED,
     operation_id="get_memory",
 )
-@needs(memory_may("read"))
+@requires(memory_may("read"))
 async def read(
-    place: At, asked: AskedOf, runtime: Opened, now: Now, if_none_match: IfNoneMatch = None
+    address: MemoryInPath, query: MomentInQuery, runtime: OpenRuntime, now: Now, if_none_match: IfNoneMatch = None
 ) -> Response:
     """A memory as it is now, or as it was at a moment. `Substrate-Notes` says what was assumed."""
-    row = await record_seen(place, asked, runtime, now)
-    memory = node(row, place.level, asked.scope(now).known.end)
-    answer = tagged(memory, asked.citizen_id, if_none_match)
-    noted(answer, asked, memory)
-    return answer
+    row = await read_memory_row(address, query, runtime, now)
+    memory = node(row, address.level, query.scope(now).known.end)
+    response = etag_response(memory, query.citizen_id, if_none_match)
+    add_notes(response, query, memory)
+    return response
 
 
-@router.post("/{level}/{memory_id:path}/supersede", operation_id="supersede_memory")
-@needs(COMMANDS)
-async def supersede(
-    place: At, body: Annotated[Any, RevisionBody(Supersede), Body()], writing: Write
-) -> WriteReceipt:
-    """The world changed: the old content ends at `effective_at`, the new begins there."""
-    return await write_one(of_place(body, place), Supersede, writing)
-
-
-@router.post("/{level}/{memory_id:path}/correct", operation_id="correct_memory")
-@needs(COMMANDS)
-async def correct(place: At, body: Annotated[Any, RevisionBody(Correct), Body()], writing: Write) -> WriteReceipt:
-    """We were wrong: the corrected content holds over the same valid time."""
-    return await write_one(of_place(body, place), Correct, writing)
-
-
-@router.post("/{level}/{memory_id:path}/retract", operation_id="retract_memory")
-@needs(COMMANDS)
-async def retract(place: At, body: Annotated[Any, RevisionBody(Retract), Body()], writing: Write) -> WriteReceipt:
-    """The memory no longer holds from `effective_at` on; without one it never did."""
-    return await write_one(of_place(body, place), Retract, writing)
-
-
-@router.post("/{level}/{memory_id:path}/resolve", operation_id="resolve_memory")
-@needs(COMMANDS)
-async def resolve(place: At, body: Annotated[Any, RevisionBody(Resolve), Body()], writing: Write) -> WriteReceipt:
-    """What the memory is about stands otherwise: resolved, unless another state is named."""
-    return await write_one(of_place(body, place), Resolve, writing)
-
-
-@router.post("/{level}/{memory_id:path}/undo", operation_id="undo_memory")
-@needs(COMMANDS)
-async def undo(place: At, body: Annotated[Any, RevisionBody(Undo), Body()], writing: Write) -> WriteReceipt:
-    """Revert the last change by new records; the mistake stays visible in the past."""
-    return await write_one(of_place(body, place), Undo, writing)
+REVISIONS = (
+    Revision(
+        "supersede", Supersede, "The world changed: the old content ends at `effective_at`, the new begins there."
+    ),
+    Revision("correct", Correct, "We were wrong: the corrected content holds over the same valid time."),
+    Revision("retract", Retract, "The memory no longer holds from `effective_at` on. Without one, it never did."),
+    Revision("resolve", Resolve, "Set the state of what the memory is about: resolved, unless another is named."),
+    Revision("undo", Undo, "Revert the last change by new records; the mistake stays visible in the past."),
+)
+router.include_router(revision_routes("memory", REVISIONS))
 
 
 @router.post("/{level}/{memory_id:path}/erase", operation_id="erase_memory")
-@needs(ERASURES)
+@requires(ERASURE)
 async def erase(
-    place: At, body: Annotated[Any, RevisionBody(EraseMemory), Body()], writing: Write
+    address: MemoryInPath, body: Annotated[Any, RevisionBody(EraseMemory), Body()], writing: SingleWrite
 ) -> ErasureReport:
-    """Remove the memory for good, from the past too, and from the files of the store. What cannot be undone."""
-    return await erase_said(of_place(body, place), EraseMemory, writing)
+    """Remove the memory for good, from the past and from the files of the store too. This cannot be undone."""
+    return await erase_and_report(command_at(address, body), EraseMemory, writing)

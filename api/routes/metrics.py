@@ -6,16 +6,16 @@ from fastapi import APIRouter
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 
-from api.dependencies import Opened
+from api.dependencies import OpenRuntime
 from api.request_parsing.strict_json import StrictRoute
-from api.security.permissions import UPKEEP, needs
+from api.security.permissions import UPKEEP, requires
 from api.telemetry import metrics
 
 router = APIRouter(tags=["health"], route_class=StrictRoute)
 
 
 @router.get("/metrics", response_class=PlainTextResponse, operation_id="get_metrics")
-@needs(UPKEEP)
-async def read_metrics(runtime: Opened) -> PlainTextResponse:
-    """What this process measured, and how large the store is, in Prometheus' text form."""
-    return PlainTextResponse(await metrics.exposition(runtime), media_type=CONTENT_TYPE_PLAIN_0_0_4)
+@requires(UPKEEP)
+async def read_metrics(runtime: OpenRuntime) -> PlainTextResponse:
+    """The figures of this process and the size of the store, in the text format of Prometheus."""
+    return PlainTextResponse(await metrics.render_metrics(runtime), media_type=CONTENT_TYPE_PLAIN_0_0_4)

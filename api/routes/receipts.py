@@ -1,4 +1,4 @@
-"""Receipts, to be read again: after a lost answer this says what became of a command."""
+"""Receipts, read again: after a lost answer they say whether a command was applied."""
 
 from __future__ import annotations
 
@@ -6,52 +6,51 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path, Query
 
-from api.dependencies import Opened
-from api.request_parsing.addresses import Whose
+from api.dependencies import OpenRuntime
+from api.request_parsing.addresses import CitizenRequest
 from api.request_parsing.strict_json import StrictRoute
-from api.security.permissions import RECEIPT, needs
+from api.security.permissions import RECEIPT, requires
 from orchestration.writing.receipts import of_erasure, of_kept
 from schemas.base import Identifier
 from schemas.commands import WriteReceipt
 from schemas.errors import NotFound
 from schemas.memory import Level
-from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import erasure, reader
 
 router = APIRouter(prefix="/v1/receipts", tags=["receipts"], route_class=StrictRoute)
 
 
-class Where(Whose):
-    """Where to look: one level, or the citizen's own, then the shared ones."""
+class ReceiptRequest(CitizenRequest):
+    """Where to look: on one level, or on the citizen's own, then on the shared ones."""
 
     level: Level | None = None
 
 
-async def _levels(where: Annotated[Where, Query()]) -> tuple[Level, ...]:
-    """The levels in the order in which they are looked at. Raises InvalidRequest."""
-    if where.level is not None:
-        return (where.level,)
-    return tuple(level for level in Level if level is not Level.N1 or where.citizen_id is not None)
+async def _levels(query: Annotated[ReceiptRequest, Query()]) -> tuple[Level, ...]:
+    """The levels to look on, in this order."""
+    if query.level is not None:
+        return (query.level,)
+    return tuple(level for level in Level if level is not Level.N1 or query.citizen_id is not None)
 
 
 @router.get("/{command_id:path}", operation_id="get_receipt")
-@needs(RECEIPT)
+@requires(RECEIPT)
 async def read(
     command_id: Annotated[Identifier, Path()],
-    where: Annotated[Where, Query()],
+    query: Annotated[ReceiptRequest, Query()],
     levels: Annotated[tuple[Level, ...], Depends(_levels)],
-    runtime: Opened,
+    runtime: OpenRuntime,
 ) -> WriteReceipt:
-    """The receipt of a command that was applied, an erasure too. A refused command left none."""
-    connection = runtime.deps.connection
+    """The receipt of a command that was applied, an erasure too. A refused command leaves none: 404."""
     for level in levels:
-        graph = graph_name(level, where.citizen_id)
-        if await runtime.deps.graphs.for_reading(graph):
-            kept = await reader.receipts(Graph(connection, graph), [command_id])
-            if command_id in kept:
-                return of_kept(kept[command_id], level)
-        erased = await erasure.mark(Graph(connection, graph), command_id)
-        if erased is not None:
-            return of_erasure(command_id, level, erased.at, finished=erased.log_rewritten is not None)
+        graph = runtime.deps.graph(graph_name(level, query.citizen_id))
+        if await runtime.deps.graphs.for_reading(graph.name):
+            receipts = await reader.receipts(graph, [command_id])
+            if command_id in receipts:
+                return of_kept(receipts[command_id], level)
+        erasure_mark = await erasure.mark(graph, command_id)
+        if erasure_mark is not None:
+            finished = erasure_mark.log_rewritten is not None
+            return of_erasure(command_id, level, erasure_mark.at, finished=finished)
     raise NotFound(f"no command {command_id} was applied", remedy="Send it: it will be applied once.")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from api.dependencies import Now, Opened
-from api.problems import refused
+from api.dependencies import Now, OpenRuntime
+from api.problems import refusal_error
 from api.request_parsing.strict_json import StrictRoute
-from api.security.permissions import REPAIR, SWEEP, CallerOf, needs
+from api.security.permissions import REPAIR, SWEEP, CurrentCaller, requires
 from orchestration.upkeep.repair import run_repair
 from orchestration.upkeep.sweep import sweep
 from schemas.upkeep import ApplyCommand, RepairOutcome, RepairRequest, SweepAnswer, SweepRequest
@@ -16,8 +16,8 @@ router = APIRouter(prefix="/v1/upkeep", tags=["upkeep"], route_class=StrictRoute
 
 
 @router.post("/sweep", response_model=SweepAnswer, operation_id="sweep")
-@needs(SWEEP)
-async def sweep_graphs(request: SweepRequest, runtime: Opened, now: Now) -> Response:
+@requires(SWEEP)
+async def sweep_graphs(request: SweepRequest, runtime: OpenRuntime, now: Now) -> Response:
     """Go over the graphs page by page while others read and write; with `limit` in batches, each from `next`.
 
     A whole graph takes about a second for each thousand memories.
@@ -27,14 +27,14 @@ async def sweep_graphs(request: SweepRequest, runtime: Opened, now: Now) -> Resp
 
 
 @router.post("/repair", operation_id="repair")
-@needs(REPAIR)
-async def repair(request: RepairRequest, runtime: Opened, now: Now, caller: CallerOf) -> RepairOutcome:
-    """Run the task of a finding. `gone`: it is no longer as it was seen, and nothing was changed."""
-    of = request.task.command if isinstance(request.task, ApplyCommand) else request.task
-    outcome = await run_repair(request.task, runtime.deps, now, caller.writer_of(of.level, of.citizen_id))
+@requires(REPAIR)
+async def repair(request: RepairRequest, runtime: OpenRuntime, now: Now, caller: CurrentCaller) -> RepairOutcome:
+    """Run the task of a finding. `gone`: the finding no longer holds, and nothing was changed."""
+    target = request.task.command if isinstance(request.task, ApplyCommand) else request.task
+    outcome = await run_repair(request.task, runtime.deps, now, caller.writer_of(target.level, target.citizen_id))
     if outcome.receipt is not None and outcome.status == "done":
         caller.commands.append(outcome.receipt.command_id)
     if outcome.status == "refused":
         version = None if outcome.receipt is None else outcome.receipt.current_version
-        raise refused(outcome.problem, (outcome.detail,), version)
+        raise refusal_error(outcome.problem, (outcome.detail,), version)
     return outcome

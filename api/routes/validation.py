@@ -1,4 +1,4 @@
-"""Validation: what 003 says of a link's metadata, before it is written."""
+"""Validation: check a link's metadata by 003 before it is written."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body
 
 from api.request_parsing.strict_json import StrictRoute
-from api.security.permissions import ANY_KEY, needs
+from api.security.permissions import ANY_KEY, requires
 from orchestration.validation import validate_consciousness_link
 from schemas.validation import ValidationResult
 
@@ -15,7 +15,7 @@ router = APIRouter(prefix="/v1/validation", tags=["validation"], route_class=Str
 
 
 @router.post("/link", operation_id="validate_link")
-@needs(ANY_KEY)
+@requires(ANY_KEY)
 async def validate_link(link: Annotated[dict[str, Any], Body()]) -> ValidationResult:
     """Errors, warnings and completeness of a link's metadata; nothing is stored. Unknown fields are allowed."""
     return validate_consciousness_link(link)

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from api.runtime.runtime import opened_store
+from api.runtime.runtime import open_store
 from orchestration.transfer.backup import check_fits, prove
 from schemas.backup import Manifest
 from schemas.errors import EngineFault, InvalidRequest
@@ -38,11 +38,11 @@ class Restored(NamedTuple):
     kept_revoked: tuple[KeyInfo, ...]
 
 
-EVERY: Final = "*"
+ALL_KEYS: Final = "*"
 """Of keys: that each is revoked."""
 
 
-async def restore(
+async def restore_backup(
     source: Path, settings: Settings, revoked: Mapping[str, datetime] | Literal["*"] | None = None
 ) -> Restored:
     """Restore a backup into the data directory, which must be empty; what it holds.
@@ -63,9 +63,9 @@ async def restore(
         await embedder.aclose()
     await asyncio.to_thread(files.place, source, directory)
     try:
-        async with opened_store(settings.store) as (connection, _):
+        async with open_store(settings.store) as (connection, _):
             await prove(connection, manifest)
-            return Restored(manifest, *await _settled_keys(connection, directory, revoked))
+            return Restored(manifest, *await _revoke_again(connection, directory, revoked))
     except EngineFault as error:
         await asyncio.to_thread(files.clear, directory)
         raise InvalidRequest(
@@ -76,13 +76,13 @@ async def restore(
         raise
 
 
-async def _settled_keys(
+async def _revoke_again(
     connection: Connection, directory: Path, revoked: Mapping[str, datetime] | Literal["*"] | None
 ) -> tuple[tuple[KeyInfo, ...], tuple[KeyInfo, ...]]:
     """Revoke what is to stay revoked; the keys that count now, and those that were revoked here."""
     now = to_datetime(await connection.now())
     held = await api_keys.listed(connection)
-    these = dict.fromkeys([key.id for key in held], now) if revoked == EVERY else revoked or {}
+    these = dict.fromkeys([key.id for key in held], now) if revoked == ALL_KEYS else revoked or {}
     kept = await revoked_keys.revoke_again(connection, these)
     await revoked_keys.keep(connection, directory)
     gone = {key.id for key in kept}

@@ -20,15 +20,15 @@ from schemas.responses import EpisodeProgress, EpisodeReport
 
 logger = logging.getLogger(__name__)
 
-RUNNING_AT_MOST: Final = 16
-REMEMBERED: Final = 1000
+MAX_RUNNING: Final = 16
+MAX_FINISHED: Final = 1000
 """How many that have ended can still be asked for."""
 RETRY_AFTER_S: Final = 30
 
 type Work = Callable[[Progress], Awaitable[EpisodeReport]]
 
 
-class Ingestion(NamedTuple):
+class ConversationKey(NamedTuple):
     """Which conversation: whose, and its id."""
 
     citizen_id: str
@@ -42,13 +42,13 @@ class _Job:
     task: asyncio.Task[None] | None = field(default=None)
 
 
-class Ingestions:
+class BackgroundIngestions:
     """All of an application."""
 
     def __init__(self) -> None:
-        self._jobs: dict[Ingestion, _Job] = {}
+        self._jobs: dict[ConversationKey, _Job] = {}
 
-    def begin(self, which: Ingestion, messages: list[dict[str, Any]], work: Work) -> EpisodeProgress:
+    def begin(self, which: ConversationKey, messages: list[dict[str, Any]], work: Work) -> EpisodeProgress:
         """Begin the work, unless the same is under way.
 
         Raises Conflict when other messages of this name are, RateLimited when too much is.
@@ -62,9 +62,9 @@ class Ingestions:
                     remedy="Wait for their end, or give this conversation another episode_id.",
                 )
             return job.progress
-        if sum(one.progress.status == "running" for one in self._jobs.values()) >= RUNNING_AT_MOST:
+        if sum(one.progress.status == "running" for one in self._jobs.values()) >= MAX_RUNNING:
             raise RateLimited(
-                f"{RUNNING_AT_MOST} conversations are being stored",
+                f"{MAX_RUNNING} conversations are being stored",
                 remedy="Wait for one of them.",
                 retry_after=RETRY_AFTER_S,
             )
@@ -74,7 +74,7 @@ class Ingestions:
         job.task = asyncio.create_task(self._run(job, work))
         return job.progress
 
-    def progress(self, which: Ingestion) -> EpisodeProgress:
+    def progress(self, which: ConversationKey) -> EpisodeProgress:
         """How far it is. Raises NotFound for one that this process does not know."""
         job = self._jobs.get(which)
         if job is None:
@@ -111,5 +111,5 @@ class Ingestions:
 
     def _forget(self) -> None:
         over = [which for which, job in self._jobs.items() if job.progress.status != "running"]
-        for which in over[: max(0, len(over) - REMEMBERED)]:
+        for which in over[: max(0, len(over) - MAX_FINISHED)]:
             del self._jobs[which]

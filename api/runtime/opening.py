@@ -8,35 +8,35 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Final
 
-from api.runtime.runtime import Runtime, Waiting
+from api.runtime.runtime import OnLoading, Runtime
 from schemas.errors import Fault, SubstrateError, Unavailable
 from substrate.engine.loading import Loading
 
 logger = logging.getLogger(__name__)
 
-type Open[Keys] = Callable[[Waiting], AbstractAsyncContextManager[tuple[Runtime, Keys]]]
-type Failed = Callable[[SubstrateError], None]
+type OpenStore[Keys] = Callable[[OnLoading], AbstractAsyncContextManager[tuple[Runtime, Keys]]]
+type OnFailure = Callable[[SubstrateError], None]
 
-UNKNOWN_S: Final = 5
+DEFAULT_RETRY_S: Final = 5
 """When to ask again where nothing can be said of how long it takes."""
-LOGGED_EVERY_S: Final = 10.0
+LOG_INTERVAL_S: Final = 10.0
 
 
-class Opening[Keys]:
+class StoreHolder[Keys]:
     """Holds the store open with the keys that open it, in a task of its own.
 
     `failed`: the application serves while the engine loads, and this is told when the store then cannot be opened.
     Without it the application waits until the store is open. `waiting` is told how far an engine is that loads.
     """
 
-    def __init__(self, failed: Failed | None = None, waiting: Waiting | None = None) -> None:
+    def __init__(self, failed: OnFailure | None = None, waiting: OnLoading | None = None) -> None:
         self.runtime: Runtime | None = None
         self.keyring: Keys | None = None
         self._failed = failed
         self._waiting = waiting
         self._fault: SubstrateError | None = None
         self._loading: Loading | None = None
-        self._logged_at = -LOGGED_EVERY_S
+        self._logged_at = -LOG_INTERVAL_S
         self._moved = asyncio.Event()
         self._closing = asyncio.Event()
 
@@ -55,10 +55,10 @@ class Opening[Keys]:
         if self.runtime is not None:
             loading = None if self.runtime.engine is None else self.runtime.engine.loading
         if loading is not None:
-            raise _unavailable(loading)
+            raise _still_loading(loading)
 
     @asynccontextmanager
-    async def held(self, open_store: Open[Keys]) -> AsyncIterator[None]:
+    async def held(self, open_store: OpenStore[Keys]) -> AsyncIterator[None]:
         """The store is open, or the engine loads and requests are told so. Raises what keeps it from opening."""
         task = asyncio.create_task(self._hold(open_store))
         try:
@@ -84,14 +84,14 @@ class Opening[Keys]:
         if task.done():
             await task
 
-    async def _hold(self, open_store: Open[Keys]) -> None:
+    async def _hold(self, open_store: OpenStore[Keys]) -> None:
         async with open_store(self._waits) as (runtime, keyring):
             self.runtime, self.keyring, self._loading = runtime, keyring, None
             self._moved.set()
             await self._closing.wait()
 
     def _waits(self, loading: Loading) -> None:
-        if loading.seconds - self._logged_at >= LOGGED_EVERY_S or loading.seconds < self._logged_at:
+        if loading.seconds - self._logged_at >= LOG_INTERVAL_S or loading.seconds < self._logged_at:
             self._logged_at = loading.seconds
             logger.info("waiting: %s", loading.said())
         if self._waiting is not None:
@@ -112,7 +112,7 @@ class Opening[Keys]:
             self._failed(self._fault)
 
 
-def _unavailable(loading: Loading) -> Unavailable:
+def _still_loading(loading: Loading) -> Unavailable:
     error = Unavailable(loading.said(), remedy="Try again after as many seconds as Retry-After says.")
-    error.retry_after = UNKNOWN_S if loading.left_s is None else max(1, loading.left_s)
+    error.retry_after = DEFAULT_RETRY_S if loading.left_s is None else max(1, loading.left_s)
     return error

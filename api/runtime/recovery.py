@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from api.runtime.backup import Restored, refuse_server, restore
-from api.runtime.runtime import opened_store
+from api.runtime.backup import Restored, refuse_server, restore_backup
+from api.runtime.runtime import open_store
 from schemas.backup import HeldGraph
 from schemas.errors import Conflict, InvalidRequest
 from schemas.settings import Settings, StoreSettings
@@ -26,22 +26,22 @@ class Recovered(NamedTuple):
     graphs: dict[str, HeldGraph]
 
 
-def directory_of(store: StoreSettings) -> Path:
+def data_directory(store: StoreSettings) -> Path:
     """The data directory. Raises InvalidRequest when a server is configured."""
     refuse_server(store)
     return store.data.expanduser().absolute()
 
 
-def examined(store: StoreSettings) -> Finding:
+def examine_store(store: StoreSettings) -> Finding:
     """What is wrong with a store that nobody uses. Raises Conflict when somebody does."""
-    directory = directory_of(store)
+    directory = data_directory(store)
     if not directory.is_dir():
         raise InvalidRequest(f"there is no store in {directory}", remedy="Name its directory with `--data`.")
     with repair.alone(directory):
         return repair.examine(directory)
 
 
-async def cut(store: StoreSettings) -> Recovered:
+async def cut_log(store: StoreSettings) -> Recovered:
     """Leave of the log what is whole, and see that it loads. Raises Conflict when cutting does not help."""
 
     def mend(directory: Path, finding: Finding) -> None:
@@ -49,10 +49,10 @@ async def cut(store: StoreSettings) -> Recovered:
             raise Conflict("the log cannot be cut to a whole one", remedy="Restore a backup: `--from DIRECTORY`.")
         repair.cut(directory, finding.rest)
 
-    return await _mended(store, mend)
+    return await _repair_and_open(store, mend)
 
 
-async def accept(store: StoreSettings) -> Recovered:
+async def accept_files(store: StoreSettings) -> Recovered:
     """Take the files as they are, and see that they load. Raises Conflict when they cannot be read to the end."""
 
     def mend(directory: Path, finding: Finding) -> None:
@@ -60,17 +60,17 @@ async def accept(store: StoreSettings) -> Recovered:
             raise Conflict("the files cannot be read to their end", remedy="Try `--cut`, or `--from DIRECTORY`.")
         repair.accept(directory)
 
-    return await _mended(store, mend)
+    return await _repair_and_open(store, mend)
 
 
-async def _mended(store: StoreSettings, mend: Callable[[Path, Finding], None]) -> Recovered:
-    directory = directory_of(store)
-    aside = await asyncio.to_thread(_mend_alone, directory, mend)
-    async with opened_store(store) as (connection, _):
+async def _repair_and_open(store: StoreSettings, mend: Callable[[Path, Finding], None]) -> Recovered:
+    directory = data_directory(store)
+    aside = await asyncio.to_thread(_repair_locked, directory, mend)
+    async with open_store(store) as (connection, _):
         return Recovered(aside, await snapshot.held_by(connection))
 
 
-def _mend_alone(directory: Path, mend: Callable[[Path, Finding], None]) -> Path:
+def _repair_locked(directory: Path, mend: Callable[[Path, Finding], None]) -> Path:
     with repair.alone(directory):
         finding = repair.examine(directory)
         if not finding.damages:
@@ -80,24 +80,24 @@ def _mend_alone(directory: Path, mend: Callable[[Path, Finding], None]) -> Path:
     return aside
 
 
-async def back_to(source: Path, settings: Settings) -> tuple[Path, Restored]:
+async def replace_with_backup(source: Path, settings: Settings) -> tuple[Path, Restored]:
     """Put a backup in the place of the store, which is moved aside; keys that were revoked since stay revoked.
 
     Raises what `restore` raises; the store is then where it was.
     """
-    directory = directory_of(settings.store)
+    directory = data_directory(settings.store)
     known = None
     with suppress(InvalidRequest):
         known = await asyncio.to_thread(revoked_keys.kept_in, directory)
-    aside = await asyncio.to_thread(_moved_aside, directory)
+    aside = await asyncio.to_thread(_move_aside, directory)
     try:
-        return aside, await restore(source, settings, known)
+        return aside, await restore_backup(source, settings, known)
     except BaseException:
-        await asyncio.shield(asyncio.to_thread(_moved_back, aside, directory))
+        await asyncio.shield(asyncio.to_thread(_move_back, aside, directory))
         raise
 
 
-def _moved_aside(directory: Path) -> Path:
+def _move_aside(directory: Path) -> Path:
     with repair.alone(directory):
         aside = repair.name_aside(directory)
         try:
@@ -110,7 +110,7 @@ def _moved_aside(directory: Path) -> Path:
         return aside
 
 
-def _moved_back(aside: Path, directory: Path) -> None:
+def _move_back(aside: Path, directory: Path) -> None:
     with suppress(FileNotFoundError):
         directory.rmdir()
     aside.rename(directory)

@@ -27,10 +27,10 @@ from substrate.store import revoked_keys
 
 logger = logging.getLogger(__name__)
 
-type Waiting = Callable[[Loading], None]
+type OnLoading = Callable[[Loading], None]
 
-YOUNG_OBJECTS = 50_000
-LEAST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0
+GC_THRESHOLD = 50_000
+MIN_PAUSE_S, MAX_PAUSE_S = 0.5, 30.0
 """Between two attempts to start an engine that does not start; the next request tries at once."""
 
 
@@ -55,7 +55,7 @@ def now() -> Instant:
 
 
 @asynccontextmanager
-async def running(settings: Settings, waiting: Waiting | None = None) -> AsyncIterator[Runtime]:
+async def open_runtime(settings: Settings, waiting: OnLoading | None = None) -> AsyncIterator[Runtime]:
     """Open the store and the embedder, and close both at the end.
 
     `waiting` is told again and again how far an embedded engine is, as long as it loads.
@@ -73,7 +73,7 @@ async def running(settings: Settings, waiting: Waiting | None = None) -> AsyncIt
         connection = _connect(settings.store, engine)
         graphs = Graphs(connection, model=embedder.model, dimension=embedder.dimension)
         await connection.ping()
-        await _finish_what_broke_off(connection, engine)
+        await _finish_erasures(connection, engine)
         await keep_revocations(connection, engine)
         deps = Deps(
             connection,
@@ -83,8 +83,8 @@ async def running(settings: Settings, waiting: Waiting | None = None) -> AsyncIt
             auto_tags=settings.store.auto_tags,
             reranker=reranker,
         )
-        async with nullcontext() if engine is None else _watched(engine, connection, graphs):
-            with _settled():
+        async with nullcontext() if engine is None else _restart_on_exit(engine, connection, graphs):
+            with _tuned_gc():
                 yield Runtime(settings, deps, engine)
     finally:
         if connection is not None:
@@ -97,14 +97,14 @@ async def running(settings: Settings, waiting: Waiting | None = None) -> AsyncIt
 
 
 @asynccontextmanager
-async def opened_store(
-    store: StoreSettings, waiting: Waiting | None = None
+async def open_store(
+    store: StoreSettings, waiting: OnLoading | None = None
 ) -> AsyncIterator[tuple[Connection, EmbeddedEngine | None]]:
     """The store alone, without an embedder, for as long as it is needed. Raises and tells as `running` does."""
     engine = await _start_engine(store, waiting)
     connection = _connect(store, engine)
     try:
-        await _finish_what_broke_off(connection, engine)
+        await _finish_erasures(connection, engine)
         await keep_revocations(connection, engine)
         yield connection, engine
     finally:
@@ -113,7 +113,7 @@ async def opened_store(
             await engine.stop()
 
 
-async def _finish_what_broke_off(connection: Connection, engine: EmbeddedEngine | None) -> None:
+async def _finish_erasures(connection: Connection, engine: EmbeddedEngine | None) -> None:
     """Finish erasures, and what a removal of graphs left to do: without that the store cannot be opened again."""
     try:
         finished = await finish_broken_off(Setting(connection, None if engine is None else engine.directory))
@@ -135,7 +135,7 @@ async def keep_revocations(connection: Connection, engine: EmbeddedEngine | None
 
 
 @contextmanager
-def _settled() -> Iterator[None]:
+def _tuned_gc() -> Iterator[None]:
     """As long as this is open, what is loaded by now stays: the collector need not walk it at each of its rounds.
 
     A stream is some thousand short-lived values without cycles; the usual threshold of 700 would stop the
@@ -143,7 +143,7 @@ def _settled() -> Iterator[None]:
     """
     before = gc.get_threshold()
     gc.freeze()
-    gc.set_threshold(YOUNG_OBJECTS, 20, 20)
+    gc.set_threshold(GC_THRESHOLD, 20, 20)
     try:
         yield
     finally:
@@ -151,7 +151,7 @@ def _settled() -> Iterator[None]:
         gc.unfreeze()
 
 
-async def _start_engine(store: StoreSettings, waiting: Waiting | None) -> EmbeddedEngine | None:
+async def _start_engine(store: StoreSettings, waiting: OnLoading | None) -> EmbeddedEngine | None:
     if store.server_url() is not None:
         return None
     engine = EmbeddedEngine(store.data)
@@ -173,7 +173,7 @@ def _connect(store: StoreSettings, engine: EmbeddedEngine | None) -> Connection:
 
 
 @asynccontextmanager
-async def _watched(engine: EmbeddedEngine, connection: Connection, graphs: Graphs) -> AsyncIterator[None]:
+async def _restart_on_exit(engine: EmbeddedEngine, connection: Connection, graphs: Graphs) -> AsyncIterator[None]:
     """As long as this is open, an engine that ends is started again, at once and whoever asks for it or not."""
     missed = asyncio.Event()
 
@@ -182,7 +182,7 @@ async def _watched(engine: EmbeddedEngine, connection: Connection, graphs: Graph
             missed.set()
 
     connection.revive = call
-    watcher = asyncio.create_task(_watch(engine, graphs, missed))
+    watcher = asyncio.create_task(_watch_engine(engine, graphs, missed))
     try:
         yield
     finally:
@@ -191,8 +191,8 @@ async def _watched(engine: EmbeddedEngine, connection: Connection, graphs: Graph
         await asyncio.wait([watcher])
 
 
-async def _watch(engine: EmbeddedEngine, graphs: Graphs, missed: asyncio.Event) -> None:
-    pause = LEAST_PAUSE_S
+async def _watch_engine(engine: EmbeddedEngine, graphs: Graphs, missed: asyncio.Event) -> None:
+    pause = MIN_PAUSE_S
     while True:
         ends = [asyncio.create_task(engine.ended()), asyncio.create_task(missed.wait())]
         try:
@@ -206,10 +206,10 @@ async def _watch(engine: EmbeddedEngine, graphs: Graphs, missed: asyncio.Event) 
             if await engine.ensure():
                 engine.restarts += 1
                 logger.warning("the engine had ended; it was started again")
-                await _finish_what_broke_off(graphs.connection, engine)
-            pause = LEAST_PAUSE_S
+                await _finish_erasures(graphs.connection, engine)
+            pause = MIN_PAUSE_S
         except SubstrateError as error:
             logger.error("the engine ended and cannot be started: %s %s", error.detail, error.remedy)
             with suppress(TimeoutError):
                 await asyncio.wait_for(missed.wait(), pause)
-            pause = min(2 * pause, LONGEST_PAUSE_S)
+            pause = min(2 * pause, MAX_PAUSE_S)

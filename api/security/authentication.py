@@ -24,14 +24,14 @@ from substrate.store import api_keys
 
 logger = logging.getLogger(__name__)
 
-PREFIX: Final = "sk"
-FIRST: Final = "first"
+KEY_PREFIX: Final = "sk"
+FIRST_KEY_ID: Final = "first"
 """The id of the key that is made on an empty store: a fixed one, so that of several services one makes it."""
-_SHAPE: Final = re.compile(rf"({PREFIX}-(?:[0-9a-f]{{12}}|{FIRST}))-.+")
+_KEY_SHAPE: Final = re.compile(rf"({KEY_PREFIX}-(?:[0-9a-f]{{12}}|{FIRST_KEY_ID}))-.+")
 REMEDY: Final = "Send `Authorization: Bearer KEY`; `substrate keys create` makes one."
-FRESH_SECONDS: Final = 1.0
+LOOKUP_CACHE_SECONDS: Final = 1.0
 """For how long a key once looked up counts without another look: a revocation is seen everywhere by then."""
-NOTED_EVERY_SECONDS: Final = 60.0
+USE_NOTE_SECONDS: Final = 60.0
 
 
 class Principal(NamedTuple):
@@ -43,11 +43,11 @@ class Principal(NamedTuple):
     highest_source: Source = Source.SYSTEM
 
 
-OPEN: Final = Principal("open", Grants(admin=True))
+OPEN_SERVICE: Final = Principal("open", Grants(admin=True))
 """Whoever calls a service that was opened to all."""
 
 
-class Tokens(Protocol):
+class TokenReader(Protocol):
     """What reads JWTs."""
 
     async def principal(self, token: str) -> Principal:
@@ -56,7 +56,7 @@ class Tokens(Protocol):
 
 def make_key(request: KeyRequest, key_id: str, at: Instant) -> tuple[NewKey, KeyRecord]:
     """A new key, as it is shown once and as it is kept."""
-    key = f"{PREFIX}-{key_id}-{secrets.token_urlsafe(32)}"
+    key = f"{KEY_PREFIX}-{key_id}-{secrets.token_urlsafe(32)}"
     shown = NewKey(
         id=key_id,
         name=request.name,
@@ -69,43 +69,43 @@ def make_key(request: KeyRequest, key_id: str, at: Instant) -> tuple[NewKey, Key
     return shown, KeyRecord(**shown.model_dump(exclude={"key"}), hash=_digest(key))
 
 
-async def create(connection: Connection, request: KeyRequest, at: Instant) -> NewKey:
+async def create_key(connection: Connection, request: KeyRequest, at: Instant) -> NewKey:
     """Make a key and keep its hash. Raises InvalidRequest for one that never counts."""
     if request.expires_at is not None and request.expires_at <= to_datetime(at):
         raise InvalidRequest("expires_at: lies in the past: such a key never counts")
     shown, record = make_key(request, secrets.token_hex(6), at)
     if not await api_keys.add(connection, record):
-        return await create(connection, request, at)
+        return await create_key(connection, request, at)
     return shown
 
 
-async def create_first(connection: Connection, at: Instant) -> NewKey | None:
+async def create_first_key(connection: Connection, at: Instant) -> NewKey | None:
     """The administrator's key of a store that never had a key; None when it had one."""
     if await api_keys.count(connection):
         return None
-    shown, record = make_key(KeyRequest(name="first administrator", scopes=("admin",)), FIRST, at)
+    shown, record = make_key(KeyRequest(name="first administrator", scopes=("admin",)), FIRST_KEY_ID, at)
     return shown if await api_keys.add(connection, record) else None
 
 
-async def forget_first(connection: Connection) -> None:
+async def delete_first_key(connection: Connection) -> None:
     """Take the first key back: nobody could be shown it, and the next start is to make another."""
-    await api_keys.remove(connection, FIRST)
+    await api_keys.remove(connection, FIRST_KEY_ID)
 
 
-async def revoke(connection: Connection, key_id: str, at: Instant) -> KeyInfo:
+async def revoke_key(connection: Connection, key_id: str, at: Instant) -> KeyInfo:
     """The key, which counts no longer. Raises NotFound."""
     revoked = {"revoked_at": to_datetime(at)}
-    return await _changed(
+    return await _change_or_raise(
         connection, key_id, lambda key: key if key.revoked_at is not None else key.model_copy(update=revoked)
     )
 
 
-async def change(connection: Connection, key_id: str, to: KeyChange) -> KeyInfo:
+async def change_key(connection: Connection, key_id: str, to: KeyChange) -> KeyInfo:
     """The key, which may claim at most another source from now on. Raises NotFound."""
-    return await _changed(connection, key_id, lambda key: key.model_copy(update=dict(to)))
+    return await _change_or_raise(connection, key_id, lambda key: key.model_copy(update=dict(to)))
 
 
-async def _changed(connection: Connection, key_id: str, how: Callable[[KeyRecord], KeyRecord]) -> KeyInfo:
+async def _change_or_raise(connection: Connection, key_id: str, how: Callable[[KeyRecord], KeyRecord]) -> KeyInfo:
     record = await api_keys.change(connection, key_id, how)
     if record is None:
         raise NotFound(f"there is no key {key_id}", remedy="`substrate keys list` shows the ids.")
@@ -115,7 +115,9 @@ async def _changed(connection: Connection, key_id: str, how: Callable[[KeyRecord
 class Keyring:
     """Finds the caller of a request, and notes when each key was used, a minute apart."""
 
-    def __init__(self, connection: Connection, admin_key: str | None = None, tokens: Tokens | None = None) -> None:
+    def __init__(
+        self, connection: Connection, admin_key: str | None = None, tokens: TokenReader | None = None
+    ) -> None:
         self._connection = connection
         self._admin_hash = None if admin_key is None else _digest(admin_key)
         self._tokens = tokens
@@ -128,15 +130,15 @@ class Keyring:
 
         Raises Unauthenticated, and Unavailable when the store or the server of the JWT's keys is away.
         """
-        token = presented(headers)
+        token = token_in(headers)
         if self._admin_hash is not None and hmac.compare_digest(_digest(token), self._admin_hash):
             return Principal("environment", Grants(admin=True))
         kind, _, rest = token.partition("-")
-        if kind == PREFIX and rest.isascii():
+        if kind == KEY_PREFIX and rest.isascii():
             return await self._of_key(token, rest.partition("-")[0], at)
         if self._tokens is not None and token.count(".") == 2:
             return await self._tokens.principal(token)
-        raise refused()
+        raise invalid_key()
 
     def forget(self, key_id: str) -> None:
         """Look the key up again: it was changed or revoked here."""
@@ -149,15 +151,15 @@ class Keyring:
     async def _of_key(self, token: str, key_id: str, at: Instant) -> Principal:
         record = await self._record(key_id)
         kept = "" if record is None else record.hash
-        if not hmac.compare_digest(_digest(token), kept) or record is None or not _counts(record, at):
-            raise refused()
+        if not hmac.compare_digest(_digest(token), kept) or record is None or not _is_valid(record, at):
+            raise invalid_key()
         self._note_use(key_id, at)
         return Principal(key_id, grants(record.scopes), record.highest_source)
 
     async def _record(self, key_id: str) -> KeyRecord | None:
         record, seen = self._fresh.get(key_id, (None, 0.0))
         moment = time.monotonic()
-        if record is None or moment - seen > FRESH_SECONDS:
+        if record is None or moment - seen > LOOKUP_CACHE_SECONDS:
             record = await api_keys.find(self._connection, key_id)
             self.forget(key_id)
             if record is not None:
@@ -167,7 +169,7 @@ class Keyring:
     def _note_use(self, key_id: str, at: Instant) -> None:
         """In the background: no request waits for it."""
         moment = time.monotonic()
-        if moment - self._noted.get(key_id, -NOTED_EVERY_SECONDS) < NOTED_EVERY_SECONDS:
+        if moment - self._noted.get(key_id, -USE_NOTE_SECONDS) < USE_NOTE_SECONDS:
             return
         self._noted[key_id] = moment
         task = asyncio.create_task(api_keys.note_use(self._connection, key_id, to_datetime(at)))
@@ -181,7 +183,7 @@ class Keyring:
             logger.warning("the last use of a key was not noted: %s", failure)
 
 
-def presented(headers: Mapping[bytes, bytes]) -> str:
+def token_in(headers: Mapping[bytes, bytes]) -> str:
     """The key or token of a request: `Authorization: Bearer`, or `X-API-Key`. Raises Unauthenticated."""
     said = headers.get(b"authorization")
     if said is not None:
@@ -195,19 +197,19 @@ def presented(headers: Mapping[bytes, bytes]) -> str:
     return token.strip()
 
 
-def tried(headers: Mapping[bytes, bytes]) -> str | None:
+def rejected_key_id(headers: Mapping[bytes, bytes]) -> str | None:
     """Of a key that was refused its id, where it has the form of one that we made; never more of it."""
     said = headers.get(b"authorization", headers.get(b"x-api-key", b"")).rpartition(b" ")[2]
-    found = _SHAPE.fullmatch(said.decode("latin-1"))
+    found = _KEY_SHAPE.fullmatch(said.decode("latin-1"))
     return None if found is None else found[1]
 
 
-def refused() -> Unauthenticated:
+def invalid_key() -> Unauthenticated:
     """The one answer to every key that does not count: it says nothing about why."""
     return Unauthenticated("the key is not valid here: unknown, expired or revoked", remedy=REMEDY)
 
 
-def challenge(error: SubstrateError, headers: Mapping[bytes, bytes]) -> dict[str, str]:
+def challenge_headers(error: SubstrateError, headers: Mapping[bytes, bytes]) -> dict[str, str]:
     """The header that a 401 must have (RFC 6750): `invalid_token` when there was something to refuse."""
     if not isinstance(error, Unauthenticated):
         return {}
@@ -215,7 +217,7 @@ def challenge(error: SubstrateError, headers: Mapping[bytes, bytes]) -> dict[str
     return {"WWW-Authenticate": 'Bearer realm="substrate"' + (', error="invalid_token"' if given else "")}
 
 
-def _counts(record: KeyRecord, at: Instant) -> bool:
+def _is_valid(record: KeyRecord, at: Instant) -> bool:
     expired = record.expires_at is not None and record.expires_at <= to_datetime(at)
     return record.revoked_at is None and not expired
 
@@ -224,5 +226,5 @@ def _digest(key: str) -> str:
     return sha256(key.encode()).hexdigest()
 
 
-type Show = Callable[[NewKey], None]
+type ShowKey = Callable[[NewKey], None]
 """What shows the first key to whoever started the service."""

@@ -10,11 +10,11 @@ from typing import Annotated, Final
 from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 
-from api.security.permissions import CallerOf
+from api.security.permissions import CurrentCaller
 from schemas.errors import RateLimited
 
 RETRY_AFTER_S: Final = 5
-LINES_A_BLOCK: Final = 100
+LINES_PER_BLOCK: Final = 100
 
 
 class Exports:
@@ -39,21 +39,21 @@ class Exports:
             self._under_way.discard(key_id)
 
 
-async def _one_export(request: Request, caller: CallerOf) -> AsyncIterator[ExitStack]:
+async def _reserve_export(request: Request, caller: CurrentCaller) -> AsyncIterator[ExitStack]:
     exports: Exports = request.app.state.exports
     with exports.alone(caller.principal.key_id), ExitStack() as held:
         yield held
 
 
-OneExport = Annotated[ExitStack, Depends(_one_export)]
+ReservedExport = Annotated[ExitStack, Depends(_reserve_export)]
 """The only export of a key; what is put into it is closed when the answer has been sent, or its caller left."""
 
 
-async def in_blocks(lines: Iterator[bytes]) -> AsyncIterator[bytes]:
+async def stream_blocks(lines: Iterator[bytes]) -> AsyncIterator[bytes]:
     """The lines, some at a time: each block is sorted and read by a thread."""
     while block := await run_in_threadpool(_block, lines):
         yield block
 
 
 def _block(lines: Iterator[bytes]) -> bytes:
-    return b"".join(islice(lines, LINES_A_BLOCK))
+    return b"".join(islice(lines, LINES_PER_BLOCK))

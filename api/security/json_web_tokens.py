@@ -10,7 +10,7 @@ from typing import Any, Final
 import jwt
 from pydantic import TypeAdapter, ValidationError
 
-from api.security.authentication import Principal, refused
+from api.security.authentication import Principal, invalid_key
 from api.security.signing_keys import SigningKeys
 from schemas.keys import Grants, Scope, grants, usual_source
 from schemas.memory import Source
@@ -18,9 +18,9 @@ from schemas.settings import AuthSettings
 
 ALGORITHMS: Final = ["RS256", "ES256"]
 """Only these: neither `none` nor HS256, whose secret would be the public key."""
-REQUIRED: Final = ["exp", "iss", "aud", "sub"]
+REQUIRED_CLAIMS: Final = ["exp", "iss", "aud", "sub"]
 LEEWAY_SECONDS: Final = 10
-MAX_LENGTH: Final = 8192
+MAX_TOKEN_LENGTH: Final = 8192
 
 _SCOPE: Final[TypeAdapter[str]] = TypeAdapter(Scope)
 
@@ -38,15 +38,15 @@ class JsonWebTokens:
 
     async def principal(self, token: str) -> Principal:
         """Who the token says calls: `jwt:` and its `sub`. Raises Unauthenticated or Unavailable."""
-        if len(token) > MAX_LENGTH:
-            raise refused()
+        if len(token) > MAX_TOKEN_LENGTH:
+            raise invalid_key()
         try:
-            key = await self._keys.find(_key_named(token))
+            key = await self._keys.find(_key_id_in(token))
             if key is None:
-                raise refused()
+                raise invalid_key()
             return self._read(token, key)
         except jwt.PyJWTError as error:
-            raise refused() from error
+            raise invalid_key() from error
 
     def _read(self, token: str, key: jwt.PyJWK) -> Principal:
         claims = jwt.decode(
@@ -56,18 +56,18 @@ class JsonWebTokens:
             audience=self._audience,
             issuer=self._issuer,
             leeway=LEEWAY_SECONDS,
-            options={"require": REQUIRED},
+            options={"require": REQUIRED_CLAIMS},
         )
         subject = re.sub(r"[^\w.@:-]", "_", str(claims["sub"]))[:100]
         granted = grants(scopes_in(claims))
-        return Principal(f"jwt:{subject}", granted, highest_in(claims, granted))
+        return Principal(f"jwt:{subject}", granted, highest_source_in(claims, granted))
 
     async def close(self) -> None:
         """End what fetches the keys."""
         await self._keys.close()
 
 
-def reader_of(settings: AuthSettings) -> JsonWebTokens | None:
+def make_token_reader(settings: AuthSettings) -> JsonWebTokens | None:
     """What reads the JWTs that the settings speak of; None when they speak of none."""
     if settings.jwks_url is None:
         return None
@@ -85,7 +85,7 @@ def scopes_in(claims: Mapping[str, Any]) -> Iterator[str]:
             continue
 
 
-def highest_in(claims: Mapping[str, Any], granted: Grants) -> Source:
+def highest_source_in(claims: Mapping[str, Any], granted: Grants) -> Source:
     """The highest source that the token may claim, as `highest_source` says it. Raises for one that is none."""
     said = claims.get("highest_source")
     if said is None:
@@ -95,7 +95,7 @@ def highest_in(claims: Mapping[str, Any], granted: Grants) -> Source:
     return Source(said)
 
 
-def _key_named(token: str) -> str:
+def _key_id_in(token: str) -> str:
     """The name of the key that is said to have signed. Raises PyJWTError for what cannot count anyway."""
     header = jwt.get_unverified_header(token)
     if header.get("alg") not in ALGORITHMS:

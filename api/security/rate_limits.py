@@ -14,28 +14,28 @@ from limits.aio.strategies import MovingWindowRateLimiter
 from limits.errors import StorageError
 from limits.storage import storage_from_string
 
-from api.asgi.disconnects import QUESTIONS
+from api.asgi.disconnects import QUESTION_PATHS
 from schemas.errors import RateLimited, Unavailable
 from schemas.settings import AuthSettings
 
-QUESTION, EXPORT = 4, 40
-_READ: Final = {"identity": QUESTION, "dissonances": QUESTION, "export": EXPORT}
+QUESTION_COST, EXPORT_COST = 4, 40
+_CITIZEN_READ_COSTS: Final = {"identity": QUESTION_COST, "dissonances": QUESTION_COST, "export": EXPORT_COST}
 """By the end of the address, below a citizen's."""
-WRONG: Final = "wrong key from "
+WRONG_KEY_PREFIX: Final = "wrong key from "
 """What is counted under it is no key: the id of none has a space."""
-LEFT_FIELDS: Final = ("RateLimit-Policy", "RateLimit")
+RATE_HEADERS: Final = ("RateLimit-Policy", "RateLimit")
 
 
-def cost_of(method: str, path: str) -> int:
+def request_cost(method: str, path: str) -> int:
     """As how many requests one counts: what asks a whole memory is dearer than what reads or writes a part."""
-    if method == "POST" and path in QUESTIONS:
-        return QUESTION
+    if method == "POST" and path in QUESTION_PATHS:
+        return QUESTION_COST
     if method == "GET" and path.startswith("/v1/citizens/"):
-        return _READ.get(path.rpartition("/")[2], 1)
+        return _CITIZEN_READ_COSTS.get(path.rpartition("/")[2], 1)
     return 1
 
 
-class Rates:
+class RateLimits:
     """Counts the requests of each key, and the wrong keys of each address."""
 
     def __init__(self, settings: AuthSettings) -> None:
@@ -68,13 +68,13 @@ class Rates:
             )
         window = self._limit.get_expiry()
         policy = f'"key";q={self._limit.amount};w={window}'
-        return dict(zip(LEFT_FIELDS, (policy, f'"key";r={left};t={seconds}'), strict=True))
+        return dict(zip(RATE_HEADERS, (policy, f'"key";r={left};t={seconds}'), strict=True))
 
     async def count_wrong(self, address: str) -> None:
         """Count a key from this address that does not count. Raises what `count` raises."""
         if self._wrong_limit is None:
             return
-        within, _, seconds = await self._hit(self._wrong_limit, f"{WRONG}{address}")
+        within, _, seconds = await self._hit(self._wrong_limit, f"{WRONG_KEY_PREFIX}{address}")
         if not within:
             raise RateLimited(
                 f"too many keys from this address were wrong; {self._wrong_limit} may be",

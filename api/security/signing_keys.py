@@ -22,9 +22,9 @@ logger = logging.getLogger(__name__)
 
 REFRESH_SECONDS: Final = 300.0
 TRUSTED_SECONDS: Final = 86_400.0
-ASK_AGAIN_SECONDS: Final = 30.0
+RETRY_SECONDS: Final = 30.0
 """Between two fetches that tokens with unknown keys may cause, however many there are, and in an outage."""
-FIRST_AGAIN_SECONDS: Final = 5.0
+FIRST_RETRY_SECONDS: Final = 5.0
 """Between two fetches of our own as long as there was no answer at all."""
 FETCH_SECONDS: Final = 5.0
 MAX_BYTES: Final = 1 << 20
@@ -77,7 +77,7 @@ class SigningKeys:
         return self._held.get(kid)
 
     def _may_ask(self) -> bool:
-        return self._fetch is not None or self._clock() - self._asked_at >= ASK_AGAIN_SECONDS
+        return self._fetch is not None or self._clock() - self._asked_at >= RETRY_SECONDS
 
     def _asked(self) -> asyncio.Task[None]:
         """The one fetch that is under way; it begins now unless it has begun."""
@@ -89,13 +89,13 @@ class SigningKeys:
     async def _keep(self) -> None:
         while True:
             await asyncio.wait([self._asked()])
-            without = FIRST_AGAIN_SECONDS if self._answered_at is None else ASK_AGAIN_SECONDS
+            without = FIRST_RETRY_SECONDS if self._answered_at is None else RETRY_SECONDS
             await asyncio.sleep(REFRESH_SECONDS if self._answers else without)
 
     async def _ask(self) -> None:
         try:
             async with asyncio.timeout(FETCH_SECONDS):
-                self._held = _signing(orjson.loads(await self._body()))
+                self._held = _parse_jwks(orjson.loads(await self._body()))
         except (httpx.HTTPError, TimeoutError, ValueError, jwt.PyJWTError) as error:
             self._answers = False
             logger.warning("the keys for JWTs could not be fetched: %s", error or type(error).__name__)
@@ -115,7 +115,7 @@ class SigningKeys:
         return bytes(body)
 
 
-def _signing(said: object) -> dict[str, jwt.PyJWK]:
+def _parse_jwks(said: object) -> dict[str, jwt.PyJWK]:
     """The keys that sign, by their names; of an answer without keys none. Raises ValueError or PyJWTError."""
     keys = said.get("keys") if isinstance(said, dict) else None
     if not isinstance(keys, list):

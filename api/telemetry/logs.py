@@ -16,20 +16,20 @@ from typing import Any, Final
 import orjson
 from starlette.types import Scope
 
-from api.asgi.messages import address_of
+from api.asgi.messages import client_address
 
 audit: Final = logging.getLogger("substrate.audit")
 MAX_CITIZENS: Final = 20
 MAX_COMMANDS: Final = 20
 """Of a longer list the records say their command each."""
 MAX_METHOD: Final = 20
-OURS: Final = ("api", "orchestration", "substrate", "uvicorn")
+OUR_LOGGERS: Final = ("api", "orchestration", "substrate", "uvicorn")
 
-REQUEST: Final[ContextVar[Mapping[str, Any] | None]] = ContextVar("request", default=None)
+REQUEST_STATE: Final[ContextVar[Mapping[str, Any] | None]] = ContextVar("request", default=None)
 """The state of the request that is being answered: its `request_id`, and its `caller` once that is known."""
 
 
-class JsonLines(logging.Formatter):
+class JsonLineFormatter(logging.Formatter):
     """Each record as a line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -40,32 +40,32 @@ class JsonLines(logging.Formatter):
 
     def _message(self, record: logging.LogRecord) -> dict[str, Any]:
         said: dict[str, Any] = {"logger": record.name, "message": record.getMessage()}
-        state = REQUEST.get()
+        state = REQUEST_STATE.get()
         if state is not None:
-            said |= {"request_id": state["request_id"], "citizens": _citizens(state)}
+            said |= {"request_id": state["request_id"], "citizens": _named_citizens(state)}
         if record.exc_info:
             said["exception"] = self.formatException(record.exc_info)
         return said
 
 
-def configure(level: str = "info") -> None:
+def configure_logging(level: str = "info") -> None:
     """Send all logs to standard error, ours from `level` on, of libraries what warns; the audit log always.
 
     `level` is one of uvicorn's; its `trace` is `debug` for all others.
     """
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(JsonLineFormatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
-    for name in OURS:
+    for name in OUR_LOGGERS:
         logging.getLogger(name).setLevel(logging.DEBUG if level == "trace" else level.upper())
     audit.handlers[:] = [handler]
     audit.setLevel(logging.INFO)
     audit.propagate = False
 
 
-def note(scope: Scope, status: int, milliseconds: float) -> None:
+def log_request(scope: Scope, status: int, milliseconds: float) -> None:
     """One line on a request that has been answered."""
     state = scope["state"]
     caller = state.get("caller")
@@ -76,11 +76,11 @@ def note(scope: Scope, status: int, milliseconds: float) -> None:
                 "event": "request",
                 "request_id": state["request_id"],
                 "key": caller.principal.key_id if caller else None,
-                "address": address_of(scope),
+                "address": client_address(scope),
                 **({} if caller else {"tried": state.get("tried")}),
-                "method": method_of(scope),
-                "route": route_of(scope),
-                "citizens": _citizens(state),
+                "method": shown_method(scope),
+                "route": route_template(scope),
+                "citizens": _named_citizens(state),
                 "commands": caller.commands[:MAX_COMMANDS] if caller else [],
                 "status": status,
                 "ms": round(milliseconds, 1),
@@ -89,17 +89,17 @@ def note(scope: Scope, status: int, milliseconds: float) -> None:
     )
 
 
-def route_of(scope: MutableMapping[str, Any]) -> str | None:
+def route_template(scope: MutableMapping[str, Any]) -> str | None:
     """The route as it is documented; None when there is none, or the request did not get so far."""
     route = scope.get("route")
     return getattr(route, "path_format", None) or getattr(route, "path", None)
 
 
-def method_of(scope: MutableMapping[str, Any]) -> str:
+def shown_method(scope: MutableMapping[str, Any]) -> str:
     """The method; of one that somebody made up the beginning."""
     return str(scope["method"][:MAX_METHOD])
 
 
-def _citizens(state: Mapping[str, Any]) -> list[str]:
+def _named_citizens(state: Mapping[str, Any]) -> list[str]:
     caller = state.get("caller")
     return sorted(caller.citizens)[:MAX_CITIZENS] if caller else []

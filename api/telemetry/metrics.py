@@ -27,7 +27,7 @@ from substrate.store import sizes
 
 SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.035, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.8, 1, 2.5, 5, 10)
 METHODS: Final = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"))
-COUNTED_AT_ONCE: Final = 8
+PARALLEL_COUNTS: Final = 8
 CHARACTERS_PER_TOKEN: Final = 4
 """Of English and JSON, roughly: enough to see a stream grow out of bounds."""
 
@@ -94,7 +94,7 @@ _degraded = Counter(
 _receipts = Counter("substrate_receipts", "ReceiptList given, by status.", ("status",), registry=REGISTRY)
 
 
-def request(method: str, route: str | None, status: int, seconds: float) -> None:
+def record_request(method: str, route: str | None, status: int, seconds: float) -> None:
     """A request that was answered."""
     known = method if method in METHODS else "other"
     _requests.labels(known, route or "none", str(status)).observe(seconds)
@@ -114,7 +114,7 @@ def query_in_flight(_name: str) -> Iterator[None]:
         yield
 
 
-def stream(given: ConsciousnessStream, door: str, characters: int) -> None:
+def record_stream(given: ConsciousnessStream, door: str, characters: int) -> None:
     """A stream that is given out at `door`, with so many characters."""
     _streams.labels(door).observe(given.retrieval_latency_ms / 1000)
     for stage, spent in given.stage_ms.items():
@@ -129,30 +129,30 @@ def stream(given: ConsciousnessStream, door: str, characters: int) -> None:
     _degraded.labels(door).inc(bool(given.degraded))
 
 
-def receipts(given: Iterable[WriteReceipt]) -> None:
+def record_receipts(given: Iterable[WriteReceipt]) -> None:
     """Receipts that are given out: stored, duplicate, refused."""
     tally = Tally("duplicate" if receipt.duplicate else receipt.status for receipt in given)
     for status, count in tally.items():
         _receipts.labels(status).inc(count)
 
 
-def ingested(stored: int, duplicates: int, refused: int) -> None:
+def record_ingestion(stored: int, duplicates: int, refused: int) -> None:
     """What became of a conversation, command by command."""
     for status, count in (("stored", stored), ("duplicate", duplicates), ("refused", refused)):
         _receipts.labels(status).inc(count)
 
 
-async def exposition(runtime: Runtime) -> bytes:
+async def render_metrics(runtime: Runtime) -> bytes:
     """All that is known, in Prometheus' text form; the sizes are asked of the engine now.
 
     An engine that does not answer is said to be down; its sizes are left out.
     """
     own = CollectorRegistry()
-    own.register(_Given(await _of_engine(runtime)))
+    own.register(_CollectedMetrics(await _collect_engine(runtime)))
     return generate_latest(REGISTRY) + generate_latest(own)
 
 
-class _Given:
+class _CollectedMetrics:
     """A collector of what was gathered before."""
 
     def __init__(self, families: Iterable[Metric]) -> None:
@@ -162,7 +162,7 @@ class _Given:
         return self._families
 
 
-class _Engine(NamedTuple):
+class EngineMetrics(NamedTuple):
     """What a scrape asks of the engine."""
 
     restarts: CounterMetricFamily
@@ -173,9 +173,9 @@ class _Engine(NamedTuple):
     disk: GaugeMetricFamily
 
 
-def engine_families() -> _Engine:
+def make_engine_metrics() -> EngineMetrics:
     """The metrics that a scrape asks of the engine, without values yet."""
-    return _Engine(
+    return EngineMetrics(
         CounterMetricFamily("substrate_engine_restarts", "Starts of the embedded engine after it ended."),
         GaugeMetricFamily("substrate_engine_up", "Whether the engine answers."),
         GaugeMetricFamily("substrate_engine_memory_bytes", "Memory that the engine uses."),
@@ -189,8 +189,8 @@ def engine_families() -> _Engine:
     )
 
 
-async def _of_engine(runtime: Runtime) -> _Engine:
-    families = engine_families()
+async def _collect_engine(runtime: Runtime) -> EngineMetrics:
+    families = make_engine_metrics()
     if runtime.engine is not None:
         families.disk.add_metric((), free_at(runtime.engine.directory))
     families.restarts.add_metric((), 0 if runtime.engine is None else runtime.engine.restarts)
@@ -203,11 +203,11 @@ async def _of_engine(runtime: Runtime) -> _Engine:
     return families
 
 
-async def _add_sizes(families: _Engine, runtime: Runtime) -> None:
+async def _add_sizes(families: EngineMetrics, runtime: Runtime) -> None:
     connection = runtime.deps.connection
     memory = await sizes.memory_bytes(connection)
     names = await runtime.deps.graphs.existing()
-    room = asyncio.Semaphore(COUNTED_AT_ONCE)
+    room = asyncio.Semaphore(PARALLEL_COUNTS)
 
     async def nodes_of(name: str) -> int:
         async with room:

@@ -19,11 +19,11 @@ from opentelemetry.trace import Span, SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from api.asgi.messages import Answered, is_public
+from api.asgi.messages import ResponseHeaders, is_public
 from api.telemetry import logs, metrics
 
 SERVICE: Final = "substrate"
-FIRST_FAULT: Final = 500
+FIRST_ERROR_STATUS: Final = 500
 _parents: Final = TraceContextTextMapPropagator()
 
 
@@ -59,14 +59,14 @@ class Traces:
 
     def traced(self, app: ASGIApp) -> ASGIApp:
         """The application with a span for each request."""
-        return Traced(app, self)
+        return TracingMiddleware(app, self)
 
     def close(self) -> None:
         """Send what is left, and end."""
         self._provider.shutdown()
 
 
-class Traced:
+class TracingMiddleware:
     """An application, each request of which that is not public has a span, below the caller's if one is named."""
 
     def __init__(self, app: ASGIApp, traces: Traces) -> None:
@@ -79,22 +79,22 @@ class Traced:
             await self.app(scope, receive, send)
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        with self.traces.span(logs.method_of(scope), SpanKind.SERVER, _parents.extract(headers)) as span:
-            answered = Answered(send, {})
+        with self.traces.span(logs.shown_method(scope), SpanKind.SERVER, _parents.extract(headers)) as span:
+            answered = ResponseHeaders(send, {})
             try:
                 await self.app(scope, receive, answered)
             finally:
-                _say(span, scope, answered.status)
+                _describe_request(span, scope, answered.status)
 
 
-def _say(span: Span, scope: Scope, status: int) -> None:
+def _describe_request(span: Span, scope: Scope, status: int) -> None:
     """What is known of a request when it has been answered."""
-    route = logs.route_of(scope)
+    route = logs.route_template(scope)
     if route is not None:
-        span.update_name(f"{logs.method_of(scope)} {route}")
+        span.update_name(f"{logs.shown_method(scope)} {route}")
         span.set_attribute("http.route", route)
-    span.set_attribute("http.request.method", logs.method_of(scope))
+    span.set_attribute("http.request.method", logs.shown_method(scope))
     span.set_attribute("http.response.status_code", status)
     span.set_attribute("substrate.request_id", scope["state"]["request_id"])
-    if status >= FIRST_FAULT:
+    if status >= FIRST_ERROR_STATUS:
         span.set_status(StatusCode.ERROR)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from api.mcp.server import FOCUS
+from api.mcp.server import FOCUS_URI
 from api.mcp.tools import TOOLS, Tool
 from scripts.reference import markdown
 
@@ -12,7 +12,7 @@ Made from the list that an agent is given. How to connect one: [Model Context Pr
 
 def page() -> str:
     """The page: each tool with its arguments."""
-    resource = f"## Resource\n\n`{FOCUS}`: what is in the focus of a citizen, as it is now."
+    resource = f"## Resource\n\n`{FOCUS_URI}`: what is in the focus of a citizen, as it is now."
     return markdown.page("MCP tools", ABOUT, *map(_tool, TOOLS), resource)
 
 

@@ -10,7 +10,7 @@ from schemas.temporal import BEGINNING_OF_TIME, Instant, Scope
 from substrate.cypher import records as cypher
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
-from substrate.store.rows import LinkName
+from substrate.store.rows import LINK_PLACE, NODE_PLACE, LinkName
 
 type Row = Sequence[Any]
 
@@ -65,6 +65,16 @@ async def link_history(graph: Graph, link: LinkName, wanted: Wanted) -> list[Row
     query, values = _of(link, cypher.LINK_HISTORY_PAGE, cypher.NAMED_LINK_HISTORY_PAGE)
     rows = await graph.read(query, **values, **_page(wanted))
     return [row[:-2] for row in sorted(rows, key=itemgetter(-2, -1))[: wanted.limit]]
+
+
+def memory_place(row: Row) -> Place:
+    """Where the history of a memory goes on behind this record."""
+    return Place(row[NODE_PLACE["created_at"]], row[NODE_PLACE["valid_at"]])
+
+
+def link_place(row: Row) -> Place:
+    """Where the history of a link goes on behind this record; the ids of its ends come first in the row."""
+    return Place(row[2 + LINK_PLACE["created_at"]], row[2 + LINK_PLACE["valid_at"]])
 
 
 def _of(link: LinkName, by_ends: Query, by_handle: Query) -> tuple[Query, dict[str, Any]]:

@@ -142,6 +142,11 @@ def link(
     return ConsciousnessRelationship.unchecked(fields)
 
 
+def link_with_ends(row: Sequence[Any], level: Level, known_to: Instant = AFTER_ALL) -> ConsciousnessRelationship:
+    """The link of a row: the ids of its ends, then `LINK_COLUMNS`; what follows these is not shown."""
+    return link(row[2:], (row[0], row[1]), level, known_to)
+
+
 def nodes(
     rows: Sequence[Sequence[Any]], retrieval: Mapping[str, Iterable[Any]], known_to: Instant = AFTER_ALL
 ) -> list[ConsciousnessNode]:

@@ -9,8 +9,8 @@ from typing import Any
 import httpx
 
 from api.app import create_app
-from api.dependencies import open_runtime, read_clock
-from api.runtime.runtime import Runtime, running
+from api.dependencies import get_runtime, read_clock
+from api.runtime.runtime import Runtime, open_runtime
 from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSettings
 
 DAY = 86_400_000_000
@@ -31,14 +31,14 @@ async def test_transaction_time_goes_on_when_the_clock_of_the_service_goes_back(
         return clock[0]
 
     async with (
-        running(settings) as runtime,
+        open_runtime(settings) as runtime,
         httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as http,
     ):
 
         async def opened() -> Runtime:
             return runtime
 
-        app.dependency_overrides |= {open_runtime: opened, read_clock: read}
+        app.dependency_overrides |= {get_runtime: opened, read_clock: read}
 
         async def told(path: str, **fields: Any) -> str:
             answer = await http.post(path, json={**OF_ADA, **fields})

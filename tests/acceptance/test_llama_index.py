@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from llama_index.core.base.llms.types import ChatMessage
 
-from api.adapters.fitting import LONGEST_QUERY, pieces_of, query_of
+from api.adapters.fitting import MAX_QUERY, fit_query, split_text
 from api.adapters.llama_index import SubstrateMemoryBlock, SubstrateRetriever
 from api.client import AsyncSubstrate, Substrate
 from schemas.base import MAX_TEXT
@@ -127,17 +127,17 @@ async def test_what_an_agent_has_no_room_for_is_found_again(client: Substrate, c
     assert "tea black" in await block.aget([ChatMessage(role="user", content="Tea for Tom?")], session_id="s")
 
 
-@pytest.mark.parametrize("size", [LONGEST_QUERY - 1, LONGEST_QUERY, LONGEST_QUERY + 1])
+@pytest.mark.parametrize("size", [MAX_QUERY - 1, MAX_QUERY, MAX_QUERY + 1])
 def test_a_query_is_cut_only_where_it_must_be(size: int) -> None:
-    fitted = query_of("x" * size)
-    assert (len(fitted.text), fitted.note is None) == (min(size, LONGEST_QUERY), size <= LONGEST_QUERY)
+    fitted = fit_query("x" * size)
+    assert (len(fitted.text), fitted.note is None) == (min(size, MAX_QUERY), size <= MAX_QUERY)
 
 
 def test_pieces_end_between_words_and_hold_them_all() -> None:
     text = "one two  three\nfour " * 100
     for longest in (5, 7, 50, 10_000):
-        pieces = list(pieces_of(text, longest))
+        pieces = list(split_text(text, longest))
         assert max(map(len, pieces)) <= longest
         assert " ".join(pieces).split() == text.split()
-    assert list(pieces_of("x" * 25, 10)) == ["x" * 10, "x" * 10, "x" * 5]
-    assert list(pieces_of(" \n\t ")) == []
+    assert list(split_text("x" * 25, 10)) == ["x" * 10, "x" * 10, "x" * 5]
+    assert list(split_text(" \n\t ")) == []

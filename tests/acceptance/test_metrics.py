@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from api.telemetry.logs import REQUEST, JsonLines
+from api.telemetry.logs import REQUEST_STATE, JsonLineFormatter
 from tests.acceptance.conftest import ADMIN_KEY, Service
 from tests.acceptance.test_rest_bad_input import problem_in
 
@@ -140,13 +140,13 @@ def test_a_line_of_the_log_says_which_request_and_which_citizens_it_is_about() -
     except ValueError:
         failed = sys.exc_info()
     record = logging.LogRecord("api.x", logging.WARNING, __file__, 1, "slow %s", ("query",), failed)
-    token = REQUEST.set({"request_id": "r1", "caller": CallerOf()})
+    token = REQUEST_STATE.set({"request_id": "r1", "caller": CallerOf()})
     try:
-        said = json.loads(JsonLines().format(record))
+        said = json.loads(JsonLineFormatter().format(record))
     finally:
-        REQUEST.reset(token)
+        REQUEST_STATE.reset(token)
     assert (said["level"], said["logger"], said["message"]) == ("WARNING", "api.x", "slow query")
     assert (said["request_id"], said["citizens"]) == ("r1", ["ada", "grace"])
     assert said["exception"].endswith("ValueError: no")
-    assert "request_id" not in json.loads(JsonLines().format(record))
+    assert "request_id" not in json.loads(JsonLineFormatter().format(record))
     assert ADMIN_KEY not in str(said)

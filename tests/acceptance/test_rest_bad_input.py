@@ -46,7 +46,7 @@ NOT_VALID = [
     ("links", {k: v for k, v in LINK.items() if k != "energy"}, "energy: REQUIRED field missing"),
     ("links", {k: v for k, v in LINK.items() if k != "mindstate"}, "mindstate: REQUIRED field missing"),
     ("links", {**LINK, "relation_type": "NEXT`]->() DELETE"}, "relation_type: "),
-    ("memories/N1/x/correct", {"citizen_id": NOBODY, "id": "y", "name": "n"}, "id: is said by the path"),
+    ("memories/N1/x/correct", {"citizen_id": NOBODY, "id": "y", "name": "n"}, "id: is in the path already"),
     ("memories/N1/x/retract", ["x"], "body: is not an object"),
     ("memories/N1/x/supersede", {"citizen_id": NOBODY, "colour": "red"}, "colour: Extra inputs"),
     ("retrieve", {**QUESTION, "citizen_id": "../etc"}, "citizen_id: "),

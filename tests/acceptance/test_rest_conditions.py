@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.security.rate_limits import Rates, cost_of
+from api.security.rate_limits import RateLimits, request_cost
 from schemas.errors import RateLimited, Unavailable
 from schemas.settings import AuthSettings, Settings
 from tests.acceptance.conftest import Service
@@ -174,7 +174,7 @@ async def test_before_the_store_is_open_no_key_can_be_checked() -> None:
 
 
 async def test_a_key_may_send_so_many_requests_and_is_told_when_to_come_back() -> None:
-    rates = Rates(AuthSettings(rate_limit="3/hour"))
+    rates = RateLimits(AuthSettings(rate_limit="3/hour"))
     left = [await rates.count("a") for _ in range(3)]
     assert [one["RateLimit"].split(";")[1] for one in left] == ["r=2", "r=1", "r=0"]
     assert left[0]["RateLimit-Policy"] == '"key";q=3;w=3600'
@@ -182,7 +182,7 @@ async def test_a_key_may_send_so_many_requests_and_is_told_when_to_come_back() -
         await rates.count("a")
     assert 3590 <= refused.value.retry_after <= 3600
     assert await rates.count("b")
-    assert await Rates(AuthSettings(rate_limit="off")).count("a") == {}
+    assert await RateLimits(AuthSettings(rate_limit="off")).count("a") == {}
 
 
 async def test_a_dear_request_counts_as_several() -> None:
@@ -195,8 +195,8 @@ async def test_a_dear_request_counts_as_several() -> None:
         ("GET", "/v1/memories/N1/export"): 1,
         ("POST", "/v1/memories"): 1,
     }
-    assert {asked: cost_of(*asked) for asked in costs} == costs
-    rates = Rates(AuthSettings(rate_limit="9/hour"))
+    assert {asked: request_cost(*asked) for asked in costs} == costs
+    rates = RateLimits(AuthSettings(rate_limit="9/hour"))
     left = [(await rates.count("a", 4))["RateLimit"].split(";")[1] for _ in range(2)]
     assert left == ["r=5", "r=1"]
     with pytest.raises(RateLimited):
@@ -207,7 +207,7 @@ async def test_a_dear_request_counts_as_several() -> None:
 
 async def test_without_the_redis_that_counts_nothing_is_let_through() -> None:
     with pytest.raises(Unavailable):
-        await Rates(AuthSettings.model_validate({"rate_limit_url": "redis://127.0.0.1:1"})).count("a")
+        await RateLimits(AuthSettings.model_validate({"rate_limit_url": "redis://127.0.0.1:1"})).count("a")
 
 
 @pytest.mark.parametrize("condition", ["*", '"1-00000000-0000000000000000"', "nonsense"])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from api.request_parsing.strict_json import strict_json
-from api.security.middleware import LONGEST_TARGET
+from api.request_parsing.strict_json import parse_strict_json
+from api.security.middleware import MAX_TARGET_BYTES
 from tests.acceptance.conftest import Service
 
 TEXT = "the sea was calm " * 200
@@ -114,7 +114,7 @@ def test_a_change_may_name_the_tag_of_the_compressed_answer(wordless: Service) -
 
 
 def test_an_address_that_is_too_long_is_refused_as_that(wordless: Service) -> None:
-    answer = wordless.http.get("/v1/memories?citizen_id=" + "c" * LONGEST_TARGET)
+    answer = wordless.http.get("/v1/memories?citizen_id=" + "c" * MAX_TARGET_BYTES)
     assert (answer.status_code, answer.json()["type"]) == (414, "/problems/address-too-long")
 
 
@@ -135,7 +135,7 @@ def test_a_name_that_stands_twice_in_one_object_is_refused(wordless: Service, bo
 
 def test_a_colon_within_a_text_is_no_name() -> None:
     for text in (b'{"a": "b: c", "d": ["e:", {"f:": "\\":\\\\"}]}', b'":"', b"[]", b'{"": ":"}'):
-        strict_json(text)
+        parse_strict_json(text)
 
 
 def test_whatever_is_accepted_the_answer_is_json(wordless: Service, address: str) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 
 import pytest
 
-from api.runtime.runtime import Runtime, opened_store, running
+from api.runtime.runtime import Runtime, open_runtime, open_store
 from orchestration.transfer.backup import back_up
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from substrate.backup import snapshot
@@ -44,11 +44,11 @@ async def filled(runtime: Runtime, citizens: int = 2) -> None:
 
 async def test_a_backup_without_a_service_does_not_end_the_engine(tmp_path: Path) -> None:
     data = tmp_path / "data"
-    async with running(at(data)) as runtime:
+    async with open_runtime(at(data)) as runtime:
         await filled(runtime)
     for number in range(TRIES):
         target = tmp_path / f"backup{number}"
-        async with opened_store(at(data).store) as (connection, _):
+        async with open_store(at(data).store) as (connection, _):
             manifest = await back_up(connection, data, target, await connection.now())
         assert sum(graph.labels["ConsciousnessNode"] for graph in manifest.graphs.values()) == MESSAGES + 2
         assert read_backup(target) == manifest
@@ -60,10 +60,10 @@ async def test_where_writes_must_wait_the_engine_rests_first(
 ) -> None:
     monkeypatch.setattr(snapshot, "WITHOUT_WAITING", 0)
     data = tmp_path / "data"
-    async with running(at(data)) as runtime:
+    async with open_runtime(at(data)) as runtime:
         await filled(runtime)
     for number in range(TRIES // 2):
-        async with opened_store(at(data).store) as (connection, _):
+        async with open_store(at(data).store) as (connection, _):
             await back_up(connection, data, tmp_path / f"backup{number}", await connection.now())
             await connection.ping()
     assert "ASSERTION" not in (data / "engine.log").read_text("utf-8", "replace")
@@ -74,7 +74,7 @@ async def test_a_backup_that_is_stopped_is_whole_or_not_there(
     tmp_path: Path, moment: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data, target = tmp_path / "data", tmp_path / "backup"
-    async with running(at(data)) as runtime:
+    async with open_runtime(at(data)) as runtime:
         connection = runtime.deps.connection
         await stored(runtime.deps, *(remember(f"c{number}", "m") for number in range(3)))
         if moment == "while the engine writes":
@@ -119,7 +119,7 @@ async def _until_it_is_moved(task: asyncio.Task[object], patch: pytest.MonkeyPat
 
 async def test_a_backup_whose_engine_is_killed_says_so_and_leaves_no_backup(tmp_path: Path) -> None:
     data, target = tmp_path / "data", tmp_path / "backup"
-    async with running(at(data)) as runtime:
+    async with open_runtime(at(data)) as runtime:
         connection = runtime.deps.connection
         await stored(runtime.deps, *(remember(f"c{number}", "m") for number in range(3)))
         await connection.command("CONFIG SET", "rdb-key-save-delay", 200_000)
@@ -129,6 +129,6 @@ async def test_a_backup_whose_engine_is_killed_says_so_and_leaves_no_backup(tmp_
         [said] = await asyncio.gather(task, return_exceptions=True)
         assert isinstance(said, Exception)
         assert not target.exists()
-    async with running(at(data)) as runtime:
+    async with open_runtime(at(data)) as runtime:
         await back_up(runtime.deps.connection, data, target, await runtime.moment())
     assert read_backup(target).graphs.keys() == {"citizen_c0", "citizen_c1", "citizen_c2"}

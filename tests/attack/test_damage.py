@@ -16,8 +16,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from api.runtime.recovery import accept, back_to, cut, examined
-from api.runtime.runtime import Runtime, running
+from api.runtime.recovery import accept_files, cut_log, examine_store, replace_with_backup
+from api.runtime.runtime import Runtime, open_runtime
 from orchestration.transfer.backup import back_up
 from schemas.errors import Conflict, InvalidRequest, StoreDamaged
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
@@ -51,7 +51,7 @@ def base_of(directory: Path) -> Path:
 
 async def lived(directory: Path, memories: int = 30) -> None:
     """A store that was closed in order, its log seen in two parts."""
-    async with running(at(directory)) as runtime:
+    async with open_runtime(at(directory)) as runtime:
         await told(runtime, 0, memories // 2)
         await seen(directory)
         await told(runtime, memories // 2, memories)
@@ -114,11 +114,11 @@ async def test_a_damaged_store_is_not_opened_and_says_what_to_do(data: Path, dam
     DAMAGES[damage](data)
     before = held(data)
     with pytest.raises(StoreDamaged, match="damaged") as refused:
-        async with running(at(data)):
+        async with open_runtime(at(data)):
             pass
     assert "substrate recover" in refused.value.remedy
     assert held(data) == before
-    assert examined(at(data).store).damages
+    assert examine_store(at(data).store).damages
 
 
 async def test_a_turned_bit_anywhere_is_seen(data: Path) -> None:
@@ -136,57 +136,57 @@ async def test_without_a_record_an_engine_that_crashes_on_its_data_says_what_to_
     (data / "engine.sums").unlink()
     flip(base_of(data), base_of(data).stat().st_size // 2)
     with pytest.raises(StoreDamaged) as refused:
-        async with running(at(data)):
+        async with open_runtime(at(data)):
             pass
     assert "substrate recover" in refused.value.remedy
 
 
 async def test_cutting_leaves_what_is_whole(data: Path) -> None:
     DAMAGES["cut"](data)
-    finding = examined(at(data).store)
+    finding = examine_store(at(data).store)
     assert finding.rest is not None
     assert finding.rest.until > 0
-    mended = await cut(at(data).store)
+    mended = await cut_log(at(data).store)
     left = mended.graphs["citizen_ada"].labels["ConsciousnessNode"]
     assert 15 <= left < 30
     assert (mended.aside / "engine-aof").is_dir()
     assert mended.aside.parent == data.parent
-    async with running(at(data)) as runtime:
+    async with open_runtime(at(data)) as runtime:
         assert await carried(runtime.deps, "ada", "m14") is not None
         await told(runtime, 40, 41)
-    async with running(at(data)) as runtime:
+    async with open_runtime(at(data)) as runtime:
         assert await carried(runtime.deps, "ada", "m40") is not None
 
 
 async def test_a_turned_bit_is_cut_off_or_accepted(data: Path, tmp_path: Path) -> None:
     DAMAGES["a bit of a text"](data)
     copied(data, tmp_path / "other")
-    mended = await cut(at(data).store)
+    mended = await cut_log(at(data).store)
     assert mended.graphs["citizen_ada"].labels["ConsciousnessNode"] == 15
-    other = await accept(at(tmp_path / "other").store)
+    other = await accept_files(at(tmp_path / "other").store)
     assert other.graphs["citizen_ada"].labels["ConsciousnessNode"] == 30
     with pytest.raises(Conflict, match="nothing is damaged"):
-        await accept(at(tmp_path / "other").store)
+        await accept_files(at(tmp_path / "other").store)
 
 
 async def test_a_damaged_store_goes_back_to_a_backup_it_knows(data: Path, tmp_path: Path) -> None:
-    async with running(at(data)) as runtime:
+    async with open_runtime(at(data)) as runtime:
         await back_up(runtime.deps.connection, data, tmp_path / "monday", await runtime.moment())
         await told(runtime, 50, 51)
     DAMAGES["a bit of the snapshot"](data)
     [(path, manifest)] = noted(data)
     assert (path, manifest.graphs["citizen_ada"].labels["ConsciousnessNode"]) == (tmp_path / "monday", 30)
-    assert examined(at(data).store).rest is None
+    assert examine_store(at(data).store).rest is None
     with pytest.raises(InvalidRequest, match="no backup"):
-        await back_to(tmp_path / "nowhere", at(data))
+        await replace_with_backup(tmp_path / "nowhere", at(data))
     assert log_of(data).exists(), "the store is where it was"
-    aside, restored = await back_to(path, at(data))
+    aside, restored = await replace_with_backup(path, at(data))
     assert restored.manifest == manifest
     assert log_of(aside).exists()
-    async with running(at(data)) as runtime:
+    async with open_runtime(at(data)) as runtime:
         assert await carried(runtime.deps, "ada", "m29") is not None
         with pytest.raises(Conflict, match="in use"):
-            examined(at(data).store)
+            examine_store(at(data).store)
 
 
 async def test_the_command_line_says_what_is_lost_and_serves_nothing(data: Path) -> None:

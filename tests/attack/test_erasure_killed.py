@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from api.runtime.runtime import Runtime, running
+from api.runtime.runtime import Runtime, open_runtime
 from orchestration.ingestion.formats import File, Given, parse
 from orchestration.ingestion.pipeline import ingest
 from orchestration.writing.erasure import erase
@@ -107,7 +107,7 @@ def found_on_disk(directory: Path) -> list[str]:
 async def killed_at(step: int, kind: str, directory: Path) -> bool:
     """Fill a store, erase, and be killed with the engine before the step; False when there are fewer steps."""
     try:
-        async with running(at(directory)) as runtime:
+        async with open_runtime(at(directory)) as runtime:
             await filled(runtime, kind)
             pid = await engine_of(runtime)
             with pytest.MonkeyPatch.context() as patch:
@@ -131,7 +131,7 @@ async def test_whoever_opens_the_store_next_finishes_it(kind: str, tmp_path: Pat
         directory = tmp_path / str(step)
         if not await killed_at(step, kind, directory):
             break
-        async with running(at(directory)) as runtime:
+        async with open_runtime(at(directory)) as runtime:
             left = await carried(runtime.deps, "ada", SECRET) if kind == "memory" else None
             graphs = await runtime.deps.graphs.existing()
             assert await carried(runtime.deps, "bob", "stays") is not None
@@ -153,7 +153,7 @@ async def test_an_erasure_that_broke_off_is_no_riddle_when_it_is_sent_again(tmp_
     for step in (6, 10):
         directory = tmp_path / str(step)
         assert await killed_at(step, "citizen", directory)
-        async with running(at(directory)) as runtime:
+        async with open_runtime(at(directory)) as runtime:
             assert runtime.engine is not None
             command = EraseCitizen(citizen_id=SECRET)
             said = await erase(command, runtime.deps, await runtime.moment(), runtime.engine.directory)
@@ -162,7 +162,7 @@ async def test_an_erasure_that_broke_off_is_no_riddle_when_it_is_sent_again(tmp_
 
 
 async def test_an_erasure_whose_engine_died_is_finished_by_the_service_that_lives_on(tmp_path: Path) -> None:
-    async with running(at(tmp_path)) as runtime:
+    async with open_runtime(at(tmp_path)) as runtime:
         await filled(runtime, "citizen")
         pid = await engine_of(runtime)
         with pytest.MonkeyPatch.context() as patch:
@@ -171,12 +171,12 @@ async def test_an_erasure_whose_engine_died_is_finished_by_the_service_that_live
                 await erased(runtime, EraseCitizen(citizen_id=SECRET))
         assert await becomes(lambda: not found_on_disk(tmp_path))
     for _ in range(2):
-        async with running(at(tmp_path)) as runtime:
+        async with open_runtime(at(tmp_path)) as runtime:
             assert await carried(runtime.deps, "bob", "stays") is not None
 
 
 async def test_one_that_is_under_way_in_another_process_is_left_to_it(tmp_path: Path) -> None:
-    async with running(at(tmp_path)) as runtime:
+    async with open_runtime(at(tmp_path)) as runtime:
         await filled(runtime, "memory")
         reached, go_on = asyncio.Event(), asyncio.Event()
         carry_out = Connection.command
@@ -191,7 +191,7 @@ async def test_one_that_is_under_way_in_another_process_is_left_to_it(tmp_path: 
             patch.setattr(Connection, "command", held)
             erasing = asyncio.create_task(erased(runtime, COMMANDS["memory"]()))
             await reached.wait()
-            async with asyncio.timeout(120), running(at(tmp_path)) as other:
+            async with asyncio.timeout(120), open_runtime(at(tmp_path)) as other:
                 assert await carried(other.deps, "ada", "stays") is not None
             assert found_on_disk(tmp_path) != [], "the log was rewritten by another"
             go_on.set()
@@ -200,14 +200,14 @@ async def test_one_that_is_under_way_in_another_process_is_left_to_it(tmp_path: 
 
 
 async def test_an_erasure_that_finds_no_engine_says_so_and_changes_nothing(tmp_path: Path) -> None:
-    async with running(at(tmp_path)) as runtime:
+    async with open_runtime(at(tmp_path)) as runtime:
         await filled(runtime, "memory")
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(runtime.engine, "ensure", never)
             os.kill(await engine_of(runtime), signal.SIGKILL)
             with pytest.raises(SubstrateError):
                 await erased(runtime, COMMANDS["memory"]())
-    async with running(at(tmp_path)) as runtime:
+    async with open_runtime(at(tmp_path)) as runtime:
         assert await carried(runtime.deps, "ada", SECRET) is not None
 
 
@@ -217,7 +217,7 @@ async def test_what_an_engine_left_that_was_killed_while_it_wrote_its_files_goes
     left = [tmp_path / name for name in ("temp-rewriteaof-bg-99.aof", "temp-rewriteaof-99.aof", "temp-99.rdb")]
     for path in left:
         path.write_bytes(SECRET.encode())
-    async with running(at(tmp_path)) as runtime:
+    async with open_runtime(at(tmp_path)) as runtime:
         await filled(runtime, "memory")
         await erased(runtime, COMMANDS["memory"]())
     assert found_on_disk(tmp_path) == []
@@ -234,7 +234,7 @@ def line(directory: Path, *words: str) -> list[str]:
 
 
 async def test_the_command_line_says_under_which_id_and_goes_on_after_a_signal(tmp_path: Path) -> None:
-    async with running(at(tmp_path)) as runtime:
+    async with open_runtime(at(tmp_path)) as runtime:
         await filled(runtime, "citizen")
         whole = line(tmp_path, "--yes", "--command-id", "of-the-test")
         # Nobody erases while another finishes what broke off: the command waits here, and is told to end.

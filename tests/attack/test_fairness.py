@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 from redis import Redis
 
-from api.runtime.runtime import running
+from api.runtime.runtime import open_runtime
 from orchestration.dependencies import Deps
 from orchestration.mind.identity import identity
 from schemas.identity import WhoIs
@@ -126,7 +126,7 @@ def test_a_question_whose_caller_leaves_is_told_as_left(wordless: Service, large
 async def store(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Deps]:
     data: Path = tmp_path_factory.mktemp("fair")
     settings = Settings(store=StoreSettings(data=data), embedding=EmbeddingSettings(embedding="none"))
-    async with running(settings) as runtime:
+    async with open_runtime(settings) as runtime:
         yield runtime.deps
 
 

@@ -13,7 +13,7 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from api.asgi.connections import Crowd, guarded
+from api.asgi.connections import OpenConnections, connection_class
 from tests.acceptance.conftest import ADMIN_KEY, _free_port
 from tests.attack.served import FILES, Served, all_of, serving
 
@@ -194,9 +194,9 @@ class Announced(uvicorn.Server):
 
 
 @asynccontextmanager
-async def quick(crowd: Crowd | None = None) -> AsyncIterator[int]:
+async def quick(crowd: OpenConnections | None = None) -> AsyncIterator[int]:
     """The port of a server in this process, that waits a moment only unless it is about its crowd."""
-    protocol = guarded(crowd or Crowd(100, 100), head_seconds=2 * LIMIT_S if crowd else 0.2)
+    protocol = connection_class(crowd or OpenConnections(100, 100), head_seconds=2 * LIMIT_S if crowd else 0.2)
     config = uvicorn.Config(
         answer,
         port=_free_port(),
@@ -251,7 +251,7 @@ async def test_a_body_that_nobody_asked_for_is_not_heard_to_its_end() -> None:
 
 
 async def test_who_has_shown_a_key_stays_while_newcomers_make_way_for_each_other() -> None:
-    async with quick(Crowd(3, 100)) as port, asyncio.timeout(LIMIT_S):
+    async with quick(OpenConnections(3, 100)) as port, asyncio.timeout(LIMIT_S):
         known, talk = await asyncio.open_connection("127.0.0.1", port)
         talk.write(b"GET / HTTP/1.1\r\nHost: x\r\nX-API-Key: good\r\n\r\n")
         await known.readuntil(b"ok")
@@ -264,7 +264,7 @@ async def test_who_has_shown_a_key_stays_while_newcomers_make_way_for_each_other
 
 
 async def test_when_all_places_are_taken_the_one_that_idles_longest_makes_way() -> None:
-    async with quick(Crowd(3, 5)) as port, asyncio.timeout(LIMIT_S):
+    async with quick(OpenConnections(3, 5)) as port, asyncio.timeout(LIMIT_S):
         kept = []
         for _ in range(8):
             reader, writer = await asyncio.open_connection("127.0.0.1", port)

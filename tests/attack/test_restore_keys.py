@@ -9,9 +9,9 @@ from typing import NamedTuple
 import pytest
 
 from api.cli import program
-from api.runtime.backup import EVERY, restore
-from api.runtime.recovery import back_to
-from api.runtime.runtime import keep_revocations, running
+from api.runtime.backup import ALL_KEYS, restore_backup
+from api.runtime.recovery import replace_with_backup
+from api.runtime.runtime import keep_revocations, open_runtime
 from api.security import authentication
 from orchestration.transfer.backup import back_up
 from schemas.errors import InvalidRequest, Unauthenticated
@@ -37,15 +37,15 @@ def at(directory: Path) -> Settings:
 @pytest.fixture(scope="module")
 async def lived(tmp_path_factory: pytest.TempPathFactory) -> Lived:
     home = tmp_path_factory.mktemp("keys")
-    async with running(at(home / "data")) as runtime:
+    async with open_runtime(at(home / "data")) as runtime:
         connection, now = runtime.deps.connection, await runtime.moment()
         good, early, late = [
-            (await authentication.create(connection, KeyRequest(name=name, scopes=("admin",)), now)).key
+            (await authentication.create_key(connection, KeyRequest(name=name, scopes=("admin",)), now)).key
             for name in ("good", "early", "late")
         ]
-        await authentication.revoke(connection, id_of(early), now)
+        await authentication.revoke_key(connection, id_of(early), now)
         await back_up(connection, home / "data", home / "backup", now)
-        await authentication.revoke(connection, id_of(late), now)
+        await authentication.revoke_key(connection, id_of(late), now)
         await keep_revocations(connection, runtime.engine)
     return Lived(home / "data", home / "backup", good, early, late)
 
@@ -56,7 +56,7 @@ def id_of(key: str) -> str:
 
 async def counts(directory: Path, key: str) -> bool:
     """Whether the service would let the key in."""
-    async with running(at(directory)) as runtime:
+    async with open_runtime(at(directory)) as runtime:
         keyring = authentication.Keyring(runtime.deps.connection)
         try:
             await keyring.principal({b"x-api-key": key.encode()}, await runtime.moment())
@@ -68,7 +68,7 @@ async def counts(directory: Path, key: str) -> bool:
 
 
 async def test_a_key_that_the_former_store_knows_as_revoked_stays_so(lived: Lived, tmp_path: Path) -> None:
-    restored = await restore(lived.backup, at(tmp_path / "data"), kept_in(lived.data))
+    restored = await restore_backup(lived.backup, at(tmp_path / "data"), kept_in(lived.data))
     assert [key.name for key in restored.kept_revoked] == ["late"]
     assert [key.name for key in restored.keys] == ["good"]
     assert await counts(tmp_path / "data", lived.good)
@@ -79,13 +79,13 @@ async def test_a_key_that_the_former_store_knows_as_revoked_stays_so(lived: Live
 
 async def test_going_back_to_a_backup_in_place_brings_no_key_back(lived: Lived, tmp_path: Path) -> None:
     data = Path(shutil.copytree(lived.data, tmp_path / "data"))
-    _, restored = await back_to(lived.backup, at(data))
+    _, restored = await replace_with_backup(lived.backup, at(data))
     assert [key.name for key in restored.kept_revoked] == ["late"]
     assert not await counts(data, lived.late)
 
 
 async def test_all_keys_of_a_backup_can_be_revoked(lived: Lived, tmp_path: Path) -> None:
-    restored = await restore(lived.backup, at(tmp_path / "data"), EVERY)
+    restored = await restore_backup(lived.backup, at(tmp_path / "data"), ALL_KEYS)
     assert restored.keys == ()
     assert not await counts(tmp_path / "data", lived.good)
 

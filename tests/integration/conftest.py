@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from api.runtime.runtime import running
+from api.runtime.runtime import open_runtime
 from orchestration.dependencies import Deps
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from substrate.inference.embeddings import Embedder, open_embedder
@@ -30,7 +30,7 @@ async def local_model() -> AsyncIterator[Embedder]:
 @pytest.fixture(scope="module")
 async def deps(local_model: Embedder, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Deps]:
     store = StoreSettings(data=tmp_path_factory.mktemp("store"))
-    async with running(Settings(store=store, embedding=EmbeddingSettings(embedding="local"))) as runtime:
+    async with open_runtime(Settings(store=store, embedding=EmbeddingSettings(embedding="local"))) as runtime:
         yield runtime.deps
 
 

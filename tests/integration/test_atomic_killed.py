@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from api.runtime.runtime import Runtime, running
+from api.runtime.runtime import Runtime, open_runtime
 from orchestration.writing import atomic
 from schemas.commands import ANY_COMMAND
 from schemas.errors import SubstrateError
@@ -94,7 +94,7 @@ async def a_round(runtime: Runtime, number: int, chance: Random) -> tuple[int, i
 
 async def test_lists_are_whole_or_not_there_after_the_engine_was_killed(tmp_path: Path) -> None:
     settings = Settings(store=StoreSettings(data=tmp_path), embedding=EmbeddingSettings(embedding="none"))
-    async with running(settings) as runtime:
+    async with open_runtime(settings) as runtime:
         assert {one.status for one in await atomic.apply(a_list("first"), runtime.deps, NOW)} == {"stored"}
         counts = [await a_round(runtime, number, Random(number)) for number in range(2)]
     assert sum(there for there, _ in counts) > 0

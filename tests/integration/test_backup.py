@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from api.runtime.backup import restore
-from api.runtime.runtime import Runtime, running
+from api.runtime.backup import restore_backup
+from api.runtime.runtime import Runtime, open_runtime
 from orchestration.mind.state import change_state, read_state, state_history
 from orchestration.transfer.backup import back_up
 from schemas.backup import Manifest
@@ -33,7 +33,7 @@ def at(directory: Path, embedding: str = "local") -> Settings:
 
 @pytest.fixture(scope="module")
 async def own(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Runtime]:
-    async with running(at(tmp_path_factory.mktemp("backup") / "data")) as runtime:
+    async with open_runtime(at(tmp_path_factory.mktemp("backup") / "data")) as runtime:
         yield runtime
 
 
@@ -56,9 +56,9 @@ async def taken_at(own: Runtime, target: Path) -> Manifest:
 
 
 async def test_what_is_restored_answers_as_before(own: Runtime, taken: Path, tmp_path: Path) -> None:
-    manifest = (await restore(taken, at(tmp_path / "data"))).manifest
+    manifest = (await restore_backup(taken, at(tmp_path / "data"))).manifest
     assert manifest.graphs["citizen_ada"].labels["ConsciousnessNode"] == 5
-    async with running(at(tmp_path / "data")) as restored:
+    async with open_runtime(at(tmp_path / "data")) as restored:
         assert await history(restored.deps, "ada", "m0") == await history(own.deps, "ada", "m0")
         past = [await state_history("ada", Paged(), deps) for deps in (restored.deps, own.deps)]
         assert past[0] == past[1]
@@ -67,7 +67,7 @@ async def test_what_is_restored_answers_as_before(own: Runtime, taken: Path, tmp
         answers = [ids(found(await ask(deps, "ada", "thing 3"))) for deps in (restored.deps, own.deps)]
         assert answers[0] == answers[1] != []
         await stored(restored.deps, remember("ada", "after"))
-    async with running(at(tmp_path / "data")) as again:
+    async with open_runtime(at(tmp_path / "data")) as again:
         assert await history(again.deps, "ada", "after")
 
 
@@ -104,8 +104,8 @@ async def test_a_backup_under_load_holds_a_prefix_of_what_was_acknowledged(own: 
         stop.set()
         await asyncio.gather(*writers)
 
-    await restore(tmp_path / "backup2", at(tmp_path / "data"))
-    async with running(at(tmp_path / "data")) as restored:
+    await restore_backup(tmp_path / "backup2", at(tmp_path / "data"))
+    async with open_runtime(at(tmp_path / "data")) as restored:
         for citizen in before:
             held = manifest.graphs[f"citizen_{citizen}"]
             count = held.labels["ConsciousnessNode"]
@@ -191,17 +191,17 @@ async def test_a_damaged_backup_is_refused_and_the_directory_stays_empty(
     backup = Path(shutil.copytree(taken, tmp_path / "backup"))
     spoil(backup)
     with pytest.raises(error, match=said) as refused:
-        await restore(backup, at(tmp_path / "data"))
+        await restore_backup(backup, at(tmp_path / "data"))
     assert getattr(refused.value, "remedy", "")
     assert not (tmp_path / "data").exists() or list((tmp_path / "data").iterdir()) == []
 
 
 async def test_a_directory_in_use_is_refused(own: Runtime, taken: Path) -> None:
     with pytest.raises(Conflict, match="not empty"):
-        await restore(taken, own.settings)
+        await restore_backup(taken, own.settings)
 
 
 async def test_a_server_is_backed_up_with_its_own_tools(taken: Path) -> None:
     server = Settings(StoreSettings(url="redis://127.0.0.1:1"), EmbeddingSettings(embedding="local"))
     with pytest.raises(InvalidRequest, match="whose files Substrate does not reach"):
-        await restore(taken, server)
+        await restore_backup(taken, server)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from api.runtime.runtime import Runtime, running
+from api.runtime.runtime import Runtime, open_runtime
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import import_lines
 from orchestration.transfer.line_format import Origin
@@ -23,7 +23,7 @@ def settings(directory: Path) -> Settings:
 
 async def opens_often(directory: Path) -> None:
     for _ in range(4):
-        async with running(settings(directory)) as runtime:
+        async with open_runtime(settings(directory)) as runtime:
             assert await carried(runtime.deps, "kept", "m") is not None
             assert await runtime.deps.graphs.existing() == ["citizen_kept"]
 
@@ -33,7 +33,7 @@ async def kept(runtime: Runtime) -> None:
 
 
 async def test_after_a_removal_that_nobody_could_finish(tmp_path: Path) -> None:
-    async with running(settings(tmp_path)) as runtime:
+    async with open_runtime(settings(tmp_path)) as runtime:
         await kept(runtime)
         await stored(runtime.deps, remember("gone", "m"))
         await append_log.delete_graph(runtime.deps.connection, "citizen_gone")
@@ -42,7 +42,7 @@ async def test_after_a_removal_that_nobody_could_finish(tmp_path: Path) -> None:
 
 
 async def test_after_an_import_that_was_refused(tmp_path: Path) -> None:
-    async with running(settings(tmp_path)) as runtime:
+    async with open_runtime(settings(tmp_path)) as runtime:
         await kept(runtime)
         await stored(runtime.deps, *(remember("other", f"m{number}") for number in range(3)))
         lines = list(await export([Origin(Level.N1, "other")], runtime.deps, embeddings=False))

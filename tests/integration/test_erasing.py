@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from api.runtime.runtime import Runtime, running
+from api.runtime.runtime import Runtime, open_runtime
 from orchestration.association.ask import associate
 from orchestration.dependencies import Deps
 from orchestration.ingestion.formats import File, Given, parse
@@ -44,7 +44,7 @@ SECRETS = (
 async def own(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Runtime]:
     """A store of these tests alone, whose snapshots are not compressed, so that they can be searched."""
     store = StoreSettings(data=tmp_path_factory.mktemp("erasing"))
-    async with running(Settings(store=store, embedding=EmbeddingSettings(embedding="local"))) as runtime:
+    async with open_runtime(Settings(store=store, embedding=EmbeddingSettings(embedding="local"))) as runtime:
         await runtime.deps.connection.command("CONFIG SET", "rdbcompression", "no")
         yield runtime
 
@@ -253,7 +253,7 @@ async def test_an_episode_goes_with_its_people_unless_others_know_them(own: Runt
 
 async def test_a_citizen_erased_by_another_process_begins_anew(own: Runtime, fresh_citizen: str) -> None:
     await stored(own.deps, remember(fresh_citizen, "m"))
-    async with running(own.settings) as other:
+    async with open_runtime(own.settings) as other:
         assert (await erased(other, EraseCitizen(citizen_id=fresh_citizen))).removed.memories == 1
     await stored(own.deps, remember(fresh_citizen, "m", description="a new life"))
     assert await own.deps.graphs.unready(f"citizen_{fresh_citizen}") == []

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from api.runtime.runtime import running
+from api.runtime.runtime import open_runtime
 from orchestration.dependencies import Deps
 from orchestration.upkeep.reembedding import reembed_store
 from orchestration.upkeep.sweep import sweep
@@ -66,7 +66,7 @@ def open_store(data: Path) -> OpenStore:
     @asynccontextmanager
     async def opened(embedding: str) -> AsyncIterator[Deps]:
         chosen = EmbeddingSettings(embedding=embedding)
-        async with running(Settings(store=StoreSettings(data=data), embedding=chosen)) as runtime:
+        async with open_runtime(Settings(store=StoreSettings(data=data), embedding=chosen)) as runtime:
             yield runtime.deps
 
     return opened
@@ -140,7 +140,7 @@ async def test_after_a_reembedding_all_is_as_if_the_model_had_always_been_the_ne
         await reembedded(deps, SMALL)
         assert await labels(deps.connection) == {"Trace": 16, "PastTrace": 2}
     data = StoreSettings(data=tmp_path / "fresh")
-    async with running(Settings(store=data, embedding=EmbeddingSettings(embedding=OTHER))) as fresh:
+    async with open_runtime(Settings(store=data, embedding=EmbeddingSettings(embedding=OTHER))) as fresh:
         await told(fresh.deps)
         assert [await alike(fresh.deps, text) for text in ("the amber was sold", *WORDS)] == now
         assert [await alike(fresh.deps, text, **past) for text in ("amber in the north", *WORDS)] == then

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 from pydantic import ValidationError
 
-from api.runtime.runtime import now, running
+from api.runtime.runtime import now, open_runtime
 from orchestration.dependencies import Deps
 from orchestration.ingestion.formats import File, Given, parse
 from orchestration.ingestion.pipeline import ingest
@@ -69,7 +69,7 @@ def shifted(text: str, shift: timedelta) -> str:
 async def ada(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ada]:
     """A store of her own: her life has memories in the shared levels too."""
     store = StoreSettings(data=tmp_path_factory.mktemp("ada"))
-    async with running(Settings(store=store, embedding=EmbeddingSettings(embedding="local"))) as runtime:
+    async with open_runtime(Settings(store=store, embedding=EmbeddingSettings(embedding="local"))) as runtime:
         learned = now()
         shift = timedelta(microseconds=learned - to_instant(STORY_NOW))
         names = ("n1_personal", "n2_collective", "n3_ecosystem")

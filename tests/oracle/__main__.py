@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from random import Random
 
-from api.runtime.runtime import running
+from api.runtime.runtime import open_runtime
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from tests.oracle import services
 from tests.oracle.life import Life
@@ -31,7 +31,7 @@ async def compare(questions: int, seed: int, tally: Tally) -> None:
     with tempfile.TemporaryDirectory() as directory:
         store = StoreSettings(data=Path(directory))
         embedding = EmbeddingSettings(embedding="tests.oracle.likeness:Tiny")
-        async with running(Settings(store=store, embedding=embedding)) as runtime:
+        async with open_runtime(Settings(store=store, embedding=embedding)) as runtime:
             while tally.questions.total() < questions:
                 await Life(runtime, tally=tally).through(chance, COMMANDS, ASKED)
 

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from api.request_parsing.addresses import Asked, LinkPlace, Place, link_seen, record_seen
+from api.request_parsing.addresses import LinkAddress, MemoryAddress, MomentRequest, read_link_row, read_memory_row
 from api.runtime.runtime import Runtime
 from orchestration.association.ask import associate
 from orchestration.resonance.ask import resonate
@@ -80,13 +80,13 @@ async def other_ways(life: Life, valid: int, known: int) -> dict[str, dict[str, 
 
 async def readings(life: Life, valid: int, known: int, links: list[str]) -> dict[str, Any]:
     """Every memory, and the links that were there when it was first asked."""
-    asked = Asked(citizen_id=life.citizen, as_of_time=to_datetime(valid), known_at=to_datetime(known))
+    asked = MomentRequest(citizen_id=life.citizen, as_of_time=to_datetime(valid), known_at=to_datetime(known))
     answers = {}
     for name in NAMES:
-        row = await seen_or_none(record_seen(Place(Level.N1, name), asked, life.runtime, life.now))
+        row = await seen_or_none(read_memory_row(MemoryAddress(Level.N1, name), asked, life.runtime, life.now))
         answers[name] = None if row is None else told(rows.node(row, Level.N1, known + 1))
     for link_id in links:
-        row = await seen_or_none(link_seen(LinkPlace(Level.N1, link_id), asked, life.runtime, life.now))
+        row = await seen_or_none(read_link_row(LinkAddress(Level.N1, link_id), asked, life.runtime, life.now))
         answers[link_id] = None if row is None else told(rows.link(row[2:], (row[0], row[1]), Level.N1, known + 1))
     return answers
 

@@ -9,8 +9,15 @@ from typing import Any
 
 import orjson
 
-from api.request_parsing.addresses import Asked, LinkPlace, Place, link_seen, record_seen
-from api.request_parsing.pagination import Listed, Listing, OfHistory, link_history, memory_history, page_of
+from api.request_parsing.addresses import LinkAddress, MemoryAddress, MomentRequest, read_link_row, read_memory_row
+from api.request_parsing.pagination import (
+    HistoryRequest,
+    ListPage,
+    ListRequest,
+    read_link_history,
+    read_memory_history,
+    read_page,
+)
 from orchestration.mind.identity import identity
 from orchestration.mind.learning import learning_page
 from orchestration.transfer.exporter import export
@@ -47,16 +54,16 @@ class Ways(Asking):
 
     async def reading(self, question: Question) -> None:
         """One memory, or one link, as it is or was."""
-        asked = Asked.model_validate({"citizen_id": self.citizen, **self.at_moment(question)})
+        asked = MomentRequest.model_validate({"citizen_id": self.citizen, **self.at_moment(question)})
         window = self.seen_by(question)
         if question.widely:
             link_id = self.link(question.who)
-            row = await seen_or_none(link_seen(LinkPlace(Level.N1, link_id), asked, self.runtime, self.now))
+            row = await seen_or_none(read_link_row(LinkAddress(Level.N1, link_id), asked, self.runtime, self.now))
             due = [of_link(record) for record in self.oracle.seen(window) if record.id == link_id]
             found = [] if row is None else self.shown([row], window.known_to, links=True)
         else:
             who = NAMES[question.who]
-            row = await seen_or_none(record_seen(Place(Level.N1, who), asked, self.runtime, self.now))
+            row = await seen_or_none(read_memory_row(MemoryAddress(Level.N1, who), asked, self.runtime, self.now))
             due = [of_memory(record) for record in self.oracle.seen(window) if record.id == who]
             found = [] if row is None else self.shown([row], window.known_to, links=False)
         self.compare(self.words_of(question), found, due)
@@ -65,7 +72,7 @@ class Ways(Asking):
         """All records of one memory or of one link, as known now or at a moment, page by page under writes."""
         known_at = None if question.known is None else self.instant(question.known)
         times = {} if known_at is None else {"known_at": to_datetime(known_at)}
-        asked = OfHistory.model_validate({"citizen_id": self.citizen, "limit": question.limit, **times})
+        asked = HistoryRequest.model_validate({"citizen_id": self.citizen, "limit": question.limit, **times})
         who = self.link(question.who) if question.widely else NAMES[question.who]
         window = ever(None, None if known_at is None else known_at + 1)
         due = [of_held(record) for record in self.oracle.seen(window) if record.id == who]
@@ -73,11 +80,15 @@ class Ways(Asking):
         acts = iter(self.acts_until(known_at, question))
         while True:
             if question.widely:
-                links = await seen_or_none(link_history(LinkPlace(Level.N1, who), asked, self.runtime, self.now))
+                links = await seen_or_none(
+                    read_link_history(LinkAddress(Level.N1, who), asked, self.runtime, self.now)
+                )
                 found += [] if links is None else [of_bond(one) for one in links.records]
                 after = None if links is None else links.next
             else:
-                told = await seen_or_none(memory_history(Place(Level.N1, who), asked, self.runtime, self.now))
+                told = await seen_or_none(
+                    read_memory_history(MemoryAddress(Level.N1, who), asked, self.runtime, self.now)
+                )
                 found += [] if told is None else [of_node(one) for one in told.records]
                 after = None if told is None else told.next
             if after is None:
@@ -89,7 +100,7 @@ class Ways(Asking):
     async def listing(self, question: Question) -> None:
         """All memories, or all links, of the moment of the first page, whatever is written meanwhile."""
         seen = self.oracle.seen(self.seen_by(question))
-        asked = Listed.model_validate(
+        asked = ListRequest.model_validate(
             {"citizen_id": self.citizen, "limit": question.limit, **self.at_moment(question)}
         )
         found: list[Shown] = []
@@ -117,9 +128,10 @@ class Ways(Asking):
         """The last moment that is known."""
         return max(self.now, self.oracle.clock)
 
-    async def page(self, asked: Listed, *, links: bool) -> Listing:
+    async def page(self, asked: ListRequest, *, links: bool) -> ListPage:
         """One page of a listing."""
-        return await page_of(listing.links if links else listing.memories, asked, None, (self.runtime, self.now))
+        read = listing.links if links else listing.memories
+        return await read_page(read, asked, self.runtime, self.now)
 
     def shown(self, found: Sequence[Sequence[Any]], known_to: int, *, links: bool) -> list[Shown]:
         """Rows as they are shown to those who ask."""

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from api.app import create_app
-from api.openapi import operations, parts
+from api.openapi import objects_in, operations
 from api.problems import MEDIA_TYPE
 from schemas.settings import Settings
 
@@ -28,7 +28,7 @@ def test_what_is_sent_and_what_is_told_have_one_name() -> None:
 
 
 def test_every_reference_leads_somewhere() -> None:
-    for ref in {part["$ref"] for part in parts(DOCUMENT) if "$ref" in part}:
+    for ref in {part["$ref"] for part in objects_in(DOCUMENT) if "$ref" in part}:
         _, _, room, name = ref.split("/")
         assert name in DOCUMENT["components"][room], ref
 
@@ -44,14 +44,14 @@ def test_what_may_be_left_out_of_a_request_is_not_required() -> None:
 
 
 def test_a_list_says_of_what() -> None:
-    arrays = [part for part in parts(DOCUMENT) if part.get("type") == "array"]
+    arrays = [part for part in objects_in(DOCUMENT) if part.get("type") == "array"]
     assert arrays
     assert [part for part in arrays if not part.get("items")] == []
-    assert [part for part in parts(DOCUMENT) if {} in (part.get("anyOf") or ())] == []
+    assert [part for part in objects_in(DOCUMENT) if {} in (part.get("anyOf") or ())] == []
 
 
 def test_a_map_of_emotions_says_what_its_values_are() -> None:
-    assert [part for part in parts(DOCUMENT) if "patternProperties" in part] == []
+    assert [part for part in objects_in(DOCUMENT) if "patternProperties" in part] == []
     [emotions, absent] = SCHEMAS["Remember"]["properties"]["emotion_vector"]["anyOf"]
     assert absent == {"type": "null"}
     assert emotions["additionalProperties"] == {"type": "number", "minimum": 0, "maximum": 1}
@@ -59,7 +59,7 @@ def test_a_map_of_emotions_says_what_its_values_are() -> None:
 
 
 def test_a_choice_of_kinds_needs_the_field_that_tells_them_apart() -> None:
-    choices = [part for part in parts(DOCUMENT) if "discriminator" in part]
+    choices = [part for part in objects_in(DOCUMENT) if "discriminator" in part]
     assert choices
     for choice in choices:
         for ref in choice["oneOf"]:
@@ -67,7 +67,7 @@ def test_a_choice_of_kinds_needs_the_field_that_tells_them_apart() -> None:
 
 
 def test_a_problem_is_described_once() -> None:
-    remedies = [part for part in parts(DOCUMENT) if {"remedy", "instance"} <= set(part.get("properties", ()))]
+    remedies = [part for part in objects_in(DOCUMENT) if {"remedy", "instance"} <= set(part.get("properties", ()))]
     assert remedies == [SCHEMAS["Problem"]]
     for response in DOCUMENT["components"]["responses"].values():
         assert response["content"][MEDIA_TYPE]["schema"] == {"$ref": "#/components/schemas/Problem"}

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from api.request_parsing.json_shape import at_most, shape_of
+from api.request_parsing.json_shape import measure_shape, shape_bound
 from schemas.base import Request
 from schemas.bounds import is_deeper
 from schemas.commands import Remember
@@ -71,13 +71,13 @@ def measured(value: Any) -> tuple[int, int]:
 def test_the_shape_of_a_json_text_is_that_of_its_value(value: Any) -> None:
     text = orjson.dumps(value)
     values, depth = measured(value)
-    found = shape_of(text)
+    found = measure_shape(text)
     assert found.depth == depth
-    assert values <= found.values <= at_most(text).values
-    assert depth <= at_most(text).depth
+    assert values <= found.values <= shape_bound(text).values
+    assert depth <= shape_bound(text).depth
     assert [is_deeper(value, most) for most in (depth - 1, depth)] == [depth > 0, False]
 
 
 def test_a_text_is_looked_at_in_parts_that_fit_together() -> None:
     value = ["[,{" * 400_000, {"a": ["\\" * 700_000, '"' * 700_001, [1, 2]]}]
-    assert shape_of(orjson.dumps(value)) == (9, 4)
+    assert measure_shape(orjson.dumps(value)) == (9, 4)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from api.mcp.stdio import CHUNK_BYTES, Lines, Output
+from api.mcp.stdio import CHUNK_BYTES, LineReader, TextWriter
 
 type Pipe = tuple[int, int]
 
@@ -34,12 +34,12 @@ async def test_lines_come_whole_however_they_were_sent(pipe: Pipe) -> None:
         os.close(pipe[1])
 
     sending = asyncio.create_task(asyncio.to_thread(send))
-    assert [line async for line in Lines(pipe[0])] == ["one", "two", "\ufffd", long, "last"]
+    assert [line async for line in LineReader(pipe[0])] == ["one", "two", "\ufffd", long, "last"]
     await sending
 
 
 async def test_what_is_written_comes_in_its_order_however_slowly_it_is_read(pipe: Pipe) -> None:
-    output = Output(pipe[1], lambda: None)
+    output = TextWriter(pipe[1], lambda: None)
     texts = [f"{number}{'x' * CHUNK_BYTES}\n" for number in range(8)]
     writing = asyncio.gather(*map(output.write, texts))
     await asyncio.sleep(0)
@@ -53,8 +53,8 @@ async def test_what_is_written_comes_in_its_order_however_slowly_it_is_read(pipe
 
 async def test_when_nobody_reads_there_are_no_more_lines_to_answer(pipe: Pipe) -> None:
     reading, asking = os.pipe()
-    lines = Lines(reading)
-    output = Output(pipe[1], lines.end)
+    lines = LineReader(reading)
+    output = TextWriter(pipe[1], lines.end)
     os.write(asking, b"one\n")
     assert await anext(lines) == "one"
     os.close(pipe[0])

@@ -10,7 +10,7 @@ import pytest
 
 from api.client import AsyncSubstrate
 from api.mcp import store_opening
-from api.mcp.store_opening import OpenedBeside, Say
+from api.mcp.store_opening import BackgroundStore, SetStatus
 from schemas.errors import EngineFault, SubstrateError, Unavailable
 
 
@@ -27,7 +27,7 @@ class Store:
         self.client = AsyncSubstrate("http://localhost")
 
     @asynccontextmanager
-    async def opened(self, say: Say) -> AsyncIterator[AsyncSubstrate]:
+    async def opened(self, say: SetStatus) -> AsyncIterator[AsyncSubstrate]:
         say("it loads")
         await self.may_open.wait()
         if self.faults:
@@ -45,12 +45,12 @@ class Store:
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_opening, "REPORT_EVERY_S", 0.001)
+    monkeypatch.setattr(store_opening, "REPORT_INTERVAL_S", 0.001)
 
 
 async def test_who_waits_is_told_for_what_until_the_store_is_open() -> None:
     store = Store()
-    beside = OpenedBeside(store.opened, store.told.append)
+    beside = BackgroundStore(store.opened, store.told.append)
     async with beside.held():
         waiting = asyncio.create_task(beside.client(store.report))
         await store.was_reported.wait()
@@ -65,9 +65,9 @@ async def test_who_waits_is_told_for_what_until_the_store_is_open() -> None:
 async def test_who_waited_long_enough_is_told_what_for_and_the_opening_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(store_opening, "PATIENCE_S", 0.003)
+    monkeypatch.setattr(store_opening, "MAX_WAIT_S", 0.003)
     store = Store()
-    beside = OpenedBeside(store.opened, store.told.append)
+    beside = BackgroundStore(store.opened, store.told.append)
     async with beside.held():
         with pytest.raises(Unavailable, match="it loads"):
             await beside.client(store.report)
@@ -79,7 +79,7 @@ async def test_who_waited_long_enough_is_told_what_for_and_the_opening_goes_on(
 async def test_a_store_that_cannot_be_opened_is_told_and_tried_again_by_who_asks_next() -> None:
     store = Store(faults=1)
     store.may_open.set()
-    beside = OpenedBeside(store.opened, store.told.append)
+    beside = BackgroundStore(store.opened, store.told.append)
     async with beside.held():
         with pytest.raises(EngineFault, match="disk is full"):
             await beside.client(store.report)
@@ -91,7 +91,7 @@ async def test_a_store_that_cannot_be_opened_is_told_and_tried_again_by_who_asks
 
 async def test_a_server_that_ends_first_waits_for_no_store() -> None:
     store = Store()
-    async with OpenedBeside(store.opened, store.told.append).held():
+    async with BackgroundStore(store.opened, store.told.append).held():
         await asyncio.sleep(0)
     assert not store.closed
     assert not store.told

@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from api.app import create_app
-from api.dependencies import open_runtime
-from api.request_parsing.strict_json import strict_json
+from api.dependencies import get_runtime
+from api.request_parsing.strict_json import parse_strict_json
 from schemas.errors import StoreMisfit, Unavailable
 from schemas.settings import AuthSettings, Settings
 from substrate.connection.errors import GraphMissing
@@ -22,7 +22,7 @@ Provide = Callable[[], Awaitable[Any]]
 async def readiness(provide: Provide, *, opened: bool = True) -> httpx.Response:
     """What /health/ready answers when `provide` gives the runtime, to all or to somebody without a key."""
     app = create_app(Settings(auth=AuthSettings(open=opened)))
-    app.dependency_overrides[open_runtime] = provide
+    app.dependency_overrides[get_runtime] = provide
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         return await client.get("/health/ready")
@@ -108,10 +108,10 @@ async def test_a_graph_erased_meanwhile_is_no_obstacle() -> None:
     ],
 )
 def test_json_that_can_be_kept_is_read_as_it_is(body: bytes, value: Any) -> None:
-    assert strict_json(body) == value
+    assert parse_strict_json(body) == value
 
 
 @pytest.mark.parametrize("body", [b"18446744073709551616", b"-9223372036854775809", b"1" * 5000, b"NaN", b""])
 def test_json_that_cannot_be_kept_is_refused(body: bytes) -> None:
     with pytest.raises(ValueError):
-        strict_json(body)
+        parse_strict_json(body)

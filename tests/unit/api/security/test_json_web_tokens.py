@@ -15,7 +15,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from api.security.json_web_tokens import JsonWebTokens, reader_of
+from api.security.json_web_tokens import JsonWebTokens, make_token_reader
 from schemas.errors import Unauthenticated, Unavailable
 from schemas.settings import AuthSettings
 
@@ -157,6 +157,6 @@ async def test_a_server_of_keys_that_is_away_makes_us_unavailable_not_open() -> 
 
 
 def test_tokens_are_read_only_when_their_issuer_and_audience_are_named() -> None:
-    assert reader_of(AuthSettings()) is None
+    assert make_token_reader(AuthSettings()) is None
     with pytest.raises(ValueError, match="jwt_issuer"):
         AuthSettings(jwks_url="https://issuer.example/jwks")

@@ -8,8 +8,8 @@ import pytest
 from jwt import InvalidTokenError
 from pydantic import TypeAdapter, ValidationError
 
-from api.security.authentication import Principal, challenge, make_key, presented
-from api.security.json_web_tokens import highest_in, scopes_in
+from api.security.authentication import Principal, challenge_headers, make_key, token_in
+from api.security.json_web_tokens import highest_source_in, scopes_in
 from api.security.permissions import Caller
 from schemas.errors import Forbidden, NotFound, SubstrateError, Unauthenticated
 from schemas.keys import Action, KeyRecord, KeyRequest, Scope, grants
@@ -44,10 +44,10 @@ def test_a_scope_allows_what_it_names_and_nothing_else(
 ) -> None:
     caller = Caller(Principal("k", grants([scope])))
     if refusal is None:
-        caller.need(level, citizen, action)
+        caller.require(level, citizen, action)
     else:
         with pytest.raises(refusal):
-            caller.need(level, citizen, action)
+            caller.require(level, citizen, action)
 
 
 def test_scopes_add_up() -> None:
@@ -95,11 +95,11 @@ def test_of_a_key_only_its_hash_is_kept() -> None:
 )
 def test_a_key_comes_as_bearer_or_as_x_api_key(headers: dict[bytes, bytes], key: str | None) -> None:
     if key is not None:
-        assert presented(headers) == key
+        assert token_in(headers) == key
         return
     with pytest.raises(Unauthenticated) as caught:
-        presented(headers)
-    said = challenge(caught.value, headers)["WWW-Authenticate"]
+        token_in(headers)
+    said = challenge_headers(caught.value, headers)["WWW-Authenticate"]
     assert said.startswith('Bearer realm="substrate"')
     assert ("invalid_token" in said) is bool(headers)
 
@@ -134,10 +134,10 @@ def test_a_key_from_before_there_was_a_highest_source_claims_each() -> None:
 def test_a_token_claims_what_it_says_or_what_a_new_key_would(
     claims: dict[str, str], scopes: list[str], highest: Source
 ) -> None:
-    assert highest_in(claims, grants(scopes)) is highest
+    assert highest_source_in(claims, grants(scopes)) is highest
 
 
 @pytest.mark.parametrize("said", ["god", 1, ["tool"], {"tool": 1}])
 def test_a_token_whose_highest_source_is_none_does_not_count(said: object) -> None:
     with pytest.raises(InvalidTokenError):
-        highest_in({"highest_source": said}, grants(["admin"]))
+        highest_source_in({"highest_source": said}, grants(["admin"]))
