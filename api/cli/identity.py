@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from api.cli import formatting, options, support
-from orchestration.mind.identity import identity as who
+from orchestration.mind.identity import read_identity
 from schemas.citizen import Felt
 from schemas.identity import Identity, WhoIs
 from schemas.memory import Level
@@ -50,7 +50,7 @@ def identity(
 async def _asked(settings: Settings, asked: WhoIs) -> Identity:
     async with support.opened(settings) as runtime:
         await support.graph_of(runtime, Level.N1, asked.citizen_id)
-        return await who(asked, runtime.deps, await runtime.moment())
+        return await read_identity(asked, runtime.deps, await runtime.moment())
 
 
 def show(found: Identity, console: Console) -> None:

@@ -16,7 +16,7 @@ from api.request_parsing.writes import SingleWrite
 from api.security.exports import ReservedExport, stream_blocks
 from api.security.permissions import ERASURE, citizen_may, requires
 from orchestration.mind import state as citizen
-from orchestration.mind.identity import identity
+from orchestration.mind.identity import read_identity
 from orchestration.mind.learning import learning_page
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
@@ -134,4 +134,4 @@ async def who(citizen_id: CitizenId, query: Annotated[AsOf, Query()], runtime: O
     whose = WhoIs(citizen_id=citizen_id, **query.model_dump())
     for note in query.notes:  # times in the dump have a zone, so that validating it makes no notes
         whose = whose.noting(note)
-    return await identity(whose, runtime.deps, now)
+    return await read_identity(whose, runtime.deps, now)

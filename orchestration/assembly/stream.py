@@ -100,7 +100,7 @@ def assemble(framing: Framing, found: Candidates, activation: Activation, accoun
         activation_tiers=in_tiers if shown is whole else _tiers(tiers, shown),
         traversal_graph=_graph_shown(build_graph(nodes, in_tiers, links, framing.state), whole, shown),
         energy_feedback_potential=energy.energy_feedback_potential(links),
-        energy_shares=tuple(energy.shares(links)) if framing.explain else (),
+        energy_shares=tuple(energy.energy_shares(links)) if framing.explain else (),
         temporal_dissonances=tuple(detect_temporal_dissonances(nodes, framing.mode)),
         metadata_validation=metadata_report(nodes, links),
         resolution_patterns=tuple(account.patterns),

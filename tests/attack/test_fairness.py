@@ -17,7 +17,7 @@ from redis import Redis
 
 from api.runtime.runtime import open_runtime
 from orchestration.dependencies import Deps
-from orchestration.mind.identity import identity
+from orchestration.mind.identity import read_identity
 from schemas.identity import WhoIs
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from substrate.connection.parameters import parameters
@@ -199,7 +199,7 @@ async def test_eight_questions_of_one_tenant_take_one_share(store: Deps) -> None
         async def attack() -> None:
             for _ in range(3):
                 await ask(store, "eager", "what did Hub say of the harbour", now=ASKED)
-                await identity(WhoIs(citizen_id="eager"), store, ASKED)
+                await read_identity(WhoIs(citizen_id="eager"), store, ASKED)
 
         eager = [asyncio.create_task(as_tenant("eager", attack)) for _ in range(8)]
         for _ in range(5):

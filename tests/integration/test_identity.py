@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orchestration.dependencies import Deps
-from orchestration.mind.identity import identity
+from orchestration.mind.identity import read_identity
 from schemas.commands import Correct, Retract
 from schemas.errors import InvalidRequest
 from schemas.identity import Identity, WhoIs
@@ -24,7 +24,7 @@ async def kai(deps: Deps) -> str:
 
 
 async def who(deps: Deps, citizen: str, **fields: Any) -> Identity:
-    return await identity(WhoIs.model_validate({"citizen_id": citizen, **fields}), deps, NOW)
+    return await read_identity(WhoIs.model_validate({"citizen_id": citizen, **fields}), deps, NOW)
 
 
 def counted(found: Identity) -> dict[str, int]:

@@ -9,7 +9,7 @@ import pytest
 
 from orchestration.association.ask import associate
 from orchestration.dependencies import Deps
-from orchestration.mind.identity import identity
+from orchestration.mind.identity import read_identity
 from orchestration.resonance.ask import resonate
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
@@ -89,7 +89,7 @@ async def test_what_has_a_future_is_seen_as_it_is_today(
 async def test_an_identity_knows_what_has_a_future(deps: Deps, fresh_citizen: str, *, link: bool) -> None:
     await plan(deps, fresh_citizen, link=link)
     for now in (TODAY, LATER):
-        found = await identity(WhoIs(citizen_id=fresh_citizen), deps, now)
+        found = await read_identity(WhoIs(citizen_id=fresh_citizen), deps, now)
         assert [entity.name for entity in found.entities] == ["Harbour"]
 
 

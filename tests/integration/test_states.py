@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import View
-from orchestration.mind.identity import identity
+from orchestration.mind.identity import read_identity
 from orchestration.mind.state import change_state, read_state, state_history, with_feedback
 from orchestration.resonance.signal import build
 from schemas.citizen import CitizenState, StateChange, StateRecord
@@ -214,14 +214,14 @@ async def test_the_history_tells_each_record_once_a_page_at_a_time(deps: Deps, f
 
 
 async def test_an_identity_tells_the_state_of_its_moment(deps: Deps, fresh_citizen: str) -> None:
-    blank = await identity(WhoIs(citizen_id=fresh_citizen), deps, NOW)
+    blank = await read_identity(WhoIs(citizen_id=fresh_citizen), deps, NOW)
     assert blank.state == CitizenState(citizen_id=fresh_citizen)
     assert f"citizen {fresh_citizen} had no state at that moment: the default one is told" in blank.notes
     await change(deps, fresh_citizen, day(10), energy=0.25, drives={"hunger": {"satisfaction": 0.1}})
     await change(deps, fresh_citizen, day(20), energy=0.75, goal="rest")
 
     async def then(**when: datetime) -> tuple[float, str | None, list[str]]:
-        state = (await identity(WhoIs(citizen_id=fresh_citizen, **when), deps, day(30))).state
+        state = (await read_identity(WhoIs(citizen_id=fresh_citizen, **when), deps, day(30))).state
         return state.energy, state.goal, list(state.drives)
 
     assert await then() == (0.75, "rest", ["hunger"])

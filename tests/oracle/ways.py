@@ -18,7 +18,7 @@ from api.request_parsing.pagination import (
     read_memory_history,
     read_page,
 )
-from orchestration.mind.identity import identity
+from orchestration.mind.identity import read_identity
 from orchestration.mind.learning import learning_page
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
@@ -170,7 +170,7 @@ class Ways(Asking):
         told: list[IdentityEntity] = []
         acts = iter(self.acts_of(question))
         while True:
-            page = await identity(asked, self.runtime.deps, self.now)
+            page = await read_identity(asked, self.runtime.deps, self.now)
             told += page.entities
             if page.next is None:
                 break

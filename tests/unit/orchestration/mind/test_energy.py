@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from orchestration.mind.energy import (
     apply_energy_feedback,
     energy_feedback_potential,
+    energy_shares,
     relationship_transfer,
-    shares,
 )
 from schemas.memory import ConsciousnessRelationship, ResolutionState
 
@@ -116,11 +116,11 @@ def test_fifty_links_at_their_greatest_are_one_and_more_are_no_more() -> None:
 
 def test_nothing_found_gives_nothing() -> None:
     assert energy_feedback_potential([]) == 0.0
-    assert shares([]) == []
+    assert energy_shares([]) == []
 
 
 def test_the_shares_are_the_greatest_first_and_equal_ones_by_id() -> None:
-    told = shares([link(link_id="z"), link(link_id="big", energy=1.0), link(link_id="a")])
+    told = energy_shares([link(link_id="z"), link(link_id="big", energy=1.0), link(link_id="a")])
     assert [(one.link_id, one.transfer) for one in told] == [("big", 0.5), ("a", 0.25), ("z", 0.25)]
 
 
@@ -158,7 +158,7 @@ def test_the_potential_lies_between_zero_and_one_and_is_the_sum_of_the_shares(
 ) -> None:
     potential = energy_feedback_potential(found)
     assert 0.0 <= potential <= 1.0
-    assert potential == pytest.approx(sum(one.transfer for one in shares(found)) / 150)
+    assert potential == pytest.approx(sum(one.transfer for one in energy_shares(found)) / 150)
     assert potential == energy_feedback_potential(found[::-1])
 
 

@@ -1,13 +1,20 @@
-"""Identity is a query over what was lived: the memories that most others point to (000)."""
+"""Reads of who a citizen is: the entities that most of its memories point to (000)."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Final, NamedTuple
 
+from schemas.identity import AttachedRule, IdentityEntity
+from schemas.temporal import END_OF_TIME, Scope
 from substrate.cypher.fragments import visible
 from substrate.cypher.query import Query
+from substrate.graphs.graph import GraphTarget
 
-_TOLD: Final = (
+MAX_RULES: Final = 20
+
+_PAGE: Final = (
     "WITH n, name, type, ms, size(ms) AS appearances "
     "WHERE appearances < $fewer OR (appearances = $fewer AND "
     "(name > $behind OR (name = $behind AND n.id > $behind_id))) "
@@ -26,9 +33,8 @@ IDENTITY_NOW: Final = Query(
     "WITH n, indegree(n, 'LINK') AS links WHERE links > 0 "
     "WITH n ORDER BY links DESC, n.id LIMIT $pool "
     f"MATCH (m:ConsciousnessNode)-[e:LINK]->(n) WHERE {visible('e')} AND {visible('m')} AND m.id <> n.id "
-    f"WITH n, n.name AS name, n.node_type AS type, collect(DISTINCT m) AS ms {_TOLD}",
+    f"WITH n, n.name AS name, n.node_type AS type, collect(DISTINCT m) AS ms {_PAGE}",
 )
-"""Rows (id, name, type, memories pointing to it, 'emotion' or 'rule' or '', which, in how many memories)."""
 
 IDENTITY_THEN: Final = Query(
     "identity_then",
@@ -44,6 +50,60 @@ IDENTITY_THEN: Final = Query(
     "collect(DISTINCT CASE WHEN same IS NULL AND outdegree(j, 'HAD') > 0 THEN j ELSE null END) AS changed "
     f"UNWIND (changed + [null]) AS j OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion) WHERE {visible('p')} "
     "WITH n, name, type, ms, collect(p) AS past WITH n, name, type, ms + past AS ms WHERE size(ms) > 0 "
-    f"{_TOLD}",
+    f"{_PAGE}",
 )
-"""The same as it was at another moment. Only of a memory that is not as it was then an earlier record is read."""
+"""Entities at another moment. Only of a memory that has changed since an earlier record is read."""
+
+
+class EntityPosition(NamedTuple):
+    """The last entity of the page before; by default the page is the first."""
+
+    appearances: int = END_OF_TIME
+    name: str = ""
+    node_id: str = ""
+
+
+class _Mention(NamedTuple):
+    """A row of `IDENTITY_*`: an entity, and an emotion or rule (`kind`) of the memories that point to it."""
+
+    node_id: str
+    name: str
+    node_type: str
+    appearances: int
+    kind: str
+    value: str
+    memories: int
+
+
+async def read_entities(
+    target: GraphTarget, scope: Scope, after: EntityPosition, *, limit: int, pool: int
+) -> list[IdentityEntity]:
+    """The next entities of a graph, most connected first, at most `limit`.
+
+    `pool`: how many of the most linked memories are counted; ended links are among the links at this stage.
+    """
+    query = IDENTITY_THEN if target.past else IDENTITY_NOW
+    found = await target.graph.read(
+        query,
+        **scope.bounds(),
+        fewer=after.appearances,
+        behind=after.name,
+        behind_id=after.node_id,
+        limit=limit,
+        pool=pool,
+    )
+    mentions = [_Mention(*row) for row in found]
+    return [_entity(list(group)) for _, group in groupby(mentions, key=lambda mention: mention.node_id)]
+
+
+def _entity(mentions: Sequence[_Mention]) -> IdentityEntity:
+    first = mentions[0]
+    rules = [AttachedRule(rule=one.value, memories=one.memories) for one in mentions if one.kind == "rule"]
+    return IdentityEntity(
+        node_id=first.node_id,
+        name=first.name,
+        node_type=first.node_type,
+        appearances=first.appearances,
+        emotions={one.value: one.memories for one in mentions if one.kind == "emotion"},
+        rules=tuple(rules[:MAX_RULES]),
+    )
