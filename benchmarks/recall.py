@@ -39,7 +39,7 @@ from orchestration.dependencies import FAR
 from orchestration.ingestion.episodes import Episode, Session, Turn
 from orchestration.ingestion.formats import Intake
 from orchestration.ingestion.pipeline import ingest
-from orchestration.ranking.channels import FUSION, Fusion
+from orchestration.ranking.channels import CHANNEL_WEIGHTS, ChannelWeights
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.association import TagWalk
 from schemas.intention import RetrievalIntention
@@ -52,26 +52,26 @@ OURS = "Substrate"
 class Way(NamedTuple):
     """One way of asking: the weights of the channels, and from how many starts a second link is followed."""
 
-    fusion: Fusion = FUSION
+    channel_weights: ChannelWeights = CHANNEL_WEIGHTS
     far: int = FAR
 
 
 METHODS = ("BM25", "cosine", "RRF", "Tag-Walker", OURS)
 WITHOUT_VECTORS = ("BM25", "Tag-Walker", OURS)
 FARTHER: Mapping[str, Way] = {f"on from {far} starts": Way(far=far) for far in (6, 10, 16)}
-SWITCHED_OFF: Mapping[str, Fusion] = {
-    "without likeness": replace(FUSION, likeness=0.0),
-    "without words": replace(FUSION, likeness=1.0),
-    "without links": replace(FUSION, gain=0.0, answer=0.0),
-    "without answers": replace(FUSION, answer=0.0),
-    "without sittings": replace(FUSION, sitting=0.0),
-    "without speakers": replace(FUSION, speaker=0.0),
-    "names not apart": replace(FUSION, named_apart=False),
-    "without own and other": replace(FUSION, own=0.0, other=0.0),
-    "without wishes": replace(FUSION, wish=0.0),
-    "without time": replace(FUSION, time=0.0),
-    "without breadth": replace(FUSION, breadth=0.0),
-    "without openings": replace(FUSION, opening=0.0),
+SWITCHED_OFF: Mapping[str, ChannelWeights] = {
+    "without likeness": replace(CHANNEL_WEIGHTS, likeness=0.0),
+    "without words": replace(CHANNEL_WEIGHTS, likeness=1.0),
+    "without links": replace(CHANNEL_WEIGHTS, gain=0.0, answer=0.0),
+    "without answers": replace(CHANNEL_WEIGHTS, answer=0.0),
+    "without sittings": replace(CHANNEL_WEIGHTS, session=0.0),
+    "without speakers": replace(CHANNEL_WEIGHTS, speaker=0.0),
+    "names not apart": replace(CHANNEL_WEIGHTS, named_apart=False),
+    "without own and other": replace(CHANNEL_WEIGHTS, own=0.0, other=0.0),
+    "without wishes": replace(CHANNEL_WEIGHTS, instruction=0.0),
+    "without time": replace(CHANNEL_WEIGHTS, time=0.0),
+    "without breadth": replace(CHANNEL_WEIGHTS, breadth=0.0),
+    "without openings": replace(CHANNEL_WEIGHTS, novelty=0.0),
 }
 
 
@@ -245,7 +245,7 @@ def main() -> None:
     }
     if not sets:
         parser.error("give --locomo FILE, --beam DIRECTORY, or both")
-    others = {name: Way(fusion) for name, fusion in SWITCHED_OFF.items()} if arguments.channels else {}
+    others = {name: Way(weights) for name, weights in SWITCHED_OFF.items()} if arguments.channels else {}
     others |= FARTHER if arguments.starts else {}
     compared = {name: asyncio.run(compare(found, arguments.limit, others)) for name, found in sets.items()}
     if arguments.json:

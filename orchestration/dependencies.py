@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from orchestration.ranking.channels import FUSION, Fusion
+from orchestration.ranking.channels import CHANNEL_WEIGHTS, ChannelWeights
 from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph
 from substrate.graphs.registry import Graphs
@@ -26,7 +26,7 @@ class Deps:
     connection: Connection
     graphs: Graphs
     embedder: Embedder
-    fusion: Fusion = FUSION
+    channel_weights: ChannelWeights = CHANNEL_WEIGHTS
     language_model: LanguageModel | None = None
     auto_tags: bool = False
     reranker: Reranker | None = None

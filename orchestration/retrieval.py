@@ -18,9 +18,9 @@ from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question, read, without_names
 from orchestration.ranking.activation import Asker, activate
 from orchestration.ranking.candidates import Candidates
-from orchestration.ranking.channels import Fusion
+from orchestration.ranking.channels import ChannelWeights
 from orchestration.ranking.plurality import lifted
-from orchestration.rerank_call import reranked
+from orchestration.reranking import rerank
 from orchestration.stream_completion import ActsOn, Stages, completed, others
 from orchestration.versions import with_versions
 from orchestration.writing.records import tag_names
@@ -66,11 +66,11 @@ async def retrieve_consciousness_context(
         found = Candidates(known_to=view.scope.known.end)
         for result in results:
             found.add(result.level, result.rows, likeness=result.request.kind == "vector")
-        activation = activate(found, lexicons, asker, deps.fusion)
+        activation = activate(found, lexicons, asker, deps.channel_weights)
         if intention.plurality is not None:
             activation = lifted(activation, found.memories, intention.plurality, view.moment)
     # A model may take seconds: whoever waits for it holds no turn.
-    activation, reranking = await reranked(intention, activation, found, deps)
+    activation, reranking = await rerank(intention, activation, found, deps)
     await others()
     stages.end("activation")
     async with deps.connection.questions.turn():
@@ -117,16 +117,16 @@ async def look_up_and_embed(
 ) -> tuple[dict[Level, Lexicon], list[float]]:
     """What each graph knows of the words, and the embedding of the question, which depends on it."""
     lexicons = await look_up_words(question.text, view)
-    return lexicons, await deps.embedder.embed_query(likened(question, lexicons, deps.fusion))
+    return lexicons, await deps.embedder.embed_query(likened(question, lexicons, deps.channel_weights))
 
 
-def likened(question: Question, lexicons: Mapping[Level, Lexicon], fusion: Fusion) -> str:
+def likened(question: Question, lexicons: Mapping[Level, Lexicon], weights: ChannelWeights) -> str:
     """The text to which memories are likened: the question without the names of those who speak.
 
     A turn says much about its content and, by its speaker, little: who spoke is known exactly.
     """
     names = {name for lexicon in lexicons.values() for name in lexicon.speakers()}
-    return without_names(question.text, names if fusion.named_apart else ())
+    return without_names(question.text, names if weights.named_apart else ())
 
 
 def reach_of(intention: RetrievalIntention, question: Question, embedding: Sequence[float], deps: Deps) -> Reach:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from orchestration.ranking.candidates import Key
 from schemas.memory import ConsciousnessNode
-
-RRF_K = 60
 
 
 class Budget(NamedTuple):
@@ -21,15 +18,6 @@ class Budget(NamedTuple):
     def cost(self, node: ConsciousnessNode) -> int:
         """Tokens of what a reader sees of a memory: who said it or its name, and its text."""
         return self.count(f"{node.speaker or node.name}: {node.description}")
-
-
-def reciprocal_ranks(rankings: Iterable[Sequence[Key]]) -> Mapping[Key, float]:
-    """Reciprocal rank fusion of the result sets: Σ 1 / (60 + rank), ranks from 1 (003, component 3)."""
-    scores: defaultdict[Key, float] = defaultdict(float)
-    for ranking in rankings:
-        for rank, key in enumerate(ranking, start=1):
-            scores[key] += 1 / (RRF_K + rank)
-    return scores
 
 
 def within(

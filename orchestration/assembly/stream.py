@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from orchestration.algorithms import reciprocal_rank_fusion
 from orchestration.assembly import budget
 from orchestration.assembly.compact import compact
 from orchestration.assembly.levels import Selection, select
@@ -146,7 +147,7 @@ def _fitting(
     framing: Framing, selection: Selection, whole: Part, tiers: Sequence[Sequence[consciousness_score.Score]]
 ) -> Part:
     """What fits the budget: the whole itself where there is none."""
-    ranks = budget.reciprocal_ranks((*selection.vector.values(), *selection.graph.values()))
+    ranks = reciprocal_rank_fusion((*selection.vector.values(), *selection.graph.values()))
     kept = budget.within(
         [[(score.key, whole.nodes[score.key]) for score in tier] for tier in tiers], ranks, framing.budget
     )

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
+from orchestration.algorithms import inverse_document_frequency
 from orchestration.assembly.budget import Budget
 from orchestration.ranking.candidates import Key
 from orchestration.ranking.plurality import over_weeks
-from orchestration.ranking.relevance import Lengths, bm25, inverse_frequency
+from orchestration.ranking.relevance import Lengths, bm25_scores
 from orchestration.writing.records import given_tags, indexed_text, tag_names, terms
 from schemas.association import Associated, Bridge
 from schemas.memory import ConsciousnessNode, Level
@@ -87,7 +88,7 @@ def scored(hits: Iterable[Hit], sought: Sought) -> list[Hit]:
     by_key = {hit.key: hit for hit in hits}
     texts = {key: indexed_text(vars(hit.memory)) for key, hit in by_key.items()}
     lengths = Lengths({key: float(hit.terms) for key, hit in by_key.items()}, sought.means)
-    scores = bm25(texts, sought.weights, lengths)
+    scores = bm25_scores(texts, sought.weights, lengths)
     return [_boosted(hit, scores[key], sought.stems) for key, hit in by_key.items()]
 
 
@@ -120,7 +121,7 @@ def carriers(found: Sequence[Hit]) -> dict[tuple[Level, str], list[Hit]]:
 
 def damped(holding: int, size: int) -> float:
     """How much a tag says that `holding` of `size` memories have: 1 for one, towards 0 for all."""
-    return inverse_frequency(holding, size) / inverse_frequency(1, max(1, size))
+    return inverse_document_frequency(holding, size) / inverse_document_frequency(1, max(1, size))
 
 
 def harvest(

@@ -1,29 +1,30 @@
-"""Found → ordered: relevance, spreading and score in one pass. Pure."""
+"""The order of the candidates of a question: relevance over all channels, then the consciousness score. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from orchestration.appraisal.text_signals import read_emotions
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question
-from orchestration.ranking import consciousness_score, relevance
-from orchestration.ranking.breadth import spread_out
-from orchestration.ranking.candidates import Candidate, Candidates, Key
-from orchestration.ranking.channels import FUSION, Fusion, said, suited, timed, wished
-from orchestration.ranking.novelty import opened
-from orchestration.ranking.sessions import of_sittings
-from orchestration.ranking.spreading import spread
+from orchestration.ranking import consciousness_score
+from orchestration.ranking.candidates import Candidates, Key
+from orchestration.ranking.channels import (
+    CHANNEL_WEIGHTS,
+    ChannelWeights,
+    final_order,
+    ranking_question,
+    relevance_parts,
+)
 from orchestration.traversal.probability import State
 from schemas.memory import Level
 from substrate.emotions import normal_emotions
-from substrate.text import name_key
 
 
 @dataclass(frozen=True, slots=True)
 class Activation:
-    """The order of all that was found, and for `explain` the parts of each relevance."""
+    """The candidates, best first, and the parts of the relevance of each, which `explain` shows."""
 
     order: tuple[consciousness_score.Score, ...]
     parts: Mapping[Key, Mapping[str, float]]
@@ -31,10 +32,10 @@ class Activation:
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who asks what: the words, the emotions felt (those that the words name when none are given), the urgency.
+    """Who asks, and in which state: the words, the emotions, the reality pressure in [0, 1].
 
-    `goal` and the emotions given weigh the links. `question`: the words as they were read
-    (`orchestration.question.reading`); None: nothing is read out of them.
+    `emotions`: None for those that the words name. `question`: the words as `orchestration.question.reading` read
+    them; None when nothing is to be read out of them. `goal` and the emotions given weigh the links.
     """
 
     query_text: str
@@ -44,7 +45,7 @@ class Asker:
     goal: str | None = None
 
     def state(self) -> State:
-        """From where links are weighed."""
+        """The state from which links are weighed."""
         return State(self.goal, self.emotions)
 
     def felt(self) -> Mapping[str, float]:
@@ -53,68 +54,24 @@ class Asker:
 
 
 def activate(
-    found: Candidates, lexicons: Mapping[Level, Lexicon], asker: Asker, fusion: Fusion = FUSION
+    candidates: Candidates,
+    lexicons: Mapping[Level, Lexicon],
+    asker: Asker,
+    weights: ChannelWeights = CHANNEL_WEIGHTS,
 ) -> Activation:
-    """Order the memories found by activation. Relevance after spreading is scaled to [0, 1]."""
-    memories = found.memories
-    if not memories:
+    """The candidates in the order of their consciousness scores.
+
+    The activation of each is the sum of its parts; where one exceeds 1, all are divided by the greatest.
+    """
+    if not candidates.memories:
         return Activation((), {})
-    question = asker.question or Question(asker.query_text)
-    fusion = suited(fusion, question)
-    speakers = {name_key(name) for lexicon in lexicons.values() for name in lexicon.speakers()}
-    parts = _parts(found, _words(memories, lexicons, speakers if fusion.named_apart else ()), question, fusion)
-    base = {key: sum(terms.values()) for key, terms in parts.items()}
-    received = spread(memories, found.links.values(), base, fusion, asker.state())
-    together = of_sittings(memories, base)
-    for key, memory in memories.items():
-        parts[key].update(spread=received[key], sitting=fusion.sitting * together[key])
-        if by := said(memory, question, speakers, fusion):
-            parts[key]["speaker"] = by
-    for key, weight in wished(memories, base, question, fusion).items():
-        parts[key]["wish"] = weight
-    if question.orders and fusion.opening:
-        asked = [key for key, terms in parts.items() if "speaker" in terms]
-        for key, share in opened(memories, asked).items():
-            parts[key]["opening"] = fusion.opening * share
-    summed = {key: sum(terms.values()) for key, terms in parts.items()}
-    greatest = max(1.0, max(summed.values()))
-    activations = (summed[key] / greatest for key in memories)
-    scores = consciousness_score.ranked(
-        consciousness_score.consciousness_scores(memories.values(), activations, asker.felt(), asker.pressure)
+    read = asker.question or Question(asker.query_text)
+    question = replace(ranking_question(read, candidates, lexicons, weights), state=asker.state())
+    parts = relevance_parts(candidates, question)
+    relevance = {key: sum(scores.values()) for key, scores in parts.items()}
+    greatest = max(1.0, max(relevance.values()))
+    activations = (relevance[key] / greatest for key in candidates.memories)
+    scores = consciousness_score.consciousness_scores(
+        candidates.memories.values(), activations, asker.felt(), asker.pressure
     )
-    if question.broad and fusion.breadth:
-        scores = spread_out(scores, memories, fusion.breadth)
-    return Activation(tuple(scores), parts)
-
-
-def _words(
-    memories: Mapping[Key, Candidate], lexicons: Mapping[Level, Lexicon], speakers: Collection[str]
-) -> dict[Key, float]:
-    """BM25 of each memory. In a turn the name of a speaker says only that the other one was speaking."""
-    names = {word for name in speakers for word in name.split()}
-    spoken = {key for key, memory in memories.items() if memory.get("speaker")} if names else set()
-    words: dict[Key, float] = {}
-    for keys, left_out in ((spoken, names), (memories.keys() - spoken, set())):
-        weights = {
-            level: relevance.word_weights(
-                {word: count for word, count in (lexicon.frequencies or {}).items() if word not in left_out},
-                lexicon.memories,
-            )
-            for level, lexicon in lexicons.items()
-        }
-        texts = {key: relevance.lexical_text(memory) for key, memory in memories.items() if key in keys}
-        words.update(relevance.bm25(texts, weights))
-    return words
-
-
-def _parts(
-    found: Candidates, words: Mapping[Key, float], question: Question, fusion: Fusion
-) -> dict[Key, dict[str, float]]:
-    """What each memory has of its own, before anything spreads."""
-    _, halves = relevance.base_relevance(found.memories.values(), words, fusion.likeness)
-    parts: dict[Key, dict[str, float]] = {}
-    for key, memory in found.memories.items():
-        parts[key] = {"likeness": halves[key][0], "words": halves[key][1]}
-        if (when := timed(memory, question, fusion)) and any(halves[key]):
-            parts[key]["time"] = when
-    return parts
+    return Activation(tuple(final_order(consciousness_score.ranked(scores), candidates, question)), parts)

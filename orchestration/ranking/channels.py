@@ -1,32 +1,53 @@
-"""How the channels of a question combine: the weights, and what each memory has from them. Pure.
+"""The channels that rank candidates, one function each, and the one table that lists them. Pure.
 
-The only place that knows the weights. Each was found on the development conversations of LoCoMo and BEAM, is flat
-around its value, and brings what `docs/retrieval.md` says.
+A channel takes the candidates, the question and its own weight, and gives a score to each candidate it speaks for.
+To remove a channel, remove its function and its row. Every weight was set on the development conversations of
+LoCoMo and BEAM and is flat around its value; `docs/retrieval.md` has what each of them brings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any, Final, Literal, NamedTuple
 
+import numpy as np
+
+from orchestration.algorithms import maximal_marginal_relevance
+from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import ANSWERING, ASKING, Question, is_wish
-from orchestration.ranking.candidates import Candidate, Key
-from substrate.text import name_key
+from orchestration.ranking.candidates import Candidate, Candidates, Key
+from orchestration.ranking.consciousness_score import Score
+from orchestration.ranking.relevance import bm25_scores, lexical_text, word_weights
+from orchestration.ranking.spreading import SpreadWeights, spread
+from orchestration.traversal.probability import NO_STATE, State
+from schemas.memory import Level
+from substrate.text import name_key, stems
+
+INSTRUCTIONS_KEPT: Final = 3
+"""More standing instructions than these would fill an answer that is about something else."""
+SESSION_GAP: Final = 3_600_000_000
+"""An hour, in microseconds: a memory that begins later than this after the one before begins a new session."""
+NEAR_IN_TIME: Final = 0.05
+"""Share of all candidates, in the order of time, within which two of them are of one time."""
+DIVERSIFIED: Final = 40
+"""How many of a broad question's candidates are chosen one by one; the rest keep their order."""
 
 
 @dataclass(frozen=True, slots=True)
-class Fusion:
-    """Weights beside base relevance, which is in [0, 1]; 0 switches a channel off.
+class ChannelWeights:
+    """The weight of each channel beside base relevance, which is in [0, 1]; 0 switches a channel off.
 
-    `likeness`: share of likeness in base relevance, the rest is words. `named_apart`: likeness is measured to
-    the question without the speakers that it names, and their names are no words of it. `time`: for what lies in
-    a period that the question names. `gain`: how much of a memory's relevance a link of traversal probability 1
-    carries; `answer`: how much more goes from a turn that asks to the next one; `sitting`: how much of its best
-    a sitting shares. `speaker`: for the words of whom the question names; `own`: for those of the asker, in a
-    question of the first person; `other`: for those of the answering side, where the question is about these.
-    `wish`: for a wish of the asker, where something is to be done. `breadth`: what a memory loses beside one of
-    its own time, in a broad question. `opening`: for the new words of what was said by whom an order is asked of;
-    there nothing is lent over links or within a sitting.
+    `likeness`: share of likeness in base relevance; the rest is words. `named_apart`: the names of speakers are
+    left out of the text that is embedded and out of the words of a turn. `time`: for a memory within a period that
+    the question names. `gain`, `answer`: see `SpreadWeights`. `session`: for the best memories of the same
+    session. `speaker`: for the words of a speaker that the question names; `own`: for those of the asker, in a
+    question of the first person; `other`: for those of the answering side, in a question about these.
+    `instruction`: for a standing instruction of the asker, where something is to be done. `breadth`: what a memory
+    loses beside one of its own time, in a broad question. `novelty`: for the new words of a turn, in a question
+    about an order of events.
     """
 
     likeness: float = 0.5
@@ -34,59 +55,290 @@ class Fusion:
     time: float = 0.2
     gain: float = 0.85
     answer: float = 0.3
-    sitting: float = 0.45
+    session: float = 0.45
     speaker: float = 0.4
     own: float = 0.5
     other: float = 0.1
-    wish: float = 0.5
+    instruction: float = 0.5
     breadth: float = 0.15
-    opening: float = 0.8
+    novelty: float = 0.8
+
+    @property
+    def words(self) -> float:
+        """The share of words in base relevance."""
+        return 1.0 - self.likeness
 
 
-FUSION = Fusion()
+CHANNEL_WEIGHTS: Final = ChannelWeights()
 
 
-def suited(fusion: Fusion, question: Question) -> Fusion:
-    """The weights for this question. In an order of aspects what stands beside a hit is of the same aspect."""
-    aspects = question.orders and fusion.opening
-    return replace(fusion, gain=0.0, answer=0.0, sitting=0.0) if aspects else fusion
+def weights_for(weights: ChannelWeights, question: Question) -> ChannelWeights:
+    """The weights for this question: in a question about an order nothing spreads over links or within a session.
+
+    There a neighbour of a hit belongs to the same event and is no new one.
+    """
+    about_order = question.orders and weights.novelty
+    return replace(weights, gain=0.0, answer=0.0, session=0.0) if about_order else weights
 
 
-WISHES_KEPT = 3
-"""More wishes than these would fill an answer that is about something else."""
+@dataclass(frozen=True, slots=True)
+class RankingQuestion:
+    """A question with all that a channel may read.
+
+    `speakers`: the speakers that the question names, and `speaker_of`: the speaker of each candidate that has one,
+    both by `name_key`. `state`: goal and emotions that links are weighed by. While channels run, `parts` holds the
+    scores of those before, by candidate and part; `base` the sum of the base parts of each candidate; `scores` the
+    final order, best first.
+    """
+
+    question: Question
+    lexicons: Mapping[Level, Lexicon]
+    weights: ChannelWeights
+    speakers: Collection[str]
+    speaker_of: Mapping[Key, str]
+    state: State = NO_STATE
+    parts: Mapping[Key, Mapping[str, float]] = field(default_factory=dict)
+    base: Mapping[Key, float] = field(default_factory=dict)
+    scores: Sequence[Score] = ()
 
 
-def said(memory: Candidate, question: Question, speakers: Collection[str], fusion: Fusion) -> float:
-    """What a memory has because of who said it: `speakers` are whom the question names, by `name_key`."""
-    said_by = memory.get("speaker")
-    speaker = name_key(said_by) if said_by else None
-    if speaker in speakers:
-        return fusion.speaker
-    if speaker in ASKING and question.own and not question.others and not question.whole:
-        return fusion.own
-    return fusion.other if speaker in ANSWERING and question.others else 0.0
+def ranking_question(
+    question: Question, candidates: Candidates, lexicons: Mapping[Level, Lexicon], weights: ChannelWeights
+) -> RankingQuestion:
+    """The question with the weights that suit it, and the speakers that it and the candidates name."""
+    speakers = frozenset(name_key(name) for lexicon in lexicons.values() for name in lexicon.speakers())
+    spoken = ((key, memory.get("speaker")) for key, memory in candidates.memories.items())
+    speaker_of = {key: name_key(speaker) for key, speaker in spoken if speaker}
+    return RankingQuestion(question, lexicons, weights_for(weights, question), speakers, speaker_of)
 
 
-def wished(
-    memories: Mapping[Key, Candidate], relevance: Mapping[Key, float], question: Question, fusion: Fusion
-) -> dict[Key, float]:
-    """What the standing wishes of the asker have: the `WISHES_KEPT` most relevant ones, if any bears on this."""
-    if not question.wishes:
-        return {}
-    wishes = [
-        key
+def likeness_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+    """Likeness to the question, stretched to [0, 1] between the least and the greatest that were found.
+
+    A candidate that the vector search did not find has 0.
+    """
+    memories = candidates.memories
+    known = [memory.likeness for memory in memories.values() if memory.likeness is not None]
+    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+    low, width = (low, high - low) if high > low else (high - 1.0, 1.0)
+    return {
+        key: 0.0 if memory.likeness is None else weight * ((memory.likeness - low) / width)
         for key, memory in memories.items()
-        if (speaker := memory.get("speaker"))
-        and name_key(speaker) in ASKING
-        and is_wish(memory.get("description") or "")
-    ]
-    kept = sorted(wishes, key=lambda key: (-relevance[key], key))[:WISHES_KEPT]
-    return dict.fromkeys(kept, fusion.wish)
+    }
 
 
-def timed(memory: Candidate, question: Question, fusion: Fusion) -> float:
-    """What a memory has for lying in a period that the question names."""
-    if not question.windows:
-        return 0.0
-    began = int(memory.get("valid_at"))
-    return fusion.time if any(window.contains(began) for window in question.windows) else 0.0
+def word_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+    """BM25 as a share of the best candidate's, in [0, 1].
+
+    In a turn the name of a speaker says only that the other one was speaking: it is no word of a turn.
+    """
+    memories = candidates.memories
+    named = question.speakers if question.weights.named_apart else ()
+    names = {word for name in named for word in name.split()}
+    turns = {key: memory for key, memory in memories.items() if names and key in question.speaker_of}
+    others = {key: memory for key, memory in memories.items() if key not in turns}
+    scores = {**_bm25(turns, question.lexicons, names), **_bm25(others, question.lexicons, ())}
+    best = max(scores.values(), default=0.0) or 1.0
+    return {key: weight * scores[key] / best for key in memories}
+
+
+def _bm25(
+    memories: Mapping[Key, Candidate], lexicons: Mapping[Level, Lexicon], left_out: Collection[str]
+) -> dict[Key, float]:
+    weights = {}
+    for level, lexicon in lexicons.items():
+        frequencies = lexicon.frequencies or {}
+        counted = {word: holding for word, holding in frequencies.items() if word not in left_out}
+        weights[level] = word_weights(counted, lexicon.memories)
+    return bm25_scores({key: lexical_text(memory) for key, memory in memories.items()}, weights)
+
+
+def time_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+    """The weight for what likeness or words found and what began within a period that the question names."""
+    windows = question.question.windows
+    if not windows or not weight:
+        return {}
+    scores: dict[Key, float] = {}
+    for key, memory in candidates.memories.items():
+        began = int(memory.get("valid_at"))
+        if any(question.parts[key].values()) and any(window.contains(began) for window in windows):
+            scores[key] = weight
+    return scores
+
+
+def spread_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+    """Base relevance of the neighbours, over the links between candidates."""
+    return spread(candidates, question.base, SpreadWeights(weight, question.weights.answer), question.state)
+
+
+def session_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+    """The mean of the two greatest base relevances of its session, its own among them; in [0, 1] × weight.
+
+    One good hit may be chance; two of one session say that the session was about it.
+    """
+    memories = candidates.memories
+    if not memories:
+        return {}
+    sessions = _session_numbers(memories)
+    relevances = np.array([question.base[key] for key in memories])
+    order = np.lexsort((-relevances, sessions))
+    firsts = np.flatnonzero(np.diff(sessions[order], prepend=-1))
+    sizes = np.diff(firsts, append=len(order))
+    best = relevances[order[firsts]]
+    next_best = np.where(sizes > 1, relevances[order[np.minimum(firsts + 1, len(order) - 1)]], 0.0)
+    shared = weight * ((best + next_best) / 2.0)[sessions]
+    return dict(zip(memories, shared.tolist(), strict=True))
+
+
+def _session_numbers(memories: Mapping[Key, Candidate]) -> np.ndarray[Any, np.dtype[np.intp]]:
+    """The session of each memory, from 0 on: within a level, in the order of `valid_at`."""
+    distinct_levels = dict.fromkeys(key[0] for key in memories)
+    number = {level: place for place, level in enumerate(distinct_levels)}
+    levels = np.array([number[key[0]] for key in memories])
+    began = np.array([int(memory.get("valid_at")) for memory in memories.values()], np.int64)
+    in_time = np.lexsort((began, levels))
+    apart = (np.diff(levels[in_time]) != 0) | (np.diff(began[in_time]) > SESSION_GAP)
+    sessions = np.empty(len(memories), np.intp)
+    sessions[in_time] = np.concatenate(([0], np.cumsum(apart)))
+    return sessions
+
+
+def speaker_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+    """The weight for the words of a speaker that the question names."""
+    if not weight:
+        return {}
+    return {key: weight for key, speaker in question.speaker_of.items() if speaker in question.speakers}
+
+
+def own_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+    """The weight for the asker's own words, in a question about them alone."""
+    read = question.question
+    asked = read.own and not read.others and not read.whole
+    return _role_score(question, ASKING, weight) if asked else {}
+
+
+def other_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+    """The weight for the words of the answering side, in a question about them."""
+    return _role_score(question, ANSWERING, weight) if question.question.others else {}
+
+
+def _role_score(question: RankingQuestion, role: Collection[str], weight: float) -> dict[Key, float]:
+    if not weight:
+        return {}
+    speakers = question.speaker_of.items()
+    return {key: weight for key, speaker in speakers if speaker in role and speaker not in question.speakers}
+
+
+def instruction_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+    """The weight for the most relevant standing instructions of the asker, where something is to be done."""
+    if not question.question.wishes:
+        return {}
+    memories = candidates.memories
+    asker = [key for key, speaker in question.speaker_of.items() if speaker in ASKING]
+    instructions = [key for key in asker if is_wish(memories[key].get("description") or "")]
+    kept = sorted(instructions, key=lambda key: (-question.base[key], key))[:INSTRUCTIONS_KEPT]
+    return dict.fromkeys(kept, weight)
+
+
+def novelty_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+    """The share of a turn's stems that its speaker's turn before lacks, in [0, 1] × weight; all for a first turn.
+
+    For a question about an order of events, among the turns of those it asks about. Each event is where somebody
+    began to speak of it: a new subject shows by its new words (Hearst, "TextTiling", 1997).
+    """
+    if not question.question.orders or not weight:
+        return {}
+    memories = candidates.memories
+    turns = [key for key, parts in question.parts.items() if SPEAKER_PART in parts]
+    before: dict[tuple[Level, Any], frozenset[str]] = {}
+    scores: dict[Key, float] = {}
+    for key in sorted(turns, key=lambda key: (key[0], int(memories[key].get("valid_at")), key)):
+        turn = memories[key]
+        held, speaker = stems(turn.get("description") or ""), (key[0], turn.get("speaker"))
+        scores[key] = weight * (len(held - before.get(speaker, frozenset())) / max(1, len(held)))
+        before[speaker] = held
+    return scores
+
+
+def breadth_order(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
+    """The place of each candidate, from 0, in an order that spreads the best over time; for a broad question.
+
+    Maximal marginal relevance of the first `DIVERSIFIED`. Two candidates are alike by exp(−distance / 0.05), in
+    (0, 1], the distance being that of their places in the order of `valid_at`, as a share of all.
+    """
+    if not question.question.broad or not weight:
+        return {}
+    memories, keys = candidates.memories, [score.key for score in question.scores]
+    in_time = sorted(keys, key=lambda key: (int(memories[key].get("valid_at")), key))
+    share = {key: place / len(in_time) for place, key in enumerate(in_time)}
+    shares = [share[key] for key in keys]
+
+    def nearness(place: int, others: Sequence[int]) -> list[float]:
+        here = shares[place]
+        return [math.exp(-abs(shares[other] - here) / NEAR_IN_TIME) for other in others]
+
+    totals = [score.total for score in question.scores]
+    chosen = list(islice(maximal_marginal_relevance(totals, nearness, weight), DIVERSIFIED))
+    order = dict.fromkeys((*chosen, *range(len(keys))))
+    return {keys[place]: float(rank) for rank, place in enumerate(order)}
+
+
+class Channel(NamedTuple):
+    """A row of the table. `weight` names its field of `ChannelWeights`, `part` the score as `explain` shows it.
+
+    `stage`: the parts of `base` channels sum to base relevance, which the `relevance` channels read and add to; an
+    `order` channel gives each candidate its place in the final order instead of a score.
+    """
+
+    weight: str
+    score: Callable[[Candidates, RankingQuestion, float], dict[Key, float]]
+    part: str
+    stage: Literal["base", "relevance", "order"]
+
+
+SPEAKER_PART: Final = "speaker"
+CHANNELS: Final = (
+    Channel("likeness", likeness_score, "likeness", "base"),
+    Channel("words", word_score, "words", "base"),
+    Channel("time", time_score, "time", "base"),
+    Channel("gain", spread_score, "spread", "relevance"),
+    Channel("session", session_score, "sitting", "relevance"),
+    Channel("speaker", speaker_score, SPEAKER_PART, "relevance"),
+    Channel("own", own_score, SPEAKER_PART, "relevance"),
+    Channel("other", other_score, SPEAKER_PART, "relevance"),
+    Channel("instruction", instruction_score, "wish", "relevance"),
+    Channel("novelty", novelty_score, "opening", "relevance"),
+    Channel("breadth", breadth_order, "breadth", "order"),
+)
+"""In the order in which they run and in which their parts are added up."""
+
+
+def relevance_parts(candidates: Candidates, question: RankingQuestion) -> dict[Key, dict[str, float]]:
+    """The scores of all channels for each candidate, by part; their sum, at least 0, is its relevance."""
+    parts: dict[Key, dict[str, float]] = {key: {} for key in candidates.memories}
+    question = replace(question, parts=parts)
+    _run_stage("base", candidates, question, parts)
+    question = replace(question, base={key: sum(scores.values()) for key, scores in parts.items()})
+    _run_stage("relevance", candidates, question, parts)
+    return parts
+
+
+def _run_stage(
+    stage: str, candidates: Candidates, question: RankingQuestion, parts: Mapping[Key, dict[str, float]]
+) -> None:
+    for channel in CHANNELS:
+        if channel.stage == stage:
+            scores = channel.score(candidates, question, getattr(question.weights, channel.weight))
+            for key, score in scores.items():
+                parts[key][channel.part] = score
+
+
+def final_order(scores: Sequence[Score], candidates: Candidates, question: RankingQuestion) -> list[Score]:
+    """The scores, best first, as the `order` channels place them."""
+    order = list(scores)
+    for channel in CHANNELS:
+        if channel.stage == "order":
+            weight = getattr(question.weights, channel.weight)
+            places = channel.score(candidates, replace(question, scores=order), weight)
+            order.sort(key=lambda score: places.get(score.key, 0.0))
+    return order

@@ -1,20 +1,20 @@
-"""Spreading: the neighbour of a hit comes to mind too. Pure.
+"""Spreading activation: the neighbour of a hit becomes relevant too. Pure.
 
-003, future enhancement 4; Collins and Loftus, "A spreading-activation theory of semantic processing", 1975.
+Specification 003, future enhancement 4; Collins and Loftus, "A spreading-activation theory of semantic
+processing", 1975.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import orjson
 
 from orchestration.question.reading import is_asking
-from orchestration.ranking.candidates import Candidate, CandidateLink, Key, column_of
-from orchestration.ranking.channels import FUSION, Fusion
+from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key, column_of
 from orchestration.traversal.probability import (
     NO_STATE,
     Array,
@@ -24,103 +24,115 @@ from orchestration.traversal.probability import (
 )
 from schemas.memory import Level
 
-NAMED_PULL = 0.35
-"""What a memory that the query names gives to each of its neighbours over a link of probability 1."""
+NAMED_PULL: Final = 0.35
+"""What a memory that the question names gives to each neighbour over a link of probability 1."""
+SAYING: Final = "SAID_BY"
+"""From a turn to its speaker. Nothing spreads over it: a turn's speaker is a channel of its own."""
+FOLLOWING: Final = "NEXT"
+"""From a turn to the next one."""
+HUB_LINKS: Final = 4
+"""A memory with more links than this is a hub: it gives and takes 4 / links of what another would."""
 
-
-SAYING = "SAID_BY"
-"""Who said it is known of a turn itself; over that link nothing spreads (`fusion.anchors`)."""
-FOLLOWING = "NEXT"
-
-CROWDED = 4
-"""Links from which a memory counts as a hub: it gives and takes the less the more of them it has beyond."""
-
-type Place = tuple[Level, str]
-"""An identity: what links connect, whatever its versions."""
+type Identity = tuple[Level, str]
+"""What links connect: a memory, whatever its versions."""
 type Places = np.ndarray[Any, np.dtype[np.intp]]
 
 
+class SpreadWeights(NamedTuple):
+    """In shares of relevance: `gain` over a link of probability 1, `answer` from a turn that asks to the next."""
+
+    gain: float
+    answer: float
+
+
+class _Neighbours(NamedTuple):
+    """The pairs of linked memories, each once, by number; and the probability of the likeliest link of each."""
+
+    one: Places
+    other: Places
+    probability: Array
+
+
 def spread(
-    memories: Mapping[Key, Candidate],
-    bonds: Iterable[CandidateLink],
-    relevance: Mapping[Key, float],
-    fusion: Fusion = FUSION,
-    state: State = NO_STATE,
+    candidates: Candidates, relevance: Mapping[Key, float], weights: SpreadWeights, state: State = NO_STATE
 ) -> dict[Key, float]:
-    """What each memory receives over the links found: relevance of its neighbours × traversal probability.
+    """The relevance that each candidate receives from its neighbours: one step over the links, at least 0.
 
-    `state`: goal and emotions of the one who asks, from where the links are weighed.
-
-    One step; of parallel links the likeliest counts. A named memory gives each neighbour a fixed pull instead
-    of its own relevance. Any other hub gives each neighbour less, because it says little about any one of
-    them, and takes less from each, because everything leads to it. What follows a turn that asks gets more of
-    it: it is likely an answer.
+    A memory gives each neighbour `gain` × its relevance × the traversal probability of the likeliest link between
+    the two, as weighed from `state`. A hub gives less to each, because it says little about any one of them, and
+    takes less from each, because everything leads to it. A memory that the question names gives `NAMED_PULL`
+    instead of its relevance, however many links it has. The turn after one that asks is likely its answer: it
+    receives `answer` × the relevance of that turn as well.
     """
-    kinds = [(bond, bond.get("relation_type")) for bond in bonds]
-    number: dict[Place, int] = {}
-    at = np.array([number.setdefault(key[:2], len(number)) for key in memories], np.intp)
-    one, other, weight = _strongest([bond for bond, kind in kinds if kind != SAYING], number, state)
-    degrees = np.bincount(np.concatenate((one, other)), minlength=len(number))
-    shares = 1.0 / np.maximum(1.0, degrees / CROWDED)
+    memories = candidates.memories
+    number: dict[Identity, int] = {}
+    numbers = np.array([number.setdefault(key[:2], len(number)) for key in memories], np.intp)
+    kinds = [(link, link.get("relation_type")) for link in candidates.links.values()]
+    neighbours = _neighbours([link for link, kind in kinds if kind != SAYING], number, state)
+    degrees = np.bincount(np.concatenate((neighbours.one, neighbours.other)), minlength=len(number))
+    hub_shares = 1.0 / np.maximum(1.0, degrees / HUB_LINKS)
     greatest = np.zeros(len(number))
-    np.maximum.at(greatest, at, [relevance[key] for key in memories])
+    np.maximum.at(greatest, numbers, [relevance[key] for key in memories])
     named = np.zeros(len(number), bool)
-    np.logical_or.at(named, at, [memory.named for memory in memories.values()])
-    gifts = np.where(named, NAMED_PULL, fusion.gain * shares * greatest)
-    taken = np.bincount(one, gifts[other] * weight, len(number))
-    taken += np.bincount(other, gifts[one] * weight, len(number))
-    received = dict(zip(memories, (taken * shares)[at].tolist(), strict=True))
-    following = [bond for bond, kind in kinds if kind == FOLLOWING] if fusion.answer else ()
-    here = _by_place(memories) if following else {}
-    for asked, answered in _answers(following, here, memories):
-        best = max(relevance[key] for key in here[asked])
-        for key in here[answered]:
-            received[key] += fusion.answer * best
+    np.logical_or.at(named, numbers, [memory.named for memory in memories.values()])
+    gifts = np.where(named, NAMED_PULL, weights.gain * hub_shares * greatest)
+    shares = (_taken(neighbours, gifts) * hub_shares)[numbers]
+    received = dict(zip(memories, shares.tolist(), strict=True))
+    if weights.answer:
+        following = [link for link, kind in kinds if kind == FOLLOWING]
+        for key, asked in _answers(following, memories, relevance):
+            received[key] += weights.answer * asked
     return received
 
 
-def _by_place(memories: Iterable[Key]) -> dict[Place, list[Key]]:
-    here: defaultdict[Place, list[Key]] = defaultdict(list)
-    for key in memories:
-        here[key[:2]].append(key)
-    return here
+def _taken(neighbours: _Neighbours, gifts: Array) -> Array:
+    """What each memory is given by all its neighbours, by number."""
+    one, other, probability = neighbours
+    taken = np.bincount(one, gifts[other] * probability, len(gifts))
+    taken += np.bincount(other, gifts[one] * probability, len(gifts))
+    return taken
 
 
 def _answers(
-    bonds: Iterable[CandidateLink], here: Mapping[Place, list[Key]], memories: Mapping[Key, Candidate]
-) -> dict[tuple[Place, Place], None]:
-    """Pairs of a turn that asks and the one after it, each once, in the order found; `bonds` are `NEXT`."""
-    pairs: dict[tuple[Place, Place], None] = {}
-    for bond in bonds:
-        asked, answered = (bond.level, bond.source), (bond.level, bond.target)
-        both = asked in here and answered in here
-        if both and any(is_asking(memories[key].get("description") or "") for key in here[asked]):
-            pairs[asked, answered] = None
-    return pairs
+    following: Sequence[CandidateLink], memories: Mapping[Key, Candidate], relevance: Mapping[Key, float]
+) -> Iterator[tuple[Key, float]]:
+    """Each turn that follows one that asks, with the relevance of that one; of several versions the greatest."""
+    if not following:
+        return
+    versions: defaultdict[Identity, list[Key]] = defaultdict(list)
+    for key in memories:
+        versions[key[:2]].append(key)
+    pairs = dict.fromkeys(((link.level, link.source), (link.level, link.target)) for link in following)
+    for asking, answering in pairs:
+        if asking in versions and answering in versions and _is_asking(versions[asking], memories):
+            asked = max(relevance[key] for key in versions[asking])
+            yield from ((key, asked) for key in versions[answering])
 
 
-def likelihoods(bonds: Sequence[CandidateLink], state: State = NO_STATE) -> Array:
-    """Traversal probability in [0, 1] of each link from this state."""
-    columns = {name: column_of(bonds, name) for name in columns_needed(state)}
+def _is_asking(keys: Iterable[Key], memories: Mapping[Key, Candidate]) -> bool:
+    return any(is_asking(memories[key].get("description") or "") for key in keys)
+
+
+def likelihoods(links: Sequence[CandidateLink], state: State = NO_STATE) -> Array:
+    """Traversal probability in [0, 1] of each link, as weighed from `state`."""
+    columns = {name: column_of(links, name) for name in columns_needed(state)}
     if "emotion_vector" in columns:
-        columns["emotion_vector"] = [felt and orjson.loads(felt) for felt in columns["emotion_vector"]]
+        columns["emotion_vector"] = [stored and orjson.loads(stored) for stored in columns["emotion_vector"]]
     return traversal_probabilities(columns, state)
 
 
-def _strongest(
-    bonds: Sequence[CandidateLink], number: Mapping[Place, int], state: State
-) -> tuple[Places, Places, Array]:
-    """The pairs of memories that are linked, each once, by their numbers, and the likeliest link of each."""
-    one = _ends([(bond.level, bond.source) for bond in bonds], number)
-    other = _ends([(bond.level, bond.target) for bond in bonds], number)
-    likely = likelihoods(bonds, state)
+def _neighbours(links: Sequence[CandidateLink], number: Mapping[Identity, int], state: State) -> _Neighbours:
+    """The pairs among the numbered memories; a loop is none."""
+    one = _numbers([(link.level, link.source) for link in links], number)
+    other = _numbers([(link.level, link.target) for link in links], number)
+    probabilities = likelihoods(links, state)
     between = (one != other) & (one >= 0) & (other >= 0)
     low, high = np.minimum(one, other)[between], np.maximum(one, other)[between]
     pairs, place = np.unique(low * len(number) + high, return_inverse=True)
-    weight = np.zeros(len(pairs))
-    np.maximum.at(weight, place, likely[between])
-    return (*np.divmod(pairs, len(number)), weight)
+    likeliest = np.zeros(len(pairs))
+    np.maximum.at(likeliest, place, probabilities[between])
+    return _Neighbours(*np.divmod(pairs, len(number)), likeliest)
 
 
-def _ends(places: Sequence[Place], number: Mapping[Place, int]) -> Places:
-    return np.array([number.get(place, -1) for place in places], np.intp)
+def _numbers(identities: Sequence[Identity], number: Mapping[Identity, int]) -> Places:
+    return np.array([number.get(identity, -1) for identity in identities], np.intp)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from orchestration.algorithms import RELEVANCE_SHARE, jaccard
+from orchestration.algorithms import RELEVANCE_SHARE, jaccard, maximal_marginal_relevance
 from orchestration.ranking.plurality import over_weeks
 from schemas.memory import ConsciousnessNode, Level
 from schemas.temporal import AFTER_ALL, Instant, to_instant
@@ -117,18 +117,12 @@ def at_most_two(echoes: Sequence[Echo]) -> tuple[list[Echo], list[Echo]]:
 
 
 def diverse(echoes: Sequence[Echo], before: Sequence[Echo] = ()) -> Iterator[Echo]:
-    """Maximal marginal relevance: each next one is strong, and has few nodes of those chosen (002, Jaccard)."""
-    left = list(echoes)
-    nearest = [max((jaccard(echo.around, other.around) for other in before), default=0.0) for echo in left]
-    while left:
-        worth = [
-            RELEVANCE_SHARE * echo.resonance.resonance - (1 - RELEVANCE_SHARE) * near
-            for echo, near in zip(left, nearest, strict=True)
-        ]
-        place = max(range(len(left)), key=worth.__getitem__)
-        chosen = left.pop(place)
-        nearest.pop(place)
-        nearest = [
-            max(near, jaccard(echo.around, chosen.around)) for echo, near in zip(left, nearest, strict=True)
-        ]
-        yield chosen
+    """The echoes by maximal marginal relevance: strong, and with few nodes of those chosen before (002)."""
+
+    def similarity(place: int, others: Sequence[int]) -> list[float]:
+        return [jaccard(echoes[other].around, echoes[place].around) for other in others]
+
+    strengths = [RELEVANCE_SHARE * echo.resonance.resonance for echo in echoes]
+    nearest = [max((jaccard(echo.around, other.around) for other in before), default=0.0) for echo in echoes]
+    places = maximal_marginal_relevance(strengths, similarity, 1 - RELEVANCE_SHARE, nearest)
+    return (echoes[place] for place in places)

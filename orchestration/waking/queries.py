@@ -13,6 +13,7 @@ from orchestration.graph_queries.execution import QueryRequest
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.graph_queries.plural_pools import pools
 from orchestration.graph_queries.six_queries import MIN_POOL
+from orchestration.ranking.plurality import DAY
 from orchestration.waking import scoring
 from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.memory import ResolutionState
@@ -22,7 +23,7 @@ from substrate.cypher.filters import UNFILTERED
 from substrate.emotions import emotion_vector
 from substrate.text import query_words
 
-WINDOW: Final = int(scoring.WINDOW_DAYS) * scoring.DAY
+WINDOW: Final = int(scoring.WINDOW_DAYS) * DAY
 NEAR_IN_MEANING = 20
 """A memory may be about the goal when it is among so many nearest of its graph."""
 NEAR_IN_FEELING = 2000

@@ -16,8 +16,8 @@ import orjson
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import HOP, NODE_START, SCORE, SOURCE, TARGET, Candidate, Candidates, Key
-from orchestration.ranking.channels import Fusion
-from orchestration.ranking.spreading import spread
+from orchestration.ranking.plurality import DAY, recency
+from orchestration.ranking.spreading import SpreadWeights, spread
 from orchestration.traversal.probability import NO_STATE, State
 from schemas.intention import EMOTIONAL_MODES, QueryMode
 from schemas.memory import Level
@@ -42,12 +42,10 @@ SHARED_MEANING = 0.3
 """A memory is about the goal from this cosine of embeddings, if it is among the nearest at all."""
 DISCOVERY = 0.5
 """Discovery energy where none was written (003)."""
-HANGS = Fusion(gain=1.5, answer=0.0)
-"""How far what hangs on an answer shares in it; nobody asked for words, so nothing is an answer to a turn."""
-HANGING = 0.5
-"""How much of what spreads to a memory counts for one that only hangs on an answer."""
-DAY = 86_400_000_000
-"""Microseconds."""
+SPREAD_WEIGHTS = SpreadWeights(gain=1.5, answer=0.0)
+"""How much spreads from what the mode asks for; no words were asked, so no turn is an answer to one."""
+SPREAD_SHARE = 0.5
+"""How much of it counts for a memory that is only linked to what the mode asks for."""
 _BLOCKED = -1
 
 type Row = Sequence[Any]
@@ -101,11 +99,6 @@ def goal_match(stored: str | None, current: str, meant: float = 0.0) -> float:
 
 def _dice(one: Sequence[str], other: Sequence[str]) -> float:
     return 2.0 * len(set(one) & set(other)) / (len(one) + len(other)) if one and other else 0.0
-
-
-def recency(valid_at: Instant, moment: Instant) -> float:
-    """1 / (1 + days / 30), on when it was so (003 counts from `created_at`: see `orchestration.waking.ask`)."""
-    return 1.0 / (1.0 + max(0, moment - valid_at) / DAY / WINDOW_DAYS)
 
 
 def nearness(one: float, other: float) -> float:
@@ -205,7 +198,7 @@ def mode_score(memory: Candidate, answer: Answer, sought: Sought) -> float:
     if sought.mode is QueryMode.SIMILAR_STATE:
         return answer.felt
     if sought.mode is QueryMode.WHAT_I_WAS_DOING:
-        return energy * recency(memory.get("valid_at"), sought.moment)
+        return energy * recency((sought.moment - memory.get("valid_at")) / DAY, WINDOW_DAYS)
     if sought.mode is QueryMode.RESOLUTION_PATTERNS:
         return discovery(memory) * (1.0 if match is None else match)
     return (answer.felt + nearness(energy, sought.energy)) / 2.0 if match is None else energy * match
@@ -226,8 +219,8 @@ def activate(found: Candidates, scores: Mapping[Key, float], sought: Sought) -> 
     memories = found.memories
     base = {key: scores.get(key, 0.0) for key in memories}
     best = max(base.values(), default=0.0)
-    received = spread(memories, found.links.values(), base, HANGS, sought.state)
-    hanging = {key: min(best, HANGING * gift) for key, gift in received.items() if key not in scores}
+    received = spread(found, base, SPREAD_WEIGHTS, sought.state)
+    hanging = {key: min(best, SPREAD_SHARE * gift) for key, gift in received.items() if key not in scores}
     activations = (hanging.get(key, base[key]) for key in memories)
     rated = consciousness_score.consciousness_scores(
         memories.values(), activations, sought.emotions, sought.pressure

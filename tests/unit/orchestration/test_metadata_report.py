@@ -19,9 +19,9 @@ from orchestration.validation import (
 )
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
 from schemas.validation import MetadataValidationReport, ValidationResult
+from tests.builders import a_memory
 from tests.unit.orchestration.mind.test_dissonance import memory
 from tests.unit.orchestration.mind.test_energy import link
-from tests.unit.orchestration.ranking.test_activation import a_memory
 
 WHOLE: dict[str, Any] = {
     "emotion_vector": {"joy": 0.5},

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.assembly.budget import Budget, reciprocal_ranks, within
+from orchestration.assembly.budget import Budget, within
 from orchestration.assembly.levels import LINKS_PER_LEVEL, select
 from orchestration.assembly.options import of_intention
 from orchestration.assembly.stream import Account, assemble
@@ -22,7 +22,7 @@ from schemas.intention import RetrievalIntention
 from schemas.memory import ConsciousnessNode, Level
 from schemas.stream import ConsciousnessStream, ConsciousnessSummary, QueryTiming
 from substrate.inference.tokens import by_characters, counter
-from tests.unit.orchestration.ranking.test_activation import stored_link, stored_row
+from tests.builders import stored_link, stored_row
 
 N1, N2, N3 = Level.N1, Level.N2, Level.N3
 NOW = datetime(2026, 1, 10, tzinfo=UTC)
@@ -218,17 +218,6 @@ def test_without_a_vocabulary_four_characters_are_a_token(
     monkeypatch.setattr("substrate.inference.tokens.import_module", missing)
     count = counter.__wrapped__()
     assert [count("x" * length) for length in (0, 1, 4, 5)] == [0, 1, 1, 2]
-
-
-def test_reciprocal_ranks_by_hand() -> None:
-    one, other, third = ((N1, name, 1) for name in ("one", "other", "third"))
-    ranks = reciprocal_ranks([[one, other], [other], [third, one]])
-    assert ranks == {
-        one: pytest.approx(1 / 61 + 1 / 62),
-        other: pytest.approx(1 / 62 + 1 / 61),
-        third: pytest.approx(1 / 61),
-    }
-    assert reciprocal_ranks([]) == {}
 
 
 @given(

@@ -26,9 +26,9 @@ from orchestration.traversal.probability import State, probability
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.stream import ActivationTiers
 from schemas.stream_parts import TraversalGraph
+from tests.builders import stored_link, stored_row
 from tests.unit.orchestration.mind.test_dissonance import NOW, memory
 from tests.unit.orchestration.mind.test_energy import link
-from tests.unit.orchestration.ranking.test_activation import stored_link, stored_row
 from tests.unit.orchestration.traversal.test_paths import edge
 
 units = st.floats(0.0, 1.0)

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.ranking.candidates import HOP, Candidate, CandidateLink, Candidates
+from orchestration.ranking.plurality import DAY, recency
 from orchestration.ranking.spreading import likelihoods
 from orchestration.traversal.probability import State
 from orchestration.waking.queries import Meaning, scope_of, six
 from orchestration.waking.resolutions import Resolution, passed_on, pattern, resolutions
 from orchestration.waking.scoring import (
-    DAY,
-    HANGING,
+    SPREAD_SHARE,
     Answer,
     Sought,
     accepted,
@@ -31,7 +31,6 @@ from orchestration.waking.scoring import (
     mode_score,
     nearness,
     plain_goal,
-    recency,
     sift,
 )
 from schemas.intention import QueryMode, StateBasedRetrieval
@@ -39,7 +38,7 @@ from schemas.memory import Level
 from schemas.temporal import Scope
 from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph, GraphTarget
-from tests.unit.orchestration.ranking.test_activation import a_bond, a_memory, key, stored_link, stored_row
+from tests.builders import a_link, a_memory, key, stored_link, stored_row
 
 N1 = Level.N1
 NOW = 400 * DAY
@@ -104,7 +103,7 @@ def test_a_goal_match_never_leaves_its_range(stored: str, current: str, meant: f
 
 @pytest.mark.parametrize(("days", "weight"), [(0, 1.0), (15, 2 / 3), (30, 0.5), (60, 1 / 3), (-5, 1.0)])
 def test_recency_halves_in_thirty_days(days: int, weight: float) -> None:
-    assert recency(NOW - days * DAY, NOW) == pytest.approx(weight)
+    assert recency(days) == pytest.approx(weight)
 
 
 @pytest.mark.parametrize(
@@ -228,7 +227,7 @@ def found_of(memories: list[Candidate], bonds: list[CandidateLink]) -> Candidate
 def test_answers_stand_before_what_hangs_on_them_and_keep_their_score() -> None:
     found = found_of(
         [a_memory("hub", energy="1", confidence="1"), a_memory("weak"), a_memory("strong")],
-        [a_bond("weak", "hub"), a_bond("strong", "hub"), a_bond("strong", "weak")],
+        [a_link("weak", "hub"), a_link("strong", "hub"), a_link("strong", "weak")],
     )
     order = activate(found, {key("weak"): 0.1, key("strong"): 0.8}, sought(QueryMode.SIMILAR_STATE)).order
     assert [score.key[1] for score in order] == ["strong", "weak", "hub"]
@@ -237,10 +236,10 @@ def test_answers_stand_before_what_hangs_on_them_and_keep_their_score() -> None:
 
 
 def test_what_hangs_has_half_of_what_spreads_to_it() -> None:
-    bond = a_bond("answer", "beside")
+    bond = a_link("answer", "beside")
     found = found_of([a_memory("answer"), a_memory("beside")], [bond])
     activation = activate(found, {key("answer"): 0.4}, sought(QueryMode.SIMILAR_STATE))
-    gained = HANGING * 1.5 * 0.4 * likelihoods([bond])[0]
+    gained = SPREAD_SHARE * 1.5 * 0.4 * likelihoods([bond])[0]
     assert activation.parts[key("beside")] == {"mode": 0.0, "spread": pytest.approx(gained)}
 
 
@@ -255,7 +254,7 @@ def test_the_state_that_one_wakes_in_weighs_the_links_that_hang_on_an_answer() -
         now = sought(QueryMode.SIMILAR_STATE, state=state)
         gained.append(activate(found, {key("answer"): 0.4}, now).parts[key("beside")]["spread"])
     # 0.2 of the weight for the goal, of which 0.3 without one; 0.3 for the emotions.
-    per_weight = HANGING * 1.5 * 0.4
+    per_weight = SPREAD_SHARE * 1.5 * 0.4
     more = [(one - gained[0]) / per_weight for one in gained]
     assert more == pytest.approx([0.0, 0.14, 0.3, 0.44])
 
@@ -296,11 +295,11 @@ def test_a_pattern_is_blockage_resolution_and_the_steps_within_two_hops() -> Non
     ]
     bonds = [
         resolving("blocked", "way"),
-        a_bond("way", "one", energy=0.2),
-        a_bond("person", "way"),
-        a_bond("person", "two"),
-        a_bond("two", "three"),
-        a_bond("blocked", "elsewhere"),
+        a_link("way", "one", energy=0.2),
+        a_link("person", "way"),
+        a_link("person", "two"),
+        a_link("two", "three"),
+        a_link("blocked", "elsewhere"),
     ]
     (one,) = resolutions(found_of(memories, bonds), [key("blocked")])
     assert [(memory.get("id"), hop) for memory, hop in one.steps] == [("one", 1), ("two", 2)]
@@ -333,7 +332,7 @@ def test_no_other_link_makes_a_pattern(bond: CandidateLink) -> None:
 
 def test_a_ring_of_links_ends() -> None:
     memories = [a_memory(name, node_type="Action") for name in ("a", "b", "c")]
-    bonds = [resolving("a", "b"), a_bond("b", "c"), a_bond("c", "a"), a_bond("b", "b"), resolving("a", "a")]
+    bonds = [resolving("a", "b"), a_link("b", "c"), a_link("c", "a"), a_link("b", "b"), resolving("a", "a")]
     found: list[Resolution] = resolutions(found_of(memories, bonds), [key("a")])
     assert [step.get("id") for step, _ in found[0].steps] == ["c"]
 

@@ -11,7 +11,7 @@ from orchestration.ranking.candidates import LINK_START, NODE_START
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME
 from substrate.store import rows
-from tests.unit.orchestration.ranking.test_activation import stored_link, stored_row
+from tests.builders import stored_link, stored_row
 
 MAYBE_OF_A_MEMORY: dict[str, Any] = {
     "invalid_at": 7, "version": 3, "closed_reason": "reality_changed", "invalidation_reason": "discovered_false",

@@ -1,0 +1,84 @@
+"""Values for tests: rows as the engine answers them, candidates, links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from orchestration.ranking import candidates as rows
+from orchestration.ranking.candidates import Candidate, CandidateLink, Key
+from schemas.memory import Level
+from schemas.temporal import END_OF_TIME
+from substrate.cypher.fragments import LINK_COLUMNS, NODE_COLUMNS
+
+N1 = Level.N1
+
+
+def stored_row(
+    memory: Mapping[str, Any],
+    link: Mapping[str, Any] | None = None,
+    *,
+    hop: int = 0,
+    score: float = 0.0,
+    ends: tuple[str, str] | None = None,
+) -> list[Any]:
+    """A row as the engine would answer it: numbers and lists as text, absent values as None."""
+    node = {
+        "node_type": "Memory",
+        "description": "",
+        "valid_at": 1,
+        "invalid_at": END_OF_TIME,
+        "created_at": 1,
+        "expired_at": END_OF_TIME,
+        "version": 1,
+        "energy": "0.5",
+        "confidence": "0.5",
+        "source": "citizen",
+        **memory,
+    }
+    node.setdefault("name", node["id"])
+    row: list[Any] = [None] * (rows.NODE_START + len(NODE_COLUMNS))
+    row[rows.HOP], row[rows.SCORE] = hop, str(score)
+    if ends is not None:
+        row[rows.SOURCE], row[rows.TARGET] = ends
+    for place, column in enumerate(LINK_COLUMNS):
+        row[rows.LINK_START + place] = None if link is None else link.get(column)
+    for place, column in enumerate(NODE_COLUMNS):
+        row[rows.NODE_START + place] = node.get(column)
+    return row
+
+
+def stored_link(
+    link_id: str, *, energy: float = 1.0, confidence: float = 1.0, transfer: float = 1.0
+) -> dict[str, Any]:
+    """A link's columns as stored."""
+    return {
+        "id": link_id,
+        "relation_type": "NEXT",
+        "goal": "remember",
+        "mindstate": "calm",
+        "energy": str(energy),
+        "confidence": str(confidence),
+        "energy_transfer_coefficient": str(transfer),
+        "resolution_state": "in_progress",
+        "emotion_vector": "{}",
+        "valid_at": 1,
+        "invalid_at": END_OF_TIME,
+        "created_at": 1,
+        "expired_at": END_OF_TIME,
+        "source": "citizen",
+    }
+
+
+def a_memory(memory_id: str, level: Level = N1, likeness: float | None = None, **columns: Any) -> Candidate:
+    own = (level, memory_id, columns.get("version", 1))
+    return Candidate(own, stored_row({"id": memory_id, **columns}), likeness=likeness)
+
+
+def a_link(source: str, target: str, level: Level = N1, **strength: float) -> CandidateLink:
+    link = stored_link(f"{source}-{target}", **strength)
+    return CandidateLink(level, source, target, stored_row({"id": target}, link, hop=1, ends=(source, target)))
+
+
+def key(memory_id: str, level: Level = N1) -> Key:
+    return (level, memory_id, 1)

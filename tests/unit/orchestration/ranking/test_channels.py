@@ -1,0 +1,210 @@
+"""Each channel alone, by its law; and the table that runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestration.question.lexicon import Entity, Lexicon
+from orchestration.question.reading import Question, read
+from orchestration.ranking.candidates import Candidate, Candidates, Key
+from orchestration.ranking.channels import (
+    CHANNEL_WEIGHTS,
+    CHANNELS,
+    DIVERSIFIED,
+    INSTRUCTIONS_KEPT,
+    ChannelWeights,
+    RankingQuestion,
+    breadth_order,
+    final_order,
+    instruction_score,
+    likeness_score,
+    novelty_score,
+    other_score,
+    own_score,
+    ranking_question,
+    relevance_parts,
+    session_score,
+    speaker_score,
+    time_score,
+    weights_for,
+    word_score,
+)
+from orchestration.ranking.consciousness_score import Score
+from schemas.memory import Level
+from schemas.temporal import to_instant
+from tests.builders import a_memory, key, stored_row
+
+NOW = datetime(2023, 7, 12, tzinfo=UTC)
+N1 = Level.N1
+HOUR = 3_600_000_000
+CAROLINE = Entity("person:caroline", "Caroline", True)
+
+
+def of(*memories: Candidate) -> Candidates:
+    return Candidates({memory.key: memory for memory in memories})
+
+
+def asked(
+    candidates: Candidates,
+    question: Question,
+    *,
+    lexicon: Lexicon | None = None,
+    base: Mapping[Key, float] | None = None,
+) -> RankingQuestion:
+    weighed = ranking_question(question, candidates, {N1: lexicon or Lexicon()}, CHANNEL_WEIGHTS)
+    return replace(weighed, base=base or dict.fromkeys(candidates.memories, 0.0))
+
+
+@given(st.lists(st.none() | st.floats(-1.0, 1.0), min_size=1, max_size=12))
+def test_likeness_is_stretched_to_the_weight(likenesses: list[float | None]) -> None:
+    candidates = of(*(a_memory(f"{place:02}", likeness=likeness) for place, likeness in enumerate(likenesses)))
+    scores = likeness_score(candidates, asked(candidates, Question("x")), 0.5)
+    known = {likeness for likeness in likenesses if likeness is not None}
+    assert all(0.0 <= score <= 0.5 for score in scores.values())
+    for memory in candidates.memories.values():
+        if memory.likeness is None:
+            assert scores[memory.key] == 0.0
+        elif memory.likeness == max(known):
+            assert scores[memory.key] == pytest.approx(0.5)
+
+
+def test_likeness_by_hand() -> None:
+    candidates = of(*(a_memory(name, likeness=x) for name, x in (("a", 0.8), ("b", 0.6), ("c", 0.4), ("d", None))))
+    scores = likeness_score(candidates, asked(candidates, Question("x")), 0.5)
+    assert list(scores.values()) == pytest.approx([0.5, 0.25, 0.0, 0.0])
+
+
+def test_the_best_by_words_has_the_whole_weight() -> None:
+    candidates = of(a_memory("a", description="the cat"), a_memory("b", description="a dog and a long story"))
+    lexicon = Lexicon(9, frequencies={"cat": 2, "dog": 2})
+    scores = word_score(candidates, asked(candidates, Question("cat dog"), lexicon=lexicon), 0.5)
+    assert scores[key("a")] == pytest.approx(0.5)
+    assert 0.0 < scores[key("b")] < 0.5
+
+
+def test_the_name_of_a_speaker_is_no_word_of_a_turn_but_is_one_of_a_note() -> None:
+    turn = a_memory("turn", speaker="Melanie", description="Thanks, Caroline!")
+    note = a_memory("note", name="About Caroline", description="a singer")
+    candidates = of(turn, note)
+    lexicon = Lexicon(9, 9, frequencies={"caroline": 2}, entities=(CAROLINE,))
+    scores = word_score(candidates, asked(candidates, Question("Caroline"), lexicon=lexicon), 0.5)
+    assert scores == {turn.key: 0.0, note.key: 0.5}
+
+
+def test_what_was_found_and_lies_in_the_time_that_is_named_counts_more() -> None:
+    question = read("Who came on 7 May 2023?", NOW)
+    within, later = (to_instant(datetime(2023, month, 7, 12, tzinfo=UTC)) for month in (5, 6))
+    there, elsewhere = a_memory("there", valid_at=within), a_memory("elsewhere", valid_at=later)
+    unlike = a_memory("unlike", valid_at=within)
+    candidates = of(there, elsewhere, unlike)
+    parts = {there.key: {"words": 0.1}, elsewhere.key: {"words": 0.1}, unlike.key: {"words": 0.0}}
+    assert time_score(candidates, replace(asked(candidates, question), parts=parts), 0.2) == {there.key: 0.2}
+    assert time_score(candidates, replace(asked(candidates, Question("x")), parts=parts), 0.2) == {}
+
+
+@pytest.mark.parametrize(
+    ("speaker", "question", "score"),
+    [
+        ("Caroline", Question("What did Caroline do?"), CHANNEL_WEIGHTS.speaker),
+        ("Melanie", Question("What did Caroline do?"), None),
+        ("user", Question("my plan", own=True), CHANNEL_WEIGHTS.own),
+        ("assistant", Question("my plan", own=True), None),
+        ("user", Question("the plan"), None),
+        ("assistant", Question("did you tell me", own=True, others=True), CHANNEL_WEIGHTS.other),
+        ("user", Question("did you tell me", own=True, others=True), None),
+        ("user", Question("a summary of mine", own=True, whole=True), None),
+    ],
+)
+def test_a_speaker_counts_by_whose_words_are_asked_for(
+    speaker: str, question: Question, score: float | None
+) -> None:
+    candidates = of(a_memory("turn", speaker=speaker, description="I go"))
+    lexicons = {N1: Lexicon(entities=(CAROLINE,))}
+    parts = relevance_parts(candidates, ranking_question(question, candidates, lexicons, CHANNEL_WEIGHTS))
+    assert parts[key("turn")].get("speaker") == score
+
+
+def test_the_standing_instructions_most_relevant_count_where_something_is_to_be_done() -> None:
+    own = [a_memory(f"{n}", speaker="user", description="Always answer in French.") for n in range(9)]
+    others = [
+        a_memory("said", speaker="assistant", description="Always wear a hat."),
+        a_memory("note", description="Never so."),
+        a_memory("plain", speaker="user", description="Answer in French."),
+    ]
+    candidates = of(*own, *others)
+    base = {key: float(place) for place, key in enumerate(candidates.memories)}
+    to_do = asked(candidates, Question("help me", own=True, wishes=True), base=base)
+    most_relevant = [memory.key for memory in own[-INSTRUCTIONS_KEPT:]]
+    assert instruction_score(candidates, to_do, 0.5) == dict.fromkeys(most_relevant, 0.5)
+    assert instruction_score(candidates, asked(candidates, Question("how many", own=True), base=base), 0.5) == {}
+
+
+def test_a_session_shares_the_mean_of_its_two_best() -> None:
+    began = {"a": 0, "b": HOUR, "c": 2 * HOUR, "alone": 9 * HOUR}
+    candidates = of(*(a_memory(name, valid_at=at) for name, at in began.items()))
+    base = dict(zip(candidates.memories, (0.8, 0.0, 0.4, 0.6), strict=True))
+    scores = session_score(candidates, asked(candidates, Question("x"), base=base), 1.0)
+    assert list(scores.values()) == pytest.approx([0.6, 0.6, 0.6, 0.3])
+
+
+def test_new_words_of_a_speaker_count_in_a_question_about_an_order() -> None:
+    said = [("user", "I paint walls"), ("assistant", "red?"), ("user", "painting the walls"), ("user", "red roof")]
+    turns = [
+        a_memory(str(place), valid_at=place, speaker=speaker, description=text)
+        for place, (speaker, text) in enumerate(said)
+    ]
+    candidates = of(*turns)
+    parts = {turn.key: {"speaker": 0.5} if turn.get("speaker") == "user" else {} for turn in reversed(turns)}
+    about_order = replace(asked(candidates, Question("in which order", orders=True)), parts=parts)
+    assert novelty_score(candidates, about_order, 1.0) == {turns[0].key: 1.0, turns[2].key: 0.0, turns[3].key: 1.0}
+    assert novelty_score(candidates, replace(asked(candidates, Question("x")), parts=parts), 1.0) == {}
+
+
+def test_in_a_question_about_an_order_only_those_whose_words_are_asked_for_have_novelty() -> None:
+    candidates = Candidates()
+    turns = [{"id": who, "speaker": who, "description": "a new roof"} for who in ("user", "assistant")]
+    candidates.add(N1, [stored_row(turn, score=0.5) for turn in turns], likeness=True)
+    question = asked(candidates, read("In which order did I build?", NOW))
+    parts = relevance_parts(candidates, question)
+    assert parts[key("user")]["opening"] == CHANNEL_WEIGHTS.novelty
+    assert "opening" not in parts[key("assistant")]
+    assert {part["sitting"] for part in parts.values()} == {0.0}
+
+
+def test_a_broad_answer_is_spread_over_time() -> None:
+    candidates = of(*(a_memory(f"{n:02}", valid_at=n) for n in range(60)))
+    order = [Score(key, 1.0, 1.0 - place / 600, {}) for place, key in enumerate(candidates.memories)]
+    broad = asked(candidates, Question("x", broad=True))
+    spread_out = final_order(order, candidates, replace(broad, weights=ChannelWeights(breadth=0.5)))
+    assert sorted(spread_out) == sorted(order)
+    assert spread_out[0] == order[0]
+    assert int(spread_out[1].key[1]) > 5
+    assert spread_out[DIVERSIFIED:] == [score for score in order if score in spread_out[DIVERSIFIED:]]
+    assert final_order(order, candidates, replace(broad, weights=ChannelWeights(breadth=0.0))) == order
+    assert final_order(order, candidates, asked(candidates, Question("x"))) == order
+
+
+def test_a_channel_without_weight_adds_nothing() -> None:
+    candidates = of(a_memory("turn", speaker="user", description="I go"))
+    question = asked(candidates, Question("my plan", own=True, others=True, orders=True, broad=True))
+    for score in (time_score, speaker_score, own_score, other_score, novelty_score, breadth_order):
+        assert score(candidates, question, 0.0) == {}
+
+
+def test_nothing_spreads_in_a_question_about_an_order() -> None:
+    weights = weights_for(CHANNEL_WEIGHTS, Question("x", orders=True))
+    assert (weights.gain, weights.answer, weights.session) == (0.0, 0.0, 0.0)
+    assert weights_for(CHANNEL_WEIGHTS, Question("x")) is CHANNEL_WEIGHTS
+    assert weights_for(ChannelWeights(novelty=0.0), Question("x", orders=True)).gain == CHANNEL_WEIGHTS.gain
+
+
+def test_every_channel_has_a_weight_and_every_weight_a_channel() -> None:
+    no_row_of_their_own = {"named_apart", "answer"}
+    in_table = {channel.weight for channel in CHANNELS} - {"words"}
+    assert in_table == {field.name for field in fields(ChannelWeights)} - no_row_of_their_own
