@@ -3,10 +3,9 @@
 `python -m scripts.walks` counts the three walks; `python -m scripts.walks question` prints one of them.
 
 How a walk is counted. A service with a small life of its own answers the same request three times; the third
-answer is traced, from the route on. Of each function of the packages the first call counts (no lambda, no generator
-expression).
-`files` are the files entered. `returns`: how often the walk comes back to a file that it had left.
-`names`: how many different names the parameters of these functions have, without `self` and `cls`.
+answer is traced, from its route on. Of each function of the packages the first call counts (no lambda, no
+generator expression). `files` are the files entered. `returns`: how often the walk comes back to a file that it
+had left. `names`: how many different names the parameters of these functions have, without `self` and `cls`.
 """
 
 from __future__ import annotations
