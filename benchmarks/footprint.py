@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from benchmarks.synthetic import World
 from orchestration.dependencies import Deps
+from orchestration.identifiers import natural_id
 from orchestration.ingestion.episodes import Episode, Session, Turn
 from orchestration.writing import records
 from schemas.commands import Relate, Remember
@@ -42,7 +43,7 @@ async def bytes_per_turn(turns: int, deps: Deps, now: Instant) -> float:
             row["embedding"] = [round(float(number), 5) for number in next(vectors)]
             nodes.append(row)
         elif isinstance(command, Relate):
-            key = records.natural_id(command.source_id, command.relation_type, command.target_id)
+            key = natural_id(command.source_id, command.relation_type, command.target_id)
             links.append(records.link_row(command, (command.id or key, command.command_id or ""), now))
     for start in range(0, len(nodes), writer.NODES_PER_STATEMENT):
         batch = writer.Batch(records.parts(nodes[start : start + writer.NODES_PER_STATEMENT]), now)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from orchestration.dependencies import Deps
+from orchestration.identifiers import natural_id
 from orchestration.writing import records
 from schemas.commands import Relate, Remember
 from schemas.memory import Level, Source
@@ -107,7 +108,7 @@ def links_of(world: World, which: tuple[Level, int]) -> Iterator[tuple[str, str,
     rng = np.random.default_rng(world.seed + 1000 + number)
     for place, (source, target) in enumerate(rng.integers(0, world.nodes, size=(world.links, 2))):
         ends = f"{level}-{source}", f"{level}-{target}"
-        yield f"{records.natural_id(ends[0], _RELATIONS[place % 5], ends[1])}|{place}", *ends
+        yield f"{natural_id(ends[0], _RELATIONS[place % 5], ends[1])}|{place}", *ends
 
 
 async def build_links(world: World, which: tuple[Level, int], deps: Deps, now: Instant) -> None:

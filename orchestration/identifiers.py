@@ -1,78 +1,59 @@
-"""Whether a speaker is somebody who is known: by the name as it is written, accents included. Pure.
-
-The id of a person folds accents, so that it is plain. Whoever is called alike but written with other accents is
-another person, and has another id; case and width make none.
-"""
+"""Ids made from what a thing is: of people, of links, and of any text. Pure."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
-from typing import Final, NamedTuple
+from typing import Final
 
+from substrate.store.rows import LinkName
 from substrate.text import name_key
 
-MOST_NOTES: Final = 50
-
-_MAX_IDENTIFIER = 200
-_DIGEST = 10
-
-
-class Met(NamedTuple):
-    """Who the speakers of a conversation are: an id for each name, and notes on names written otherwise."""
-
-    ids: Mapping[str, str]
-    notes: tuple[str, ...] = ()
+MAX_IDENTIFIER: Final = 200
+_DIGEST_BYTES: Final = 10
 
 
 def identifier(text: str) -> str:
-    """A valid id close to `text`: what an id may not hold is replaced, and a digest keeps it unique."""
+    """A valid id close to `text`: characters that no id may hold are replaced, and a digest keeps it unique."""
     plain = "".join("_" if char in "|\n\r\t" or not char.isprintable() else char for char in text)
-    if plain == text and len(text) <= _MAX_IDENTIFIER and text == text.strip() != "":
+    if plain == text and len(text) <= MAX_IDENTIFIER and text == text.strip() != "":
         return text
-    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST).hexdigest()
-    return f"{plain[: _MAX_IDENTIFIER - 2 * _DIGEST - 1].strip()}~{digest}"
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).hexdigest()
+    return f"{plain[: MAX_IDENTIFIER - 2 * _DIGEST_BYTES - 1].strip()}~{digest}"
 
 
-def person_id(speaker: str) -> str:
-    """The id of the person who speaks: the same in every episode of a citizen."""
-    key = name_key(speaker).replace(" ", "_")
-    return identifier(f"person:{key}" if key else f"person:{speaker}")
+def person_id(name: str) -> str:
+    """The id of a person: the same in every episode of a citizen. Accents, case and width make no difference."""
+    key = name_key(name).replace(" ", "_")
+    return identifier(f"person:{key}" if key else f"person:{name}")
 
 
-def written(name: str) -> str:
-    """A name in the form in which two that are equal are one person's: whatever its case and width."""
+def person_ids(name: str) -> tuple[str, str]:
+    """The id of a person of this name, and the id where the first belongs to a name with other accents."""
+    plain = person_id(name)
+    digest = blake2b(accented_name(name).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+    return plain, identifier(f"{plain}~{digest}")
+
+
+def accented_name(name: str) -> str:
+    """A name with its accents, without differences of case, width and spaces: equal for one person's names."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
     return " ".join(folded.split())
 
 
-def ids_of(name: str) -> tuple[str, str]:
-    """The id that a person of this name has, and the one where that is somebody's who is written otherwise."""
-    plain = person_id(name)
-    digest = blake2b(written(name).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
-    return plain, identifier(f"{plain}~{digest}")
+def natural_id(source_id: str, relation_type: str, target_id: str) -> str:
+    """The id of a link that was given none; such a link is found through its ends."""
+    return f"{source_id}|{relation_type}|{target_id}"
 
 
-def told_apart(speakers: Sequence[str], known: Mapping[str, Sequence[str]]) -> Met:
-    """Who the speakers are. `known` has, by the id of each person there is, every name that it had."""
-    names = {person: list(had) for person, had in known.items()}
-    ids: dict[str, str] = {}
-    notes: list[str] = []
-    for speaker in speakers:
-        plain, other = ids_of(speaker)
-        had = names.setdefault(plain, [speaker])
-        same = written(speaker) in map(written, had)
-        ids[speaker] = plain if same else other
-        if not same:
-            notes.append(
-                f"speaker {speaker} is not taken for {had[0]} ({plain}): the accents differ; it is {other}"
-            )
-        elif not _spelt(speaker, had):
-            notes.append(f"speaker {speaker} is taken for {had[0]} ({plain}), whose name is written otherwise")
-    more = [f"and {len(notes) - MOST_NOTES} more speakers like these"] if len(notes) > MOST_NOTES else []
-    return Met(ids, (*notes[:MOST_NOTES], *more))
+def handle(link_id: str) -> int:
+    """The number, below 2**53, under which a link with an id of its own is indexed."""
+    return int.from_bytes(blake2b(link_id.encode(), digest_size=8).digest()) >> 11
 
 
-def _spelt(name: str, others: Iterable[str]) -> bool:
-    return unicodedata.normalize("NFC", name) in {unicodedata.normalize("NFC", other) for other in others}
+def link_name(link_id: str) -> LinkName:
+    """How to find the link with this id: by its ends if the id is `natural_id`, else by its handle."""
+    parts = link_id.split("|")
+    if len(parts) == 3:
+        return LinkName(link_id, (parts[0], parts[2]), None)
+    return LinkName(link_id, None, handle(link_id))

@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from orchestration.appraisal import key_phrases
 from orchestration.dependencies import Deps
+from orchestration.identifiers import link_name
 from orchestration.writing import atomic, receipts, records, restatement_lookup, restatements
 from orchestration.writing.additions import Row, check_period, holds_again, identity, receipt, row_of, with_receipt
 from orchestration.writing.receipts import Refusal
@@ -235,7 +236,7 @@ async def _as_first(graph: str, found: tuple[Row, writer.Mark], deps: Deps, *, l
     ):
         return mark
     if link:
-        links = await reader.link_history(deps.graph(graph), records.link_name(mark.id))
+        links = await reader.link_history(deps.graph(graph), link_name(mark.id))
         first = record_of_link(links[0][2:])
     else:
         first = record((await reader.history(deps.graph(graph), mark.id))[0])

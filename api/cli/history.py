@@ -14,7 +14,7 @@ from rich.text import Text
 
 from api.cli import formatting, options, support
 from api.cli.timeline import Span, bars
-from orchestration.writing.records import link_name
+from orchestration.identifiers import link_name
 from schemas.base import CitizenId, Request
 from schemas.errors import NotFound
 from schemas.memory import Level, LinkRecord, MemoryRecord

@@ -9,7 +9,7 @@ from fastapi import Depends, Path, Query, Response
 
 from api.problems import invalid_request
 from api.runtime.runtime import Runtime
-from orchestration.writing.records import link_name
+from orchestration.identifiers import link_name
 from schemas.base import CitizenId, Identifier, Request
 from schemas.commands import LinkId
 from schemas.errors import NotFound

@@ -17,7 +17,8 @@ from api.request_parsing.addresses import (
     not_found,
 )
 from api.runtime.runtime import Runtime
-from orchestration.writing.records import link_name, tag_names
+from orchestration.identifiers import link_name
+from orchestration.writing.records import tag_names
 from schemas.base import Name, ShortText
 from schemas.commands import RelationType
 from schemas.filters import Filters, Label

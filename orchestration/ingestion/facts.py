@@ -15,13 +15,12 @@ from typing import Final
 from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import memories_called
-from orchestration.identifiers import identifier, person_id, written
+from orchestration.identifiers import accented_name, identifier, link_name, natural_id, person_id
 from orchestration.ingestion import fact_prompt
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.fact_prompt import Claim, Said
 from orchestration.ingestion.formats.parsed import Intake
 from orchestration.ingestion.speakers import met
-from orchestration.writing import records
 from schemas.commands import Relate, Remember, Unrelate, Writer
 from schemas.errors import InvalidRequest
 from schemas.language_model import FactsReport, ModelCall, Supersession
@@ -141,11 +140,11 @@ def _claims(value: fact_prompt.Facts, window: Sequence[Said], drawn: _Drawn, now
 
 async def _settle(claims: Sequence[Claim], window: Sequence[Said], place: _Place, drawn: _Drawn) -> None:
     """Store the claims one by one: what is known is not stored again, by this conversation or any other."""
-    speakers = {written(said.speaker): place.episode.person(said.speaker) for said in window}
+    speakers = {accented_name(said.speaker): place.episode.person(said.speaker) for said in window}
     for claim in claims:
         source, target = [await _end(end, claim, place, speakers) for end in (claim.subject, claim.object)]
-        link_id = records.natural_id(_id(source), claim.relation, _id(target))
-        if await reader.link_history(place.deps.graph(place.graph), records.link_name(link_id)):
+        link_id = natural_id(_id(source), claim.relation, _id(target))
+        if await reader.link_history(place.deps.graph(place.graph), link_name(link_id)):
             drawn.known += 1
             continue
         new = [end for end in (source, target) if isinstance(end, Remember)]
@@ -169,7 +168,7 @@ def _id(end: Remember | str) -> str:
 async def _end(end: tuple[str, str], claim: Claim, place: _Place, speakers: dict[str, str]) -> Remember | str:
     """The memory that an end is: who speaks, one of its name and type, or a new one."""
     name, node_type = end
-    if speaker := speakers.get(written(name)):
+    if speaker := speakers.get(accented_name(name)):
         return speaker
     graph = place.deps.graph(place.graph)
     if called := await memories_called(name, node_type, graph):

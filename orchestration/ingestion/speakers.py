@@ -1,14 +1,20 @@
-"""People who are met again: who they are, and that they were there when they spoke first."""
+"""The speakers of a conversation: which stored person each is, and since when that person is known.
+
+The id of a person folds accents. Somebody whose name has other accents is another person and gets another id;
+case and width make no difference.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import Final, NamedTuple
 
-from orchestration import identifiers, insertion
+from orchestration import insertion
 from orchestration.dependencies import Deps
+from orchestration.identifiers import accented_name, person_ids
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats.parsed import Ingestible
 from schemas.commands import Correct, Remember, WriteReceipt
@@ -19,6 +25,40 @@ from substrate.store import reader
 
 TRIES: Final = 8
 """Others may meet the same person at the same time; each meeting is a change of one record."""
+
+
+MAX_NOTES: Final = 50
+
+
+class SpeakerIds(NamedTuple):
+    """The id of each speaker by name, and notes on names that are spelt otherwise."""
+
+    ids: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+
+def identify_speakers(speakers: Sequence[str], known: Mapping[str, Sequence[str]]) -> SpeakerIds:
+    """Match speakers with stored people. `known`: every name that a person had, by the person's id. Pure."""
+    names_by_id = {person: list(names) for person, names in known.items()}
+    ids: dict[str, str] = {}
+    notes: list[str] = []
+    for speaker in speakers:
+        plain, other = person_ids(speaker)
+        names = names_by_id.setdefault(plain, [speaker])
+        same = accented_name(speaker) in map(accented_name, names)
+        ids[speaker] = plain if same else other
+        if not same:
+            notes.append(
+                f"speaker {speaker} is not taken for {names[0]} ({plain}): the accents differ; it is {other}"
+            )
+        elif not _is_spelt_alike(speaker, names):
+            notes.append(f"speaker {speaker} is taken for {names[0]} ({plain}), whose name is written otherwise")
+    rest = [f"and {len(notes) - MAX_NOTES} more speakers like these"] if len(notes) > MAX_NOTES else []
+    return SpeakerIds(ids, (*notes[:MAX_NOTES], *rest))
+
+
+def _is_spelt_alike(name: str, others: Iterable[str]) -> bool:
+    return unicodedata.normalize("NFC", name) in {unicodedata.normalize("NFC", other) for other in others}
 
 
 async def met(item: Ingestible, deps: Deps) -> tuple[Ingestible, tuple[str, ...]]:
@@ -32,9 +72,9 @@ async def met(item: Ingestible, deps: Deps) -> tuple[Ingestible, tuple[str, ...]
     graph = graph_name(Level.N1, item.citizen_id)
     known: dict[str, list[str]] = {}
     if await deps.graphs.for_reading(graph):
-        known = await reader.names_of(deps.graph(graph), [identifiers.ids_of(one)[0] for one in speakers])
-    told = identifiers.told_apart(speakers, known)
-    return replace(item, people=told.ids), told.notes
+        known = await reader.names_of(deps.graph(graph), [person_ids(name)[0] for name in speakers])
+    identified = identify_speakers(speakers, known)
+    return replace(item, people=identified.ids), identified.notes
 
 
 async def known_since(persons: Sequence[Remember], deps: Deps, now: Instant) -> list[str]:

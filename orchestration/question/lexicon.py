@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 from rapidfuzz import fuzz
 
-from orchestration.identifiers import ids_of
+from orchestration.identifiers import person_ids
 from orchestration.question.reading import ROLES
 from substrate.cypher.search import NAMED
 from substrate.text import STOP_WORDS, name_key
@@ -150,7 +150,7 @@ def read_lexicon(rows: Sequence[Sequence[Any]], query_text: str) -> Lexicon:
         elif kind in counted:
             counted[kind][key] = amount
         elif key not in entities and _is_named(said, name, aliases, node_type):
-            entities[key] = Entity(key, name, speaks=key in ids_of(name))
+            entities[key] = Entity(key, name, speaks=key in person_ids(name))
     held = counted["word"]
     for word, count in counted["was"].items():
         held[word] = max(held.get(word, 0), holding_then(count, records, sizes[0]))

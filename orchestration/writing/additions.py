@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
 
+from orchestration.identifiers import natural_id
 from orchestration.writing import receipts, records
 from orchestration.writing.receipts import Refusal
 from schemas.commands import ChangeCommand, Command, Relate, Remember, WriteReceipt
@@ -27,7 +28,7 @@ def check_period(command: Command, now: Instant) -> None:
 def identity(command: Command, command_id: str) -> str | None:
     """The id of what a command, sent with this id of its own, writes to."""
     if isinstance(command, Relate):
-        return command.id or records.natural_id(command.source_id, command.relation_type, command.target_id)
+        return command.id or natural_id(command.source_id, command.relation_type, command.target_id)
     if isinstance(command, Remember):
         return command.id or _made_id(command_id)
     return command.id if isinstance(command, ChangeCommand) else None

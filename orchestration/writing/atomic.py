@@ -14,7 +14,8 @@ from typing import Final
 from uuid import uuid4
 
 from orchestration.dependencies import Deps
-from orchestration.writing import additions, changes, receipts, records, restatement_lookup, version_chain
+from orchestration.identifiers import link_name
+from orchestration.writing import additions, changes, receipts, restatement_lookup, version_chain
 from orchestration.writing.changes import Told
 from orchestration.writing.receipts import Refusal
 from orchestration.writing.simulation import Outcome, Planned, Rehearsal, is_of_link
@@ -214,7 +215,7 @@ async def begun(
     # The receipts last: a command that was applied since must not be refused for what it has changed itself.
     return Rehearsal(
         await transactions.memories(Graph(connection, graph), memories),
-        await transactions.links(Graph(connection, graph), [records.link_name(one) for one in sorted(links)]),
+        await transactions.links(Graph(connection, graph), [link_name(one) for one in sorted(links)]),
         await _kept(graph, named, deps, again=again_sent),
         said,
     )

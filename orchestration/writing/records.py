@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from orchestration.identifiers import handle
 from schemas.commands import (
     ChangeCommand,
     Command,
@@ -23,7 +24,7 @@ from schemas.memory import Source
 from schemas.temporal import END_OF_TIME, Instant, Period, to_instant
 from substrate.cypher.fragments import LINK_COLUMNS, LINK_UPKEEP, NODE_COLUMNS, NODE_UPKEEP
 from substrate.emotions import emotion_trace, normal_emotions
-from substrate.store.rows import LinkName, json_text, stored
+from substrate.store.rows import json_text, stored
 from substrate.text import STOP_WORDS, name_key, search_text, words
 
 SPOKEN_TYPES = frozenset(("Turn", "Session"))
@@ -41,24 +42,6 @@ def fingerprint(command: Command) -> int:
     said["command"] = getattr(command, "command", "")
     digest = blake2b(orjson.dumps(said, option=orjson.OPT_SORT_KEYS), digest_size=8).digest()
     return int.from_bytes(digest) >> 11
-
-
-def handle(link_id: str) -> int:
-    """The number under which a link with an id of its own is indexed."""
-    return int.from_bytes(blake2b(link_id.encode(), digest_size=8).digest()) >> 11
-
-
-def natural_id(source_id: str, relation_type: str, target_id: str) -> str:
-    """The id of a link that was given none: it is found through its ends."""
-    return f"{source_id}|{relation_type}|{target_id}"
-
-
-def link_name(link_id: str) -> LinkName:
-    """How the link with this id is found."""
-    parts = link_id.split("|")
-    if len(parts) == 3:
-        return LinkName(link_id, (parts[0], parts[2]), None)
-    return LinkName(link_id, None, handle(link_id))
 
 
 def instant(moment: Any, otherwise: Instant) -> Instant:

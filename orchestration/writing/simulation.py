@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from orchestration.identifiers import link_name
 from orchestration.writing import additions, changes, receipts, records, restatements
 from orchestration.writing.changes import OF_MEMORIES, By, Told
 from orchestration.writing.receipts import Refusal
@@ -171,7 +172,7 @@ class Rehearsal:
     def _life(self, identity: str, *, link: bool) -> Life:
         key = (link, identity)
         if key not in self._lives:
-            name = records.link_name(identity) if link else None
+            name = link_name(identity) if link else None
             self._lives[key] = Life.of(identity, self._found[link].get(identity), name)
         return self._lives[key]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from orchestration.dependencies import Deps
-from orchestration.writing.records import link_name
+from orchestration.identifiers import link_name
 from schemas.commands import Correct, CorrectLink
 from schemas.memory import Level
 from schemas.temporal import AFTER_ALL, Scope

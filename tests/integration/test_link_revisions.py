@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from orchestration.dependencies import Deps
+from orchestration.identifiers import link_name
 from orchestration.writing import atomic
-from orchestration.writing.records import link_name
 from schemas.commands import ANY_COMMAND, Retract
 from schemas.memory import Level, LinkRecord
 from schemas.temporal import to_datetime

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from orchestration.dependencies import Deps
+from orchestration.identifiers import link_name
 from orchestration.upkeep.repair import run_repair
 from orchestration.upkeep.sweep import sweep
-from orchestration.writing.records import link_name
 from schemas.commands import Correct, Retract, Supersede
 from schemas.errors import NotFound
 from schemas.memory import Level, Source

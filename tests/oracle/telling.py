@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from api.runtime.runtime import Runtime
 from orchestration import insertion
+from orchestration.identifiers import link_name
 from orchestration.writing import atomic, erasure
-from orchestration.writing.records import link_name
 from schemas.commands import ChangeCommand, Command, EraseMemory, WriteReceipt
 from schemas.memory import Level
 from substrate.graphs.graph import Graph

@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestration.identifiers import handle, natural_id
 from orchestration.writing.records import (
     embedded_text,
     fingerprint,
-    handle,
     link_row,
     memory_row,
-    natural_id,
     revised_fields,
     search_properties,
     tag_names,
