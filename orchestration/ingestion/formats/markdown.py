@@ -13,8 +13,10 @@ from datetime import datetime
 from itertools import count
 from posixpath import dirname, normpath
 from posixpath import join as join_path
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import unquote
+
+from markdown_it import MarkdownIt
 
 from orchestration.ingestion.formats.front_matter import front_matter
 from orchestration.ingestion.formats.notebook import Document, Notebook, Section
@@ -25,13 +27,26 @@ FORM: Final = Format("markdown", "a folder of notes, UTF-8 texts whose names end
 MAX_TAGS: Final = 64
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)\Z")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_CODE = re.compile(r"`[^`\n]*`")
+_INLINE_CODE = re.compile(r"`[^`\n]*`")
 _TAG = re.compile(r"(?:^|(?<=\s))#([^\W\d][\w/-]*|\d+[^\W\d][\w/-]*)")
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]+)(?:[|#][^\[\]\n]*)?\]\]")
 _LINK = re.compile(r"\]\(<?([^()<>\s#?]+\.md)(?:#[^()\s]*)?>?(?:\s+\"[^\"\n]*\")?\)", re.IGNORECASE)
 
-type _Block = tuple[int, str, list[str]]
+# The id of a section is made of its heading, so what counts as a heading must not change: an underlined line is
+# none, and a line between HTML tags can be one.
+_PARSER: Final = MarkdownIt("commonmark").disable(["lheading", "html_block", "reference"])
+_PARSER.core.ruler.enableOnly(["normalize", "block"])
+
+
+class _Block(NamedTuple):
+    """A heading and the lines below it. `number`: its line in the file; `depth`: 1 to 6, 0 without a heading."""
+
+    number: int
+    depth: int
+    heading: str
+    lines: list[str]
+    prose: list[str]
+    """The lines without code: where tags and links are looked for."""
 
 
 def parse(given: Given) -> Intake:
@@ -70,14 +85,14 @@ def _document(reader: Reader, file: File) -> tuple[Document, str]:
     said = reader.name(head["title"][0], "front matter, title") if head.get("title") else title
     aliases = tuple(dict.fromkeys(name for name in (*head.get("aliases", ()), stem) if name != said))
     said_when = reader.moment(head["date"][0], "front matter, date") if head.get("date") else _day(stem)
-    prose = "\n".join(_prose(body.split("\n")))
+    prose = "\n".join(line for block in blocks for line in _prose_of(block))
     document = Document(
         path=file.name,
         title=said,
-        text=reader.text("\n".join(opening).strip(), f"line {first_line}"),
+        text=reader.text("\n".join(opening.lines).strip(), f"line {first_line}"),
         date=said_when or file.modified,
         sections=tuple(_sections(reader, rest)),
-        tags=_tags(reader, opening, head.get("tags", ())),
+        tags=_tags(reader, opening.prose, head.get("tags", ())),
         aliases=aliases[:MAX_TAGS],
         dated=said_when is not None,
     )
@@ -95,63 +110,63 @@ def _day(stem: str) -> datetime | None:
         return None
 
 
-def _titled(blocks: Sequence[_Block], stem: str) -> tuple[str, list[str], Sequence[_Block]]:
-    """Title, opening text and sections. A level-1 heading at the very top is the title, not a section."""
-    opening, rest = blocks[0][2], blocks[1:]
-    if rest and not "".join(opening).strip() and rest[0][1].startswith("# ") and len(rest[0][1]) > 2:
-        return rest[0][1][2:], rest[0][2], rest[1:]
+def _titled(blocks: Sequence[_Block], stem: str) -> tuple[str, _Block, Sequence[_Block]]:
+    """Title, opening and sections. A level-1 heading at the very top is the title, not a section."""
+    opening, *rest = blocks
+    if rest and rest[0].depth == 1 and not "".join(opening.lines).strip():
+        return rest[0].heading, rest[0], rest[1:]
     return stem, opening, rest
 
 
 def _blocks(body: str, first_line: int) -> list[_Block]:
-    """(line, heading with its `#`s, lines) for what stands before the first heading and under each."""
-    blocks: list[_Block] = [(first_line, "", [])]
-    fence = ""
-    for number, line in enumerate(body.split("\n"), start=first_line):
-        fence, inside = _fenced(line, fence)
-        heading = None if inside else _HEADING.match(line)
-        said = heading[2].rstrip(" \t").rstrip("#").rstrip(" \t") if heading else ""
-        if heading and said:
-            blocks.append((number, f"{heading[1]} {said}", []))
-        else:
-            blocks[-1][2].append(line)
+    """What stands before the first heading, and under each heading."""
+    heading_lines, code_lines = _marked_lines(body)
+    blocks = [_Block(first_line, 0, "", [], [])]
+    for number, line in enumerate(body.split("\n")):
+        match = _HEADING.match(line) if number in heading_lines else None
+        heading = match[2].rstrip(" \t").rstrip("#").rstrip(" \t") if match else ""
+        if match and heading:
+            blocks.append(_Block(first_line + number, len(match[1]), heading, [], []))
+            continue
+        blocks[-1].lines.append(line)
+        if number not in code_lines:
+            blocks[-1].prose.append(_INLINE_CODE.sub(" ", line))
     return blocks
 
 
-def _fenced(line: str, fence: str) -> tuple[str, bool]:
-    """The fence that is open after the line, and whether the line belongs to code."""
-    mark = _FENCE.match(line)
-    if not fence:
-        return (mark[1], True) if mark else ("", False)
-    closes = mark is not None and mark[1].startswith(fence) and not line.strip(" `~")
-    return ("" if closes else fence), True
-
-
-def _prose(lines: Sequence[str]) -> Iterator[str]:
-    fence = ""
-    for line in lines:
-        fence, inside = _fenced(line, fence)
-        if not inside:
-            yield _CODE.sub(" ", line)
+def _marked_lines(body: str) -> tuple[set[int], set[int]]:
+    """The numbers of the lines that are headings, and of those in fenced code; the first line is 0."""
+    headings: set[int] = set()
+    code: set[int] = set()
+    for token in _PARSER.parse(body.replace("\r", " ")):  # a lone carriage return ends no line here
+        if token.type == "heading_open" and token.map:
+            headings.add(token.map[0])
+        elif token.type == "fence" and token.map:
+            code.update(range(*token.map))
+    return headings, code
 
 
 def _sections(reader: Reader, blocks: Sequence[_Block]) -> Iterator[Section]:
     keys: set[str] = set()
-    for number, marked, lines in blocks:
-        heading = reader.name(marked.lstrip("#"), f"line {number}, heading")
+    for block in blocks:
+        heading = reader.name(block.heading, f"line {block.number}, heading")
         key = next(key for n in count(1) if (key := heading if n == 1 else f"{heading}~{n}") not in keys)
         keys.add(key)
         yield Section(
             key=key,
             heading=heading,
-            text=reader.text("\n".join(lines).strip(), f"line {number}, section {heading}"),
-            tags=_tags(reader, [heading, *lines]),
+            text=reader.text("\n".join(block.lines).strip(), f"line {block.number}, section {heading}"),
+            tags=_tags(reader, _prose_of(block)),
         )
 
 
-def _tags(reader: Reader, lines: Sequence[str], more: Sequence[str] = ()) -> tuple[str, ...]:
+def _prose_of(block: _Block) -> list[str]:
+    return [_INLINE_CODE.sub(" ", block.heading), *block.prose]
+
+
+def _tags(reader: Reader, prose: Sequence[str], more: Sequence[str] = ()) -> tuple[str, ...]:
     found = [tag.lstrip("#") for tag in more]
-    for line in _prose(lines):
+    for line in prose:
         found += _TAG.findall(line)
     distinct = list(dict.fromkeys(tag.rstrip("/-") for tag in found if tag.rstrip("/-")))
     if len(distinct) > MAX_TAGS:

@@ -333,3 +333,25 @@ def test_times_come_in_many_forms(value: Any, zoned: bool) -> None:
 def test_what_is_no_time_is_not_guessed(value: Any) -> None:
     with pytest.raises((ValueError, OverflowError)):
         moment(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "headings"),
+    [
+        ("```npm install```\n# After", ["After"]),
+        ("- a\n\n  ```\n  never closed\n\n# After", ["After"]),
+        ("```\n# in code\n```\n# After", ["After"]),
+        ("~~~~\n# in code\n~~~\n# still\n~~~~\n# After", ["After"]),
+        ("Underlined\n======\n\n<div>\n# In tags\n</div>\n# After", ["In tags", "After"]),
+        ("    # indented\n\n#\n# After", ["After"]),
+    ],
+)
+def test_what_counts_as_a_heading(text: str, headings: list[str]) -> None:
+    notes = said(read("markdown", f"text\n{text}"))
+    assert [note.name for note in notes if isinstance(note, Remember) and note.node_type == "Note"] == headings
+
+
+def test_tags_and_links_in_fenced_code_are_left_alone() -> None:
+    [note] = said(read("markdown", "1. step #yes\n\n    ```\n    #no [[talk]]\n    ```\n> ```\n> #no\n> ```"))
+    assert isinstance(note, Remember)
+    assert note.tags == ("yes",)
