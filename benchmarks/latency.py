@@ -30,8 +30,8 @@ from benchmarks.footprint import bytes_per_turn
 from benchmarks.synthetic import World, build
 from orchestration import retrieval
 from orchestration.graph_queries.execution import QueryRequest
-from orchestration.ingestion.formats import Intake, parse
-from orchestration.ingestion.formats.files import given
+from orchestration.ingestion.formats import ParsedFiles, parse
+from orchestration.ingestion.formats.files import read_files
 from orchestration.ingestion.pipeline import ingest
 from orchestration.question.reading import read
 from schemas.intention import RetrievalIntention
@@ -139,10 +139,10 @@ async def engine_bytes(rt: Runtime) -> int:
 
 async def locomo(path: Path, rt: Runtime, limit: int) -> Figures:
     """Figures over the questions of LoCoMo conversations, one citizen each."""
-    episodes = parse("locomo", given(path, "locomo", None)).items
+    episodes = parse("locomo", read_files(path, "locomo", None)).items
     before = await engine_bytes(rt)
     begun = time.perf_counter()
-    reports = [await ingest(Intake((episode,)), rt.deps, now()) for episode in episodes]
+    reports = [await ingest(ParsedFiles((episode,)), rt.deps, now()) for episode in episodes]
     seconds = time.perf_counter() - begun
     turns = sum(report.turns for report in reports)
     used = await engine_bytes(rt) - before

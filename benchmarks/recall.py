@@ -37,7 +37,7 @@ from orchestration.association.ask import associate
 from orchestration.association.scoring import ordered
 from orchestration.dependencies import FAR
 from orchestration.ingestion.episodes import Episode, Session, Turn
-from orchestration.ingestion.formats import Intake
+from orchestration.ingestion.formats import ParsedFiles
 from orchestration.ingestion.pipeline import ingest
 from orchestration.ranking.channels import CHANNEL_WEIGHTS, ChannelWeights
 from orchestration.retrieval import retrieve_consciousness_context
@@ -128,7 +128,7 @@ def episode(conversation: Conversation, citizen: str) -> Episode:
 
 async def told(conversation: Conversation, citizen: str, rt: Runtime) -> None:
     """Ingest a conversation; raises RuntimeError when a part of it was refused."""
-    report = await ingest(Intake((episode(conversation, citizen),)), rt.deps, now())
+    report = await ingest(ParsedFiles((episode(conversation, citizen),)), rt.deps, now())
     if report.refused:
         raise RuntimeError(f"{conversation.id}: {report.refused} commands refused: {report.faults[:1]}")
 

@@ -13,7 +13,7 @@ import orjson
 
 from orchestration.dependencies import Deps
 from orchestration.ingestion.formats import parse
-from orchestration.ingestion.formats.parsed import File, Given, Intake
+from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
 from orchestration.ingestion.pipeline import Progress, ingest
 from schemas.errors import NotFound
 from schemas.temporal import Instant, to_datetime
@@ -44,7 +44,7 @@ class Question:
 class Story:
     """The example life, moved in time by `shift`."""
 
-    intakes: tuple[Intake, ...]
+    intakes: tuple[ParsedFiles, ...]
     questions: tuple[Question, ...]
     shift: timedelta
 
@@ -79,7 +79,7 @@ def story(now: Instant, home: Path = HOME) -> Story:
     end = datetime.fromisoformat(expected["now"])
     shift = timedelta(days=(to_datetime(now).date() - end.date()).days)
     intakes = [
-        parse(form, Given(Path(name).stem, (File(name, _moved(text, shift)),), CITIZEN))
+        parse(form, FileSet(Path(name).stem, (File(name, _moved(text, shift)),), CITIZEN))
         for (name, form), text in zip(FILES, texts, strict=True)
     ]
     questions = tuple(
@@ -95,7 +95,7 @@ async def tell(told: Story, deps: Deps, now: Instant, progress: Progress) -> Seq
     faults: list[str] = []
     before = 0
     for intake in told.intakes:
-        report = await ingest(intake, deps, now, _after(before, told.size, progress))
+        report = await ingest(intake, deps, now, progress=_after(before, told.size, progress))
         faults += report.faults
         before += sum(item.size for item in intake.items)
     return faults

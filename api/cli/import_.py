@@ -14,7 +14,7 @@ from api.cli import support
 from api.cli.ingest import take_in
 from api.cli.progress import bar
 from orchestration.ingestion.formats import parse
-from orchestration.ingestion.formats.files import given
+from orchestration.ingestion.formats.files import read_files
 from orchestration.transfer.importer import ImportReport, import_lines
 from schemas.base import CitizenId, Request
 from schemas.errors import InvalidRequest
@@ -56,7 +56,7 @@ def import_file(
     """
     citizen_id = support.checked(Named, {"citizen_id": citizen}, {"citizen_id": "--citizen"}).citizen_id
     if origin is not Origin.SUBSTRATE:
-        take_in(ctx, parse(origin, given(path, origin, citizen_id)))
+        take_in(ctx, parse(origin, read_files(path, origin, citizen_id)))
         return
     report = support.run(_imported(support.settings_of(ctx), path, citizen_id))
     held = ", ".join(f"{count:,} {kind}s" for kind, count in sorted(report.counts.items()))

@@ -12,11 +12,11 @@ from rich.text import Text
 
 from api.cli import formatting, support
 from api.cli.progress import bar
-from orchestration.ingestion.facts import draw_facts, needed_model
+from orchestration.ingestion.facts import require_language_model, store_facts
 from orchestration.ingestion.formats import FORMATS, parse
-from orchestration.ingestion.formats.files import given
-from orchestration.ingestion.formats.parsed import Intake
-from orchestration.ingestion.pipeline import ingest, ingest_whole
+from orchestration.ingestion.formats.files import read_files
+from orchestration.ingestion.formats.parsed import ParsedFiles
+from orchestration.ingestion.pipeline import ingest, ingest_atomically
 from schemas.errors import InvalidRequest
 from schemas.language_model import FactsReport
 from schemas.responses import IngestReport
@@ -54,10 +54,10 @@ def ingest_files(
         raise InvalidRequest("--atomic is for -f commands", remedy="Leave it out: other files can be given again.")
     if atomic and extract_facts:
         raise InvalidRequest("--extract-facts is for conversations, not for -f commands", remedy="Leave one out.")
-    take_in(ctx, parse(form, given(path, form, citizen)), atomic=atomic, extract_facts=extract_facts)
+    take_in(ctx, parse(form, read_files(path, form, citizen)), atomic=atomic, extract_facts=extract_facts)
 
 
-def take_in(ctx: typer.Context, intake: Intake, *, atomic: bool = False, extract_facts: bool = False) -> None:
+def take_in(ctx: typer.Context, intake: ParsedFiles, *, atomic: bool = False, extract_facts: bool = False) -> None:
     """Store what was read, and tell what became of it. Exits with 5 when something was refused."""
     try:
         report, facts, seconds = support.run(
@@ -77,21 +77,21 @@ def take_in(ctx: typer.Context, intake: Intake, *, atomic: bool = False, extract
 
 
 async def _ingested(
-    settings: Settings, intake: Intake, *, atomic: bool, extract_facts: bool
+    settings: Settings, intake: ParsedFiles, *, atomic: bool, extract_facts: bool
 ) -> tuple[IngestReport, FactsReport | None, float]:
     """The reports, and the seconds that storing took once the store was open."""
     total = sum(item.size for item in intake.items)
     async with support.opened(settings) as runtime:
         if extract_facts:
-            needed_model(runtime.deps)
+            require_language_model(runtime.deps)
         now, begun = await runtime.moment(), time.perf_counter()
         if atomic:
-            report = await ingest_whole(intake, runtime.deps, now)
+            report = await ingest_atomically(intake, runtime.deps, now)
             return report, None, time.perf_counter() - begun
         with bar(support.messages(), total) as advance:
-            report = await ingest(intake, runtime.deps, now, advance)
+            report = await ingest(intake, runtime.deps, now, progress=advance)
         seconds = time.perf_counter() - begun
-        facts = await draw_facts(intake, runtime.deps, await runtime.moment()) if extract_facts else None
+        facts = await store_facts(intake, runtime.deps, await runtime.moment()) if extract_facts else None
         return report, facts, seconds
 
 
@@ -119,7 +119,7 @@ def _taken(report: FactsReport) -> str:
     return f"{len(calls):,} calls of {tokens:,} tokens{cost}"
 
 
-def _summary(report: IngestReport, intake: Intake, seconds: float, console: Console) -> None:
+def _summary(report: IngestReport, intake: ParsedFiles, seconds: float, console: Console) -> None:
     kinds = ("turns", "sessions", "persons", "memories", "links")
     held = ", ".join(f"{getattr(report, kind):,} {kind}" for kind in kinds if getattr(report, kind))
     whose = sorted({item.citizen_id for item in intake.items if item.citizen_id})

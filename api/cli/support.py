@@ -21,7 +21,7 @@ from rich.text import Text
 from api.cli import stopping
 from api.runtime.runtime import OnLoading, Runtime, open_runtime
 from orchestration.dependencies import Deps
-from orchestration.ingestion.formats.reader import moment
+from orchestration.ingestion.formats.reader import parse_time
 from schemas.errors import InvalidRequest, NotFound
 from schemas.memory import Level
 from schemas.settings import (
@@ -130,7 +130,7 @@ def time_of(option: str, text: str | None) -> datetime | None:
         return None
     try:
         check_digits(text)
-        found, zoned = moment(text)
+        found, zoned = parse_time(text)
     except (ValueError, OverflowError) as error:
         raise InvalidRequest(
             f"{option}: {text!r} is no time ({error})",

@@ -21,8 +21,8 @@ from api.request_parsing.writes import SingleWrite
 from api.runtime.ingestions import BackgroundIngestions, ConversationKey
 from api.security.permissions import CONVERSATION, ERASURE, CurrentCaller, citizen_may, requires
 from api.telemetry import metrics
-from orchestration.ingestion.facts import draw_facts, needed_model
-from orchestration.ingestion.formats import File, Given, Intake, parse
+from orchestration.ingestion.facts import require_language_model, store_facts
+from orchestration.ingestion.formats import File, FileSet, ParsedFiles, parse
 from orchestration.ingestion.formats.reader import MAX_NAME
 from orchestration.ingestion.pipeline import Progress, ingest
 from schemas.base import MAX_TEXT, SAYING, CitizenId, Flag, Identifier, Request
@@ -103,7 +103,7 @@ class Conversation(Request):
 
 class ParsedEpisode(NamedTuple):
     id: str
-    intake: Intake
+    intake: ParsedFiles
 
 
 def _prefers_async(
@@ -129,7 +129,7 @@ async def remember_episode(
     `Location` tells how far it is.
     """
     if conversation.extract_facts:
-        needed_model(context.runtime.deps)
+        require_language_model(context.runtime.deps)
     episode = await asyncio.to_thread(_parse, conversation)
     context.caller.commands += [item.command_id for item in episode.intake.items if item.command_id is not None]
     work = partial(_store, context, conversation, episode)
@@ -163,11 +163,11 @@ async def _store(
 ) -> EpisodeReport:
     deps, citizen_id = context.runtime.deps, conversation.citizen_id
     writer = context.caller.writer_of(Level.N1, citizen_id)
-    report = await ingest(episode.intake, deps, context.now, progress, writer)
+    report = await ingest(episode.intake, deps, context.now, progress=progress, writer=writer)
     metrics.record_ingestion(report.stored, report.duplicates, report.refused)
     facts = None
     if conversation.extract_facts:
-        facts = await draw_facts(episode.intake, deps, context.now, writer)
+        facts = await store_facts(episode.intake, deps, context.now, writer)
     return EpisodeReport(**dict(report), citizen_id=citizen_id, episode_id=episode.id, facts=facts)
 
 
@@ -187,4 +187,4 @@ def _parse(conversation: Conversation) -> ParsedEpisode:
     messages = orjson.dumps(conversation.messages)
     episode_id = conversation.episode_id or f"episode_{blake2b(messages, digest_size=8).hexdigest()}"
     file = File("messages", messages.decode())
-    return ParsedEpisode(episode_id, parse("messages", Given(episode_id, (file,), conversation.citizen_id)))
+    return ParsedEpisode(episode_id, parse("messages", FileSet(episode_id, (file,), conversation.citizen_id)))

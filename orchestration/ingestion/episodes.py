@@ -1,7 +1,7 @@
-"""A conversation as commands, with no language model: turns, who said them, and their order. Pure.
+"""A conversation as commands, with no language model: turns, their speakers and their order. Pure.
 
-Said twice, an episode makes the same commands, so that ingesting it again changes nothing. That is why no
-clock is read here: a turn without any time is left without one and takes the time of its ingestion.
+An episode always makes the same commands, so that ingesting it again changes nothing. That is why no clock is read
+here: a turn without any time is left without one and takes the time of its ingestion.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from schemas.memory import ResolutionState, Source
 from schemas.temporal import long_date
 
 IN_ORDER: Final = "keep the conversation in order"
-WHO_SAID: Final = "remember who said it"
+WHO_SPOKE: Final = "remember who said it"
 STEP: Final = timedelta(seconds=1)
-"""Between turns whose own times are not known: enough to keep them in order."""
+"""Between turns whose own times are unknown: enough to keep them in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One utterance. `key` is its place, unique in its episode; `extra` is kept as it came."""
+    """One utterance. `key` is unique in its episode; `extra` is stored unchanged."""
 
     key: str
     speaker: str
@@ -35,7 +35,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Turns of one sitting, in order. `date` is its beginning, if known."""
+    """The turns of one sitting, in order. `date` is its beginning, if known."""
 
     key: str
     title: str
@@ -43,21 +43,21 @@ class Session:
     turns: tuple[Turn, ...]
 
     def times(self) -> tuple[datetime | None, ...]:
-        """When each turn was said: its own time, else one second after the turn before, from `date` on."""
-        found: list[datetime | None] = []
+        """The time of each turn: its own, else one second after the turn before, from `date` on."""
+        times: list[datetime | None] = []
         expected = self.date
         for turn in self.turns:
-            said = expected if turn.time is None else turn.time
-            found.append(said)
-            expected = None if said is None else said + STEP
-        return tuple(found)
+            time = expected if turn.time is None else turn.time
+            times.append(time)
+            expected = None if time is None else time + STEP
+        return tuple(times)
 
 
 @dataclass(frozen=True, slots=True)
 class Episode:
     """A conversation of one citizen; no session is empty. The same `id` is the same conversation.
 
-    `people` has by their names the ids of speakers who are known to be others than their names alone would say.
+    `people`: ids of speakers by name, where the id is not the one that `person_id` makes of the name.
     """
 
     id: str
@@ -66,17 +66,14 @@ class Episode:
     people: Mapping[str, str] = field(default_factory=dict)
 
     def person(self, speaker: str) -> str:
-        """The id of the person who speaks."""
         return self.people.get(speaker) or person_id(speaker)
 
     @property
     def command_id(self) -> str:
-        """Of the one command that it is."""
         return identifier(f"ingest:{self.id}")
 
     @property
     def size(self) -> int:
-        """The number of its commands."""
         turns = sum(len(session.turns) for session in self.sessions)
         return max(0, 3 * turns - 1) + max(0, 3 * len(self.sessions) - 1) + len(self.shared())
 
@@ -86,18 +83,17 @@ class Episode:
         return frozenset(self.person(speaker) for speaker in speakers)
 
     def commands(self) -> Iterator[Command]:
-        """Its memories and links; a link comes after both of its ends."""
         return commands(self)
 
 
 def commands(episode: Episode) -> Iterator[Command]:
-    """The commands of an episode: per session its node, its turns, the people as they first speak, links.
+    """The commands of an episode: per session its node, its turns, the people as they first speak, and links.
 
-    All carry one command id: the episode is the command, its parts are told apart by their own ids. Raises
-    pydantic's ValidationError when a text of the episode is not storable.
+    A link comes after both of its ends. All share one command id; each memory and link has its own id. Raises
+    pydantic's ValidationError when a text of the episode cannot be stored.
     """
     known: set[str] = set()
-    met = _first_met(episode)
+    first_times = _first_times(episode)
     last_session: str | None = None
     last_turn: str | None = None
     for session in episode.sessions:
@@ -105,43 +101,42 @@ def commands(episode: Episode) -> Iterator[Command]:
         session_id = identifier(f"{episode.id}:{session.key}")
         yield _session(episode, session, session_id, times[0])
         if last_session is not None:
-            yield link(episode, (last_session, "NEXT", session_id), IN_ORDER, times[0])
+            yield build_link(episode, last_session, "NEXT", session_id, goal=IN_ORDER, time=times[0])
         for place, (turn, time) in enumerate(zip(session.turns, times, strict=True)):
             turn_id = identifier(f"{episode.id}:{turn.key}")
             yield _turn(episode, turn, turn_id, time)
             speaker = episode.person(turn.speaker)
             if speaker not in known:
                 known.add(speaker)
-                yield _person(episode, turn.speaker, speaker, met.get(speaker))
-            yield link(episode, (turn_id, "SAID_BY", speaker), WHO_SAID, time)
+                yield _person(episode, turn.speaker, speaker, first_times.get(speaker))
+            yield build_link(episode, turn_id, "SAID_BY", speaker, goal=WHO_SPOKE, time=time)
             if place == 0:
-                yield link(episode, (session_id, "STARTS_WITH", turn_id), IN_ORDER, time)
+                yield build_link(episode, session_id, "STARTS_WITH", turn_id, goal=IN_ORDER, time=time)
             if last_turn is not None:
-                yield link(episode, (last_turn, "NEXT", turn_id), IN_ORDER, time)
+                yield build_link(episode, last_turn, "NEXT", turn_id, goal=IN_ORDER, time=time)
             last_turn = turn_id
         last_session = session_id
 
 
-def _first_met(episode: Episode) -> dict[str, datetime]:
-    """When each person speaks first, whatever the order of the sessions; without whom no time is known of."""
-    met: dict[str, datetime] = {}
+def _first_times(episode: Episode) -> dict[str, datetime]:
+    """The earliest time at which each person speaks, whatever the order of the sessions; no time, no entry."""
+    first: dict[str, datetime] = {}
     for session in episode.sessions:
         for turn, time in zip(session.turns, session.times(), strict=True):
             speaker = episode.person(turn.speaker)
             if time is not None:
-                met[speaker] = min(time, met.get(speaker, time))
-    return met
+                first[speaker] = min(time, first.get(speaker, time))
+    return first
 
 
-def valid_from(time: datetime | None) -> dict[str, Any]:
-    """The field `valid_at`, left out when there is no time."""
+def valid_at_field(time: datetime | None) -> dict[str, Any]:
     return {} if time is None else {"valid_at": time}
 
 
 def _session(episode: Episode, session: Session, session_id: str, begun: datetime | None) -> Remember:
-    """A session says when, not who, nor how long it was.
+    """A session says its day, but not who spoke nor how long it was.
 
-    A name in it would answer every question that names a speaker, and it may go on in the next ingestion.
+    With a name in it, it would answer every question that names the speaker; and it may go on in the next file.
     """
     day = None if begun is None else long_date(begun)
     return Remember(
@@ -153,7 +148,7 @@ def _session(episode: Episode, session: Session, session_id: str, begun: datetim
         description=day or "",
         source=Source.INGESTION,
         episode_id=identifier(episode.id),
-        **valid_from(begun),
+        **valid_at_field(begun),
     )
 
 
@@ -170,7 +165,7 @@ def _turn(episode: Episode, turn: Turn, turn_id: str, time: datetime | None) -> 
         source=Source.INGESTION,
         episode_id=identifier(episode.id),
         **extra,
-        **valid_from(time),
+        **valid_at_field(time),
     )
 
 
@@ -182,19 +177,20 @@ def _person(episode: Episode, speaker: str, speaker_id: str, time: datetime | No
         node_type="Person",
         name=speaker,
         source=Source.INGESTION,
-        **valid_from(time),
+        **valid_at_field(time),
     )
 
 
-def link(of: Any, ends: tuple[str, str, str], goal: str, time: datetime | None) -> Relate:
-    """A link that ingestion makes for `of` (its `id` and `citizen_id`); `ends` is (source, TYPE, target).
+def build_link(
+    owner: Any, source_id: str, relation_type: str, target_id: str, *, goal: str, time: datetime | None
+) -> Relate:
+    """A link that ingestion makes for `owner` (an Episode or a Notebook).
 
-    Its metadata say what is known and no more: the order is certain, nothing was felt, nothing is open.
+    Its metadata is what is known and no more: the order is certain, nothing was felt, nothing is open.
     """
-    source_id, relation_type, target_id = ends
     return Relate(
-        command_id=identifier(f"ingest:{of.id}"),
-        citizen_id=of.citizen_id,
+        command_id=identifier(f"ingest:{owner.id}"),
+        citizen_id=owner.citizen_id,
         source_id=source_id,
         target_id=target_id,
         relation_type=relation_type,
@@ -207,6 +203,6 @@ def link(of: Any, ends: tuple[str, str, str], goal: str, time: datetime | None) 
         resolution_state=ResolutionState.RESOLVED,
         formation_trigger="ingestion",
         source=Source.INGESTION,
-        episode_id=identifier(of.id),
-        **valid_from(time),
+        episode_id=identifier(owner.id),
+        **valid_at_field(time),
     )

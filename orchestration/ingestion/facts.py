@@ -1,6 +1,6 @@
-"""Facts from a conversation that is stored, by a language model: typed links, and what they end.
+"""Facts out of a stored conversation, by a language model: typed links, and the links that they end.
 
-The model only says what it reads; what is stored is decided here. A link is made once, by its ends and its type. A
+The model only reports facts; this module decides what is stored. A link is made once for its ends and its type. A
 link that a new one replaces is ended only where the dates fit and the rule of trust lets a tool change it.
 """
 
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import batched
 from typing import Final
 
 from orchestration import insertion
@@ -18,14 +19,15 @@ from orchestration.entity_extraction import memories_called
 from orchestration.identifiers import accented_name, identifier, link_name, natural_id, person_id
 from orchestration.ingestion import fact_prompt
 from orchestration.ingestion.episodes import Episode
-from orchestration.ingestion.fact_prompt import Claim, Said
-from orchestration.ingestion.formats.parsed import Intake
-from orchestration.ingestion.speakers import met
+from orchestration.ingestion.fact_prompt import Claim, Message, NamedThing
+from orchestration.ingestion.formats.parsed import ParsedFiles
+from orchestration.ingestion.speakers import resolve_speakers
 from schemas.commands import Relate, Remember, Unrelate, Writer
 from schemas.errors import InvalidRequest
 from schemas.language_model import FactsReport, ModelCall, Supersession
 from schemas.memory import Level, ResolutionState, Source
 from schemas.temporal import Instant, to_datetime, to_instant
+from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.inference.language.model import LanguageModel, Question
 from substrate.store import reader
@@ -37,11 +39,11 @@ AT_ONCE: Final = 4
 SECONDS: Final = 60.0
 NOBODY: Final = Writer()
 
-WHAT_WAS_SAID: Final = "remember what was said"
+GOAL: Final = "remember what was said"
 
 
 @dataclass(slots=True)
-class _Drawn:
+class _Extraction:
     links: list[str] = field(default_factory=list)
     memories: list[str] = field(default_factory=list)
     known: int = 0
@@ -64,121 +66,120 @@ class _Drawn:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Where the facts of an episode go."""
+class _Job:
+    """An episode whose facts are to be stored, and where they go."""
 
     episode: Episode
-    graph: str
+    graph: Graph
     deps: Deps
     now: Instant
     writer: Writer
 
 
-def needed_model(deps: Deps) -> LanguageModel:
-    """The language model. Raises InvalidRequest when none is configured."""
+def require_language_model(deps: Deps) -> LanguageModel:
+    """The configured language model. Raises InvalidRequest when there is none."""
     if deps.language_model is None:
         raise InvalidRequest(
-            "Facts are read out of a conversation by a language model, and none is configured.",
+            "facts are read out of a conversation by a language model, and none is configured",
             remedy="Set SUBSTRATE_LLM, or leave out extract_facts: the conversation is stored without one.",
         )
     return deps.language_model
 
 
-async def draw_facts(intake: Intake, deps: Deps, now: Instant, writer: Writer = NOBODY) -> FactsReport:
-    """Read the facts out of the conversations of an intake that is stored, and store them as `writer` sends them.
+async def store_facts(parsed: ParsedFiles, deps: Deps, now: Instant, writer: Writer = NOBODY) -> FactsReport:
+    """Read the facts out of conversations that are stored already, and store them as `writer`.
 
-    A model that fails costs the facts of its part: the report says which. Raises InvalidRequest when no model is
-    configured, Unavailable when the engine does not answer; the same call can then be repeated.
+    Where the model fails, the facts of that window are lost, and the report says so. Raises InvalidRequest when no
+    model is configured, Unavailable when the engine does not answer; the same call can then be repeated.
     """
-    model, drawn = needed_model(deps), _Drawn()
-    for one in intake.items:
-        item, _ = await met(one, deps)
+    model, extraction = require_language_model(deps), _Extraction()
+    for unresolved in parsed.items:
+        item, _ = await resolve_speakers(unresolved, deps)
         if isinstance(item, Episode):
-            place = _Place(item, graph_name(Level.N1, item.citizen_id), deps, now, writer)
-            await _draw(place, model, drawn)
+            graph = deps.graph(graph_name(Level.N1, item.citizen_id))
+            job = _Job(item, graph, deps, now, writer)
+            await _extract(job, model, extraction)
         else:
-            drawn.notes.append(f"{item.id} is no conversation: no facts were read out of it")
-    return drawn.report()
+            extraction.notes.append(f"{item.id} is no conversation: no facts were read out of it")
+    return extraction.report()
 
 
-async def _draw(place: _Place, model: LanguageModel, drawn: _Drawn) -> None:
-    vocabulary = await read_vocabulary(place.deps.graph(place.graph))
-    for group in _groups(list(fact_prompt.windows(place.episode))):
+async def _extract(job: _Job, model: LanguageModel, extraction: _Extraction) -> None:
+    vocabulary = await read_vocabulary(job.graph)
+    for group in batched(fact_prompt.split_windows(job.episode), AT_ONCE):
         answers = await asyncio.gather(
-            *(model.ask(_question(one, vocabulary), fact_prompt.Facts) for one in group)
+            *(model.ask(_question(window, vocabulary), fact_prompt.Facts) for window in group)
         )
         for window, (value, call) in zip(group, answers, strict=True):
-            drawn.calls.append(call)
+            extraction.calls.append(call)
             if value is None:
-                drawn.notes.append(f"no facts from {window[0].key} to {window[-1].key}: {call.failure}")
+                extraction.notes.append(f"no facts from {window[0].key} to {window[-1].key}: {call.failure}")
             else:
-                await _settle(_claims(value, window, drawn, place.now), window, place, drawn)
+                claims = _claims(value, window, extraction, job.now)
+                await _store(claims, window, job, extraction)
         if all(value is None for value, _ in answers):
-            drawn.notes.append(f"the model was not asked about what follows in {place.episode.id}")
+            extraction.notes.append(f"the model was not asked about what follows in {job.episode.id}")
             return
 
 
-def _groups(windows: Sequence[tuple[Said, ...]]) -> Iterator[Sequence[tuple[Said, ...]]]:
-    for start in range(0, len(windows), AT_ONCE):
-        yield windows[start : start + AT_ONCE]
+def _question(window: Sequence[Message], vocabulary: Vocabulary) -> Question:
+    return Question("facts", fact_prompt.build_prompt(window, vocabulary), SECONDS)
 
 
-def _question(window: Sequence[Said], vocabulary: Vocabulary) -> Question:
-    return Question("facts", fact_prompt.messages(window, vocabulary), SECONDS)
-
-
-def _claims(value: fact_prompt.Facts, window: Sequence[Said], drawn: _Drawn, now: Instant) -> list[Claim]:
-    """What the text carries, in the order of time, so that a later fact may end an earlier one."""
+def _claims(
+    value: fact_prompt.Facts, window: Sequence[Message], extraction: _Extraction, now: Instant
+) -> list[Claim]:
+    """The facts that the text supports, by time, so that a later fact may end an earlier one."""
     claims = []
     for fact in value.facts:
         try:
-            claims.append(fact_prompt.claim(fact, window))
+            claims.append(fact_prompt.check_fact(fact, window))
         except ValueError as error:
-            drawn.left_out[str(error)] += 1
-    return sorted(claims, key=lambda one: one.valid_at or to_datetime(now))
+            extraction.left_out[str(error)] += 1
+    return sorted(claims, key=lambda claim: claim.valid_at or to_datetime(now))
 
 
-async def _settle(claims: Sequence[Claim], window: Sequence[Said], place: _Place, drawn: _Drawn) -> None:
-    """Store the claims one by one: what is known is not stored again, by this conversation or any other."""
-    speakers = {accented_name(said.speaker): place.episode.person(said.speaker) for said in window}
+async def _store(claims: Sequence[Claim], window: Sequence[Message], job: _Job, extraction: _Extraction) -> None:
+    """Store the claims one by one; a link that exists already, from whatever conversation, is not stored again."""
+    person = job.episode.person
+    speakers = {accented_name(message.speaker): person(message.speaker) for message in window}
     for claim in claims:
-        source, target = [await _end(end, claim, place, speakers) for end in (claim.subject, claim.object)]
+        source, target = [await _end(end, claim, job, speakers) for end in (claim.subject, claim.object)]
         link_id = natural_id(_id(source), claim.relation, _id(target))
-        if await reader.link_history(place.deps.graph(place.graph), link_name(link_id)):
-            drawn.known += 1
+        if await reader.link_history(job.graph, link_name(link_id)):
+            extraction.known += 1
             continue
         new = [end for end in (source, target) if isinstance(end, Remember)]
-        link = _link(claim, (_id(source), _id(target)), place)
-        sent = [one.written_by(place.writer) for one in (*new, link)]
-        receipts = await insertion.apply(sent, place.deps, place.now, whole=place.episode.command_id)
+        link = _link(claim, _id(source), _id(target), job)
+        commands = [command.written_by(job.writer) for command in (*new, link)]
+        receipts = await insertion.apply(commands, job.deps, job.now, whole=job.episode.command_id)
         faults = [fault for receipt in receipts for fault in receipt.faults]
         if faults:
-            drawn.left_out["; ".join(faults)] += 1
+            extraction.left_out["; ".join(faults)] += 1
             continue
-        drawn.memories += [_id(end) for end in new]
-        drawn.links.append(link_id)
+        extraction.memories += [_id(end) for end in new]
+        extraction.links.append(link_id)
         if claim.replaces:
-            drawn.supersessions += await _replace(link_id, link, place)
+            extraction.supersessions += await _replace(link_id, link, job)
 
 
 def _id(end: Remember | str) -> str:
     return end if isinstance(end, str) else str(end.id)
 
 
-async def _end(end: tuple[str, str], claim: Claim, place: _Place, speakers: dict[str, str]) -> Remember | str:
-    """The memory that an end is: who speaks, one of its name and type, or a new one."""
+async def _end(end: NamedThing, claim: Claim, job: _Job, speakers: dict[str, str]) -> Remember | str:
+    """The memory of one end of a fact: a speaker, a stored one of this name and type, or a new one."""
     name, node_type = end
     if speaker := speakers.get(accented_name(name)):
         return speaker
-    graph = place.deps.graph(place.graph)
-    if called := await memories_called(name, node_type, graph):
-        return called
+    if memory_id := await memories_called(name, node_type, job.graph):
+        return memory_id
     memory_id = person_id(name) if node_type == "Person" else identifier(f"{node_type.lower()}:{name_key(name)}")
-    if await reader.existing(graph, [memory_id]):
+    if await reader.existing(job.graph, [memory_id]):
         return memory_id
     return Remember(
-        command_id=place.episode.command_id,
-        citizen_id=place.episode.citizen_id,
+        command_id=job.episode.command_id,
+        citizen_id=job.episode.citizen_id,
         id=memory_id,
         node_type=node_type,
         name=name,
@@ -188,15 +189,15 @@ async def _end(end: tuple[str, str], claim: Claim, place: _Place, speakers: dict
     )
 
 
-def _link(claim: Claim, ends: tuple[str, str], place: _Place) -> Relate:
-    model = place.deps.language_model
+def _link(claim: Claim, source_id: str, target_id: str, job: _Job) -> Relate:
+    model = job.deps.language_model
     return Relate(
-        command_id=place.episode.command_id,
-        citizen_id=place.episode.citizen_id,
-        source_id=ends[0],
-        target_id=ends[1],
+        command_id=job.episode.command_id,
+        citizen_id=job.episode.citizen_id,
+        source_id=source_id,
+        target_id=target_id,
         relation_type=claim.relation,
-        goal=WHAT_WAS_SAID,
+        goal=GOAL,
         mindstate="extraction",
         energy=0.5,
         confidence=claim.confidence,
@@ -206,37 +207,36 @@ def _link(claim: Claim, ends: tuple[str, str], place: _Place) -> Relate:
         valid_at=claim.valid_at,
         invalid_at=claim.invalid_at,
         source=Source.TOOL,
-        episode_id=identifier(place.episode.id),
+        episode_id=identifier(job.episode.id),
         extra={"evidence": list(claim.evidence), "model": model.model if model else None},
     )
 
 
-async def _replace(link_id: str, link: Relate, place: _Place) -> list[Supersession]:
-    """End what the link replaces: links of the same type from the same memory that began before it."""
-    at = to_datetime(place.now) if link.valid_at is None else link.valid_at
+async def _replace(link_id: str, link: Relate, job: _Job) -> list[Supersession]:
+    """End the links that this one replaces: of the same type, from the same memory, begun before it."""
+    at = to_datetime(job.now) if link.valid_at is None else link.valid_at
     of = (link.source_id, link.relation_type)
-    held = await held_out(place.deps.graph(place.graph), of, to_instant(at))
-    over = []
-    for one in held:
-        if one.target_id == link.target_id:
+    supersessions = []
+    for earlier in await held_out(job.graph, of, to_instant(at)):
+        if earlier.target_id == link.target_id:
             continue
         end = Unrelate(
-            command_id=identifier(f"facts:{place.episode.id}:{one.link_id}:{at.isoformat()}"),
+            command_id=identifier(f"facts:{job.episode.id}:{earlier.link_id}:{at.isoformat()}"),
             citizen_id=link.citizen_id,
-            id=one.link_id,
-            expected_version=one.version,
+            id=earlier.link_id,
+            expected_version=earlier.version,
             effective_at=at,
             reason="reality_changed",
             source=Source.TOOL,
-        ).written_by(place.writer)
-        [receipt] = await insertion.apply([end], place.deps, place.now)
-        over.append(
+        ).written_by(job.writer)
+        [receipt] = await insertion.apply([end], job.deps, job.now)
+        supersessions.append(
             Supersession(
-                ended=one.link_id,
+                ended=earlier.link_id,
                 by=link_id,
                 effective_at=at,
                 applied=receipt.status == "stored",
                 reason="; ".join(receipt.faults),
             )
         )
-    return over
+    return supersessions

@@ -1,7 +1,7 @@
-"""Ingestion: commands from a parsed file into the store, in chunks that can be interrupted anywhere.
+"""Ingestion: commands of parsed files into the store, in chunks that can be interrupted anywhere.
 
-Each chunk is whole: what is stored is stored, and the same intake sent again goes on from there. What the
-store has already is not embedded again.
+A stored chunk stays stored, and the same call resumes behind it. Memories that are stored already are not embedded
+again.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Final
 
 from orchestration import insertion
 from orchestration.dependencies import Deps
-from orchestration.ingestion.formats.parsed import Ingestible, Intake
-from orchestration.ingestion.speakers import known_since, met
+from orchestration.ingestion.formats.parsed import ParsedFiles
+from orchestration.ingestion.speakers import backdate_persons, resolve_speakers
 from orchestration.writing import atomic, records
 from schemas.commands import Command, Relate, Remember, Writer, WriteReceipt
 from schemas.memory import Source
@@ -24,11 +24,11 @@ from substrate.graphs.names import graph_name
 from substrate.store import reader, writer
 
 type Progress = Callable[[int, int], None]
-"""Told after each chunk how many commands are done, of how many."""
+"""Called after each chunk with the number of commands done and of all commands."""
 
 NOBODY: Final = Writer()
 MAX_FAULTS = 50
-"""Faults that a report lists; it counts all."""
+"""At most so many faults are listed in a report; all are counted."""
 _COUNTED = {"Turn": "turns", "Session": "sessions", "Person": "persons"}
 
 
@@ -39,7 +39,7 @@ class _Tally:
     faults: list[str] = field(default_factory=list)
     warnings: Counter[str] = field(default_factory=Counter)
 
-    def came(self, command: Command) -> None:
+    def count_command(self, command: Command) -> None:
         if isinstance(command, Relate):
             self.counts["links"] += 1
         elif isinstance(command, Remember):
@@ -49,7 +49,7 @@ class _Tally:
             if kind == "persons":
                 self.persons.add((command.citizen_id, command.id or ""))
 
-    def went(self, command: Command, receipt: WriteReceipt, shared: frozenset[str]) -> None:
+    def count_receipt(self, command: Command, receipt: WriteReceipt, shared: frozenset[str]) -> None:
         if receipt.status == "stored":
             self.counts["duplicates" if receipt.duplicate else "stored"] += 1
             if getattr(command, "source", None) is not Source.INGESTION:
@@ -73,59 +73,60 @@ def _fault(command: Command, receipt: WriteReceipt) -> str:
 
 
 async def ingest(
-    intake: Intake, deps: Deps, now: Instant, progress: Progress | None = None, writer: Writer = NOBODY
+    parsed: ParsedFiles, deps: Deps, now: Instant, *, progress: Progress | None = None, writer: Writer = NOBODY
 ) -> IngestReport:
-    """Store everything that the intake holds, as `writer` sends it; `now` is its transaction time.
+    """Store all commands of the parsed files as `writer`; `now` is their transaction time.
 
-    Cancelled or failed half-way, what was stored stays, and the same call completes it. Raises Unavailable
-    when the engine or the embedding model does not answer, StoreMisfit when the store is another model's.
+    When it is cancelled or fails, the stored chunks stay, and the same call completes the rest. Raises Unavailable
+    when the engine or the embedding model does not answer, StoreMisfit when the store has another model's vectors.
     """
-    items, notes = await _met(intake, deps)
-    total = sum(item.size for item in items)
+    resolved = await _resolve_items(parsed, deps)
+    total = sum(item.size for item in resolved.items)
     tally = _Tally()
     done = 0
-    for item in items:
+    for item in resolved.items:
         shared = item.shared()
         for chunk in chunks(command.written_by(writer) for command in item.commands()):
-            await _apply(chunk, (tally, shared, item.command_id), deps, now)
+            await _apply(chunk, deps, now, tally=tally, shared=shared, whole=item.command_id)
             done += len(chunk)
             if progress is not None:
                 progress(done, total)
-    return tally.report(notes)
+    return tally.report(resolved.notes)
 
 
-async def ingest_whole(intake: Intake, deps: Deps, now: Instant) -> IngestReport:
-    """Store everything that the intake holds, or nothing; its faults are of the commands that are to blame.
+async def ingest_atomically(parsed: ParsedFiles, deps: Deps, now: Instant) -> IngestReport:
+    """Store all commands of the parsed files, or none. The report lists the faults of the refused commands first.
 
-    Raises InvalidRequest when there is too much of it, or it is for several graphs (`atomic.apply`).
+    Raises InvalidRequest for too many commands, or for commands of several graphs (`atomic.apply`).
     """
-    items, notes = await _met(intake, deps)
-    commands = [command for item in items for command in item.commands()]
+    resolved = await _resolve_items(parsed, deps)
+    commands = [command for item in resolved.items for command in item.commands()]
     receipts = await atomic.apply(commands, deps, now)
     tally = _Tally()
-    told = sorted(zip(commands, receipts, strict=True), key=lambda one: one[1].problem == "not-applied")
-    for command, receipt in told:
-        tally.came(command)
-        tally.went(command, receipt, frozenset())
-    return tally.report(notes)
+    blamed_first = sorted(zip(commands, receipts, strict=True), key=lambda pair: pair[1].problem == "not-applied")
+    for command, receipt in blamed_first:
+        tally.count_command(command)
+        tally.count_receipt(command, receipt, frozenset())
+    return tally.report(resolved.notes)
 
 
-async def _met(intake: Intake, deps: Deps) -> tuple[list[Ingestible], tuple[str, ...]]:
-    """What the intake holds, its speakers told apart, and all notes on it."""
-    told = [await met(item, deps) for item in intake.items]
-    return [item for item, _ in told], (*intake.notes, *(note for _, notes in told for note in notes))
+async def _resolve_items(parsed: ParsedFiles, deps: Deps) -> ParsedFiles:
+    """The parsed files with the speakers resolved, and the notes on them added."""
+    resolved = [await resolve_speakers(item, deps) for item in parsed.items]
+    speaker_notes = (note for one in resolved for note in one.notes)
+    return ParsedFiles(tuple(one.item for one in resolved), (*parsed.notes, *speaker_notes))
 
 
 def chunks(commands: Iterator[Command]) -> Iterator[list[Command]]:
-    """The commands in runs of one statement's memories, followed by the links among what is known by then.
+    """The commands in chunks: at most one statement's memories, then links whose ends exist by then.
 
-    A memory moves before a link only where the link does not wait for it; any other command stands alone.
+    A memory moves before a link only if it is no end of that link; any other command is a chunk of its own.
     """
     memories: list[Command] = []
     links: list[Command] = []
     ends: set[str] = set()
     for command in commands:
-        if not _fits(command, (memories, links), ends) and (memories or links):
+        if not _fits(command, memories, links, ends) and (memories or links):
             yield memories + links
             memories, links, ends = [], [], set()
         if isinstance(command, Remember):
@@ -139,28 +140,33 @@ def chunks(commands: Iterator[Command]) -> Iterator[list[Command]]:
         yield memories + links
 
 
-def _fits(command: Command, run: tuple[list[Command], list[Command]], ends: set[str]) -> bool:
+def _fits(command: Command, memories: list[Command], links: list[Command], ends: set[str]) -> bool:
     if isinstance(command, Remember):
-        return len(run[0]) < writer.NODES_PER_STATEMENT and command.id not in ends
-    return isinstance(command, Relate) and len(run[1]) < writer.LINKS_PER_STATEMENT
+        return len(memories) < writer.NODES_PER_STATEMENT and command.id not in ends
+    return isinstance(command, Relate) and len(links) < writer.LINKS_PER_STATEMENT
 
 
 async def _apply(
-    chunk: Sequence[Command], of: tuple[_Tally, frozenset[str], str | None], deps: Deps, now: Instant
+    chunk: Sequence[Command],
+    deps: Deps,
+    now: Instant,
+    *,
+    tally: _Tally,
+    shared: frozenset[str],
+    whole: str | None,
 ) -> None:
-    tally, shared, whole = of
     stored = await _stored(chunk, deps)
     fresh, again = [], []
     for command in chunk:
-        tally.came(command)
-        if _is_there(command, stored, shared):
+        tally.count_command(command)
+        if _is_stored(command, stored, shared):
             tally.counts["duplicates"] += 1
             again += [command] if isinstance(command, Remember) and command.id in shared else []
         else:
             fresh.append(command)
-    tally.warnings.update(await known_since(again, deps, now))
+    tally.warnings.update(await backdate_persons(again, deps, now))
     for command, receipt in zip(fresh, await insertion.apply(fresh, deps, now, whole=whole), strict=True):
-        tally.went(command, receipt, shared)
+        tally.count_receipt(command, receipt, shared)
 
 
 type _Stored = Mapping[tuple[str, str], int | None]
@@ -172,15 +178,15 @@ async def _stored(chunk: Sequence[Command], deps: Deps) -> _Stored:
     for command in chunk:
         if isinstance(command, Remember) and command.id is not None:
             ids.setdefault(graph_name(command.level, command.citizen_id), []).append(command.id)
-    found: dict[tuple[str, str], int | None] = {}
-    for graph, asked in ids.items():
+    fingerprints: dict[tuple[str, str], int | None] = {}
+    for graph, memory_ids in ids.items():
         if await deps.graphs.for_reading(graph):
-            marks = await reader.existing(deps.graph(graph), asked)
-            found.update({(graph, memory_id): mark for memory_id, mark in marks.items()})
-    return found
+            marks = await reader.existing(deps.graph(graph), memory_ids)
+            fingerprints.update({(graph, memory_id): mark for memory_id, mark in marks.items()})
+    return fingerprints
 
 
-def _is_there(command: Command, stored: _Stored, shared: frozenset[str]) -> bool:
+def _is_stored(command: Command, stored: _Stored, shared: frozenset[str]) -> bool:
     if not isinstance(command, Remember) or command.id is None:
         return False
     key = (graph_name(command.level, command.citizen_id), command.id)

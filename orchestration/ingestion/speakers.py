@@ -24,7 +24,7 @@ from substrate.graphs.names import graph_name
 from substrate.store import reader
 
 TRIES: Final = 8
-"""Others may meet the same person at the same time; each meeting is a change of one record."""
+"""Other ingestions may correct the same record at the same time."""
 
 
 MAX_NOTES: Final = 50
@@ -61,45 +61,49 @@ def _is_spelt_alike(name: str, others: Iterable[str]) -> bool:
     return unicodedata.normalize("NFC", name) in {unicodedata.normalize("NFC", other) for other in others}
 
 
-async def met(item: Ingestible, deps: Deps) -> tuple[Ingestible, tuple[str, ...]]:
-    """The conversation with its speakers told from those who are only called alike, and notes on them.
+class Resolved(NamedTuple):
+    """An item whose speakers have their ids, and notes on them."""
 
-    Anything else stays as it is.
-    """
+    item: Ingestible
+    notes: tuple[str, ...]
+
+
+async def resolve_speakers(item: Ingestible, deps: Deps) -> Resolved:
+    """Give the speakers of an episode the ids of the stored people that they are; other items stay as they are."""
     if not isinstance(item, Episode):
-        return item, ()
-    speakers = speakers_of(item)
+        return Resolved(item, ())
+    speakers = _speaker_names(item)
     graph = graph_name(Level.N1, item.citizen_id)
     known: dict[str, list[str]] = {}
     if await deps.graphs.for_reading(graph):
         known = await reader.names_of(deps.graph(graph), [person_ids(name)[0] for name in speakers])
     identified = identify_speakers(speakers, known)
-    return replace(item, people=identified.ids), identified.notes
+    return Resolved(replace(item, people=identified.ids), identified.notes)
 
 
-async def known_since(persons: Sequence[Remember], deps: Deps, now: Instant) -> list[str]:
-    """Let people who exist hold from when they are met here, where that is earlier; what could not be done.
+async def backdate_persons(persons: Sequence[Remember], deps: Deps, now: Instant) -> list[str]:
+    """Move the start of stored people back to the time at which they speak here, where that is earlier.
 
-    That they were there is learnt now: the record is corrected, and what was known before stays. Done again,
-    nothing changes.
+    Returns a warning for each person whose record could not be moved. The record is corrected now, and what was
+    known before stays; a second call changes nothing.
     """
-    failed = []
+    warnings = []
     for person in persons:
         if person.id is not None and person.valid_at is not None:
-            failure = await _since(person, person.id, person.valid_at, (deps, now))
+            failure = await _backdate(person, person.id, person.valid_at, deps=deps, now=now)
             if failure is not None:
-                failed.append(
+                warnings.append(
                     f"{person.id} was met on {long_date(person.valid_at)} and holds from later on: {failure}"
                 )
-    return failed
+    return warnings
 
 
-async def _since(person: Remember, person_id: str, met: datetime, given: tuple[Deps, Instant]) -> str | None:
-    deps, now = given
+async def _backdate(person: Remember, person_id: str, start: datetime, *, deps: Deps, now: Instant) -> str | None:
+    """None, or why it failed."""
     graph = graph_name(person.level, person.citizen_id)
     for _ in range(TRIES):
         known = await reader.known_since(deps.graph(graph), person_id)
-        if known is None or known.since <= to_instant(met):
+        if known is None or known.since <= to_instant(start):
             return None
         if not known.carried:
             return "it has changed since; correct its first record"
@@ -107,7 +111,7 @@ async def _since(person: Remember, person_id: str, met: datetime, given: tuple[D
             citizen_id=person.citizen_id,
             level=person.level,
             id=person_id,
-            valid_at=met,
+            valid_at=start,
             expected_version=known.version,
             source=Source.INGESTION,
         ).written_by(person.writer)
@@ -121,6 +125,6 @@ def _failure(receipt: WriteReceipt) -> str | None:
     return None if receipt.status == "stored" else "; ".join(receipt.faults)
 
 
-def speakers_of(episode: Episode) -> list[str]:
-    """The names of those who speak, in the order in which they first do."""
+def _speaker_names(episode: Episode) -> list[str]:
+    """The names of the speakers, in the order in which they first speak."""
     return list(dict.fromkeys(turn.speaker for session in episode.sessions for turn in session.turns))

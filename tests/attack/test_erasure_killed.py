@@ -16,7 +16,7 @@ import pytest
 from redis import Redis
 
 from api.runtime.runtime import Runtime, open_runtime
-from orchestration.ingestion.formats import File, Given, parse
+from orchestration.ingestion.formats import File, FileSet, parse
 from orchestration.ingestion.pipeline import ingest
 from orchestration.writing.erasure import erase
 from schemas.commands import Erase, EraseCitizen, EraseEpisode, EraseMemory
@@ -63,7 +63,7 @@ async def filled(runtime: Runtime, kind: str) -> None:
         await stored(deps, remember("ada", SECRET, description=SECRET, tags=(SECRET,)))
     elif kind == "episode":
         turns = File("messages", f'[{{"role": "ann", "content": "{SECRET}"}}, {{"role": "bo", "content": "yes"}}]')
-        await ingest(parse("messages", Given(SECRET, (turns,), "ada")), deps, NOW)
+        await ingest(parse("messages", FileSet(SECRET, (turns,), "ada")), deps, NOW)
     else:
         await stored(deps, remember(SECRET, "m", description=SECRET))
 

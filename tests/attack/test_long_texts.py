@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from orchestration.ingestion.formats import File, Given, parse
-from orchestration.ingestion.formats.reader import moment
+from orchestration.ingestion.formats import File, FileSet, parse
+from orchestration.ingestion.formats.reader import parse_time
 from orchestration.question.time_expressions import windows
 from orchestration.writing.restatements import readings
 from schemas.commands import Remember
@@ -31,7 +31,7 @@ def test_a_time_is_not_looked_into_when_it_is_longer_than_any_time(text: str) ->
     with pytest.raises(ValidationError, match=LONG):
         TypeAdapter(Moment).validate_python(text)
     with pytest.raises(ValueError, match=LONG):
-        moment(text)
+        parse_time(text)
 
 
 @pytest.mark.parametrize(
@@ -84,9 +84,9 @@ def test_what_is_made_to_be_looked_at_again_and_again_is_looked_at_once() -> Non
     """Where each sign was a place to begin anew, a line of these lengths took from minutes to days."""
     heading = File("heading.md", "Words.\n# a" + " " * 100_000 + "b")
     with pytest.raises(InvalidRequest, match="line 2, heading: has 100,003 characters"):
-        parse("markdown", Given("notes", (heading,), "c"))
+        parse("markdown", FileSet("notes", (heading,), "c"))
     note = "---\nother: x" + " " * 90_000 + "y\n---\n[[a" + "a" * 90_000
-    parse("markdown", Given("notes", (File("note.md", note),), "c"))
+    parse("markdown", FileSet("notes", (File("note.md", note),), "c"))
     again = Remember(citizen_id="c", name="n", description="[a] " + " (" * 49_000)
     assert len(readings(again)) == 0
 
@@ -94,5 +94,5 @@ def test_what_is_made_to_be_looked_at_again_and_again_is_looked_at_once() -> Non
 def test_the_fault_of_a_long_time_is_short() -> None:
     said = {"speaker": "Ada", "text": "Hello.", "time": ONES}
     with pytest.raises(InvalidRequest) as refused:
-        parse("messages", Given("talk", (File("talk", json.dumps([said])),), "c"))
+        parse("messages", FileSet("talk", (File("talk", json.dumps([said])),), "c"))
     assert len(refused.value.detail) < 400

@@ -10,7 +10,7 @@ import pytest
 from redis import Redis
 
 from api.client import Substrate
-from orchestration.ingestion.formats import File, Given, parse
+from orchestration.ingestion.formats import File, FileSet, parse
 from schemas.errors import InvalidRequest
 from substrate.engine.unix_socket import socket_of
 from tests.acceptance.conftest import ADMIN_KEY, Service
@@ -70,7 +70,7 @@ def test_no_file_brings_in_what_is_nested_too_deeply(form: str) -> None:
         "mem0": {"id": "m", "memory": "Hello.", "note": nested(DEEPEST)},
     }[form]
     with pytest.raises(InvalidRequest, match="nested"):
-        parse(form, Given("notes", (File("notes", json.dumps([entry])),), "c"))
+        parse(form, FileSet("notes", (File("notes", json.dumps([entry])),), "c"))
 
 
 class Spoilt:

@@ -8,7 +8,7 @@ import pytest
 
 from orchestration.dependencies import Deps
 from orchestration.ingestion.episodes import Episode, Session, Turn
-from orchestration.ingestion.formats import Intake
+from orchestration.ingestion.formats import ParsedFiles
 from orchestration.ingestion.pipeline import ingest
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.intention import RetrievalIntention
@@ -45,7 +45,7 @@ async def told(deps: Deps, citizen: str, talk: tuple[tuple[str, str], ...], apar
         )
         for n in range(len(talk) // 2)
     )
-    report = await ingest(Intake((Episode("talk", citizen, sessions),)), deps, NOW)
+    report = await ingest(ParsedFiles((Episode("talk", citizen, sessions),)), deps, NOW)
     assert not report.refused
 
 

@@ -11,7 +11,7 @@ import pytest
 from orchestration.association.ask import associate
 from orchestration.dependencies import Deps
 from orchestration.ingestion.episodes import Episode, Session, Turn
-from orchestration.ingestion.formats import Intake
+from orchestration.ingestion.formats import ParsedFiles
 from orchestration.ingestion.pipeline import ingest
 from schemas.association import Associations, TagWalk
 from schemas.commands import Supersede
@@ -94,7 +94,9 @@ async def kept(deps: Deps, citizen: str, memory_id: str) -> ConsciousnessNode:
 
 async def ingested(deps: Deps, citizen: str, talk: list[tuple[str, str]], episode: str = "e") -> None:
     turns = tuple(Turn(f"{i}", speaker, text) for i, (speaker, text) in enumerate(talk))
-    report = await ingest(Intake((Episode(episode, citizen, (Session("s", "s", moment(1), turns),)),)), deps, NOW)
+    report = await ingest(
+        ParsedFiles((Episode(episode, citizen, (Session("s", "s", moment(1), turns),)),)), deps, NOW
+    )
     assert report.refused == 0
 
 

@@ -13,7 +13,7 @@ import pytest
 from api.runtime.runtime import Runtime, open_runtime
 from orchestration.association.ask import associate
 from orchestration.dependencies import Deps
-from orchestration.ingestion.formats import File, Given, parse
+from orchestration.ingestion.formats import File, FileSet, parse
 from orchestration.ingestion.pipeline import ingest
 from orchestration.mind.state import change_state, read_state
 from orchestration.transfer.exporter import export
@@ -234,7 +234,7 @@ async def test_an_episode_goes_with_its_people_unless_others_know_them(own: Runt
     for episode, speakers in (("one", ("ann", "bo")), ("two", ("bo", "cy"))):
         turns = [{"role": who, "content": f"{who} says a word in {episode}"} for who in speakers]
         file = File("messages", orjson.dumps(turns).decode())
-        await ingest(parse("messages", Given(episode, (file,), fresh_citizen)), own.deps, NOW)
+        await ingest(parse("messages", FileSet(episode, (file,), fresh_citizen)), own.deps, NOW)
     await stored(
         own.deps, remember(fresh_citizen, "note"), relate(fresh_citizen, "note", "person:bo", episode_id="one")
     )

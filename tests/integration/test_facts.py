@@ -8,8 +8,8 @@ import orjson
 import pytest
 
 from orchestration.dependencies import Deps
-from orchestration.ingestion.facts import draw_facts
-from orchestration.ingestion.formats import File, Given, Intake, parse
+from orchestration.ingestion.facts import store_facts
+from orchestration.ingestion.formats import File, FileSet, ParsedFiles, parse
 from orchestration.ingestion.pipeline import ingest
 from schemas.errors import InvalidRequest
 from schemas.language_model import FactsReport
@@ -28,13 +28,13 @@ FARO = {**PLACES, "object": "Faro", "since": "2026-03", "confidence": 0.95, "evi
 IN_PORTO, IN_FARO = "person:ada|LIVES_IN|place:porto", "person:ada|LIVES_IN|place:faro"
 
 
-def talk(citizen: str, said: list[dict[str, Any]] = TALK) -> Intake:
-    return parse("messages", Given("talk", (File("messages", orjson.dumps(said).decode()),), citizen))
+def talk(citizen: str, said: list[dict[str, Any]] = TALK) -> ParsedFiles:
+    return parse("messages", FileSet("talk", (File("messages", orjson.dumps(said).decode()),), citizen))
 
 
 async def drawn(deps: Deps, citizen: str, said: list[dict[str, Any]] = TALK) -> FactsReport:
     await ingest(talk(citizen, said), deps, NOW)
-    return await draw_facts(talk(citizen, said), deps, NOW)
+    return await store_facts(talk(citizen, said), deps, NOW)
 
 
 async def of_tools(deps: Deps, citizen: str) -> dict[str, ConsciousnessRelationship]:
@@ -194,4 +194,4 @@ async def test_a_long_conversation_is_asked_about_in_parts_until_the_model_fails
 
 async def test_without_a_model_facts_are_refused(deps: Deps, fresh_citizen: str) -> None:
     with pytest.raises(InvalidRequest, match="none is configured"):
-        await draw_facts(talk(fresh_citizen), deps, NOW)
+        await store_facts(talk(fresh_citizen), deps, NOW)

@@ -13,7 +13,7 @@ from api.runtime.runtime import now
 from orchestration.dependencies import Deps
 from orchestration.identifiers import person_id
 from orchestration.ingestion.episodes import Episode, Session, Turn
-from orchestration.ingestion.formats import File, Given, Intake, parse
+from orchestration.ingestion.formats import File, FileSet, ParsedFiles, parse
 from orchestration.ingestion.pipeline import chunks, ingest
 from schemas.commands import Relate, Remember
 from schemas.errors import InvalidRequest
@@ -32,7 +32,7 @@ LINKS = Query(
 )
 
 
-def chat(citizen: str, turns: int, name: str = "talk") -> Intake:
+def chat(citizen: str, turns: int, name: str = "talk") -> ParsedFiles:
     entries = [
         {
             "role": ("Zoë", "李雷")[n % 2],
@@ -41,7 +41,7 @@ def chat(citizen: str, turns: int, name: str = "talk") -> Intake:
         }
         for n in range(turns)
     ]
-    return parse("messages", Given(name, (File("talk.json", json.dumps(entries)),), citizen))
+    return parse("messages", FileSet(name, (File("talk.json", json.dumps(entries)),), citizen))
 
 
 async def holdings(deps: Deps, citizen: str) -> tuple[int, int]:
@@ -113,7 +113,7 @@ async def test_interrupted_ingestion_is_completed_by_the_next(deps: Deps, fresh_
         heard.append((done, total))
         task.cancel()
 
-    task = asyncio.create_task(ingest(intake, deps, now(), stop))
+    task = asyncio.create_task(ingest(intake, deps, now(), progress=stop))
     with pytest.raises(asyncio.CancelledError):
         await task
     assert len(heard) == 1
@@ -134,9 +134,9 @@ async def test_people_are_shared_between_conversations(deps: Deps, fresh_citizen
 
 
 async def test_changed_content_under_the_same_name_is_refused_and_said(deps: Deps, fresh_citizen: str) -> None:
-    def talk(text: str) -> Intake:
+    def talk(text: str) -> ParsedFiles:
         turns = (Turn("D1:1", "A", text), Turn("D1:2", "B", "same"))
-        return Intake((Episode("talk", fresh_citizen, (Session("s1", "one", None, turns),)),))
+        return ParsedFiles((Episode("talk", fresh_citizen, (Session("s1", "one", None, turns),)),))
 
     await ingest(talk("before"), deps, now())
     report = await ingest(talk("after"), deps, now())
@@ -155,7 +155,7 @@ async def test_commands_are_applied_in_order_and_once(deps: Deps, fresh_citizen:
         {"command": "remember", "id": "nobody", "name": "too late"},
     ]
     text = "\n".join(json.dumps(line) for line in lines)
-    intake = parse("commands", Given("life", (File("life.jsonl", text),), fresh_citizen))
+    intake = parse("commands", FileSet("life", (File("life.jsonl", text),), fresh_citizen))
     report = await ingest(intake, deps, now())
     assert figures(report) == (5, 0, 1)
     assert report.faults == ("a|HELPS|nobody: target_id nobody is not a memory of this graph, or was retracted",)
@@ -172,7 +172,7 @@ async def test_notes_become_documents_with_their_sections(deps: Deps, fresh_citi
         File("a.md", "---\ndate: 2024-03-01\n---\n# One\nSee [[b]].\n## Part\nText #tag\n## Next\n"),
         File("deep/b.md", "Nothing."),
     )
-    intake = parse("markdown", Given("notes", files, fresh_citizen))
+    intake = parse("markdown", FileSet("notes", files, fresh_citizen))
     report = await ingest(intake, deps, now())
     assert (report.memories, report.links, *figures(report)) == (4, 4, 8, 0, 0)
     assert await linked(deps, fresh_citizen, "MENTIONS") == [("notes:a.md", "notes:deep/b.md")]
@@ -196,7 +196,7 @@ async def test_a_malformed_file_stores_nothing(deps: Deps, fresh_citizen: str, f
         "commands": '{"command": "remember", "name": "fine"}\n{"command": "remember"}',
     }
     with pytest.raises(InvalidRequest, match=r"f\.x"):
-        await ingest(parse(form, Given("f", (File("f.x", good[form]),), fresh_citizen)), deps, now())
+        await ingest(parse(form, FileSet("f", (File("f.x", good[form]),), fresh_citizen)), deps, now())
     assert graph_name(Level.N1, fresh_citizen) not in await deps.graphs.existing()
 
 
@@ -213,12 +213,12 @@ def test_chunks_keep_links_behind_their_ends(fresh_citizen: str) -> None:
                     assert {command.source_id, command.target_id} <= seen
 
 
-def met_on(citizen: str, name: str, *days: int) -> Intake:
+def met_on(citizen: str, name: str, *days: int) -> ParsedFiles:
     """A conversation in which Zoë speaks once on each of these days of January 2024."""
     entries = [
         {"role": "Zoë", "content": f"{name} {day}", "timestamp": f"2024-01-{day:02}T12:00:00Z"} for day in days
     ]
-    return parse("messages", Given(name, (File("talk.json", json.dumps(entries)),), citizen))
+    return parse("messages", FileSet(name, (File("talk.json", json.dumps(entries)),), citizen))
 
 
 async def speakers(deps: Deps, citizen: str, day: int, known: Instant) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.cutting import Cut, Proxy, proxy
 from orchestration.dependencies import Deps
-from orchestration.ingestion.formats import File, Given, parse
+from orchestration.ingestion.formats import File, FileSet, parse
 from orchestration.ingestion.pipeline import ingest
 from orchestration.writing import atomic
 from schemas.commands import (
@@ -151,7 +151,7 @@ async def test_an_ingestion_with_lost_answers_counts_each_thing_once(
     proxied: Deps, between: Proxy, citizen: str, where: Cut
 ) -> None:
     text = "\n".join(f'{{"speaker": "Ada", "text": "turn {number}"}}' for number in range(60))
-    intake = parse("messages", Given("talk", (File("messages", text),), citizen))
+    intake = parse("messages", FileSet("talk", (File("messages", text),), citizen))
     between.cut_next(where, WRITE, times=2)
     report = await ingest(intake, proxied, NOW)
     assert (report.duplicates, report.refused, report.faults) == (0, 0, ())

@@ -9,7 +9,7 @@ import pytest
 from orchestration.assembly.compact import compact
 from orchestration.dependencies import Deps
 from orchestration.ingestion.episodes import Episode, Session, Turn
-from orchestration.ingestion.formats import Intake
+from orchestration.ingestion.formats import ParsedFiles
 from orchestration.ingestion.pipeline import ingest
 from orchestration.writing import atomic
 from schemas.commands import ANY_COMMAND, Remember, WriteReceipt
@@ -114,7 +114,7 @@ async def test_each_memory_of_a_stream_comes_back_recognised(deps: Deps, fresh_c
         Turn("D1:1", "Ada", "I moved to the house by the old lighthouse in spring"),
         Turn("D1:2", "Luca", "My sister plays the cello: every evening, in the attic"),
     )
-    intake = Intake((Episode("talk", fresh_citizen, (Session("s1", "one", None, turns),)),))
+    intake = ParsedFiles((Episode("talk", fresh_citizen, (Session("s1", "one", None, turns),)),))
     await ingest(intake, deps, day(2))
     await known(deps, fresh_citizen)
     before = await memories(deps, fresh_citizen)

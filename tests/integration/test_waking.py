@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from api.runtime.runtime import now, open_runtime
 from orchestration.dependencies import Deps
-from orchestration.ingestion.formats import File, Given, parse
+from orchestration.ingestion.formats import File, FileSet, parse
 from orchestration.ingestion.pipeline import ingest
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
 from schemas.commands import Remember, Supersede
@@ -74,7 +74,7 @@ async def ada(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Ada]:
         shift = timedelta(microseconds=learned - to_instant(STORY_NOW))
         names = ("n1_personal", "n2_collective", "n3_ecosystem")
         files = tuple(File(name, shifted((LIFE / f"{name}.jsonl").read_text(), shift)) for name in names)
-        report = await ingest(parse("commands", Given("ada", files, "ada")), runtime.deps, learned)
+        report = await ingest(parse("commands", FileSet("ada", files, "ada")), runtime.deps, learned)
         assert (report.refused, report.stored) == (0, 479)
         yield Ada(runtime.deps, learned + 1_000, shift)  # each statement of the ingestion took a moment
 

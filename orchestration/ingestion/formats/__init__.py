@@ -1,4 +1,4 @@
-"""Formats that can be ingested: each a pure parser, text in, ingestible values out."""
+"""The formats of files: each is a pure parser from texts to commands."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Final
 from pydantic import ValidationError
 
 from orchestration.ingestion.formats import commands, graphiti, locomo, markdown, mcp_memory, mem0, messages
-from orchestration.ingestion.formats.parsed import File, Given, Ingestible, Intake, Parser
-from orchestration.ingestion.formats.reader import is_citizen_id
+from orchestration.ingestion.formats.parsed import File, FileSet, Ingestible, ParsedFiles, Parser
+from orchestration.ingestion.formats.reader import invalid_field, is_citizen_id
 from schemas.errors import InvalidRequest
 
-__all__ = ["FORMATS", "File", "Given", "Ingestible", "Intake", "Parser", "parse"]
+__all__ = ["FORMATS", "File", "FileSet", "Ingestible", "ParsedFiles", "Parser", "parse"]
 
 FORMATS: Final[Mapping[str, Parser]] = {
     "messages": messages.parse,
@@ -23,39 +23,36 @@ FORMATS: Final[Mapping[str, Parser]] = {
     "mem0": mem0.parse,
     "mcp-memory": mcp_memory.parse,
 }
-"""The parsers by the name that the caller gives; a format is never guessed."""
+"""The parsers by name. A format is never guessed: the caller names it."""
 
 
-def parse(form: str, given: Given) -> Intake:
-    """What the files hold, in the format named.
+def parse(form: str, files: FileSet) -> ParsedFiles:
+    """Parse the files by the format of this name.
 
-    Every command has been made once, so that nothing can turn out to be malformed after the first write.
-    Raises InvalidRequest for an unknown format, for no file at all, and for a file that is not what the
-    format says: one line with the file, the place and the expected shape.
+    Every command is made once here, so that none turns out to be malformed after the first write. Raises
+    InvalidRequest for an unknown format, for no file at all, and for a file that the format does not fit: one line
+    with the file, the place and the expected shape.
     """
     parser = FORMATS.get(form)
     if parser is None:
         raise InvalidRequest(f"there is no format {form!r}", remedy=f"Choose one of {', '.join(FORMATS)}.")
-    if not given.files:
-        raise InvalidRequest(f"{given.name} holds no file for the format {form}", remedy="Nothing was stored.")
-    if given.citizen_id is not None and not is_citizen_id(given.citizen_id):
+    if not files.files:
+        raise InvalidRequest(f"{files.name} holds no file for the format {form}", remedy="Nothing was stored.")
+    if files.citizen_id is not None and not is_citizen_id(files.citizen_id):
         raise InvalidRequest(
-            f"{given.citizen_id!r} is no citizen_id",
+            f"{files.citizen_id!r} is no citizen_id",
             remedy="Use letters, digits, '_', '.' and '-', at most 64, beginning with a letter or digit.",
         )
-    intake = parser(given)
-    for item in intake.items:
-        _check(item)
-    return intake
+    parsed = parser(files)
+    for item in parsed.items:
+        _check_commands(item)
+    return parsed
 
 
-def _check(item: Ingestible) -> None:
+def _check_commands(item: Ingestible) -> None:
     try:
         for _ in item.commands():
             pass
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise InvalidRequest(
-            f"{item.id}: {field}: {first['msg'].removeprefix('Value error, ')}", remedy="Nothing was stored."
-        ) from error
+        field, message = invalid_field(error)
+        raise InvalidRequest(f"{item.id}: {field}: {message}", remedy="Nothing was stored.") from error

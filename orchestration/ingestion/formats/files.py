@@ -1,36 +1,36 @@
-"""Files from disk for the parsers: the one part of this room that touches it."""
+"""Files from disk for the parsers."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
 
-from orchestration.ingestion.formats.parsed import File, Given
+from orchestration.ingestion.formats.parsed import File, FileSet
 from schemas.errors import InvalidRequest
 
 _ENDINGS = {"markdown": (".md", ".markdown")}
 _OTHERS = (".json", ".jsonl", ".ndjson")
 
 
-def given(path: Path, form: str, citizen_id: str | None) -> Given:
-    """What lies at `path`: a file, or a folder's files whose names end as the format's do, hidden ones not.
+def read_files(path: Path, form: str, citizen_id: str | None) -> FileSet:
+    """The file at `path`, or the files of the folder there whose names end as the format's do; no hidden ones.
 
-    Times of change are whole seconds. Raises InvalidRequest when there is nothing, or nothing readable, or a
-    file that is not UTF-8.
+    Times of change are whole seconds. Raises InvalidRequest for a path that cannot be read and for a file that is
+    not UTF-8.
     """
     try:
         if path.is_dir():
             endings = _ENDINGS.get(form, _OTHERS)
-            found = sorted(file for file in path.rglob("*") if _wanted(file, path, endings))
-            files = tuple(_file(file, file.relative_to(path).as_posix()) for file in found)
+            paths = sorted(file for file in path.rglob("*") if _is_wanted(file, path, endings))
+            files = tuple(_read_file(file, file.relative_to(path).as_posix()) for file in paths)
         else:
-            files = (_file(path, path.name if form == "markdown" else str(path)),)
+            files = (_read_file(path, path.name if form == "markdown" else str(path)),)
     except OSError as error:
         raise InvalidRequest(f"{path} cannot be read ({error.strerror})", remedy="Check the path.") from error
-    return Given(path.resolve().name if path.is_dir() else path.stem, files, citizen_id)
+    return FileSet(path.resolve().name if path.is_dir() else path.stem, files, citizen_id)
 
 
-def _wanted(file: Path, folder: Path, endings: tuple[str, ...]) -> bool:
+def _is_wanted(file: Path, folder: Path, endings: tuple[str, ...]) -> bool:
     inside = file.relative_to(folder)
     return (
         file.suffix.lower() in endings
@@ -39,7 +39,7 @@ def _wanted(file: Path, folder: Path, endings: tuple[str, ...]) -> bool:
     )
 
 
-def _file(path: Path, name: str) -> File:
+def _read_file(path: Path, name: str) -> File:
     raw = path.read_bytes()
     try:
         text = raw.decode("utf-8-sig")

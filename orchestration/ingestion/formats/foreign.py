@@ -1,89 +1,100 @@
-"""What other memories hand out, as commands: the parts that their readers share. Pure."""
+"""Memories of other systems as commands: the parts that their parsers share. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
-
-from pydantic import ValidationError
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from orchestration.identifiers import identifier
 from orchestration.ingestion.formats.commands import CommandFile
-from orchestration.ingestion.formats.parsed import File, Given, Intake
-from orchestration.ingestion.formats.reader import Format, Reader, fault, kind
-from schemas.commands import ANY_COMMAND, Command
+from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
+from orchestration.ingestion.formats.reader import Format, Reader, make_command, type_name
+from schemas.commands import Command
 from schemas.memory import Source
 
-type Said = tuple[str, dict[str, Any]]
-"""A place in the file, and the fields of the command that it makes."""
-
-FELT: Final = {"energy": 0.5, "confidence": 0.5, "emotion_vector": {}, "mindstate": "imported"}
-"""For links, which say how they feel: what another memory did not keep is not made up."""
-_NOT_OF_A_TYPE: Final = re.compile(r"[^A-Z0-9]+")
-
-
-def intake(given: Given, file: File, form: Format, made: tuple[list[Said], Reader]) -> Intake:
-    """The commands of one file. Raises InvalidRequest naming the place of the first one that cannot be."""
-    said, reader = made
-    commands = tuple(_command(form, file, place, fields) for place, fields in said)
-    if not commands:
-        raise fault(form, file.name, "", "holds nothing to take over")
-    return Intake((CommandFile(file.name, given.citizen_id, commands),), reader.notes())
+GOAL: Final = "keep what was known"
+"""The goal of links that another system kept without one."""
+NEUTRAL_METADATA: Final = {"energy": 0.5, "confidence": 0.5, "emotion_vector": {}, "mindstate": "imported"}
+"""Required of every link; what another system did not record is not made up."""
+_NOT_IN_A_TYPE: Final = re.compile(r"[^A-Z0-9]+")
 
 
-def joined(intakes: list[Intake]) -> Intake:
-    """Several files as one intake."""
-    return Intake(
-        tuple(item for one in intakes for item in one.items), tuple(note for one in intakes for note in one.notes)
-    )
+class CommandFields(NamedTuple):
+    """The fields of a command, and the place in the file that they come from."""
+
+    place: str
+    fields: dict[str, Any]
 
 
-def relation(named: str) -> str:
+def parse_foreign(
+    files: FileSet, form: Format, read: Callable[[Reader, File, str | None], Sequence[CommandFields]]
+) -> ParsedFiles:
+    """The commands that `read` finds in each file for the given citizen.
+
+    Raises InvalidRequest naming the first entry that makes no valid command, and for a file without any.
+    """
+    items: list[CommandFile] = []
+    notes: list[str] = []
+    for file in files.files:
+        reader = Reader(form, file.name)
+        commands = tuple(_command(reader, entry) for entry in read(reader, file, files.citizen_id))
+        if not commands:
+            reader.fail("", "holds nothing to take over")
+        items.append(CommandFile(file.name, files.citizen_id, commands))
+        notes += reader.notes()
+    return ParsedFiles(tuple(items), tuple(notes))
+
+
+def require_citizen(reader: Reader, citizen_id: str | None) -> str:
+    if citizen_id is None:
+        reader.fail("", "does not say whose memory it is: name a citizen")
+    return citizen_id
+
+
+def relation_type(name: str) -> str:
     """The name of a relation in our alphabet: `works at` is `WORKS_AT`."""
-    plain = _NOT_OF_A_TYPE.sub("_", named.upper()).strip("_")[:64]
+    plain = _NOT_IN_A_TYPE.sub("_", name.upper()).strip("_")[:64]
     return plain if plain[:1].isalpha() else "RELATES_TO"
 
 
-def relate(ends: tuple[str, str, str], goal: str, **fields: Any) -> dict[str, Any]:
-    """The fields of a link; one without an id is called by its ends and its type."""
-    source, of_type, target = ends
-    own = {"command": "relate", "source_id": source, "relation_type": of_type, "target_id": target, "goal": goal}
-    return {**own, **FELT, **fields}
+def relate(source_id: str, type_: str, target_id: str, **fields: Any) -> dict[str, Any]:
+    """The fields of a link; without an `id` it is called by its ends and its type."""
+    ends = {"source_id": source_id, "relation_type": type_, "target_id": target_id}
+    return {"command": "relate", **ends, "goal": GOAL, **NEUTRAL_METADATA, **fields}
 
 
-def listed(reader: Reader, entry: Mapping[str, Any], name: str, place: str) -> Iterator[tuple[str, Any]]:
+def elements(reader: Reader, entry: Mapping[str, Any], name: str, place: str) -> Iterator[tuple[str, Any]]:
     """The elements of a list that may be absent, each with its place."""
     value = entry.get(name)
     if value is None:
         return
     if not isinstance(value, list):
-        reader.fail(f"{place}, field {name}".removeprefix(", "), f"is {kind(value)}, not a list")
+        reader.fail(f"{place}, field {name}".removeprefix(", "), f"is {type_name(value)}, not a list")
     for number, element in enumerate(value, start=1):
         yield f"{place}, {name} {number}".removeprefix(", "), element
 
 
-def shown_name(text: str) -> str:
-    """The first line of a text, short enough for a name."""
+def short_name(text: str) -> str:
+    """The text on one line, cut to 120 characters."""
     line = " ".join(text.split())
     return line if len(line) <= 120 else f"{line[:119]}…"
 
 
-def _command(form: Format, file: File, place: str, fields: dict[str, Any]) -> Command:
-    digest = f"import:{form.name}:{fields['command']}:{fields.get('id') or _ends(fields)}"
-    step = fields.get("effective_at")
-    whole = {
-        "command_id": identifier(f"{digest}:{step.isoformat()}" if step else digest),
-        "source": Source.INGESTION,
-        **{name: value for name, value in fields.items() if value is not None},
-    }
-    try:
-        return ANY_COMMAND.validate_python(whole)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        at = ".".join(str(part) for part in first["loc"][1:])
-        said = first["msg"].removeprefix("Value error, ").rstrip(".")
-        raise fault(form, file.name, ", ".join(filter(None, (place, at))), said) from error
+def _command(reader: Reader, entry: CommandFields) -> Command:
+    place, fields = entry
+    key = f"import:{reader.form.name}:{fields['command']}:{fields.get('id') or _ends(fields)}"
+    at = fields.get("effective_at")
+    return make_command(
+        reader.form,
+        reader.file,
+        place,
+        {
+            "command_id": identifier(f"{key}:{at.isoformat()}" if at else key),
+            "source": Source.INGESTION,
+            **{name: value for name, value in fields.items() if value is not None},
+        },
+    )
 
 
 def _ends(fields: Mapping[str, Any]) -> str:

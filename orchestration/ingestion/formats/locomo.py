@@ -1,7 +1,7 @@
 """`locomo`: the conversations of the LoCoMo benchmark. Pure.
 
-A list of samples; each holds `session_1`, `session_1_date_time`, and so on. Questions and summaries are not
-read: they are about the conversation, not part of it.
+A list of samples; each holds `session_1`, `session_1_date_time`, and so on. Questions and summaries are left out:
+they are about the conversation, not part of it.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from orchestration.ingestion.episodes import Episode, Session, Turn
-from orchestration.ingestion.formats.parsed import File, Given, Intake
-from orchestration.ingestion.formats.reader import Format, Reader, document, fault, is_citizen_id, kind
+from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
+from orchestration.ingestion.formats.reader import Format, Reader, document, fault, is_citizen_id, type_name
 
 FORM: Final = Format(
     "locomo",
@@ -24,22 +24,22 @@ _SESSION = re.compile(r"session_(\d{1,6})\Z")
 _KNOWN = frozenset(("dia_id", "speaker", "text", "blip_caption"))
 
 
-def parse(given: Given) -> Intake:
+def parse(files: FileSet) -> ParsedFiles:
     """One episode a sample, of the citizen given, else of a citizen named like the sample.
 
     Raises InvalidRequest naming the first sample, session or turn that is not LoCoMo's.
     """
     episodes: dict[str, Episode] = {}
     notes: list[str] = []
-    for file in given.files:
+    for file in files.files:
         reader = Reader(FORM, file.name)
         for place, sample in _samples(file):
-            episode = _episode(reader, sample, place, given.citizen_id)
+            episode = _episode(reader, sample, place, files.citizen_id)
             if episode.id in episodes:
                 reader.fail(place, f"has the sample_id {episode.id} of another sample")
             episodes[episode.id] = episode
         notes += reader.notes()
-    return Intake(tuple(episodes.values()), tuple(notes))
+    return ParsedFiles(tuple(episodes.values()), tuple(notes))
 
 
 def _samples(file: File) -> list[tuple[str, Mapping[str, Any]]]:
@@ -49,8 +49,8 @@ def _samples(file: File) -> list[tuple[str, Mapping[str, Any]]]:
         raise fault(FORM, file.name, "", "holds no sample")
     for number, sample in enumerate(samples, start=1):
         if not isinstance(sample, dict) or not isinstance(sample.get("conversation"), dict):
-            what = "has no conversation" if isinstance(sample, dict) else f"is {kind(sample)}"
-            raise fault(FORM, file.name, f"sample {number}", what)
+            problem = "has no conversation" if isinstance(sample, dict) else f"is {type_name(sample)}"
+            raise fault(FORM, file.name, f"sample {number}", problem)
     return [(f"sample {number}", sample) for number, sample in enumerate(samples, start=1)]
 
 
@@ -78,11 +78,11 @@ def _episode(reader: Reader, sample: Mapping[str, Any], place: str, citizen_id: 
 def _session(reader: Reader, conversation: Mapping[str, Any], place: str, number: int) -> Session:
     turns = conversation[f"session_{number}"]
     if not isinstance(turns, list):
-        reader.fail(place, f"is {kind(turns)}, not a list of turns")
-    written = conversation.get(f"session_{number}_date_time")
+        reader.fail(place, f"is {type_name(turns)}, not a list of turns")
+    date_text = conversation.get(f"session_{number}_date_time")
     date: datetime | None = None
-    if written is not None:
-        date = reader.moment(written, f"{place}_date_time")
+    if date_text is not None:
+        date = reader.moment(date_text, f"{place}_date_time")
     return Session(
         f"session_{number}",
         f"session {number}",
@@ -93,12 +93,12 @@ def _session(reader: Reader, conversation: Mapping[str, Any], place: str, number
 
 def _turn(reader: Reader, turn: Any, place: str) -> Turn:
     if not isinstance(turn, dict):
-        reader.fail(place, f"is {kind(turn)}, not a turn")
+        reader.fail(place, f"is {type_name(turn)}, not a turn")
     text = reader.text(turn.get("text"), f"{place}, text")
     caption = turn.get("blip_caption")
     if caption:
-        shown = reader.text(caption, f"{place}, blip_caption")
-        text = reader.text(f"{text} [shares {shown}]", f"{place}, text")
+        picture = reader.text(caption, f"{place}, blip_caption")
+        text = reader.text(f"{text} [shares {picture}]", f"{place}, text")
     unknown = {name: value for name, value in turn.items() if name not in _KNOWN}
     return Turn(
         key=reader.name(turn.get("dia_id"), f"{place}, dia_id"),

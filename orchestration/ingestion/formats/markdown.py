@@ -1,7 +1,7 @@
 """`markdown`: a folder of notes. Pure.
 
-Each file is a document, each heading a section of it. Understood are front matter (`title`, `date`, `tags`,
-`aliases`), `#tags`, `[[wikilinks]]` and relative links to other notes; what stands in code is left alone.
+Each file is a document, each heading a section of it. Read are front matter (`title`, `date`, `tags`, `aliases`),
+`#tags`, `[[wikilinks]]` and relative links to other notes, but none of these inside code.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 
-from orchestration.ingestion.formats.front_matter import front_matter
 from orchestration.ingestion.formats.notebook import Document, Notebook, Section
-from orchestration.ingestion.formats.parsed import File, Given, Intake
-from orchestration.ingestion.formats.reader import Format, Reader, fault, moment
+from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
+from orchestration.ingestion.formats.reader import Format, Reader, fault, parse_time
 
 FORM: Final = Format("markdown", "a folder of notes, UTF-8 texts whose names end in .md")
 MAX_TAGS: Final = 64
@@ -30,6 +29,9 @@ _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)\Z")
 _INLINE_CODE = re.compile(r"`[^`\n]*`")
 _TAG = re.compile(r"(?:^|(?<=\s))#([^\W\d][\w/-]*|\d+[^\W\d][\w/-]*)")
 _WIKILINK = re.compile(r"\[\[([^\[\]|#\n]+)(?:[|#][^\[\]\n]*)?\]\]")
+_FIELD = re.compile(r"([A-Za-z_][\w -]*):(?:\s+(.*))?\Z")
+_ITEM = re.compile(r"\s*-\s+(.+)\Z")
+_COMMENT = re.compile(r"(?<!\s)\s+#\s.*\Z")
 _LINK = re.compile(r"\]\(<?([^()<>\s#?]+\.md)(?:#[^()\s]*)?>?(?:\s+\"[^\"\n]*\")?\)", re.IGNORECASE)
 
 # The id of a section is made of its heading, so what counts as a heading must not change: an underlined line is
@@ -49,65 +51,114 @@ class _Block(NamedTuple):
     """The lines without code: where tags and links are looked for."""
 
 
-def parse(given: Given) -> Intake:
+class _Note(NamedTuple):
+    """A document without its mentions, and its text without code, where links are looked for."""
+
+    document: Document
+    prose: str
+
+
+def parse(files: FileSet) -> ParsedFiles:
     """One notebook of all files. The date of a note is its front matter's `date`, else the day with which its
     name begins (`2024-03-01 Standup.md`), else the time at which its file was changed.
 
     Raises InvalidRequest naming the first file that is empty, too long in one section, or badly dated.
     """
-    if given.citizen_id is None:
-        raise fault(FORM, given.name, "", "does not say whose notes they are: name a citizen")
-    notes: list[str] = []
-    read: list[tuple[Document, str]] = []
-    for file in sorted(given.files, key=lambda file: file.name):
+    if files.citizen_id is None:
+        raise fault(FORM, files.name, "", "does not say whose notes they are: name a citizen")
+    warnings: list[str] = []
+    notes: list[_Note] = []
+    for file in sorted(files.files, key=lambda file: file.name):
         reader = Reader(FORM, file.name)
-        read.append(_document(reader, file))
-        notes += reader.notes()
-    places = _places([document for document, _ in read])
+        notes.append(_read_note(reader, file))
+        warnings += reader.notes()
+    paths = _paths_by_name([note.document for note in notes])
     documents = []
-    for document, prose in read:
-        targets, lost = _mentions(document.path, prose, places)
-        documents.append(replace(document, mentions=targets))
-        if lost:
-            notes.append(f"{document.path}: links lead to no note here, such as {lost[0]} ({len(lost)})")
-    return Intake((Notebook(given.name, given.citizen_id, tuple(documents)),), tuple(notes))
+    for document, prose in notes:
+        mentions, dead_links = _mentions(document.path, prose, paths)
+        documents.append(replace(document, mentions=mentions))
+        if dead_links:
+            warnings.append(
+                f"{document.path}: links lead to no note here, such as {dead_links[0]} ({len(dead_links)})"
+            )
+    return ParsedFiles((Notebook(files.name, files.citizen_id, tuple(documents)),), tuple(warnings))
 
 
-def _document(reader: Reader, file: File) -> tuple[Document, str]:
-    """The document of a file, and its prose: the text without code, where links are looked for."""
+def _read_note(reader: Reader, file: File) -> _Note:
     text = reader.text(file.text, "", limit=len(file.text)).replace("\r\n", "\n")
     if not text.strip():
         reader.fail("", "is empty")
-    head, body, first_line = front_matter(text)
+    fields, body, first_line = _front_matter(text)
     blocks = _blocks(body, first_line)
     stem = file.name.rpartition("/")[2].rsplit(".", 1)[0] or file.name
-    title, opening, rest = _titled(blocks, stem)
-    said = reader.name(head["title"][0], "front matter, title") if head.get("title") else title
-    aliases = tuple(dict.fromkeys(name for name in (*head.get("aliases", ()), stem) if name != said))
-    said_when = reader.moment(head["date"][0], "front matter, date") if head.get("date") else _day(stem)
-    prose = "\n".join(line for block in blocks for line in _prose_of(block))
+    heading, opening, rest = _titled(blocks, stem)
+    title = reader.name(fields["title"][0], "front matter, title") if fields.get("title") else heading
+    aliases = tuple(dict.fromkeys(name for name in (*fields.get("aliases", ()), stem) if name != title))
+    own_date = reader.moment(fields["date"][0], "front matter, date") if fields.get("date") else _day(stem)
     document = Document(
         path=file.name,
-        title=said,
+        title=title,
         text=reader.text("\n".join(opening.lines).strip(), f"line {first_line}"),
-        date=said_when or file.modified,
+        date=own_date or file.modified,
         sections=tuple(_sections(reader, rest)),
-        tags=_tags(reader, opening.prose, head.get("tags", ())),
+        tags=_tags(reader, opening.prose, fields.get("tags", ())),
         aliases=aliases[:MAX_TAGS],
-        dated=said_when is not None,
+        dated=own_date is not None,
     )
-    return document, prose
+    return _Note(document, "\n".join(line for block in blocks for line in _prose_of(block)))
 
 
 def _day(stem: str) -> datetime | None:
-    """The day with which the name of a note begins, in UTC; None for a name like any other."""
-    written = _DAY.match(stem)
-    if written is None:
+    """The day with which the name of a note begins, in UTC; None when it begins with no day."""
+    day = _DAY.match(stem)
+    if day is None:
         return None
     try:
-        return moment(written[0])[0]
+        return parse_time(day[0]).at
     except ValueError:
         return None
+
+
+class _FrontMatter(NamedTuple):
+    """The fields between two `---` at the top, the text below, and the number of its first line."""
+
+    fields: dict[str, list[str]]
+    body: str
+    first_line: int
+
+
+def _front_matter(text: str) -> _FrontMatter:
+    """Read `key: value`, `key: [a, b]`, and `key:` with `- a` lines below; keys come in lower case.
+
+    This is no YAML on purpose: notes have `tags: #idea` and `title: Standup: Monday`, which YAML reads as nothing
+    and refuses.
+    """
+    lines = text.split("\n")
+    if lines[0].rstrip() != "---":
+        return _FrontMatter({}, text, 1)
+    end = next((n for n, line in enumerate(lines[1:], start=1) if line.rstrip() in ("---", "...")), None)
+    if end is None:
+        return _FrontMatter({}, text, 1)
+    return _FrontMatter(_fields(lines[1:end]), "\n".join(lines[end + 1 :]), end + 2)
+
+
+def _fields(lines: list[str]) -> dict[str, list[str]]:
+    fields: dict[str, list[str]] = {}
+    values: list[str] = []
+    for line in lines:
+        if field := _FIELD.match(line):
+            values = fields.setdefault(field[1].strip().lower(), [])
+            values += _values(_COMMENT.sub("", field[2] or ""))
+        elif item := _ITEM.match(line):
+            values += _values(_COMMENT.sub("", item[1]))
+    return fields
+
+
+def _values(text: str) -> list[str]:
+    text = text.strip()
+    is_list = text.startswith("[") and text.endswith("]")
+    parts = text[1:-1].split(",") if is_list else [text]
+    return [plain for part in parts if (plain := part.strip().strip("\"'").strip())]
 
 
 def _titled(blocks: Sequence[_Block], stem: str) -> tuple[str, _Block, Sequence[_Block]]:
@@ -164,31 +215,42 @@ def _prose_of(block: _Block) -> list[str]:
     return [_INLINE_CODE.sub(" ", block.heading), *block.prose]
 
 
-def _tags(reader: Reader, prose: Sequence[str], more: Sequence[str] = ()) -> tuple[str, ...]:
-    found = [tag.lstrip("#") for tag in more]
+def _tags(reader: Reader, prose: Sequence[str], front_matter: Sequence[str] = ()) -> tuple[str, ...]:
+    """At most `MAX_TAGS` tags: those of the front matter, then `#tags` of the prose."""
+    tags = [tag.lstrip("#") for tag in front_matter]
     for line in prose:
-        found += _TAG.findall(line)
-    distinct = list(dict.fromkeys(tag.rstrip("/-") for tag in found if tag.rstrip("/-")))
+        tags += _TAG.findall(line)
+    distinct = list(dict.fromkeys(tag.rstrip("/-") for tag in tags if tag.rstrip("/-")))
     if len(distinct) > MAX_TAGS:
         reader.counts[f"notes had more than {MAX_TAGS} tags, of which the first were kept"] += 1
     return tuple(distinct[:MAX_TAGS])
 
 
-def _places(documents: Sequence[Document]) -> dict[str, str]:
-    """What a wikilink may call a note, in lower case → its path. The first note of a name has it."""
-    places = {document.path.lower(): document.path for document in documents}
+def _paths_by_name(documents: Sequence[Document]) -> dict[str, str]:
+    """Every name by which a wikilink may call a note, in lower case, with the path of the first note so called."""
+    paths = {document.path.lower(): document.path for document in documents}
     for document in documents:
-        without = document.path.rsplit(".", 1)[0]
-        for name in (without, without.rpartition("/")[2], *document.aliases, document.title):
-            places.setdefault(name.lower(), document.path)
-    return places
+        without_ending = document.path.rsplit(".", 1)[0]
+        names = (without_ending, without_ending.rpartition("/")[2], *document.aliases, document.title)
+        for name in names:
+            paths.setdefault(name.lower(), document.path)
+    return paths
 
 
-def _mentions(path: str, prose: str, places: Mapping[str, str]) -> tuple[tuple[str, ...], list[str]]:
-    """Paths of the notes that the prose links to, each once and never itself; and links that lead nowhere."""
-    asked = [(name.strip(), name.strip().lower()) for name in _WIKILINK.findall(prose)]
+class _Mentions(NamedTuple):
+    """Paths of the notes that a note links to, each once and never itself; and the links that lead nowhere."""
+
+    paths: tuple[str, ...]
+    dead_links: list[str]
+
+
+def _mentions(path: str, prose: str, paths: Mapping[str, str]) -> _Mentions:
+    links = [(name.strip(), name.strip().lower()) for name in _WIKILINK.findall(prose)]
     for target in _LINK.findall(prose):
         if "://" not in target:
-            asked.append((target, normpath(join_path(dirname(path), unquote(target))).lower()))
-    found = dict.fromkeys(places[key] for _, key in asked if key in places)
-    return tuple(place for place in found if place != path), [name for name, key in asked if key not in places]
+            links.append((target, normpath(join_path(dirname(path), unquote(target))).lower()))
+    known = dict.fromkeys(paths[key] for _, key in links if key in paths)
+    return _Mentions(
+        tuple(target for target in known if target != path),
+        [name for name, key in links if key not in paths],
+    )

@@ -1,7 +1,7 @@
 """`messages`: a chat as JSON or JSON lines. Pure.
 
 One conversation a file. Known fields: `speaker` or `role`, `text` or `content`, and optionally `timestamp` or
-`time`, and `session`; all others are kept with the turn.
+`time`, and `session`; all others go to `extra` of the turn.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from orchestration.ingestion.episodes import Episode, Session, Turn
-from orchestration.ingestion.formats.parsed import File, Given, Intake
-from orchestration.ingestion.formats.reader import Format, Reader, entries, fault, kind
+from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
+from orchestration.ingestion.formats.reader import Format, Reader, entries, type_name
 
 FORM: Final = Format(
     "messages",
@@ -23,25 +23,24 @@ _TIME = ("timestamp", "time")
 _KNOWN = frozenset((*_SPEAKER, *_TEXT, *_TIME, "session"))
 
 
-def parse(given: Given) -> Intake:
-    """One episode a file; several files are told apart by their names.
+def parse(files: FileSet) -> ParsedFiles:
+    """One episode a file; of several files each episode has the file's name in its id.
 
     Raises InvalidRequest naming the first entry that is no message, holds no speaker, or a bad time.
     """
     episodes: list[Episode] = []
     notes: list[str] = []
-    for file in given.files:
-        name = given.name if len(given.files) == 1 else f"{given.name}/{file.name}"
-        episode, said = _episode(file, name, given.citizen_id)
-        episodes.append(episode)
-        notes += said
-    return Intake(tuple(episodes), tuple(notes))
+    for file in files.files:
+        name = files.name if len(files.files) == 1 else f"{files.name}/{file.name}"
+        reader = Reader(FORM, file.name)
+        episodes.append(_episode(reader, file, name, files.citizen_id))
+        notes += reader.notes()
+    return ParsedFiles(tuple(episodes), tuple(notes))
 
 
-def _episode(file: File, name: str, citizen_id: str | None) -> tuple[Episode, tuple[str, ...]]:
+def _episode(reader: Reader, file: File, name: str, citizen_id: str | None) -> Episode:
     if citizen_id is None:
-        raise fault(FORM, file.name, "", "does not say whose conversation it is: name a citizen")
-    reader = Reader(FORM, file.name)
+        reader.fail("", "does not say whose conversation it is: name a citizen")
     titles: dict[str, list[Turn]] = {}
     numbers: dict[str, int] = {}
     for place, entry in entries(FORM, file, "messages"):
@@ -52,15 +51,15 @@ def _episode(file: File, name: str, citizen_id: str | None) -> tuple[Episode, tu
         if text is None:
             reader.counts["messages without text were left out"] += 1
             continue
-        turns.append(_turn(reader, entry, text, (f"D{number}:{len(turns) + 1}", place)))
+        turns.append(_turn(reader, entry, text, key=f"D{number}:{len(turns) + 1}", place=place))
     sessions = tuple(
         Session(f"session_{number}", title, turns[0].time, tuple(turns))
         for number, (title, turns) in enumerate(titles.items(), start=1)
         if turns
     )
     if not sessions:
-        raise fault(FORM, file.name, "", "holds no message with a text")
-    return Episode(name, citizen_id, sessions), reader.notes()
+        reader.fail("", "holds no message with a text")
+    return Episode(name, citizen_id, sessions)
 
 
 def _session_title(reader: Reader, entry: Mapping[str, Any], place: str, last: str) -> str:
@@ -73,8 +72,7 @@ def _session_title(reader: Reader, entry: Mapping[str, Any], place: str, last: s
     return reader.name(value, f"{place}, field session")[:200]
 
 
-def _turn(reader: Reader, entry: Mapping[str, Any], text: str, key_and_place: tuple[str, str]) -> Turn:
-    key, place = key_and_place
+def _turn(reader: Reader, entry: Mapping[str, Any], text: str, *, key: str, place: str) -> Turn:
     speaker = _first(entry, _SPEAKER)
     if speaker is None:
         reader.fail(place, "has no speaker")
@@ -90,7 +88,7 @@ def _turn(reader: Reader, entry: Mapping[str, Any], text: str, key_and_place: tu
 
 
 def _text(reader: Reader, entry: Mapping[str, Any], place: str) -> str | None:
-    """The text of a message; of a list of parts the texts among them. None when it has none to keep."""
+    """The text of a message, or the texts of its parts; None when it has none."""
     if not any(name in entry for name in _TEXT):
         reader.fail(place, "has no text")
     content = _first(entry, _TEXT)
@@ -100,7 +98,7 @@ def _text(reader: Reader, entry: Mapping[str, Any], place: str) -> str | None:
     if content is None:
         return None
     if not isinstance(content, str):
-        reader.fail(f"{place}, text", f"is {kind(content)}, not a text")
+        reader.fail(f"{place}, text", f"is {type_name(content)}, not a text")
     return reader.text(content, f"{place}, text").strip() or None
 
 

@@ -1,4 +1,4 @@
-"""A folder of notes as commands: documents, their sections, and what refers to what. Pure."""
+"""A folder of notes as commands: documents, their sections, and the links between notes. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from orchestration.identifiers import identifier
-from orchestration.ingestion.episodes import link, valid_from
+from orchestration.ingestion.episodes import build_link, valid_at_field
 from schemas.commands import Command, Remember
 from schemas.memory import Source
 
@@ -19,7 +19,7 @@ REFERENCES: Final = "keep what refers to what"
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What stands under one heading. `key` is unique in its document."""
+    """The text under one heading. `key` is unique in its document."""
 
     key: str
     heading: str
@@ -29,9 +29,10 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One note. `path` is its place in the folder; `mentions` are the paths of notes that it links to.
+    """One note. `path` is its path in the folder; `mentions` are the paths of the notes that it links to.
 
-    `dated` says whether the note itself names its date; the time of change of its file moves with every copy.
+    `dated`: the note names its date itself. Otherwise `date` is the time of change of its file, which moves with
+    every copy.
     """
 
     path: str
@@ -46,7 +47,7 @@ class Document:
 
     @property
     def buckets(self) -> tuple[str, ...]:
-        """The folder that it lies in; none at the top."""
+        """The folder that the note lies in; none at the top."""
         folder, _, _ = self.path.rpartition("/")
         return (folder,) if folder else ()
 
@@ -61,25 +62,23 @@ class Notebook:
 
     @property
     def command_id(self) -> str:
-        """Of the one command that it is."""
         return identifier(f"ingest:{self.id}")
 
     @property
     def size(self) -> int:
-        """The number of its commands."""
         return sum(
             1 + 2 * len(document.sections) + max(0, len(document.sections) - 1) + len(document.mentions)
             for document in self.documents
         )
 
     def shared(self) -> frozenset[str]:
-        """None: what it writes is its own."""
         return frozenset()
 
     def commands(self) -> Iterator[Command]:
         """Documents, then their sections, then links; a link comes after both of its ends.
 
-        What is dated by its file alone says nothing of when: read again, it is what is stored already.
+        Of a note that is dated by its file alone, `valid_at` is only assumed: read again with another time of
+        change, its commands are those that are stored already.
         """
         for document, command in self._commands():
             yield command if document.dated else command.assuming("valid_at")
@@ -91,14 +90,14 @@ class Notebook:
             for section in document.sections:
                 yield document, self._section(document, section)
                 ends = (self._id(document, section), "PART_OF", self._id(document))
-                yield document, link(self, ends, WHOLE, document.date)
+                yield document, build_link(self, *ends, goal=WHOLE, time=document.date)
             for first, second in pairwise(document.sections):
                 ends = (self._id(document, first), "NEXT", self._id(document, second))
-                yield document, link(self, ends, WHOLE, document.date)
+                yield document, build_link(self, *ends, goal=WHOLE, time=document.date)
         for document in self.documents:
             for path in document.mentions:
                 ends = (self._id(document), "MENTIONS", identifier(f"{self.id}:{path}"))
-                yield document, link(self, ends, REFERENCES, document.date)
+                yield document, build_link(self, *ends, goal=REFERENCES, time=document.date)
 
     def _id(self, document: Document, section: Section | None = None) -> str:
         return identifier(f"{self.id}:{document.path}" + (f"#{section.key}" if section else ""))
@@ -132,5 +131,5 @@ class Notebook:
             source=Source.INGESTION,
             episode_id=identifier(self.id),
             **content,
-            **valid_from(document.date),
+            **valid_at_field(document.date),
         )

@@ -1,4 +1,4 @@
-"""What a parser is given and what it gives. Pure values."""
+"""The input and the output of a parser. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from schemas.commands import Command
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A text and its name: the path by which faults name it, for notes the path inside their folder."""
+    """A text and its path: the one that faults name; for notes the path inside their folder."""
 
     name: str
     text: str
@@ -20,11 +20,10 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What is to be ingested.
+class FileSet:
+    """The files to parse, and the citizen whose memories they become.
 
-    `name` is the id of the episode or notebook where the format has none of its own; `citizen_id` is whose
-    memory it becomes.
+    `name` is the id of the episode or notebook where the format has none of its own.
     """
 
     name: str
@@ -33,37 +32,36 @@ class Given:
 
 
 class Ingestible(Protocol):
-    """Something that can be ingested: a conversation, a notebook, a file of commands."""
+    """A list of commands to store: a conversation, a notebook, or a file of commands."""
 
     @property
-    def id(self) -> str:
-        """What it is called."""
+    def id(self) -> str: ...
 
     @property
     def citizen_id(self) -> str | None:
-        """Whose it is; None when its commands say so themselves."""
+        """None when each command names its citizen."""
 
     @property
     def command_id(self) -> str | None:
-        """Of the one command of which all its commands are parts; None when each stands for itself."""
+        """The id that all its commands share; None when each has its own."""
 
     @property
     def size(self) -> int:
         """The number of its commands."""
 
     def shared(self) -> frozenset[str]:
-        """Ids of memories that others may have made before: to find them stored is no fault."""
+        """Ids of memories that others may have made before: it is no fault when they are stored already."""
 
     def commands(self) -> Iterator[Command]:
-        """Its commands in the order in which they are to be applied, the same whenever asked."""
+        """Its commands in the order in which they are applied; each call gives the same."""
 
 
 @dataclass(frozen=True, slots=True)
-class Intake:
-    """What a parser read, and in `notes` what it had to assume or leave out."""
+class ParsedFiles:
+    """The items of some files, and notes on what the parser assumed or left out."""
 
     items: tuple[Ingestible, ...]
     notes: tuple[str, ...] = ()
 
 
-type Parser = Callable[[Given], Intake]
+type Parser = Callable[[FileSet], ParsedFiles]

@@ -1,4 +1,4 @@
-"""Reading of what files hold: JSON entries, texts, times. Pure; every fault is one clear line."""
+"""JSON entries, texts and times out of files; every fault is one line with its place. Pure."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 from dateutil import parser, tz
 from pydantic import TypeAdapter, ValidationError
 
 from orchestration.ingestion.formats.parsed import File
 from schemas.base import MAX_TEXT, CitizenId, storable_json
+from schemas.commands import ANY_COMMAND, Command
 from schemas.errors import InvalidRequest
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, check_length, to_instant
 
@@ -29,35 +30,57 @@ _CITIZEN: Final[TypeAdapter[str]] = TypeAdapter(CitizenId)
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """The name of a format and the shape that it expects, for its faults."""
+    """The name of a format and the shape that it expects, as its faults say them."""
 
     name: str
     shape: str
 
 
-def fault(form: Format, file: str, place: str, wrong: str) -> InvalidRequest:
-    """The error for a file that is not what its format says: where, what is wrong, what is expected."""
+def fault(form: Format, file: str, place: str, problem: str) -> InvalidRequest:
+    """The error for a file that its format does not fit: the place, the problem, the expected shape."""
     where = f"{file}, {place}" if place else file
-    return InvalidRequest(f"{where}: {wrong}; {form.name} expects {form.shape}", remedy="Nothing was stored.")
+    return InvalidRequest(f"{where}: {problem}; {form.name} expects {form.shape}", remedy="Nothing was stored.")
+
+
+class InvalidField(NamedTuple):
+    """The path of a field, and what is wrong with it."""
+
+    path: str
+    message: str
+
+
+def invalid_field(error: ValidationError, *, skip: int = 0) -> InvalidField:
+    """The first field that pydantic refused. `skip`: leading parts of its path that are left out."""
+    first = error.errors(include_url=False)[0]
+    path = ".".join(str(part) for part in first["loc"][skip:])
+    return InvalidField(path, first["msg"].removeprefix("Value error, ").rstrip("."))
+
+
+def make_command(form: Format, file: str, place: str, fields: Mapping[str, Any]) -> Command:
+    """The command of these fields. Raises InvalidRequest naming the place and the field that is not valid."""
+    try:
+        return ANY_COMMAND.validate_python(dict(fields))
+    except ValidationError as error:
+        field, message = invalid_field(error, skip=1)
+        raise fault(form, file, ", ".join(filter(None, (place, field))), message) from error
 
 
 @dataclass
 class Reader:
-    """Reads the values of one file and counts what it assumed on the way."""
+    """Reads the values of one file, and counts what it assumed; it raises InvalidRequest with the place."""
 
     form: Format
     file: str
     removed: int = 0
     counts: Counter[str] = field(default_factory=Counter)
 
-    def fail(self, place: str, wrong: str) -> NoReturn:
-        """Raise the fault of one place of the file."""
-        raise fault(self.form, self.file, place, wrong)
+    def fail(self, place: str, problem: str) -> NoReturn:
+        raise fault(self.form, self.file, place, problem)
 
     def text(self, value: Any, place: str, *, limit: int = MAX_TEXT) -> str:
-        """A text without control characters. Faults: not a text, or longer than `limit` characters."""
+        """A text of at most `limit` characters, without its control characters."""
         if not isinstance(value, str):
-            self.fail(place, f"is {kind(value)}, not a text")
+            self.fail(place, f"is {type_name(value)}, not a text")
         plain, removed = _UNSTORABLE.subn("", value)
         self.removed += removed
         if len(plain) > limit:
@@ -65,37 +88,37 @@ class Reader:
         return plain
 
     def name(self, value: Any, place: str) -> str:
-        """A text on one line that says something, at most 1,000 characters."""
+        """A text on one line, not empty, at most `MAX_NAME` characters."""
         plain = " ".join(self.text(value, place, limit=MAX_NAME).split())
         return plain or self.fail(place, "is empty")
 
     def moment(self, value: Any, place: str) -> datetime:
-        """A time, from its usual written forms or from seconds or milliseconds since 1970; see `moment`."""
+        """A time in UTC, as `parse_time` reads it."""
         try:
-            found, zoned = moment(value)
+            time = parse_time(value)
         except (ValueError, OverflowError) as error:
             raise fault(self.form, self.file, place, f"{repr(value)[:60]} is no time ({error})"[:200]) from error
-        if not zoned:
+        if not time.zoned:
             self.counts["times without a zone were taken as UTC"] += 1
-        return found
+        return time.at
 
     def extra(self, fields: Mapping[str, Any], place: str) -> dict[str, Any]:
-        """Fields that the format does not know, kept as they came."""
+        """Fields that the format does not know, unchanged."""
         try:
             return storable_json(dict(fields))
         except ValueError as error:
             raise fault(self.form, self.file, place, f"its other fields cannot be kept ({error})") from error
 
     def notes(self) -> tuple[str, ...]:
-        """What was assumed or left out."""
-        said = [f"{self.file}: {what} ({count:,})" for what, count in self.counts.items()]
+        """What was assumed or left out, with counts."""
+        notes = [f"{self.file}: {assumption} ({count:,})" for assumption, count in self.counts.items()]
         if self.removed:
-            said.append(f"{self.file}: control characters were left out ({self.removed:,})")
-        return tuple(said)
+            notes.append(f"{self.file}: control characters were left out ({self.removed:,})")
+        return tuple(notes)
 
 
-def kind(value: Any) -> str:
-    """What a JSON value is, for a fault."""
+def type_name(value: Any) -> str:
+    """The type of a JSON value in words."""
     names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number")
 
@@ -110,8 +133,8 @@ def is_citizen_id(text: str) -> bool:
 
 
 def document(form: Format, file: File) -> Any:
-    """The JSON value of a file."""
-    _not_empty(form, file)
+    """The JSON value of a file. Raises InvalidRequest for an empty file and for one that is not JSON."""
+    _check_not_empty(form, file)
     try:
         return _loads(file.text)
     except json.JSONDecodeError as error:
@@ -122,20 +145,23 @@ def document(form: Format, file: File) -> Any:
 
 
 def entries(form: Format, file: File, key: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of a file with their places: JSON lines, one JSON list, or `{key: [...]}`."""
-    _not_empty(form, file)
-    found = _lines(form, file) if _is_lines(file.text, key) else _whole(form, file, key)
-    empty = True
-    for place, value in found:
-        empty = False
+    """The objects of a file with their places: JSON lines, one JSON list, or `{key: [...]}`.
+
+    Raises InvalidRequest, while it is read, for an empty file, for one that is not JSON or holds no entry, and for
+    an entry that is no object.
+    """
+    _check_not_empty(form, file)
+    is_empty = True
+    for place, value in _lines(form, file) if _is_json_lines(file.text, key) else _list_entries(form, file, key):
+        is_empty = False
         if not isinstance(value, dict):
-            raise fault(form, file.name, place, f"is {kind(value)}, not an object")
+            raise fault(form, file.name, place, f"is {type_name(value)}, not an object")
         yield place, value
-    if empty:
+    if is_empty:
         raise fault(form, file.name, "", "holds no entry")
 
 
-def _is_lines(text: str, key: str) -> bool:
+def _is_json_lines(text: str, key: str) -> bool:
     """Whether the first line is an entry by itself."""
     try:
         first = _loads(text.lstrip().split("\n", 1)[0])
@@ -144,13 +170,13 @@ def _is_lines(text: str, key: str) -> bool:
     return isinstance(first, dict) and not isinstance(first.get(key), list)
 
 
-def _whole(form: Format, file: File, key: str) -> Iterator[tuple[str, Any]]:
+def _list_entries(form: Format, file: File, key: str) -> Iterator[tuple[str, Any]]:
     value = document(form, file)
-    listed = value.get(key) if isinstance(value, dict) else value
-    if not isinstance(listed, list):
-        what = f"field {key!r} is {kind(listed)}" if isinstance(value, dict) else f"is {kind(value)}"
-        raise fault(form, file.name, "", f"{what}, not a list")
-    for number, item in enumerate(listed, start=1):
+    items = value.get(key) if isinstance(value, dict) else value
+    if not isinstance(items, list):
+        problem = f"field {key!r} is {type_name(items)}" if isinstance(value, dict) else f"is {type_name(value)}"
+        raise fault(form, file.name, "", f"{problem}, not a list")
+    for number, item in enumerate(items, start=1):
         yield f"entry {number}", item
 
 
@@ -161,11 +187,11 @@ def _lines(form: Format, file: File) -> Iterator[tuple[str, Any]]:
         try:
             yield f"line {number}", _loads(line)
         except (ValueError, RecursionError) as error:
-            said = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-            raise fault(form, file.name, f"line {number}", f"is not JSON ({said})") from error
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+            raise fault(form, file.name, f"line {number}", f"is not JSON ({reason})") from error
 
 
-def _not_empty(form: Format, file: File) -> None:
+def _check_not_empty(form: Format, file: File) -> None:
     if not file.text.strip():
         raise fault(form, file.name, "", "is empty")
 
@@ -178,20 +204,28 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number")
 
 
-def moment(value: Any) -> tuple[datetime, bool]:
-    """A written time, or seconds or milliseconds since 1970, in UTC; and whether it named its zone.
+class ParsedTime(NamedTuple):
+    """A time in UTC, and whether its text named a zone."""
 
-    Raises ValueError when it is no time, lacks its day, names an unknown zone or cannot be stored.
+    at: datetime
+    zoned: bool
+
+
+def parse_time(value: Any) -> ParsedTime:
+    """A time in one of the forms that people write, or in seconds or milliseconds since 1970.
+
+    Raises ValueError or OverflowError for what is no time, lacks its day, names an unknown zone or lies outside
+    the years 1685 to 2255.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise ValueError(f"it is {kind(value)}")
+        raise ValueError(f"it is {type_name(value)}")
     if isinstance(value, str):
         check_length(value)  # dateutil takes quadratic time
-    written = _from_number(value) if isinstance(value, (int, float)) else _from_text(value.strip())
-    aware = written if written.tzinfo is not None else written.replace(tzinfo=UTC)
+    time = _from_number(value) if isinstance(value, (int, float)) else _from_text(value.strip())
+    aware = time if time.tzinfo is not None else time.replace(tzinfo=UTC)
     if not BEGINNING_OF_TIME < to_instant(aware) < END_OF_TIME:
         raise ValueError("times must lie between the years 1685 and 2255")
-    return aware.astimezone(UTC), written.tzinfo is not None
+    return ParsedTime(aware.astimezone(UTC), time.tzinfo is not None)
 
 
 def _from_number(value: float) -> datetime:

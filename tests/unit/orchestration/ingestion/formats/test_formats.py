@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from orchestration.ingestion.episodes import Episode
-from orchestration.ingestion.formats import FORMATS, File, Given, Intake, parse
-from orchestration.ingestion.formats.files import given as given_at
-from orchestration.ingestion.formats.reader import moment
+from orchestration.ingestion.formats import FORMATS, File, FileSet, ParsedFiles, parse
+from orchestration.ingestion.formats.files import read_files
+from orchestration.ingestion.formats.reader import parse_time
 from orchestration.writing.records import fingerprint
 from schemas.commands import Command, Relate, Remember
 from schemas.errors import InvalidRequest
@@ -21,17 +21,17 @@ from schemas.errors import InvalidRequest
 MAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 
 
-def read(form: str, text: str, citizen: str | None = "ada") -> Intake:
-    return parse(form, Given("talk", (File("talk.x", text),), citizen))
+def read(form: str, text: str, citizen: str | None = "ada") -> ParsedFiles:
+    return parse(form, FileSet("talk", (File("talk.x", text),), citizen))
 
 
-def episode(intake: Intake) -> Episode:
+def episode(intake: ParsedFiles) -> Episode:
     (item,) = intake.items
     assert isinstance(item, Episode)
     return item
 
 
-def said(intake: Intake) -> list[Command]:
+def said(intake: ParsedFiles) -> list[Command]:
     return [command for item in intake.items for command in item.commands()]
 
 
@@ -132,7 +132,7 @@ Three. #blue/deep not#this, `#code`
 
 def test_markdown_reads_documents_sections_tags_and_links() -> None:
     files = (File("port/harbour.md", NOTE), File("crane.md", "It lifts."), File("rules.md", "# Rules\nNone."))
-    intake = parse("markdown", Given("notes", files, "ada"))
+    intake = parse("markdown", FileSet("notes", files, "ada"))
     found = {c.id: c for c in said(intake) if isinstance(c, Remember)}
     harbour = found["notes:port/harbour.md"]
     assert (harbour.name, harbour.aliases, harbour.buckets) == ("Harbour", ("harbour",), ("port",))
@@ -170,7 +170,7 @@ def test_a_note_without_a_date_has_that_of_its_file(tmp_path: Path) -> None:
     (tmp_path / ".obsidian").mkdir()
     (tmp_path / ".obsidian" / "b.md").write_text("hidden")
     os.utime(note, (MAY.timestamp() + 0.5, MAY.timestamp() + 0.5))
-    (document,) = said(parse("markdown", given_at(tmp_path, "markdown", "ada")))
+    (document,) = said(parse("markdown", read_files(tmp_path, "markdown", "ada")))
     assert isinstance(document, Remember)
     assert (document.description, document.valid_at) == ("Hello", MAY)
 
@@ -190,7 +190,7 @@ def test_a_note_without_a_date_has_that_of_its_file(tmp_path: Path) -> None:
 def test_the_day_with_which_the_name_of_a_note_begins_is_its_date(
     name: str, front: str, valid_at: datetime
 ) -> None:
-    (document,) = said(parse("markdown", Given("notes", (File(name, f"{front}Hello", MAY),), "ada")))
+    (document,) = said(parse("markdown", FileSet("notes", (File(name, f"{front}Hello", MAY),), "ada")))
     assert isinstance(document, Remember)
     assert document.valid_at == valid_at
 
@@ -198,7 +198,7 @@ def test_the_day_with_which_the_name_of_a_note_begins_is_its_date(
 @pytest.mark.parametrize("front", ["", "---\ndate: 2024-03-01\n---\n"])
 def test_a_note_says_the_same_whenever_its_file_was_changed(front: str) -> None:
     first, later = (
-        [fingerprint(command) for command in said(parse("markdown", Given("notes", files, "ada")))]
+        [fingerprint(command) for command in said(parse("markdown", FileSet("notes", files, "ada")))]
         for files in (
             (File("a.md", f"{front}Hello\n## One\nSee [[b]].\n## Two\n", when), File("b.md", "B", when))
             for when in (MAY, MAY + timedelta(days=3))
@@ -307,9 +307,9 @@ def test_what_cannot_be_read_is_a_fault(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_bytes(b"caf\xe9")
     for path, expected in ((tmp_path / "none.json", "cannot be read"), (tmp_path, "is not a UTF-8 text")):
         with pytest.raises(InvalidRequest, match=expected):
-            given_at(path, "markdown", "ada")
+            read_files(path, "markdown", "ada")
     with pytest.raises(InvalidRequest, match="holds no file"):
-        parse("messages", given_at(tmp_path, "messages", "ada"))
+        parse("messages", read_files(tmp_path, "messages", "ada"))
     with pytest.raises(InvalidRequest, match="no format 'csv'"):
         read("csv", "a")
 
@@ -326,13 +326,13 @@ def test_what_cannot_be_read_is_a_fault(tmp_path: Path) -> None:
     ],
 )
 def test_times_come_in_many_forms(value: Any, zoned: bool) -> None:
-    assert moment(value) == (MAY, zoned)
+    assert parse_time(value) == (MAY, zoned)
 
 
 @pytest.mark.parametrize("value", ["", "May 2023", "13:56", "8 May 2023 1 pm XYZ", "0001-01-01", True, None, 1e18])
 def test_what_is_no_time_is_not_guessed(value: Any) -> None:
     with pytest.raises((ValueError, OverflowError)):
-        moment(value)
+        parse_time(value)
 
 
 @pytest.mark.parametrize(
