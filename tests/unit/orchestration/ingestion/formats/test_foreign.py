@@ -126,6 +126,7 @@ def test_read_again_it_is_the_same_commands_each_with_an_id_of_its_own(form: str
         ("graphiti", '{"nodes": [3]}', "nodes 1: is a number"),
         ("graphiti", '{"nodes": [{"uuid": "a"}]}', "nodes 1, name"),
         ("graphiti", json.dumps({"edges": GRAPH["edges"]}), "edges 1: its end n1 is no node"),
+        ("graphiti", '{"episodes": [{"uuid": "a", "name": 7, "content": "b"}]}', "episodes 1, name: is a number"),
         ("mem0", '[{"id": "a", "memory": "b", "user_id": "no one"}]', "entry 1: its user_id"),
         ("mem0", '[{"id": "a", "user_id": "b"}]', "entry 1, memory"),
         ("mem0", '[{"id": "a", "memory": "b", "user_id": "c", "created_at": "soon"}]', "created_at"),
