@@ -1,4 +1,4 @@
-"""REST: one application, opened with the store and closed with it. `service.py` adds the other doors."""
+"""The REST application, which opens the store and closes it. `service.py` adds the pages and MCP."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ DESCRIPTION: Final = """\
 Memory for agent processes that outlive one context window, in three graphs: personal (N1), collective (N2)
 and ecosystem (N3). Each record has two time axes: when it holds, and when it was known.
 
-Every request needs a key, as `Authorization: Bearer KEY` or `X-API-Key`; `x-needs` says of each route which
-scopes. A citizen out of the key's reach is not found, whether there is one or not.
+Every request needs a key, as `Authorization: Bearer KEY` or `X-API-Key`. `x-needs` names the scopes of each route.
+A citizen out of the key's reach is not found, whether it exists or not.
 
-Every error is a problem (RFC 9457) with a remedy and each fault. A 503 says when to try again; a command
-with a `command_id`, or an `Idempotency-Key` header, is applied once, however often it is sent.
+Every error is a problem (RFC 9457) with a remedy and each fault. A 503 says when to try again. A command with a
+`command_id`, or an `Idempotency-Key` header, is applied once, however often it is sent.
 """
 
 
@@ -70,34 +70,34 @@ _CORS_REQUEST_HEADERS: Final = (
 _CORS_RESPONSE_HEADERS: Final = (
     "ETag", "Retry-After", "RateLimit", "RateLimit-Policy", "Server-Timing", "Substrate-Notes", "X-Request-Id",
 )  # fmt: skip
-"""What pages of other origins may send, and read of the answers."""
+"""The headers that pages of other origins may send, and may read in a response."""
 MIN_COMPRESSED_BYTES: Final = 1400
-"""Bytes of one packet: what fits is sent as it is."""
+"""About one network packet: compressing less saves nothing."""
 
 
 def create_app(
     settings: Settings,
-    show: ShowKey | None = None,
-    failed: OnFailure | None = None,
-    waiting: OnLoading | None = None,
+    show_key: ShowKey | None = None,
+    on_failure: OnFailure | None = None,
+    on_loading: OnLoading | None = None,
 ) -> FastAPI:
-    """The application. It opens the store and the embedder at its start and closes them at its end.
+    """The application. It opens the store and the embedder when it starts, and closes them when it ends.
 
-    `show` is given the administrator's key that is made for a store without keys; without it none is made. With
-    `failed` the application serves while the engine loads, and that is told when the store then cannot be opened.
-    `waiting` is told how far the engine is, as long as it loads.
+    `show_key` is called with the administrator's key that is made for a store without keys; without it, none is
+    made. With `on_failure` the application serves while the engine loads, and calls it when the store then cannot
+    be opened. `on_loading` is called with the progress of the engine as long as it loads.
     """
 
     @asynccontextmanager
-    async def opened(waits: OnLoading) -> AsyncIterator[tuple[Runtime, Keyring]]:
-        async with open_runtime(settings, waits) as runtime, _open_keyring(runtime, show) as keyring:
+    async def open_store(on_loading: OnLoading) -> AsyncIterator[tuple[Runtime, Keyring]]:
+        async with open_runtime(settings, on_loading) as runtime, _open_keyring(runtime, show_key) as keyring:
             runtime.deps.connection.around = traces.query if traces else query_in_flight
             yield runtime, keyring
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.opening = StoreHolder[Keyring](failed, waiting)
-        async with app.state.opening.held(opened):
+        app.state.store = StoreHolder[Keyring](on_failure, on_loading)
+        async with app.state.store.hold_open(open_store):
             yield
             await app.state.ingestions.close()
         if traces:
@@ -110,7 +110,7 @@ def create_app(
         lifespan=lifespan,
         responses=problems.RESPONSES,
         dependencies=[Depends(admin_unless_declared)],
-        docs_url=None,  # `api.pages` serves that page from our own files
+        docs_url=None,  # `api.pages` serves /docs from our own files
         redoc_url=None,
         license_info=LICENSE,
         contact=CONTACT,
@@ -119,7 +119,7 @@ def create_app(
     )
     traces = _make_traces(settings.server)
     app.state.open = settings.auth.open
-    app.state.opening = StoreHolder[Keyring](failed, waiting)
+    app.state.store = StoreHolder[Keyring](on_failure, on_loading)
     app.state.exports = Exports()
     app.state.ingestions = BackgroundIngestions()
     app.add_middleware(DisconnectMiddleware)
@@ -127,7 +127,7 @@ def create_app(
         SecurityMiddleware,
         rates=RateLimits(settings.auth),
         origins=settings.auth.cors_origins,
-        opened=settings.auth.open,
+        open_to_all=settings.auth.open,
     )
     app.add_middleware(GZipMiddleware, minimum_size=MIN_COMPRESSED_BYTES, compresslevel=1)
     if traces:
@@ -136,27 +136,27 @@ def create_app(
         app.add_middleware(CORSMiddleware, **_cors_options(settings.auth.cors_origins))
     app.add_middleware(HttpRulesMiddleware)
     problems.install_handlers(app)
-    for room in (
+    for routes in (
         retrieval, resonance, association, memories, links, commands, receipts, episodes, citizens,
         upkeep, validation, keys, health, metrics,
     ):  # fmt: skip
-        app.include_router(room.router)
+        app.include_router(routes.router)
     REFERENCE.install(app)
     return app
 
 
 @asynccontextmanager
-async def _open_keyring(runtime: Runtime, show: ShowKey | None) -> AsyncIterator[Keyring]:
+async def _open_keyring(runtime: Runtime, show_key: ShowKey | None) -> AsyncIterator[Keyring]:
     auth, connection = runtime.settings.auth, runtime.deps.connection
-    if show is not None and auth.admin_key is None and not auth.open:
+    if show_key is not None and auth.admin_key is None and not auth.open:
         first = await create_first_key(connection, await connection.now())
         if first is not None:
-            await _show_first_key(first, show, connection)
+            await _show_first_key(first, show_key, connection)
     tokens = make_token_reader(auth)
     admin_key = None if auth.admin_key is None else auth.admin_key.get_secret_value()
     keyring = Keyring(connection, admin_key, tokens)
     if tokens is not None:
-        tokens.keep_keys()
+        tokens.start_refresh()
     try:
         yield keyring
     finally:
@@ -165,16 +165,17 @@ async def _open_keyring(runtime: Runtime, show: ShowKey | None) -> AsyncIterator
             await tokens.close()
 
 
-async def _show_first_key(first: NewKey, show: ShowKey, connection: Connection) -> None:
+async def _show_first_key(first: NewKey, show_key: ShowKey, connection: Connection) -> None:
+    """Show the key. If that fails, delete it again, so that the next start makes another."""
     try:
-        await asyncio.to_thread(show, first)
+        await asyncio.to_thread(show_key, first)
     except SubstrateError:
         await delete_first_key(connection)
         raise
 
 
 def _make_traces(server: ServerSettings) -> Traces | None:
-    """Where spans go, if anywhere. The SDK takes some 10 MB, which only those pay who use it."""
+    """The exporter of spans, if a collector is set. Only then its SDK is loaded, which takes some 10 MB."""
     if server.otlp_endpoint is None:
         return None
     traces: Traces = import_module("api.telemetry.traces").Traces(server.otlp_endpoint, installed_version())
@@ -182,7 +183,7 @@ def _make_traces(server: ServerSettings) -> Traces | None:
 
 
 def _cors_options(origins: Sequence[str]) -> dict[str, Any]:
-    """Pages of these origins may call with a key that they were given; there are no cookies to lend."""
+    """The options of CORS. Pages of these origins call with a key; there are no cookies."""
     return {
         "allow_origins": list(origins),
         "allow_methods": ["GET", "POST", "PUT", "DELETE"],

@@ -1,4 +1,4 @@
-"""What handlers are given: the open runtime, and the moment, asked of the engine once a request."""
+"""Dependencies of handlers: the open runtime, and the moment, read from the engine once a request."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from schemas.temporal import Instant
 
 
 async def get_runtime(request: Request) -> Runtime:
-    """The store and the embedder that the application holds open. Raises Unavailable until they are."""
-    opening: StoreHolder[Keyring] = request.app.state.opening
-    return opening.store()[0]
+    """The open store and embedder. Raises Unavailable until they are open, or the error that keeps them closed."""
+    store: StoreHolder[Keyring] = request.app.state.store
+    return store.get()[0]
 
 
 async def read_clock(runtime: Annotated[Runtime, Depends(get_runtime)]) -> Instant:

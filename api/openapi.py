@@ -1,4 +1,4 @@
-"""The OpenAPI document, as client generators need it: names, one `Problem`, one schema for each type."""
+"""The OpenAPI document, shaped for client generators: one schema for each type, one `Problem`, stable names."""
 
 from __future__ import annotations
 
@@ -36,17 +36,14 @@ _INPUT_OR_OUTPUT: Final = re.compile(r"(\w+)-(?:Input|Output)")
 
 
 class Application(FastAPI):
-    """An application whose document is written for generators."""
-
     def openapi(self) -> Document:
-        """The document, made once. Callers must not change it."""
+        """The document, built once. Callers must not change it."""
         if self.openapi_schema is None:
             self.openapi_schema = _finish(super().openapi())
         return self.openapi_schema
 
 
 def operations(document: Document) -> list[Document]:
-    """Every operation of a document."""
     return [operation for path in document["paths"].values() for operation in path.values()]
 
 
@@ -55,19 +52,19 @@ def _finish(document: Document) -> Document:
     components["schemas"] = {
         name: schema for name, schema in components["schemas"].items() if not name.endswith("-Output")
     }
-    whole: Document = _merge_input_and_output(document)
-    _require_discriminators(whole)
-    whole["components"]["schemas"]["Problem"] = Problem.model_json_schema()
-    whole["components"]["responses"] = {name: RESPONSES[status] for status, name in _RESPONSE_NAMES.items()}
-    for operation in operations(whole):
+    merged: Document = _merge_input_and_output(document)
+    _require_discriminators(merged)
+    merged["components"]["schemas"]["Problem"] = Problem.model_json_schema()
+    merged["components"]["responses"] = {name: RESPONSES[status] for status, name in _RESPONSE_NAMES.items()}
+    for operation in operations(merged):
         operation.setdefault("security", [])
         for status, name in _RESPONSE_NAMES.items():
             operation["responses"][status] = {"$ref": f"#/components/responses/{name}"}
-    return whole
+    return merged
 
 
 def _merge_input_and_output(value: Any) -> Any:
-    """The part of the document with one name for what is sent and told alike: what is told can be sent again."""
+    """Merge the schemas `X-Input` and `X-Output` into `X`: every response of a type is also a valid request."""
     if isinstance(value, dict):
         return {_INPUT_OR_OUTPUT.sub(r"\1", name): _merge_input_and_output(part) for name, part in value.items()}
     if isinstance(value, list):
@@ -76,15 +73,15 @@ def _merge_input_and_output(value: Any) -> Any:
 
 
 def _require_discriminators(document: Document) -> None:
-    """Require in each choice by a field that the field is given: only then are the kinds apart.
+    """Require the discriminator in each `oneOf`, so that generated clients can tell the kinds apart.
 
-    A kind that is also sent alone, where the field may be left out, keeps its name there; in a choice its name
-    ends with `Command`.
+    A schema that is also used alone, where that field is optional, keeps its name there. Its copy within a `oneOf`
+    gets a name that ends with `Command`.
     """
     schemas = document["components"]["schemas"]
     choices = [part for part in objects_in(document) if "discriminator" in part]
-    chosen = {id(part) for choice in choices for part in choice["oneOf"]}
-    alone = {part["$ref"] for part in objects_in(document) if "$ref" in part and id(part) not in chosen}
+    in_choices = {id(part) for choice in choices for part in choice["oneOf"]}
+    alone = {part["$ref"] for part in objects_in(document) if "$ref" in part and id(part) not in in_choices}
     for choice in choices:
         field, mapping = choice["discriminator"]["propertyName"], choice["discriminator"]["mapping"]
         for value, ref in mapping.items():
@@ -98,7 +95,7 @@ def _require_discriminators(document: Document) -> None:
 
 
 def objects_in(value: Any) -> Iterator[Document]:
-    """Every object of the document."""
+    """Every object within the document, outermost first."""
     if isinstance(value, dict):
         yield value
     for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():

@@ -1,4 +1,4 @@
-"""Every error as a problem (RFC 9457), with a remedy and each fault, and never with the input repeated."""
+"""Errors as problems (RFC 9457): with a remedy and each fault, never with the input of the request."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 MEDIA_TYPE: Final = "application/problem+json"
 MAX_FAULTS: Final = 100
 MAX_REPEATED: Final = 300
-"""Characters of a field's name or of a path that an answer repeats."""
+"""Characters of a field's name or of a path that a response repeats."""
 
 _HTTP_PROBLEMS: Final = {
     400: ("bad-request", "The request cannot be read"),
@@ -44,9 +44,9 @@ _HTTP_PROBLEMS: Final = {
 
 
 def statuses_by_slug() -> dict[str, int]:
-    """Every type of problem that an answer can have, with its status; 400 stands for any of HTTP's own."""
-    ours = {slug: kind.status for slug, kind in of_slug().items()}
-    return {"http": 400, **{slug: status for status, (slug, _) in _HTTP_PROBLEMS.items()}, **ours}
+    """The status of every problem type. `http` stands for all statuses without a type of their own."""
+    own = {slug: kind.status for slug, kind in of_slug().items()}
+    return {"http": 400, **{slug: status for status, (slug, _) in _HTTP_PROBLEMS.items()}, **own}
 
 
 class Problem(Frozen):
@@ -82,7 +82,6 @@ RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
 
 
 def problem_response(problem: Problem, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """The problem as a response."""
     return JSONResponse(
         problem.model_dump(mode="json", exclude_none=True),
         problem.status,
@@ -92,7 +91,7 @@ def problem_response(problem: Problem, headers: Mapping[str, str] | None = None)
 
 
 def error_response(error: SubstrateError, path: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """The response for one of our errors."""
+    """The response for one of our errors, with `Retry-After` if the error has it."""
     after = error.retry_after if isinstance(error, Unavailable | RateLimited) else None
     problem = Problem(
         type=f"/problems/{error.slug}",
@@ -112,7 +111,7 @@ def error_response(error: SubstrateError, path: str, headers: Mapping[str, str] 
 def http_error_response(
     status: int, path: str, detail: str, headers: Mapping[str, str] | None = None
 ) -> JSONResponse:
-    """The response for an error of HTTP itself: no such route, a wrong method, a body too large."""
+    """The response for an error of HTTP itself, such as an unknown route or a wrong method."""
     slug, title = _HTTP_PROBLEMS.get(status, ("http", "The request cannot be carried out"))
     problem = Problem(
         type=f"/problems/{slug}", title=title, status=status, detail=detail, instance=quote(path)[:MAX_REPEATED]
@@ -121,29 +120,28 @@ def http_error_response(
 
 
 def fault_line(location: Iterable[str | int], message: str) -> str:
-    """One fault as `field: message`; a long name of a field is cut."""
+    """One fault as `field: message`; a long field name is cut."""
     field = ".".join(str(part) for part in location)
-    said = message.removeprefix("Value error, ")
-    return f"{_shorten(field)}: {said}" if field else said
+    message = message.removeprefix("Value error, ")
+    return f"{_shorten(field)}: {message}" if field else message
 
 
 def shorten_faults(faults: Sequence[str], most: int = MAX_FAULTS) -> tuple[str, ...]:
-    """The faults in at most `most` lines, of which the last counts those left out."""
+    """At most `most` faults; if some are left out, the last line counts them."""
     if len(faults) <= most:
         return tuple(faults)
     return (*faults[: most - 1], f"and {len(faults) - most + 1} more")
 
 
 def invalid_request(faults: Sequence[str]) -> InvalidRequest:
-    """The error for a request with these faults."""
-    said = faults[0] if len(faults) == 1 else f"{len(faults)} faults in the request"
-    return InvalidRequest(said, faults=faults)
+    detail = faults[0] if len(faults) == 1 else f"{len(faults)} faults in the request"
+    return InvalidRequest(detail, faults=faults)
 
 
 def refusal_error(
     problem: str | None, faults: Sequence[str], current_version: int | None = None
 ) -> SubstrateError:
-    """The error for what was refused with this problem, be it a command or a repair."""
+    """The error for a command or a repair that was refused with this problem type."""
     kind = of_slug()[str(problem)]
     error = kind("; ".join(faults), faults=faults)
     if isinstance(error, Conflict):
@@ -163,9 +161,9 @@ async def _on_ours(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, SubstrateError):
         raise error
     if error.status >= 500:
-        traced = None if isinstance(error, Unavailable) else error
+        traceback = None if isinstance(error, Unavailable) else error
         logger.error(
-            "%s %s: %s", _shorten(request.method), _shorten(request.url.path), error.detail, exc_info=traced
+            "%s %s: %s", _shorten(request.method), _shorten(request.url.path), error.detail, exc_info=traceback
         )
     return error_response(error, request.url.path)
 
@@ -175,8 +173,8 @@ async def _on_validation(request: Request, error: Exception) -> JSONResponse:
         raise error
     faults = [_request_fault(fault) for fault in error.errors()]
     if all(fault["loc"][0] == "path" for fault in error.errors()):
-        nothing = NotFound("nothing can have this address", faults=faults)
-        return error_response(nothing, request.url.path)
+        missing = NotFound("nothing can have this address", faults=faults)
+        return error_response(missing, request.url.path)
     return error_response(invalid_request(faults), request.url.path)
 
 
@@ -195,29 +193,29 @@ async def _on_http(request: Request, error: Exception) -> JSONResponse:
     headers = dict(error.headers or {})
     if error.status_code == 405:
         headers["Allow"] = allowed_methods(request) or headers.get("Allow", "")
-    words = {
+    details = {
         404: f"there is no {_shorten(path)} here; see /docs",
         405: f"{_shorten(request.method)} is not offered here",
     }
-    return http_error_response(error.status_code, path, words.get(error.status_code, error.detail), headers)
+    return http_error_response(error.status_code, path, details.get(error.status_code, error.detail), headers)
 
 
 async def _on_unexpected(request: Request, error: Exception) -> JSONResponse:
-    # Starlette raises the error again after this answer, and the server logs it with its traceback.
+    # Starlette raises the error again after this response, and the server logs it with its traceback.
     hidden = SubstrateError(
-        f"an unexpected {type(error).__name__}; the log of the service has the whole of it",
+        f"an unexpected {type(error).__name__}; see the log of the service",
         remedy="Report it with that part of the log.",
     )
     return error_response(hidden, request.url.path)
 
 
 def allowed_methods(request: Request) -> str:
-    """All methods of the address; the router names only those of the first route that it fits."""
+    """The methods of all routes at this path. Starlette names only those of the first route that matches."""
     app: FastAPI = request.app
     paths = app.openapi()["paths"]
-    fitting = [path for path in paths if re.fullmatch(re.sub(r"\{[^}]+\}", ".+", path), request.url.path)]
-    return ", ".join(sorted(method.upper() for path in sorted(fitting, key=len)[-1:] for method in paths[path]))
+    matching = [path for path in paths if re.fullmatch(re.sub(r"\{[^}]+\}", ".+", path), request.url.path)]
+    return ", ".join(sorted(method.upper() for path in sorted(matching, key=len)[-1:] for method in paths[path]))
 
 
-def _shorten(words: str) -> str:
-    return words if len(words) <= MAX_REPEATED else f"{words[:MAX_REPEATED]}…"
+def _shorten(text: str) -> str:
+    return text if len(text) <= MAX_REPEATED else f"{text[:MAX_REPEATED]}…"

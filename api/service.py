@@ -1,4 +1,4 @@
-"""The whole service: REST, the explorer's page and the Model Context Protocol on one address."""
+"""The whole service on one address: REST, the explorer's page and the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ from api.version import installed_version
 from schemas.settings import Settings
 
 
-def create_service(settings: Settings, show: ShowKey | None = None, failed: OnFailure | None = None) -> FastAPI:
-    """The application of `create_app` with everything else that is served beside it."""
-    service = create_app(settings, show, failed)
+def create_service(
+    settings: Settings, show_key: ShowKey | None = None, on_failure: OnFailure | None = None
+) -> FastAPI:
+    """The application of `create_app`, with the explorer's page and MCP."""
+    service = create_app(settings, show_key, on_failure)
     EXPLORER.install(service)
-    door = McpEndpoint(service, installed_version())
-    service.router.routes.append(Route(door.path, BodyLimit(door), methods=["POST"]))
-    rest = service.router.lifespan_context
+    mcp = McpEndpoint(service, installed_version())
+    service.router.routes.append(Route(mcp.path, BodyLimit(mcp), methods=["POST"]))
+    rest_lifespan = service.router.lifespan_context
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with rest(app):
+        async with rest_lifespan(app):
             yield
-            await door.close()
+            await mcp.close()
 
     service.router.lifespan_context = lifespan
     return service

@@ -1,7 +1,8 @@
-"""Connections before they are requests: how long a head may take, and who makes way when there are too many.
+"""Connections before they carry a request: how long a head may take, and which are closed when there are too many.
 
-A connection whose requests showed no key that counts is a newcomer. Newcomers make way for each other, the oldest
-first, so that idle ones shut nobody out; who has shown a key makes way only when all places are taken, and idle.
+A connection is authenticated once a request on it had a valid key. When there are too many without one, the oldest
+of these is closed, so that idle connections lock nobody out. An authenticated connection is closed only when all
+places are taken, and only while it is idle.
 """
 
 from __future__ import annotations
@@ -21,136 +22,135 @@ from api.problems import http_error_response
 logger = logging.getLogger(__name__)
 
 MAX_HEAD_BYTES: Final = 64 * 1024
-"""Bytes, as uvicorn has them taken in before a head is whole."""
+"""As many as uvicorn buffers before a head is complete."""
 HEAD_SECONDS: Final = 10.0
-"""For the head of a request, from its first byte or the connection on; and for the rest of an answered body."""
+"""For the head of a request, from its first byte or from the connection on, and the rest of an answered body."""
 MAX_CONNECTIONS: Final = 10_000
 MAX_UNAUTHENTICATED: Final = 1_000
 RESERVED_FILES: Final = 128
-"""Descriptors that are not for connections: the engine, its log, files that are read."""
+"""Descriptors that are not for connections: those of the engine, its log, files that are read."""
 MIN_CONNECTIONS: Final = 32
 WARNING_INTERVAL_SECONDS: Final = 60.0
 _TIMEOUT_RESPONSE: Final = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
 class OpenConnections:
-    """Who is connected, oldest first: at most `newcomers` who showed no key, at most `everybody` in all."""
+    """Open connections, oldest first: at most `unauthenticated` without a valid key, at most `total` in all."""
 
-    def __init__(self, newcomers: int, everybody: int) -> None:
-        self._most_newcomers, self._most = newcomers, everybody
-        self._newcomers: dict[GuardedConnection, None] = {}
-        self._known: dict[GuardedConnection, None] = {}
-        self._told_at = -WARNING_INTERVAL_SECONDS
+    def __init__(self, unauthenticated: int, total: int) -> None:
+        self._max_unauthenticated, self._max_total = unauthenticated, total
+        # A connection moves to `_authenticated` only when its place among the others is needed.
+        self._unauthenticated: dict[GuardedConnection, None] = {}
+        self._authenticated: dict[GuardedConnection, None] = {}
+        self._warned_at = -WARNING_INTERVAL_SECONDS
 
-    def enter(self, connection: GuardedConnection) -> None:
-        """Take a connection in; another makes way when there are too many."""
-        self._newcomers[connection] = None
-        while len(self._newcomers) > self._most_newcomers:
-            oldest = next(iter(self._newcomers))
-            del self._newcomers[oldest]
-            if oldest.known:
-                self._known[oldest] = None
+    def add(self, connection: GuardedConnection) -> None:
+        """Add a connection; when there are too many, close another one."""
+        self._unauthenticated[connection] = None
+        while len(self._unauthenticated) > self._max_unauthenticated:
+            oldest = next(iter(self._unauthenticated))
+            del self._unauthenticated[oldest]
+            if oldest.authenticated:
+                self._authenticated[oldest] = None
             else:
-                self._end(oldest)
-        if len(self._newcomers) + len(self._known) > self._most:
-            self._end(self._least_missed(connection))
+                self._close(oldest)
+        if len(self._unauthenticated) + len(self._authenticated) > self._max_total:
+            self._close(self._least_needed(connection))
 
-    def leave(self, connection: GuardedConnection) -> None:
-        """It has ended."""
-        self._newcomers.pop(connection, None)
-        self._known.pop(connection, None)
+    def remove(self, connection: GuardedConnection) -> None:
+        self._unauthenticated.pop(connection, None)
+        self._authenticated.pop(connection, None)
 
-    def _least_missed(self, last: GuardedConnection) -> GuardedConnection:
-        """Another newcomer, else one that is idle, else the last that came."""
-        unknown = (one for one in self._newcomers if not one.known)
-        idle = (one for one in (*self._known, *self._newcomers) if one.idle)
-        return next((one for one in chain(unknown, idle) if one is not last), last)
+    def _least_needed(self, newest: GuardedConnection) -> GuardedConnection:
+        """The oldest unauthenticated one, else the oldest idle one, else the newest."""
+        unauthenticated = (each for each in self._unauthenticated if not each.authenticated)
+        idle = (each for each in (*self._authenticated, *self._unauthenticated) if each.idle)
+        return next((each for each in chain(unauthenticated, idle) if each is not newest), newest)
 
-    def _end(self, connection: GuardedConnection) -> None:
-        self.leave(connection)
+    def _close(self, connection: GuardedConnection) -> None:
+        self.remove(connection)
         connection.transport.abort()
-        if time.monotonic() - self._told_at >= WARNING_INTERVAL_SECONDS:
-            self._told_at = time.monotonic()
-            logger.warning("too many connections: the oldest without a key make way")
+        if time.monotonic() - self._warned_at >= WARNING_INTERVAL_SECONDS:
+            self._warned_at = time.monotonic()
+            logger.warning("too many connections: the oldest without a key are closed")
 
 
 class GuardedConnection(H11Protocol):
-    """A connection of a crowd. `guarded` makes the kind that a server is given."""
+    """A connection with a time limit for heads. `connection_class` makes the class that a server is given."""
 
-    crowd: ClassVar[OpenConnections]
+    open_connections: ClassVar[OpenConnections]
     head_seconds: ClassVar[float]
-    _late: asyncio.TimerHandle | None = None
-    _known = False
+    _head_timer: asyncio.TimerHandle | None = None
+    _authenticated = False
 
     @property
-    def known(self) -> bool:
-        """Whether a request on it showed a key that counts: the gate then names its caller."""
+    def authenticated(self) -> bool:
+        """Whether a request on it had a valid key."""
         self._note_caller()
-        return self._known
+        return self._authenticated
 
     def _note_caller(self) -> None:
-        """Before another request takes the place of this one."""
+        """Read the caller that the security middleware set, before another request replaces the scope."""
         state = {} if self.scope is None else self.scope["state"]
-        self._known = self._known or state.get("caller") is not None
+        self._authenticated = self._authenticated or state.get("caller") is not None
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is being answered."""
+        """Whether no request on it is being answered."""
         return self.cycle is None or self.cycle.response_complete
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn does
-        """Enter the crowd; a head is expected from now on."""
         super().connection_made(transport)
-        self.crowd.enter(self)
-        self._watch(waits=True)
+        self.open_connections.add(self)
+        self._time_head(waiting=True)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Leave the crowd."""
-        self._watch(waits=False)
-        self.crowd.leave(self)
+        self._time_head(waiting=False)
+        self.open_connections.remove(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Hear what came; whoever still sends a head, or a body that was answered, goes on being watched."""
+        """Handle the bytes; the timer runs on while a head, or a body that is answered already, is incomplete."""
         self._note_caller()
         super().data_received(data)
         state = self.conn.their_state
-        self._watch(waits=state is h11.IDLE or (self.idle and state is h11.SEND_BODY))
+        self._time_head(waiting=state is h11.IDLE or (self.idle and state is h11.SEND_BODY))
 
     def on_response_complete(self) -> None:
-        """What comes now is the rest of the body, or another head; silence is uvicorn's to end."""
+        """Time the rest of the body, or the next head once it has begun. uvicorn closes silent connections."""
         self._note_caller()
         super().on_response_complete()
-        begun = self.conn.their_state is h11.IDLE and bool(self.conn.trailing_data[0])
-        self._watch(waits=self.idle and (begun or self.conn.their_state is h11.SEND_BODY))
+        head_begun = self.conn.their_state is h11.IDLE and bool(self.conn.trailing_data[0])
+        self._time_head(waiting=self.idle and (head_begun or self.conn.their_state is h11.SEND_BODY))
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no request with a problem, which names what of it is too long."""
-        begun = bytes(self.conn.trailing_data[0])
-        if len(begun) < MAX_HEAD_BYTES:
+        """Answer bytes that are no request with a problem that names what is too long."""
+        head = bytes(self.conn.trailing_data[0])
+        if len(head) < MAX_HEAD_BYTES:
             status, detail = 400, "this is not HTTP; see /docs"
-        elif b"\n" not in begun[:MAX_HEAD_BYTES]:
+        elif b"\n" not in head[:MAX_HEAD_BYTES]:
             status, detail = 414, f"the first line has more than {MAX_HEAD_BYTES:,} bytes"
         else:
             status, detail = 431, f"the head has more than {MAX_HEAD_BYTES:,} bytes"
-        answer = http_error_response(status, "", detail, {"Connection": "close"})
+        response = http_error_response(status, "", detail, {"Connection": "close"})
         for event in (
-            h11.Response(status_code=status, headers=answer.raw_headers),
-            h11.Data(data=bytes(answer.body)),
+            h11.Response(status_code=status, headers=response.raw_headers),
+            h11.Data(data=bytes(response.body)),
             h11.EndOfMessage(),
         ):
             self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
 
-    def _watch(self, *, waits: bool) -> None:
-        if not waits and self._late is not None:
-            self._late.cancel()
-            self._late = None
-        elif waits and self._late is None:
-            self._late = self.loop.call_later(self.head_seconds, self._end_late)
+    def _time_head(self, *, waiting: bool) -> None:
+        """Start the timer unless it runs, or stop it."""
+        if not waiting and self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+        elif waiting and self._head_timer is None:
+            self._head_timer = self.loop.call_later(self.head_seconds, self._time_out)
 
-    def _end_late(self) -> None:
-        self._late = None
+    def _time_out(self) -> None:
+        self._head_timer = None
         if self.transport.get_write_buffer_size():
             self.transport.abort()
             return
@@ -159,18 +159,18 @@ class GuardedConnection(H11Protocol):
         self.transport.close()
 
 
-def connection_class(crowd: OpenConnections, head_seconds: float = HEAD_SECONDS) -> type[GuardedConnection]:
-    """The kind of connection of one server."""
-    held: dict[str, Any] = {"crowd": crowd, "head_seconds": head_seconds}
-    return type("GuardedOfServer", (GuardedConnection,), held)
+def connection_class(connections: OpenConnections, head_seconds: float = HEAD_SECONDS) -> type[GuardedConnection]:
+    """The class of one server's connections: uvicorn takes a class, with no way to give it arguments."""
+    attributes: dict[str, Any] = {"open_connections": connections, "head_seconds": head_seconds}
+    return type("ServerConnection", (GuardedConnection,), attributes)
 
 
 def process_connections() -> OpenConnections:
-    """A crowd that fits the files which this process may open; it may open all that its user may, from now on."""
+    """Limits that fit the files this process may open. Raises its soft limit of open files as far as allowed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_CONNECTIONS + RESERVED_FILES
-    most = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
-    if soft != resource.RLIM_INFINITY and soft < most:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
-    everybody = max(MIN_CONNECTIONS, most - RESERVED_FILES)
-    return OpenConnections(min(MAX_UNAUTHENTICATED, everybody // 2), everybody)
+    files = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
+    if soft != resource.RLIM_INFINITY and soft < files:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))
+    total = max(MIN_CONNECTIONS, files - RESERVED_FILES)
+    return OpenConnections(min(MAX_UNAUTHENTICATED, total // 2), total)

@@ -1,6 +1,6 @@
-"""What HTTP asks of every answer, whoever gives it: HEAD, encodings that are refused, tags.
+"""Rules of HTTP for every response, whatever made it: HEAD, refused encodings, tags of compressed bodies.
 
-The outermost middleware: what stands behind it sees a GET for a HEAD, and tags as it gave them.
+The outermost middleware: all others see a GET in place of a HEAD, and tags as the application made them.
 """
 
 from __future__ import annotations
@@ -17,26 +17,23 @@ _TAG: Final = re.compile(r'"([^"]*)"')
 
 
 class HttpRulesMiddleware:
-    """Middleware around all others."""
-
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on in plain form, and its answer back in the form that was asked for."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        plain = {**scope, "headers": _normalize_headers(scope["headers"])}
-        answer = _EtagSender(send, gzip_tag=any(_is_gzip_tag(header) for header in scope["headers"]))
+        normalized = {**scope, "headers": _normalize_headers(scope["headers"])}
+        sender = _EtagSender(send, gzip_tag=any(_is_gzip_tag(header) for header in scope["headers"]))
         if scope["method"] == "HEAD":
-            await self.app({**plain, "method": "GET"}, receive, _HeadSender(answer))
+            await self.app({**normalized, "method": "GET"}, receive, _HeadSender(sender))
         else:
-            await self.app(plain, receive, answer)
+            await self.app(normalized, receive, sender)
 
 
 class _EtagSender:
-    """The way back: a compressed body is another representation, so its tag is another one (RFC 9110, 8.8.3)."""
+    """Marks the tag of a compressed body, which is another representation (RFC 9110, 8.8.3)."""
 
     def __init__(self, send: Send, *, gzip_tag: bool) -> None:
         self._send = send
@@ -46,46 +43,46 @@ class _EtagSender:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
             tag = headers.get("etag")
-            known = message["status"] == 304 and self._gzip_tag
-            if tag is not None and (known or headers.get("content-encoding") == "gzip"):
+            matched_gzip = message["status"] == 304 and self._gzip_tag
+            if tag is not None and (matched_gzip or headers.get("content-encoding") == "gzip"):
                 headers["etag"] = _TAG.sub(r'"\1-gzip"', tag)
         await self._send(message)
 
 
 class _HeadSender:
-    """The way back without a body. The server then says that the caller left, and work on a long body stops."""
+    """Sends a response without its body. The server then reports a disconnect, which stops work on a long body."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
-        self._begun = False
+        self._started = False
 
     async def __call__(self, message: Message) -> None:
-        if self._begun:
+        if self._started:
             return
-        self._begun = True
+        self._started = True
         await self._send(message)
         await self._send({"type": "http.response.body", "body": b""})
 
 
 def _normalize_headers(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The headers with tags as the application gave them, and no encoding named that the caller refuses."""
-    takes_gzip = _accepts_gzip(Headers(raw=headers).get("accept-encoding", ""))
-    plain = [
+    """The headers with tags as the application made them, and gzip or nothing as the accepted encoding."""
+    accepts_gzip = _accepts_gzip(Headers(raw=headers).get("accept-encoding", ""))
+    normalized = [
         (name, _GZIP_TAG.sub(b'"', value) if name in _CONDITIONS else value)
         for name, value in headers
         if name != b"accept-encoding"
     ]
-    return [*plain, (b"accept-encoding", b"gzip" if takes_gzip else b"identity")]
+    return [*normalized, (b"accept-encoding", b"gzip" if accepts_gzip else b"identity")]
 
 
 def _is_gzip_tag(header: tuple[bytes, bytes]) -> bool:
     return header[0] in _CONDITIONS and _GZIP_TAG.search(header[1]) is not None
 
 
-def _accepts_gzip(accepted: str) -> bool:
-    """Whether gzip, or else any encoding, is named with a weight that is not 0 (RFC 9110, 12.5.3)."""
-    weights: dict[str, bool] = {}
-    for one in accepted.lower().split(","):
-        name, *parameters = (part.strip() for part in one.split(";"))
-        weights[name] = not any(re.fullmatch(r"q\s*=\s*0(\.0*)?", each) for each in parameters)
-    return weights.get("gzip", weights.get("*", False))
+def _accepts_gzip(accept_encoding: str) -> bool:
+    """Whether gzip, or if it is not named `*`, has a weight above 0 (RFC 9110, 12.5.3)."""
+    accepted: dict[str, bool] = {}
+    for part in accept_encoding.lower().split(","):
+        name, *parameters = (piece.strip() for piece in part.split(";"))
+        accepted[name] = not any(re.fullmatch(r"q\s*=\s*0(\.0*)?", parameter) for parameter in parameters)
+    return accepted.get("gzip", accepted.get("*", False))

@@ -59,7 +59,7 @@ class AsyncSubstrate(Asking, Memories, Links, Commands, Citizens, Service):
         """
         within = replace(settings, auth=AuthSettings(open=True))
         # The engine is no business of those who only call a service: they do not pay for its import.
-        app = import_module("api.app").create_app(within, waiting=waiting)
+        app = import_module("api.app").create_app(within, on_loading=waiting)
         async with app.router.lifespan_context(app), cls.inside(app) as client:
             yield client
 

@@ -1,1 +1,1 @@
-"""The open store of a process, what is done with it in the background, and its backups."""
+"""The open store of a process, its background work, and its backups."""

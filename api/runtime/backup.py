@@ -1,4 +1,4 @@
-"""Restoring, which opens and closes an engine of its own."""
+"""Restore a backup, with an engine of its own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from substrate.store import api_keys, revoked_keys
 
 
 def refuse_server(store: StoreSettings) -> None:
-    """Raises InvalidRequest when a server is configured: its files are not ours."""
+    """Raises InvalidRequest when a server is configured, whose files we cannot reach."""
     if store.server_url() is not None:
         raise InvalidRequest(
             "the store is a FalkorDB server, whose files Substrate does not reach",
@@ -31,7 +31,7 @@ def refuse_server(store: StoreSettings) -> None:
 
 
 class Restored(NamedTuple):
-    """What a restored backup holds; of its keys, those that count now and those that stay revoked."""
+    """A restored backup. `keys` are valid now, `kept_revoked` were revoked after the backup was made and stay so."""
 
     manifest: Manifest
     keys: tuple[KeyInfo, ...]
@@ -39,17 +39,17 @@ class Restored(NamedTuple):
 
 
 ALL_KEYS: Final = "*"
-"""Of keys: that each is revoked."""
+"""Stands for every key of the backup."""
 
 
 async def restore_backup(
     source: Path, settings: Settings, revoked: Mapping[str, datetime] | Literal["*"] | None = None
 ) -> Restored:
-    """Restore a backup into the data directory, which must be empty; what it holds.
+    """Restore a backup into the data directory, which must be empty.
 
-    `revoked`: the keys that stay revoked although the backup does not know it, or `*` for each. Raises
+    `revoked` has the keys that are to stay revoked, with the time of it; `*` revokes every key. Raises
     InvalidRequest for a damaged or newer backup, StoreMisfit for one of another embedder, Conflict for a directory
-    that is not empty. The directory is then as it was.
+    that is not empty; the directory is then as it was.
     """
     refuse_server(settings.store)
     directory = settings.store.data.expanduser().absolute()
@@ -79,12 +79,13 @@ async def restore_backup(
 async def _revoke_again(
     connection: Connection, directory: Path, revoked: Mapping[str, datetime] | Literal["*"] | None
 ) -> tuple[tuple[KeyInfo, ...], tuple[KeyInfo, ...]]:
-    """Revoke what is to stay revoked; the keys that count now, and those that were revoked here."""
+    """Revoke these keys. Returns the keys that are valid now, and those that were revoked here."""
     now = to_datetime(await connection.now())
-    held = await api_keys.listed(connection)
-    these = dict.fromkeys([key.id for key in held], now) if revoked == ALL_KEYS else revoked or {}
-    kept = await revoked_keys.revoke_again(connection, these)
+    keys = await api_keys.listed(connection)
+    to_revoke = dict.fromkeys([key.id for key in keys], now) if revoked == ALL_KEYS else revoked or {}
+    kept_revoked = await revoked_keys.revoke_again(connection, to_revoke)
     await revoked_keys.keep(connection, directory)
-    gone = {key.id for key in kept}
-    counting = [key for key in held if key.revoked_at is None and key.id not in gone]
-    return tuple(key for key in counting if key.expires_at is None or key.expires_at > now), tuple(kept)
+    revoked_ids = {key.id for key in kept_revoked}
+    unrevoked = [key for key in keys if key.revoked_at is None and key.id not in revoked_ids]
+    valid = tuple(key for key in unrevoked if key.expires_at is None or key.expires_at > now)
+    return valid, tuple(kept_revoked)

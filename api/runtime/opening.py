@@ -1,4 +1,4 @@
-"""The store of an application while it is opened: what requests are told until it is, and after a failure."""
+"""The store of an application while it opens: the error for requests until it is open, and after a failure."""
 
 from __future__ import annotations
 
@@ -18,37 +18,38 @@ type OpenStore[Keys] = Callable[[OnLoading], AbstractAsyncContextManager[tuple[R
 type OnFailure = Callable[[SubstrateError], None]
 
 DEFAULT_RETRY_S: Final = 5
-"""When to ask again where nothing can be said of how long it takes."""
+"""The Retry-After when there is no estimate of the rest."""
 LOG_INTERVAL_S: Final = 10.0
 
 
 class StoreHolder[Keys]:
-    """Holds the store open with the keys that open it, in a task of its own.
+    """Keeps the store and its keyring open, in a task of its own.
 
-    `failed`: the application serves while the engine loads, and this is told when the store then cannot be opened.
-    Without it the application waits until the store is open. `waiting` is told how far an engine is that loads.
+    With `on_failure` the application serves while the engine loads, and calls it when the store then cannot be
+    opened. Without it the application waits until the store is open. `on_loading` is called with the progress of
+    an engine that loads.
     """
 
-    def __init__(self, failed: OnFailure | None = None, waiting: OnLoading | None = None) -> None:
+    def __init__(self, on_failure: OnFailure | None = None, on_loading: OnLoading | None = None) -> None:
         self.runtime: Runtime | None = None
         self.keyring: Keys | None = None
-        self._failed = failed
-        self._waiting = waiting
+        self._on_failure = on_failure
+        self._on_loading = on_loading
         self._fault: SubstrateError | None = None
         self._loading: Loading | None = None
         self._logged_at = -LOG_INTERVAL_S
-        self._moved = asyncio.Event()
+        self._answerable = asyncio.Event()
         self._closing = asyncio.Event()
 
-    def store(self) -> tuple[Runtime, Keys]:
-        """The open store. Raises what `check` does, and Unavailable before the application has started."""
+    def get(self) -> tuple[Runtime, Keys]:
+        """The open store. Raises what `check` raises, and Unavailable before the application has started."""
         self.check()
         if self.runtime is None or self.keyring is None:
             raise Unavailable("the store is not open yet", remedy="Try again in a moment.")
         return self.runtime, self.keyring
 
     def check(self) -> None:
-        """Raises Unavailable while the engine loads, with how long it may take; or what keeps the store closed."""
+        """Raises Unavailable with an estimate while the engine loads, or the error that keeps the store closed."""
         if self._fault is not None:
             raise self._fault
         loading = self._loading
@@ -58,58 +59,61 @@ class StoreHolder[Keys]:
             raise _still_loading(loading)
 
     @asynccontextmanager
-    async def held(self, open_store: OpenStore[Keys]) -> AsyncIterator[None]:
-        """The store is open, or the engine loads and requests are told so. Raises what keeps it from opening."""
+    async def hold_open(self, open_store: OpenStore[Keys]) -> AsyncIterator[None]:
+        """Open the store, and keep it open within the context. Raises what keeps it from opening.
+
+        With `on_failure` the context begins as soon as the engine reports that it loads.
+        """
         task = asyncio.create_task(self._hold(open_store))
         try:
-            await self._begun(task)
-            task.add_done_callback(self._ended)
+            await self._wait_until_answerable(task)
+            task.add_done_callback(self._report_failure)
             yield
         finally:
             self._closing.set()
-            task.remove_done_callback(self._ended)
+            task.remove_done_callback(self._report_failure)
             if self.runtime is None:
                 task.cancel()
             await asyncio.wait([task])
         if self._fault is None and not task.cancelled():
             task.result()
 
-    async def _begun(self, task: asyncio.Task[None]) -> None:
-        """Return when the store is open, or requests can be told that the engine loads; raises what went wrong."""
-        moved = asyncio.create_task(self._moved.wait())
+    async def _wait_until_answerable(self, task: asyncio.Task[None]) -> None:
+        """Wait until the store is open, or requests can be answered with the progress of the engine."""
+        answerable = asyncio.create_task(self._answerable.wait())
         try:
-            await asyncio.wait([task, moved], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([task, answerable], return_when=asyncio.FIRST_COMPLETED)
         finally:
-            moved.cancel()
+            answerable.cancel()
         if task.done():
             await task
 
     async def _hold(self, open_store: OpenStore[Keys]) -> None:
-        async with open_store(self._waits) as (runtime, keyring):
+        async with open_store(self._note_progress) as (runtime, keyring):
             self.runtime, self.keyring, self._loading = runtime, keyring, None
-            self._moved.set()
+            self._answerable.set()
             await self._closing.wait()
 
-    def _waits(self, loading: Loading) -> None:
+    def _note_progress(self, loading: Loading) -> None:
         if loading.seconds - self._logged_at >= LOG_INTERVAL_S or loading.seconds < self._logged_at:
             self._logged_at = loading.seconds
             logger.info("waiting: %s", loading.said())
-        if self._waiting is not None:
-            self._waiting(loading)
+        if self._on_loading is not None:
+            self._on_loading(loading)
         if self.runtime is None:
             self._loading = loading
-            if self._failed is not None:
-                self._moved.set()
+            if self._on_failure is not None:
+                self._answerable.set()
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        """What kept the store from opening once the application served: told to all who ask, and to `failed`."""
+    def _report_failure(self, task: asyncio.Task[None]) -> None:
+        """Keep the error of a store that could not be opened, for requests and for `on_failure`."""
         error = None if task.cancelled() else task.exception()
         if error is None:
             return
         logger.error("the store cannot be opened: %s", error, exc_info=error)
         self._fault = error if isinstance(error, SubstrateError) else Fault(f"the store cannot be opened: {error}")
-        if self._failed is not None:
-            self._failed(self._fault)
+        if self._on_failure is not None:
+            self._on_failure(self._fault)
 
 
 def _still_loading(loading: Loading) -> Unavailable:

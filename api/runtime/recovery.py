@@ -1,4 +1,4 @@
-"""Recovering a damaged store: what is wrong with it, and the three ways out."""
+"""Recover a damaged store: find the damage, then cut the log, accept the files, or put a backup in their place."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from substrate.store import revoked_keys
 
 
 class Recovered(NamedTuple):
-    """A store that loads again: where what was there lies now, and what each graph holds."""
+    """A store that loads again: where its former files lie, and what each graph holds."""
 
     aside: Path
     graphs: dict[str, HeldGraph]
@@ -33,7 +33,7 @@ def data_directory(store: StoreSettings) -> Path:
 
 
 def examine_store(store: StoreSettings) -> Finding:
-    """What is wrong with a store that nobody uses. Raises Conflict when somebody does."""
+    """Find what is damaged. Raises InvalidRequest without a store, Conflict while a process uses it."""
     directory = data_directory(store)
     if not directory.is_dir():
         raise InvalidRequest(f"there is no store in {directory}", remedy="Name its directory with `--data`.")
@@ -42,18 +42,20 @@ def examine_store(store: StoreSettings) -> Finding:
 
 
 async def cut_log(store: StoreSettings) -> Recovered:
-    """Leave of the log what is whole, and see that it loads. Raises Conflict when cutting does not help."""
+    """Cut the log after its last whole entry, and load it. Raises Conflict when cutting does not help."""
 
     def mend(directory: Path, finding: Finding) -> None:
         if finding.rest is None:
-            raise Conflict("the log cannot be cut to a whole one", remedy="Restore a backup: `--from DIRECTORY`.")
+            raise Conflict(
+                "the log cannot be cut so that it loads", remedy="Restore a backup: `--from DIRECTORY`."
+            )
         repair.cut(directory, finding.rest)
 
     return await _repair_and_open(store, mend)
 
 
 async def accept_files(store: StoreSettings) -> Recovered:
-    """Take the files as they are, and see that they load. Raises Conflict when they cannot be read to the end."""
+    """Accept the files as they are, and load them. Raises Conflict when they cannot be read to the end."""
 
     def mend(directory: Path, finding: Finding) -> None:
         if not finding.readable:
@@ -74,24 +76,24 @@ def _repair_locked(directory: Path, mend: Callable[[Path, Finding], None]) -> Pa
     with repair.alone(directory):
         finding = repair.examine(directory)
         if not finding.damages:
-            raise Conflict("nothing is damaged there that is known", remedy="Look at `substrate doctor`.")
+            raise Conflict("no damage is known", remedy="Look at `substrate doctor`.")
         aside = repair.keep_copy(directory)
         mend(directory, finding)
     return aside
 
 
 async def replace_with_backup(source: Path, settings: Settings) -> tuple[Path, Restored]:
-    """Put a backup in the place of the store, which is moved aside; keys that were revoked since stay revoked.
+    """Move the store aside and restore a backup in its place; keys revoked since the backup stay revoked.
 
-    Raises what `restore` raises; the store is then where it was.
+    Raises what `restore_backup` raises; the store is then back in its place.
     """
     directory = data_directory(settings.store)
-    known = None
+    revoked = None
     with suppress(InvalidRequest):
-        known = await asyncio.to_thread(revoked_keys.kept_in, directory)
+        revoked = await asyncio.to_thread(revoked_keys.kept_in, directory)
     aside = await asyncio.to_thread(_move_aside, directory)
     try:
-        return aside, await restore_backup(source, settings, known)
+        return aside, await restore_backup(source, settings, revoked)
     except BaseException:
         await asyncio.shield(asyncio.to_thread(_move_back, aside, directory))
         raise

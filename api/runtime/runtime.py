@@ -1,4 +1,4 @@
-"""The composition root: settings in, an open store and embedder out. The command line and REST both use it."""
+"""The composition root: opens the store and the models that the settings name. Every door uses it."""
 
 from __future__ import annotations
 
@@ -31,34 +31,34 @@ type OnLoading = Callable[[Loading], None]
 
 GC_THRESHOLD = 50_000
 MIN_PAUSE_S, MAX_PAUSE_S = 0.5, 30.0
-"""Between two attempts to start an engine that does not start; the next request tries at once."""
+"""Between two attempts to start an engine that does not start. A request in between tries at once."""
 
 
 class Runtime(NamedTuple):
-    """What an edge holds while it is open. `engine` is None when a server is configured."""
+    """The open store and models. `engine` is None when a server is configured."""
 
     settings: Settings
     deps: Deps
     engine: EmbeddedEngine | None
 
     async def moment(self) -> Instant:
-        """The moment of what is told or asked, by the clock of the engine's host."""
+        """The moment of a write or a question, by the clock of the engine's host."""
         return await self.deps.connection.now()
 
 
 def now() -> Instant:
     """The clock of this process, in microseconds since 1970: for the expiry of keys, and for measurements.
 
-    What is told and asked has its moment from the engine (`Connection.now`): two services need not agree on it.
+    Writes and questions take their moment from the engine (`Connection.now`), so that two services agree on it.
     """
     return time.time_ns() // 1000
 
 
 @asynccontextmanager
-async def open_runtime(settings: Settings, waiting: OnLoading | None = None) -> AsyncIterator[Runtime]:
-    """Open the store and the embedder, and close both at the end.
+async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) -> AsyncIterator[Runtime]:
+    """Open the store and the models; close them when the context ends.
 
-    `waiting` is told again and again how far an embedded engine is, as long as it loads.
+    `on_loading` is called again and again with the progress of an embedded engine, as long as it loads.
     Raises EngineFault when the embedded engine cannot start, Unavailable when the server does not answer.
     """
     embedder = await asyncio.to_thread(open_embedder, settings.embedding)
@@ -69,7 +69,7 @@ async def open_runtime(settings: Settings, waiting: OnLoading | None = None) -> 
         model = await asyncio.to_thread(open_language_model, settings.language_model)
         reranker = await asyncio.to_thread(open_reranker, settings.language_model.reranker)
         await embedder.ready()
-        engine = await _start_engine(settings.store, waiting)
+        engine = await _start_engine(settings.store, on_loading)
         connection = _connect(settings.store, engine)
         graphs = Graphs(connection, model=embedder.model, dimension=embedder.dimension)
         await connection.ping()
@@ -98,10 +98,10 @@ async def open_runtime(settings: Settings, waiting: OnLoading | None = None) -> 
 
 @asynccontextmanager
 async def open_store(
-    store: StoreSettings, waiting: OnLoading | None = None
+    store: StoreSettings, on_loading: OnLoading | None = None
 ) -> AsyncIterator[tuple[Connection, EmbeddedEngine | None]]:
-    """The store alone, without an embedder, for as long as it is needed. Raises and tells as `running` does."""
-    engine = await _start_engine(store, waiting)
+    """Open the store alone, without models. Raises and reports as `open_runtime` does."""
+    engine = await _start_engine(store, on_loading)
     connection = _connect(store, engine)
     try:
         await _finish_erasures(connection, engine)
@@ -114,32 +114,32 @@ async def open_store(
 
 
 async def _finish_erasures(connection: Connection, engine: EmbeddedEngine | None) -> None:
-    """Finish erasures, and what a removal of graphs left to do: without that the store cannot be opened again."""
+    """Finish interrupted erasures and removals of graphs: without that the store cannot be opened again."""
     try:
         finished = await finish_broken_off(Setting(connection, None if engine is None else engine.directory))
     except SubstrateError as error:
-        logger.error("an erasure that broke off could not be finished: %s %s", error.detail, error.remedy)
+        logger.error("an interrupted erasure could not be finished: %s %s", error.detail, error.remedy)
         return
     if finished:
-        logger.warning("%d erasures that had broken off were finished", finished)
+        logger.warning("%d interrupted erasures were finished", finished)
 
 
 async def keep_revocations(connection: Connection, engine: EmbeddedEngine | None) -> None:
-    """Keep beside the store which keys were revoked, for whoever puts a backup in its place."""
+    """Write the revoked keys beside the store, so that restoring an older backup does not make them valid again."""
     if engine is None:
         return
     try:
         await revoked_keys.keep(connection, engine.directory)
     except (SubstrateError, OSError, ValueError) as error:
-        logger.error("which keys were revoked could not be noted in %s: %s", engine.directory, error)
+        logger.error("the revoked keys could not be written to %s: %s", engine.directory, error)
 
 
 @contextmanager
 def _tuned_gc() -> Iterator[None]:
-    """As long as this is open, what is loaded by now stays: the collector need not walk it at each of its rounds.
+    """Within the context, spare the garbage collector all objects that are loaded by now, and run it more rarely.
 
-    A stream is some thousand short-lived values without cycles; the usual threshold of 700 would stop the
-    service dozens of times for each. Afterwards all is as before: what a closed store leaves can be collected.
+    A stream makes some thousand short-lived values without cycles; the usual threshold of 700 would stop the
+    service dozens of times for each. Afterwards all is as before.
     """
     before = gc.get_threshold()
     gc.freeze()
@@ -151,12 +151,12 @@ def _tuned_gc() -> Iterator[None]:
         gc.unfreeze()
 
 
-async def _start_engine(store: StoreSettings, waiting: OnLoading | None) -> EmbeddedEngine | None:
+async def _start_engine(store: StoreSettings, on_loading: OnLoading | None) -> EmbeddedEngine | None:
     if store.server_url() is not None:
         return None
     engine = EmbeddedEngine(store.data)
-    if waiting is not None:
-        engine.waiting = waiting
+    if on_loading is not None:
+        engine.waiting = on_loading
     await engine.start()
     return engine
 
@@ -174,15 +174,15 @@ def _connect(store: StoreSettings, engine: EmbeddedEngine | None) -> Connection:
 
 @asynccontextmanager
 async def _restart_on_exit(engine: EmbeddedEngine, connection: Connection, graphs: Graphs) -> AsyncIterator[None]:
-    """As long as this is open, an engine that ends is started again, at once and whoever asks for it or not."""
-    missed = asyncio.Event()
+    """Within the context, restart the engine at once whenever it ends, even when no request comes."""
+    restart = asyncio.Event()
 
-    async def call() -> None:
+    async def revive() -> None:
         if not engine.alive():
-            missed.set()
+            restart.set()
 
-    connection.revive = call
-    watcher = asyncio.create_task(_watch_engine(engine, graphs, missed))
+    connection.revive = revive
+    watcher = asyncio.create_task(_watch_engine(engine, graphs, restart))
     try:
         yield
     finally:
@@ -191,16 +191,16 @@ async def _restart_on_exit(engine: EmbeddedEngine, connection: Connection, graph
         await asyncio.wait([watcher])
 
 
-async def _watch_engine(engine: EmbeddedEngine, graphs: Graphs, missed: asyncio.Event) -> None:
+async def _watch_engine(engine: EmbeddedEngine, graphs: Graphs, restart: asyncio.Event) -> None:
     pause = MIN_PAUSE_S
     while True:
-        ends = [asyncio.create_task(engine.ended()), asyncio.create_task(missed.wait())]
+        ends = [asyncio.create_task(engine.ended()), asyncio.create_task(restart.wait())]
         try:
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for end in ends:
                 end.cancel()
-        missed.clear()
+        restart.clear()
         graphs.forget()
         try:
             if await engine.ensure():
@@ -211,5 +211,5 @@ async def _watch_engine(engine: EmbeddedEngine, graphs: Graphs, missed: asyncio.
         except SubstrateError as error:
             logger.error("the engine ended and cannot be started: %s %s", error.detail, error.remedy)
             with suppress(TimeoutError):
-                await asyncio.wait_for(missed.wait(), pause)
+                await asyncio.wait_for(restart.wait(), pause)
             pause = min(2 * pause, MAX_PAUSE_S)

@@ -1,6 +1,6 @@
-"""Who calls: a key or a JWT in, a caller with what it may do out. Of a key only its SHA-256 is kept.
+"""Who calls: from a key or a JWT to a principal with its grants. Only the SHA-256 of a key is stored.
 
-A key is 256 bits of chance, so a plain hash of it cannot be guessed back, and a slow one would only cost time.
+A key has 256 random bits, so a fast hash cannot be reversed by guessing, and a slow one would only cost time.
 """
 
 from __future__ import annotations
@@ -26,17 +26,16 @@ logger = logging.getLogger(__name__)
 
 KEY_PREFIX: Final = "sk"
 FIRST_KEY_ID: Final = "first"
-"""The id of the key that is made on an empty store: a fixed one, so that of several services one makes it."""
+"""The fixed id of the first key of an empty store, so that only one of several services makes it."""
 _KEY_SHAPE: Final = re.compile(rf"({KEY_PREFIX}-(?:[0-9a-f]{{12}}|{FIRST_KEY_ID}))-.+")
 REMEDY: Final = "Send `Authorization: Bearer KEY`; `substrate keys create` makes one."
 LOOKUP_CACHE_SECONDS: Final = 1.0
-"""For how long a key once looked up counts without another look: a revocation is seen everywhere by then."""
+"""How long a looked-up key is trusted without another lookup: a revocation takes effect everywhere by then."""
 USE_NOTE_SECONDS: Final = 60.0
 
 
 class Principal(NamedTuple):
-    """Who calls: the id of the key, as the audit log names it, what it may do, and the highest source that it may
-    claim."""
+    """Who calls. `key_id` stands in the audit log; `highest_source` is the highest source it may claim."""
 
     key_id: str
     grants: Grants
@@ -44,18 +43,18 @@ class Principal(NamedTuple):
 
 
 OPEN_SERVICE: Final = Principal("open", Grants(admin=True))
-"""Whoever calls a service that was opened to all."""
+"""Every caller of a service that needs no key."""
 
 
 class TokenReader(Protocol):
-    """What reads JWTs."""
+    """Reads JWTs."""
 
     async def principal(self, token: str) -> Principal:
-        """Who the token says calls. Raises Unauthenticated."""
+        """The principal in the token. Raises Unauthenticated, Unavailable."""
 
 
 def make_key(request: KeyRequest, key_id: str, at: Instant) -> tuple[NewKey, KeyRecord]:
-    """A new key, as it is shown once and as it is kept."""
+    """A new key: as it is shown once, and its record with the hash, as it is stored."""
     key = f"{KEY_PREFIX}-{key_id}-{secrets.token_urlsafe(32)}"
     shown = NewKey(
         id=key_id,
@@ -70,9 +69,9 @@ def make_key(request: KeyRequest, key_id: str, at: Instant) -> tuple[NewKey, Key
 
 
 async def create_key(connection: Connection, request: KeyRequest, at: Instant) -> NewKey:
-    """Make a key and keep its hash. Raises InvalidRequest for one that never counts."""
+    """Make a key and store its hash. Raises InvalidRequest for one that has expired already."""
     if request.expires_at is not None and request.expires_at <= to_datetime(at):
-        raise InvalidRequest("expires_at: lies in the past: such a key never counts")
+        raise InvalidRequest("expires_at: lies in the past: such a key is never valid")
     shown, record = make_key(request, secrets.token_hex(6), at)
     if not await api_keys.add(connection, record):
         return await create_key(connection, request, at)
@@ -80,7 +79,7 @@ async def create_key(connection: Connection, request: KeyRequest, at: Instant) -
 
 
 async def create_first_key(connection: Connection, at: Instant) -> NewKey | None:
-    """The administrator's key of a store that never had a key; None when it had one."""
+    """Make the administrator's key of a store that never had a key; None if it had one."""
     if await api_keys.count(connection):
         return None
     shown, record = make_key(KeyRequest(name="first administrator", scopes=("admin",)), FIRST_KEY_ID, at)
@@ -88,12 +87,12 @@ async def create_first_key(connection: Connection, at: Instant) -> NewKey | None
 
 
 async def delete_first_key(connection: Connection) -> None:
-    """Take the first key back: nobody could be shown it, and the next start is to make another."""
+    """Delete the first key, which could not be shown, so that the next start makes another."""
     await api_keys.remove(connection, FIRST_KEY_ID)
 
 
 async def revoke_key(connection: Connection, key_id: str, at: Instant) -> KeyInfo:
-    """The key, which counts no longer. Raises NotFound."""
+    """Revoke the key. Raises NotFound."""
     revoked = {"revoked_at": to_datetime(at)}
     return await _change_or_raise(
         connection, key_id, lambda key: key if key.revoked_at is not None else key.model_copy(update=revoked)
@@ -101,19 +100,21 @@ async def revoke_key(connection: Connection, key_id: str, at: Instant) -> KeyInf
 
 
 async def change_key(connection: Connection, key_id: str, to: KeyChange) -> KeyInfo:
-    """The key, which may claim at most another source from now on. Raises NotFound."""
+    """Change the highest source that the key may claim. Raises NotFound."""
     return await _change_or_raise(connection, key_id, lambda key: key.model_copy(update=dict(to)))
 
 
-async def _change_or_raise(connection: Connection, key_id: str, how: Callable[[KeyRecord], KeyRecord]) -> KeyInfo:
-    record = await api_keys.change(connection, key_id, how)
+async def _change_or_raise(
+    connection: Connection, key_id: str, update: Callable[[KeyRecord], KeyRecord]
+) -> KeyInfo:
+    record = await api_keys.change(connection, key_id, update)
     if record is None:
         raise NotFound(f"there is no key {key_id}", remedy="`substrate keys list` shows the ids.")
     return record.info()
 
 
 class Keyring:
-    """Finds the caller of a request, and notes when each key was used, a minute apart."""
+    """Finds the caller of a request. Notes when each key was last used, at most once a minute."""
 
     def __init__(
         self, connection: Connection, admin_key: str | None = None, tokens: TokenReader | None = None
@@ -121,73 +122,73 @@ class Keyring:
         self._connection = connection
         self._admin_hash = None if admin_key is None else _digest(admin_key)
         self._tokens = tokens
-        self._fresh: dict[str, tuple[KeyRecord, float]] = {}
-        self._noted: dict[str, float] = {}
-        self._notes: set[asyncio.Task[None]] = set()
+        self._lookups: dict[str, tuple[KeyRecord, float]] = {}
+        self._used_at: dict[str, float] = {}
+        self._pending_notes: set[asyncio.Task[None]] = set()
 
     async def principal(self, headers: Mapping[bytes, bytes], at: Instant) -> Principal:
-        """Who calls, from the headers of the request (their names in small letters).
+        """The caller, from the headers of the request (names in lower case).
 
-        Raises Unauthenticated, and Unavailable when the store or the server of the JWT's keys is away.
+        Raises Unauthenticated, and Unavailable when the store or the server of the JWT's keys does not answer.
         """
         token = token_in(headers)
         if self._admin_hash is not None and hmac.compare_digest(_digest(token), self._admin_hash):
             return Principal("environment", Grants(admin=True))
         kind, _, rest = token.partition("-")
         if kind == KEY_PREFIX and rest.isascii():
-            return await self._of_key(token, rest.partition("-")[0], at)
+            return await self._check_key(token, rest.partition("-")[0], at)
         if self._tokens is not None and token.count(".") == 2:
             return await self._tokens.principal(token)
         raise invalid_key()
 
     def forget(self, key_id: str) -> None:
-        """Look the key up again: it was changed or revoked here."""
-        self._fresh.pop(key_id, None)
+        """Look the key up again at its next use: it was changed or revoked here."""
+        self._lookups.pop(key_id, None)
 
     async def close(self) -> None:
-        """Wait for what is still being noted."""
-        await asyncio.gather(*self._notes, return_exceptions=True)
+        """Wait until the last uses are stored."""
+        await asyncio.gather(*self._pending_notes, return_exceptions=True)
 
-    async def _of_key(self, token: str, key_id: str, at: Instant) -> Principal:
+    async def _check_key(self, token: str, key_id: str, at: Instant) -> Principal:
         record = await self._record(key_id)
-        kept = "" if record is None else record.hash
-        if not hmac.compare_digest(_digest(token), kept) or record is None or not _is_valid(record, at):
+        stored_hash = "" if record is None else record.hash
+        if not hmac.compare_digest(_digest(token), stored_hash) or record is None or not _is_valid(record, at):
             raise invalid_key()
         self._note_use(key_id, at)
         return Principal(key_id, grants(record.scopes), record.highest_source)
 
     async def _record(self, key_id: str) -> KeyRecord | None:
-        record, seen = self._fresh.get(key_id, (None, 0.0))
+        record, looked_up_at = self._lookups.get(key_id, (None, 0.0))
         moment = time.monotonic()
-        if record is None or moment - seen > LOOKUP_CACHE_SECONDS:
+        if record is None or moment - looked_up_at > LOOKUP_CACHE_SECONDS:
             record = await api_keys.find(self._connection, key_id)
             self.forget(key_id)
             if record is not None:
-                self._fresh[key_id] = (record, moment)
+                self._lookups[key_id] = (record, moment)
         return record
 
     def _note_use(self, key_id: str, at: Instant) -> None:
-        """In the background: no request waits for it."""
+        """Store the time of use in the background: no request waits for it."""
         moment = time.monotonic()
-        if moment - self._noted.get(key_id, -USE_NOTE_SECONDS) < USE_NOTE_SECONDS:
+        if moment - self._used_at.get(key_id, -USE_NOTE_SECONDS) < USE_NOTE_SECONDS:
             return
-        self._noted[key_id] = moment
+        self._used_at[key_id] = moment
         task = asyncio.create_task(api_keys.note_use(self._connection, key_id, to_datetime(at)))
-        self._notes.add(task)
+        self._pending_notes.add(task)
         task.add_done_callback(self._was_noted)
 
     def _was_noted(self, task: asyncio.Task[None]) -> None:
-        self._notes.discard(task)
+        self._pending_notes.discard(task)
         failure = None if task.cancelled() else task.exception()
         if failure is not None:
-            logger.warning("the last use of a key was not noted: %s", failure)
+            logger.warning("the last use of a key was not stored: %s", failure)
 
 
 def token_in(headers: Mapping[bytes, bytes]) -> str:
-    """The key or token of a request: `Authorization: Bearer`, or `X-API-Key`. Raises Unauthenticated."""
-    said = headers.get(b"authorization")
-    if said is not None:
-        scheme, _, token = said.decode("latin-1").partition(" ")
+    """The key or token in `Authorization: Bearer` or `X-API-Key`. Raises Unauthenticated."""
+    authorization = headers.get(b"authorization")
+    if authorization is not None:
+        scheme, _, token = authorization.decode("latin-1").partition(" ")
         if scheme.lower() != "bearer":
             raise Unauthenticated("the scheme of Authorization must be Bearer", remedy=REMEDY)
     else:
@@ -198,23 +199,23 @@ def token_in(headers: Mapping[bytes, bytes]) -> str:
 
 
 def rejected_key_id(headers: Mapping[bytes, bytes]) -> str | None:
-    """Of a key that was refused its id, where it has the form of one that we made; never more of it."""
-    said = headers.get(b"authorization", headers.get(b"x-api-key", b"")).rpartition(b" ")[2]
-    found = _KEY_SHAPE.fullmatch(said.decode("latin-1"))
-    return None if found is None else found[1]
+    """The id of a refused key, if it has the form of our keys; never the secret part."""
+    key = headers.get(b"authorization", headers.get(b"x-api-key", b"")).rpartition(b" ")[2]
+    match = _KEY_SHAPE.fullmatch(key.decode("latin-1"))
+    return None if match is None else match[1]
 
 
 def invalid_key() -> Unauthenticated:
-    """The one answer to every key that does not count: it says nothing about why."""
+    """The one error for every invalid key: it does not tell why."""
     return Unauthenticated("the key is not valid here: unknown, expired or revoked", remedy=REMEDY)
 
 
 def challenge_headers(error: SubstrateError, headers: Mapping[bytes, bytes]) -> dict[str, str]:
-    """The header that a 401 must have (RFC 6750): `invalid_token` when there was something to refuse."""
+    """The header of a 401 (RFC 6750), with `invalid_token` when a key was sent; none for other errors."""
     if not isinstance(error, Unauthenticated):
         return {}
-    given = b"authorization" in headers or b"x-api-key" in headers
-    return {"WWW-Authenticate": 'Bearer realm="substrate"' + (', error="invalid_token"' if given else "")}
+    sent = b"authorization" in headers or b"x-api-key" in headers
+    return {"WWW-Authenticate": 'Bearer realm="substrate"' + (', error="invalid_token"' if sent else "")}
 
 
 def _is_valid(record: KeyRecord, at: Instant) -> bool:
@@ -227,4 +228,4 @@ def _digest(key: str) -> str:
 
 
 type ShowKey = Callable[[NewKey], None]
-"""What shows the first key to whoever started the service."""
+"""Shows the first key to the person who started the service."""

@@ -1,4 +1,4 @@
-"""Exports over HTTP: one at a time for each key, as long as its caller reads."""
+"""Exports over HTTP: one at a time for each key, for as long as its caller reads."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ LINES_PER_BLOCK: Final = 100
 
 
 class Exports:
-    """Which keys have an export under way in this process."""
+    """The keys that have an export under way in this process."""
 
     def __init__(self) -> None:
         self._under_way: set[str] = set()
 
     @contextmanager
-    def alone(self, key_id: str) -> Iterator[None]:
-        """As long as it is open, the key has an export. Raises RateLimited when it has one already."""
+    def reserve(self, key_id: str) -> Iterator[None]:
+        """Reserve the one export of the key while the context is open. Raises RateLimited when it has one already."""
         if key_id in self._under_way:
             raise RateLimited(
                 "this key has an export under way, and may have one at a time",
@@ -41,16 +41,16 @@ class Exports:
 
 async def _reserve_export(request: Request, caller: CurrentCaller) -> AsyncIterator[ExitStack]:
     exports: Exports = request.app.state.exports
-    with exports.alone(caller.principal.key_id), ExitStack() as held:
-        yield held
+    with exports.reserve(caller.principal.key_id), ExitStack() as stack:
+        yield stack
 
 
 ReservedExport = Annotated[ExitStack, Depends(_reserve_export)]
-"""The only export of a key; what is put into it is closed when the answer has been sent, or its caller left."""
+"""The one export of a key. The stack is closed when the response is sent or its caller has left."""
 
 
 async def stream_blocks(lines: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """The lines, some at a time: each block is sorted and read by a thread."""
+    """The lines in blocks. Each block is read in a thread, because reading sorts and decodes."""
     while block := await run_in_threadpool(_block, lines):
         yield block
 

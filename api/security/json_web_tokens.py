@@ -1,4 +1,4 @@
-"""JWTs as an alternative to keys: RS256 and ES256, with the public keys of a JWKS address."""
+"""JWTs as an alternative to keys: RS256 and ES256, verified with the public keys of a JWKS address."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from schemas.memory import Source
 from schemas.settings import AuthSettings
 
 ALGORITHMS: Final = ["RS256", "ES256"]
-"""Only these: neither `none` nor HS256, whose secret would be the public key."""
+"""Neither `none` nor HS256: with HS256 the public key would be the secret."""
 REQUIRED_CLAIMS: Final = ["exp", "iss", "aud", "sub"]
 LEEWAY_SECONDS: Final = 10
 MAX_TOKEN_LENGTH: Final = 8192
@@ -26,18 +26,18 @@ _SCOPE: Final[TypeAdapter[str]] = TypeAdapter(Scope)
 
 
 class JsonWebTokens:
-    """Reads JWTs. No check waits for a fetch of keys, unless the token names a key that is not held."""
+    """Reads JWTs. It waits for a fetch of the keys only when a token names a key that is not known yet."""
 
     def __init__(self, url: str, issuer: str, audience: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._keys = SigningKeys(url, clock)
         self._issuer, self._audience = issuer, audience
 
-    def keep_keys(self) -> None:
-        """Fetch the keys from now on, in the background."""
-        self._keys.keep()
+    def start_refresh(self) -> None:
+        """Fetch the keys in the background from now on."""
+        self._keys.start_refresh()
 
     async def principal(self, token: str) -> Principal:
-        """Who the token says calls: `jwt:` and its `sub`. Raises Unauthenticated or Unavailable."""
+        """The principal, with the id `jwt:` and the `sub` of the token. Raises Unauthenticated or Unavailable."""
         if len(token) > MAX_TOKEN_LENGTH:
             raise invalid_key()
         try:
@@ -63,22 +63,22 @@ class JsonWebTokens:
         return Principal(f"jwt:{subject}", granted, highest_source_in(claims, granted))
 
     async def close(self) -> None:
-        """End what fetches the keys."""
+        """Stop fetching the keys."""
         await self._keys.close()
 
 
 def make_token_reader(settings: AuthSettings) -> JsonWebTokens | None:
-    """What reads the JWTs that the settings speak of; None when they speak of none."""
+    """The reader for the settings; None when they name no JWKS address."""
     if settings.jwks_url is None:
         return None
     return JsonWebTokens(settings.jwks_url, settings.jwt_issuer or "", settings.jwt_audience or "")
 
 
 def scopes_in(claims: Mapping[str, Any]) -> Iterator[str]:
-    """Our scopes among those of `scope` (a text with spaces, RFC 8693) and `scopes` (a list)."""
+    """The scopes we know, of `scope` (a text with spaces, RFC 8693) and `scopes` (a list)."""
     text, many = claims.get("scope"), claims.get("scopes")
-    said = [*(text.split() if isinstance(text, str) else ()), *(many if isinstance(many, list) else ())]
-    for scope in said:
+    scopes = [*(text.split() if isinstance(text, str) else ()), *(many if isinstance(many, list) else ())]
+    for scope in scopes:
         try:
             yield _SCOPE.validate_python(scope)
         except ValidationError:
@@ -86,21 +86,24 @@ def scopes_in(claims: Mapping[str, Any]) -> Iterator[str]:
 
 
 def highest_source_in(claims: Mapping[str, Any], granted: Grants) -> Source:
-    """The highest source that the token may claim, as `highest_source` says it. Raises for one that is none."""
-    said = claims.get("highest_source")
-    if said is None:
+    """The highest source that the token may claim, from `highest_source`, else from its grants.
+
+    Raises InvalidTokenError when `highest_source` is no source.
+    """
+    source = claims.get("highest_source")
+    if source is None:
         return usual_source(granted)
-    if said not in list(Source):
+    if source not in list(Source):
         raise jwt.InvalidTokenError("its highest_source is no source")
-    return Source(said)
+    return Source(source)
 
 
 def _key_id_in(token: str) -> str:
-    """The name of the key that is said to have signed. Raises PyJWTError for what cannot count anyway."""
+    """The id of the signing key. Raises PyJWTError for a token that can never be valid."""
     header = jwt.get_unverified_header(token)
     if header.get("alg") not in ALGORITHMS:
-        raise jwt.InvalidAlgorithmError("not an algorithm that counts here")
+        raise jwt.InvalidAlgorithmError("not an accepted algorithm")
     kid = header.get("kid")
     if not isinstance(kid, str) or not token.rpartition(".")[2]:
-        raise jwt.InvalidTokenError("it names no key, or nobody signed it")
+        raise jwt.InvalidTokenError("it names no key, or has no signature")
     return kid

@@ -1,6 +1,6 @@
-"""The gate before every route: who calls, how often, with which id; and what each answer must carry.
+"""The middleware before every route: who calls, how often, with which id; and the headers of every response.
 
-It answers before a body is read: whoever has no key sends none in vain.
+It refuses a request before its body is read.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _CONTENT_SECURITY_POLICY: Final = (
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-"""What a page of ours may bring in: files of ours alone."""
+"""Pages may load nothing but files from this service."""
 _SECURITY_HEADERS: Final = {
     "Content-Security-Policy": _CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -51,19 +51,20 @@ _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
 class SecurityMiddleware:
-    """Middleware. The application's state has the keyring once the store is open; `rates` counts requests.
+    """Finds the caller of each request, or refuses it. The keyring is in the open store of the application.
 
-    Pages of `origins` may call, beside our own.
+    `rates` counts requests. Pages of `origins` may call, beside our own. With `open_to_all` no key is needed.
     """
 
-    def __init__(self, app: ASGIApp, rates: RateLimits, origins: Collection[str] = (), *, opened: bool) -> None:
+    def __init__(
+        self, app: ASGIApp, rates: RateLimits, origins: Collection[str] = (), *, open_to_all: bool
+    ) -> None:
         self.app = app
         self.rates = rates
         self.origins = origins
-        self.opened = opened
+        self.open_to_all = open_to_all
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the request through with its caller, or answer it."""
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008, "reason": "there is no WebSocket here"})
         elif scope["type"] != "http":
@@ -72,22 +73,22 @@ class SecurityMiddleware:
             await self._http(scope, receive, send)
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        begun = time.perf_counter()
+        started = time.perf_counter()
         headers = dict(scope["headers"])
         request_id = _request_id(headers.get(b"x-request-id", b""))
         scope.setdefault("state", {})
         scope["state"].update(request_id=request_id, caller=None)
-        answered = ResponseHeaders(send, {"X-Request-Id": request_id, **_fixed_headers(scope["path"])})
+        response = ResponseHeaders(send, {"X-Request-Id": request_id, **_fixed_headers(scope["path"])})
         token = logs.REQUEST_STATE.set(scope["state"])
         asker = ASKER.set(NOBODY)
         try:
             with metrics.in_flight():
-                refusal = await self._refusal(scope, headers, answered)
-                heard = without_body(receive) if is_public(scope["path"]) else receive
-                await (refusal or self.app)(scope, heard, answered)
+                refusal = await self._refusal(scope, headers, response)
+                body = without_body(receive) if is_public(scope["path"]) else receive
+                await (refusal or self.app)(scope, body, response)
         finally:
-            seconds = time.perf_counter() - begun
-            status = CLIENT_CLOSED_REQUEST if scope["state"].get("left") else answered.status
+            seconds = time.perf_counter() - started
+            status = CLIENT_CLOSED_REQUEST if scope["state"].get("left") else response.status
             metrics.record_request(scope["method"], logs.route_template(scope), status, seconds)
             if not is_public(scope["path"]):
                 logs.log_request(scope, status, seconds * 1000)
@@ -95,12 +96,12 @@ class SecurityMiddleware:
             logs.REQUEST_STATE.reset(token)
 
     async def _refusal(
-        self, scope: Scope, headers: dict[bytes, bytes], answered: ResponseHeaders
+        self, scope: Scope, headers: dict[bytes, bytes], response: ResponseHeaders
     ) -> Response | None:
-        """The answer to a request that may not pass; to one that may, None, and its caller in the state."""
+        """The response that refuses the request; None when it may pass, and then its caller is in the state."""
         if is_target_too_long(scope):
-            words = f"an address has at most {MAX_TARGET_BYTES:,} bytes; send what is long in a body"
-            return http_error_response(414, scope["path"], words)
+            detail = f"an address has at most {MAX_TARGET_BYTES:,} bytes; send long values in a body"
+            return http_error_response(414, scope["path"], detail)
         try:
             check_duplicate_headers(scope["headers"])
         except SubstrateError as error:
@@ -108,25 +109,30 @@ class SecurityMiddleware:
         try:
             if not is_public(scope["path"]):
                 check_origin(scope["headers"], self.origins)
-            if self.opened:
-                self._open_to(scope, headers)
+            if self.open_to_all:
+                self._admit_local(scope, headers)
             elif not is_public(scope["path"]):
-                answered.headers |= await self._let_in(scope, headers)
+                response.headers |= await self._authenticate(scope, headers)
         except Unauthenticated as error:
-            return await self._unknown(error, scope, headers)
+            return await self._unauthenticated(error, scope, headers)
         except SubstrateError as error:
             return error_response(error, scope["path"])
         return None
 
-    async def _let_in(self, scope: Scope, headers: dict[bytes, bytes]) -> dict[str, str]:
-        """Look at the key; what is left of its rate, as headers."""
+    async def _authenticate(self, scope: Scope, headers: dict[bytes, bytes]) -> dict[str, str]:
+        """Set the caller; returns the headers with the rest of its rate limit.
+
+        Raises Unauthenticated, RateLimited, Unavailable.
+        """
         principal = await get_keyring(scope).principal(headers, now())
         scope["state"]["caller"] = Caller(principal)
         ASKER.set(Asker(principal.key_id))
         return await self.rates.count(principal.key_id, request_cost(scope["method"], scope["path"]))
 
-    async def _unknown(self, error: Unauthenticated, scope: Scope, headers: dict[bytes, bytes]) -> Response:
-        """401; 429 when the address sent too many wrong keys. A good one is let in all the same."""
+    async def _unauthenticated(
+        self, error: Unauthenticated, scope: Scope, headers: dict[bytes, bytes]
+    ) -> Response:
+        """401, or 429 when the address sent too many wrong keys. A valid key from there is accepted even then."""
         if has_key_header(headers):
             scope["state"]["tried"] = rejected_key_id(headers)
             try:
@@ -135,29 +141,31 @@ class SecurityMiddleware:
                 return error_response(limited, scope["path"])
         return error_response(error, scope["path"], challenge_headers(error, headers))
 
-    def _open_to(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
-        """All on this machine; but no page of the web that has its own name point here (DNS rebinding)."""
+    def _admit_local(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
+        """Admit callers on this machine, but no web page whose own name resolves to here (DNS rebinding).
+
+        Raises Forbidden for such a host, and what keeps the store closed.
+        """
         host = headers.get(b"host", b"localhost").decode("latin-1")
         if not is_loopback(re.sub(r":\d*$", "", host)):
-            raise Forbidden("an open service answers on a loopback address alone", remedy="Call localhost.")
+            raise Forbidden("an open service answers on a loopback address only", remedy="Call localhost.")
         scope["state"]["caller"] = Caller(OPEN_SERVICE)
         if not is_public(scope["path"]):
             _get_store(scope).check()
 
 
 def get_keyring(scope: Scope) -> Keyring:
-    """The keyring of the open store. Raises Unavailable while it is not open."""
-    return _get_store(scope).store()[1]
+    """The keyring of the open store. Raises Unavailable while the store is not open."""
+    return _get_store(scope).get()[1]
 
 
 def _get_store(scope: Scope) -> StoreHolder[Keyring]:
-    """What holds the store of the application open."""
-    opening: StoreHolder[Keyring] = scope["app"].state.opening
-    return opening
+    store: StoreHolder[Keyring] = scope["app"].state.store
+    return store
 
 
 async def find_caller(request: Request) -> Caller | None:
-    """The caller of a public route: None without a key, and with one that does not count."""
+    """The caller of a public route; None without a key, or with an invalid one."""
     scope = request.scope
     headers = dict(scope["headers"])
     caller: Caller | None = scope["state"]["caller"]
@@ -171,17 +179,17 @@ async def find_caller(request: Request) -> Caller | None:
 
 
 def _fixed_headers(path: str) -> dict[str, str]:
-    """What an answer has for its address; what it says of memories no cache keeps, unless the route allows it.
+    """The headers of every response at this path. No cache keeps memories, unless the route allows it.
 
-    What is public is asked for again by its ETag, so that no page of one version runs scripts of another.
+    Public files are revalidated by their ETag each time, so that no page runs scripts of another version.
     """
     if is_public(path):
         return {**_SECURITY_HEADERS, "Cache-Control": "no-cache"}
     return {**_SECURITY_HEADERS, "Cache-Control": "no-store", "Vary": "Authorization, X-API-Key"}
 
 
-def _request_id(said: bytes) -> str:
-    return said.decode() if _REQUEST_ID.fullmatch(said) else uuid4().hex
+def _request_id(header: bytes) -> str:
+    return header.decode() if _REQUEST_ID.fullmatch(header) else uuid4().hex
 
 
 MAX_TARGET_BYTES: Final = 16_384
@@ -191,7 +199,7 @@ _LENGTH_HEADERS: Final = frozenset((b"content-length", b"transfer-encoding"))
 
 
 def check_duplicate_headers(headers: Iterable[tuple[bytes, bytes]]) -> None:
-    """Raises Incorrect unless there is at most one key and one length of the body."""
+    """Raises Incorrect for two keys or two lengths of the body: a proxy before us might believe the other one."""
     names = [name for name, _ in headers]
     if sum(name in _KEY_HEADERS for name in names) > 1:
         raise Incorrect("a request has one key", remedy="Send Authorization or X-API-Key, once.")
@@ -200,10 +208,10 @@ def check_duplicate_headers(headers: Iterable[tuple[bytes, bytes]]) -> None:
 
 
 def is_target_too_long(scope: Scope) -> bool:
-    """Whether the address of a request has more than `LONGEST_TARGET` bytes."""
+    """Whether path and query together have more than `MAX_TARGET_BYTES` bytes."""
     return len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"") > MAX_TARGET_BYTES
 
 
 def has_key_header(headers: Iterable[bytes]) -> bool:
-    """Whether a key is among these headers, good or not."""
+    """Whether a key is sent, valid or not."""
     return not _KEY_HEADERS.isdisjoint(headers)

@@ -1,6 +1,6 @@
 """How many requests a key may send, and how many wrong keys an address: moving windows.
 
-They are counted here or, for all processes together, in Redis.
+They are counted in this process or, for several processes together, in Redis.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from schemas.settings import AuthSettings
 
 QUESTION_COST, EXPORT_COST = 4, 40
 _CITIZEN_READ_COSTS: Final = {"identity": QUESTION_COST, "dissonances": QUESTION_COST, "export": EXPORT_COST}
-"""By the end of the address, below a citizen's."""
+"""By the last part of a path under /v1/citizens/."""
 WRONG_KEY_PREFIX: Final = "wrong key from "
-"""What is counted under it is no key: the id of none has a space."""
+"""No key id has a space, so no key is counted under such a name."""
 RATE_HEADERS: Final = ("RateLimit-Policy", "RateLimit")
 
 
 def request_cost(method: str, path: str) -> int:
-    """As how many requests one counts: what asks a whole memory is dearer than what reads or writes a part."""
+    """As how many requests this one counts: searching a whole memory costs more than reading or writing a part."""
     if method == "POST" and path in QUESTION_PATHS:
         return QUESTION_COST
     if method == "GET" and path.startswith("/v1/citizens/"):
@@ -53,9 +53,7 @@ class RateLimits:
         self._wrong_limit = None if wrong == "off" else limits.parse(wrong)
 
     async def count(self, key_id: str, cost: int = 1) -> dict[str, str]:
-        """Count one request of the key, as `cost` of them; the headers that say what is left.
-
-        One that costs more than there ever is costs all of it.
+        """Count a request of the key as `cost` requests, at most as the whole limit; returns the rate headers.
 
         Raises RateLimited, and Unavailable when the Redis that counts does not answer.
         """
@@ -71,19 +69,19 @@ class RateLimits:
         return dict(zip(RATE_HEADERS, (policy, f'"key";r={left};t={seconds}'), strict=True))
 
     async def count_wrong(self, address: str) -> None:
-        """Count a key from this address that does not count. Raises what `count` raises."""
+        """Count an invalid key from this address. Raises what `count` raises."""
         if self._wrong_limit is None:
             return
         within, _, seconds = await self._hit(self._wrong_limit, f"{WRONG_KEY_PREFIX}{address}")
         if not within:
             raise RateLimited(
                 f"too many keys from this address were wrong; {self._wrong_limit} may be",
-                remedy="Send a key that counts: it is let in at once.",
+                remedy="Send a valid key: it is accepted at once.",
                 retry_after=seconds,
             )
 
     async def _hit(self, limit: limits.RateLimitItem, name: str, cost: int = 1) -> tuple[bool, int, int]:
-        """Whether it was within the limit, how many are left, and after how many seconds there are more."""
+        """Count. Returns whether it was within the limit, how many are left, and the seconds until there are more."""
         try:
             within = await self._window.hit(limit, name, cost=min(cost, limit.amount))
             reset, left = await self._window.get_window_stats(limit, name)

@@ -1,7 +1,7 @@
-"""The public keys of an identity provider, fetched apart from every check of a token.
+"""The public keys of an identity provider, fetched in the background.
 
-They are fetched again every five minutes. While the provider does not answer, those it last gave are trusted, for
-a day at most: an outage there locks nobody out here, and a key that it withdrew does not count for ever.
+They are fetched again every five minutes. While the provider does not answer, the last keys stay trusted, for a
+day at most: an outage of the provider locks nobody out, and a withdrawn key is not trusted for ever.
 """
 
 from __future__ import annotations
@@ -23,49 +23,49 @@ logger = logging.getLogger(__name__)
 REFRESH_SECONDS: Final = 300.0
 TRUSTED_SECONDS: Final = 86_400.0
 RETRY_SECONDS: Final = 30.0
-"""Between two fetches that tokens with unknown keys may cause, however many there are, and in an outage."""
+"""At least so long between two fetches that unknown keys cause, and between two attempts in an outage."""
 FIRST_RETRY_SECONDS: Final = 5.0
-"""Between two fetches of our own as long as there was no answer at all."""
+"""Between two attempts as long as the provider never answered."""
 FETCH_SECONDS: Final = 5.0
 MAX_BYTES: Final = 1 << 20
 
 
 class SigningKeys:
-    """The keys behind one JWKS address. `clock` tells seconds that never go back."""
+    """The keys behind one JWKS address. `clock` gives seconds and never goes back."""
 
     def __init__(self, url: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._url = url
         self._clock = clock
         self._http = httpx.AsyncClient(timeout=FETCH_SECONDS, headers={"Accept-Encoding": "identity"})
-        self._held: Mapping[str, jwt.PyJWK] = {}
+        self._keys: Mapping[str, jwt.PyJWK] = {}
         self._answered_at: float | None = None
-        self._asked_at = float("-inf")
+        self._fetched_at = float("-inf")
         self._answers = False
         self._fetch: asyncio.Task[None] | None = None
-        self._keeping: asyncio.Task[None] | None = None
+        self._refreshing: asyncio.Task[None] | None = None
 
-    def keep(self) -> None:
-        """Fetch the keys now, and from now on again and again, in the background."""
-        if self._keeping is None:
-            self._keeping = asyncio.create_task(self._keep())
+    def start_refresh(self) -> None:
+        """Fetch the keys now and then regularly, in the background."""
+        if self._refreshing is None:
+            self._refreshing = asyncio.create_task(self._refresh())
 
     async def find(self, kid: str) -> jwt.PyJWK | None:
-        """The key of this name; None when the provider has none.
+        """The key with this id; None when the provider has none.
 
-        Raises Unavailable when that cannot be known: it is not held, and the provider does not answer.
+        Raises Unavailable when the key is not known here and the provider does not answer.
         """
-        self.keep()
-        found = self._trusted(kid)
-        if found is None and self._may_ask():
-            await asyncio.wait([self._asked()])
-            found = self._trusted(kid)
-        if found is None and not self._answers:
+        self.start_refresh()
+        key = self._trusted(kid)
+        if key is None and self._may_fetch():
+            await asyncio.wait([self._current_fetch()])
+            key = self._trusted(kid)
+        if key is None and not self._answers:
             raise Unavailable("the server of the JWTs' keys does not answer", remedy="Try again in a moment.")
-        return found
+        return key
 
     async def close(self) -> None:
-        """End what goes on in the background."""
-        tasks = [task for task in (self._keeping, self._fetch) if task is not None]
+        """Stop all background work."""
+        tasks = [task for task in (self._refreshing, self._fetch) if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -74,28 +74,28 @@ class SigningKeys:
     def _trusted(self, kid: str) -> jwt.PyJWK | None:
         if self._answered_at is None or self._clock() - self._answered_at > TRUSTED_SECONDS:
             return None
-        return self._held.get(kid)
+        return self._keys.get(kid)
 
-    def _may_ask(self) -> bool:
-        return self._fetch is not None or self._clock() - self._asked_at >= RETRY_SECONDS
+    def _may_fetch(self) -> bool:
+        return self._fetch is not None or self._clock() - self._fetched_at >= RETRY_SECONDS
 
-    def _asked(self) -> asyncio.Task[None]:
-        """The one fetch that is under way; it begins now unless it has begun."""
+    def _current_fetch(self) -> asyncio.Task[None]:
+        """The fetch that is under way; started now if there is none."""
         if self._fetch is None:
-            self._asked_at = self._clock()
-            self._fetch = asyncio.create_task(self._ask())
+            self._fetched_at = self._clock()
+            self._fetch = asyncio.create_task(self._fetch_keys())
         return self._fetch
 
-    async def _keep(self) -> None:
+    async def _refresh(self) -> None:
         while True:
-            await asyncio.wait([self._asked()])
-            without = FIRST_RETRY_SECONDS if self._answered_at is None else RETRY_SECONDS
-            await asyncio.sleep(REFRESH_SECONDS if self._answers else without)
+            await asyncio.wait([self._current_fetch()])
+            retry = FIRST_RETRY_SECONDS if self._answered_at is None else RETRY_SECONDS
+            await asyncio.sleep(REFRESH_SECONDS if self._answers else retry)
 
-    async def _ask(self) -> None:
+    async def _fetch_keys(self) -> None:
         try:
             async with asyncio.timeout(FETCH_SECONDS):
-                self._held = _parse_jwks(orjson.loads(await self._body()))
+                self._keys = _parse_jwks(orjson.loads(await self._body()))
         except (httpx.HTTPError, TimeoutError, ValueError, jwt.PyJWTError) as error:
             self._answers = False
             logger.warning("the keys for JWTs could not be fetched: %s", error or type(error).__name__)
@@ -115,10 +115,10 @@ class SigningKeys:
         return bytes(body)
 
 
-def _parse_jwks(said: object) -> dict[str, jwt.PyJWK]:
-    """The keys that sign, by their names; of an answer without keys none. Raises ValueError or PyJWTError."""
-    keys = said.get("keys") if isinstance(said, dict) else None
+def _parse_jwks(document: object) -> dict[str, jwt.PyJWK]:
+    """The signing keys by their ids; empty for an empty set. Raises ValueError or PyJWTError."""
+    keys = document.get("keys") if isinstance(document, dict) else None
     if not isinstance(keys, list):
         raise ValueError("the answer is no set of keys")
-    found = jwt.PyJWKSet(keys) if keys else ()
-    return {key.key_id: key for key in found if key.key_id and key.public_key_use in ("sig", None)}
+    parsed = jwt.PyJWKSet(keys) if keys else ()
+    return {key.key_id: key for key in parsed if key.key_id and key.public_key_use in ("sig", None)}
