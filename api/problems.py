@@ -180,7 +180,7 @@ async def _on_validation(request: Request, error: Exception) -> JSONResponse:
 
 def _request_fault(fault: Mapping[str, Any]) -> str:
     if fault["type"] == "json_invalid":
-        return f"body: not JSON that can be kept: {fault['ctx']['error']}"
+        return f"body: not JSON that can be stored: {fault['ctx']['error']}"
     location = fault["loc"]
     inside = location[1:] if len(location) > 1 else location
     return fault_line(inside, fault["msg"])

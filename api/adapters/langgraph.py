@@ -10,7 +10,7 @@ import random
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import batched, islice
+from itertools import batched, chain, islice
 from typing import Any, Final
 
 from langgraph.store.base import (
@@ -37,25 +37,25 @@ from schemas.stream import LEVEL_NAMES
 from substrate.bitemporal import NOTHING_HOLDS
 
 PUTS_PER_LIST: Final = 50
-"""Puts that are stored as a whole: each takes up to two commands of an atomic list."""
+"""Puts in one atomic list: each takes up to two of its commands."""
 MAX_TRIES: Final = 20
 MAX_RANKED: Final = 100
-"""Items of each kind of search that a query ranks; those behind follow as they were stored."""
+"""Items that a query ranks; all others follow in the order in which they were stored."""
 _CHANGED_MEANWHILE: Final = ("conflict", "not-found")
-"""Problems of a command that came too late: somebody else put or deleted the item since it was looked at."""
+"""Problems of a command that came too late: another writer put or deleted the item since it was read."""
 
 
 class SubstrateStore(BaseStore):
     """`put`, `get`, `search`, `delete` and `list_namespaces` on the memory of `citizen_id`.
 
-    `index` is LangGraph's, of which `fields` count: what of a value its item is found by, all of it unless said.
+    `index` is LangGraph's; only its `fields` are used: the parts of a value that are indexed, by default all.
     `ttl` is LangGraph's too: a time to live is a planned end of the memory, and reading moves it.
 
-    With a query a search is ordered by what matters for it. The hundred best have a score; all others follow,
-    without one, as they were stored. Without a query, or with an empty one, all are as they were stored.
+    A search with a query returns the hundred best items first, with scores, then all others without a score, in
+    the order in which they were stored. Without a query, or with an empty one, all are in that order.
 
-    Of a batch the reads come first. Its puts are stored as a whole, fifty at a time, the last of one key; of
-    several writers of one key the last wins. Putting what is there already changes nothing.
+    In a batch the reads run first. Puts are stored in atomic lists of fifty, only the last one of each key. When
+    several writers put one key, the last wins. Putting what is stored already changes nothing.
     """
 
     supports_ttl = True
@@ -72,7 +72,7 @@ class SubstrateStore(BaseStore):
         self._fields: Sequence[str] | None = (index or {}).get("fields")
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """The result of each operation, in order. Raises the errors of the client, InvalidRequest of a bad one."""
+        """The result of each operation, in order. Raises InvalidRequest, and the errors of the client."""
         all_ops = list(ops)
         puts = {(tuple(op.namespace), op.key): op for op in all_ops if isinstance(op, PutOp)}
         wanted = {
@@ -114,62 +114,67 @@ class SubstrateStore(BaseStore):
             return None
 
     def _put(self, wanted: Mapping[str, items.StoredItem | None]) -> None:
-        """Make the items so, all of them or none; None is to be gone."""
+        """Store these items and delete those that are None, all of them or none.
+
+        Raises Conflict when other writers keep changing them.
+        """
         for attempt in range(MAX_TRIES):
             now = datetime.now(UTC)
-            said = [one for memory_id, kept in wanted.items() for one in self._commands(memory_id, kept, now)]
-            if not said or self._stored(said):
+            lists = [self._commands(memory_id, item, now) for memory_id, item in wanted.items()]
+            commands = list(chain.from_iterable(lists))
+            if not commands or self._try_to_store(commands):
                 return
             time.sleep(random.uniform(0, 0.002 * 2 ** min(attempt, 6)))
         raise Conflict("others keep putting and deleting the same items", remedy="Try again in a moment.")
 
-    def _commands(self, memory_id: str, kept: items.StoredItem | None, now: datetime) -> list[dict[str, Any]]:
-        there = self._memory(memory_id)
-        if kept is not None:
-            return items.commands_to_store(kept, there, now)
-        return [] if there is None else [{"command": "retract", "id": memory_id}]
+    def _commands(self, memory_id: str, item: items.StoredItem | None, now: datetime) -> list[dict[str, Any]]:
+        stored = self._memory(memory_id)
+        if item is not None:
+            return items.commands_to_store(item, stored, now)
+        return [] if stored is None else [{"command": "retract", "id": memory_id}]
 
-    def _stored(self, said: Sequence[Mapping[str, Any]]) -> bool:
-        """Whether all of it was stored; else nothing was, for somebody changed an item since it was looked at."""
-        receipts = self._send(said, atomic=True)
-        refused = [one for one in receipts if one.status == "refused" and one.problem != "not-applied"]
+    def _try_to_store(self, commands: Sequence[Mapping[str, Any]]) -> bool:
+        """Store all commands. False when another writer changed an item meanwhile, and nothing was stored."""
+        receipts = self._send(commands, atomic=True)
+        refused = [each for each in receipts if each.status == "refused" and each.problem != "not-applied"]
         for receipt in refused:
             if receipt.problem not in _CHANGED_MEANWHILE and not _is_retracted(receipt):
                 raise _refusal_error(receipt)
         return not refused
 
-    def _send(self, said: Sequence[Mapping[str, Any]], *, atomic: bool) -> tuple[WriteReceipt, ...]:
-        commands = [{**one, "citizen_id": self.citizen_id} for one in said]
-        return self._client.apply(commands, atomic=atomic).receipts
+    def _send(self, commands: Sequence[Mapping[str, Any]], *, atomic: bool) -> tuple[WriteReceipt, ...]:
+        owned = [{**command, "citizen_id": self.citizen_id} for command in commands]
+        return self._client.apply(owned, atomic=atomic).receipts
 
     def _refresh(self, memories: Iterable[ConsciousnessNode]) -> None:
-        """Move the planned ends of items that were read; who changed one meanwhile has set its end."""
+        """Move the planned ends of items that were read, unless another writer has just set them."""
         now = datetime.now(UTC)
         ends = {memory.node_id: items.refreshed_end(memory, now) for memory in memories}
-        said = [
-            {"command": "correct", "id": one, "invalid_at": end.isoformat()} for one, end in ends.items() if end
+        commands = [
+            {"command": "correct", "id": memory_id, "invalid_at": end.isoformat()}
+            for memory_id, end in ends.items()
+            if end
         ]
-        if said:
-            self._send(said, atomic=False)
+        if commands:
+            self._send(commands, atomic=False)
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         wanted = op.filter or {}
         items.check_filter(wanted)
         page = op.offset + op.limit if not wanted else MOST
         query = fit_query(op.query or "").text
-        found = (
-            self._ranked(op, query) if query else ((one, None) for one in self._listed(op.namespace_prefix, page))
+        unranked = ((memory, None) for memory in self._listed(op.namespace_prefix, page))
+        candidates = self._ranked(op, query) if query else unranked
+        matching = (
+            pair for pair in candidates if items.passes_filter(items.item_fields(pair[0])["value"], wanted)
         )
-        fitting = (
-            (one, score) for one, score in found if items.passes_filter(items.item_fields(one)["value"], wanted)
-        )
-        shown = list(islice(fitting, op.offset, op.offset + op.limit))
+        shown = list(islice(matching, op.offset, op.offset + op.limit))
         if op.refresh_ttl:
-            self._refresh(one for one, _ in shown)
-        return [SearchItem(**items.item_fields(one), score=score) for one, score in shown]
+            self._refresh(memory for memory, _ in shown)
+        return [SearchItem(**items.item_fields(memory), score=score) for memory, score in shown]
 
     def _ranked(self, op: SearchOp, query: str) -> Iterator[tuple[ConsciousnessNode, float | None]]:
-        """The items of a namespace, those that matter most for the query first."""
+        """The items of a namespace with their scores, best first; those without a score last."""
         stream = self._client.retrieve(
             citizen_id=self.citizen_id,
             query_text=query,
@@ -178,41 +183,43 @@ class SubstrateStore(BaseStore):
             filters={"node_types": [items.ITEM_TYPE], "buckets": [items.bucket_name(op.namespace_prefix)]},
         )
         level = stream.levels[LEVEL_NAMES[Level.N1]]
-        best = {one.node_id: one for one in (*level.vector_results, *level.graph_results)}
-        scores = {one: memory.consciousness_adjusted_score or 0.0 for one, memory in best.items()}
-        for one in sorted(best, key=lambda one: (-scores[one], one)):
-            yield best[one], scores[one]
+        best = {memory.node_id: memory for memory in (*level.vector_results, *level.graph_results)}
+        scores = {node_id: memory.consciousness_adjusted_score or 0.0 for node_id, memory in best.items()}
+        for node_id in sorted(best, key=lambda node_id: (-scores[node_id], node_id)):
+            yield best[node_id], scores[node_id]
         for memory in self._listed(op.namespace_prefix):
             if memory.node_id not in best:
                 yield memory, None
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
         conditions = tuple(op.match_conditions or ())
-        every = {tuple(one.extra["namespace"]) for one in self._listed(items.common_prefix(conditions))}
-        cut = sorted({one[: op.max_depth] for one in every if items.matches_namespace(one, conditions)})
+        memories = self._listed(items.required_prefix(conditions))
+        namespaces = {tuple(memory.extra["namespace"]) for memory in memories}
+        matching = (names for names in namespaces if items.matches_namespace(names, conditions))
+        cut = sorted({names[: op.max_depth] for names in matching})
         return cut[op.offset : op.offset + op.limit]
 
     def _listed(self, prefix: Sequence[str], page: int = MOST) -> Iterator[ConsciousnessNode]:
-        """The items of a namespace as they were stored, so many with each request."""
+        """The items of a namespace in the order in which they were stored, `page` of them in each request."""
         limit = max(1, min(page, MOST))
-        asked = {"citizen_id": self.citizen_id, "bucket": items.bucket_name(prefix), "limit": limit}
+        arguments = {"citizen_id": self.citizen_id, "bucket": items.bucket_name(prefix), "limit": limit}
         while True:
             try:
-                found = self._client.list_memories(**asked)
+                answer = self._client.list_memories(**arguments)
             except NotFound:  # nothing was remembered yet
                 return
-            yield from found.memories
-            if found.next is None:
+            yield from answer.memories
+            if answer.next is None:
                 return
-            asked["cursor"] = found.next
+            arguments["cursor"] = answer.next
 
 
 def _is_retracted(receipt: WriteReceipt) -> bool:
-    """Whether somebody else withdrew the item, so that nothing of it holds now."""
+    """Whether another writer retracted the item, so that nothing of it holds now."""
     return receipt.problem == "invalid-request" and any(NOTHING_HOLDS in fault for fault in receipt.faults)
 
 
 def _refusal_error(receipt: WriteReceipt) -> SubstrateError:
-    """The error for a command that was refused for what it says."""
+    """The error for a command that was refused."""
     kind = of_slug().get(receipt.problem or "", InvalidRequest)
     return kind("; ".join(receipt.faults), faults=receipt.faults)

@@ -1,8 +1,8 @@
-"""Items of LangGraph as memories, and back. Pure.
+"""Items of LangGraph as memories and back, and the filters of its searches. Pure.
 
 An item is a memory of the type `LangGraphItem`, or `LangGraphKept` when nothing of it is indexed. Its description
-is what it is found by. Its value is there as JSON, or in `extra` where only parts of it are indexed. Each
-beginning of its namespace is a bucket, by which a search is narrowed to it.
+is its indexed text: its value as JSON, or parts of it, and then the whole value is in `extra`. Each prefix of its
+namespace is a bucket, which narrows a search to that namespace.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ UNINDEXED_TYPE: Final = "LangGraphKept"
 ROOT_BUCKET: Final = "langgraph"
 """The bucket of all items."""
 MAX_LABELS: Final = 63
-"""Labels of a namespace at most: with `ROOT` they are the buckets that a memory may have."""
+"""Labels of a namespace at most: each needs a bucket, and `ROOT_BUCKET` one more."""
 _MAX_BUCKET: Final = 200
 _MAX_NAME: Final = 200
 _UNSAFE: Final = re.compile(r"[^\w.@:+-]")
 _MIN_REFRESH: Final = 0.01
-"""An end is moved when that adds so much of the time to live: not each of many readings makes a record."""
+"""The least move of an end, as a share of the time to live, so that not every read makes a record."""
 
 
 class StoredItem(NamedTuple):
-    """An item as it is to be: the id and the content of its memory, and its time to live in minutes."""
+    """An item as a memory: its id, its content, and its time to live in minutes."""
 
     id: str
     content: Mapping[str, Any]
@@ -45,12 +45,12 @@ class StoredItem(NamedTuple):
 
 
 def memory_id(namespace: Sequence[str], key: str) -> str:
-    """Namespaces and keys are any text; an id is not."""
+    """A digest: namespaces and keys may be any text, an id may not."""
     return f"langgraph-{blake2b(_json([list(namespace), key]), digest_size=16).hexdigest()}"
 
 
 def bucket_name(prefix: Sequence[str]) -> str:
-    """The bucket of all items whose namespace begins so."""
+    """The bucket of all items whose namespace has this prefix; a long one is a digest."""
     path = "/".join((ROOT_BUCKET, *(_UNSAFE.sub(_percent, label) for label in prefix)))
     if len(path) <= _MAX_BUCKET:
         return path
@@ -62,13 +62,13 @@ def _percent(char: re.Match[str]) -> str:
 
 
 def item_to_store(op: PutOp, fields: Sequence[str] | None) -> StoredItem:
-    """The item that is put; `fields` are indexed unless the operation names others.
+    """The memory for a put; `fields` are indexed unless the operation names others.
 
-    Raises InvalidRequest for a value that is no JSON, a namespace too deep, or a time to live that is none.
+    Raises InvalidRequest for a value that is not JSON, a namespace that is too deep, or an invalid time to live.
     """
     namespace = tuple(op.namespace)
     if len(namespace) > MAX_LABELS:
-        raise InvalidRequest(f"namespace: has {len(namespace)} labels, at most {MAX_LABELS} are kept")
+        raise InvalidRequest(f"namespace: has {len(namespace)} labels, at most {MAX_LABELS} are allowed")
     whole = _json(op.value).decode()
     text = _indexed_text(op, fields, whole)
     extra: dict[str, Any] = {"namespace": list(namespace), "key": op.key}
@@ -90,7 +90,7 @@ def item_to_store(op: PutOp, fields: Sequence[str] | None) -> StoredItem:
 
 
 def _indexed_text(op: PutOp, fields: Sequence[str] | None, whole: str) -> str:
-    """The text by which an item is found; empty when nothing of it is indexed."""
+    """The text that a search reads; empty when nothing of the item is indexed."""
     if op.index is False:
         return ""
     paths = fields if op.index is None else op.index
@@ -112,11 +112,11 @@ def _json(value: Any) -> bytes:
     try:
         return orjson.dumps(value)
     except TypeError as error:
-        raise InvalidRequest(f"value: cannot be kept as JSON: {error}") from error
+        raise InvalidRequest(f"value: cannot be stored as JSON: {error}") from error
 
 
 def ttl_end(minutes: float | None, now: datetime) -> datetime | None:
-    """When what lives so long from now on ends; None for no end. Raises InvalidRequest beyond all times."""
+    """The end of a time to live that starts now; None for no end. Raises InvalidRequest beyond the last date."""
     if minutes is None:
         return None
     try:
@@ -126,7 +126,7 @@ def ttl_end(minutes: float | None, now: datetime) -> datetime | None:
 
 
 def refreshed_end(memory: ConsciousnessNode, now: datetime) -> datetime | None:
-    """The end that an item has when it is read now; None when it stays."""
+    """The new end of an item that is read now; None when its end stays."""
     minutes = memory.extra.get("ttl_minutes")
     if minutes is None or memory.invalid_at is None:
         return None
@@ -135,36 +135,36 @@ def refreshed_end(memory: ConsciousnessNode, now: datetime) -> datetime | None:
     return end if moves else None
 
 
-def commands_to_store(wanted: StoredItem, there: ConsciousnessNode | None, now: datetime) -> list[dict[str, Any]]:
-    """What makes an item so: nothing when it is so already. What was stays in the citizen's past."""
-    of = {"id": wanted.id}
+def commands_to_store(wanted: StoredItem, stored: ConsciousnessNode | None, now: datetime) -> list[dict[str, Any]]:
+    """The commands that store the item; none when it is stored already. The old content stays in the past."""
+    address = {"id": wanted.id}
     end = ttl_end(wanted.ttl, now)
-    if there is None:
+    if stored is None:
         ends = {} if end is None else {"invalid_at": end.isoformat()}
-        return [{"command": "remember", **of, **wanted.content, **ends, "restate": True}]
-    said: list[dict[str, Any]] = []
-    if not _is_stored(wanted, there):
-        extra = {**wanted.content["extra"], "created_at": _created_at(there).isoformat()}
-        said.append({"command": "supersede", **of, **wanted.content, "extra": extra})
-    if end is not None or there.invalid_at is not None:
-        said.append({"command": "correct", **of, "invalid_at": None if end is None else end.isoformat()})
-    return said
+        return [{"command": "remember", **address, **wanted.content, **ends, "restate": True}]
+    needed: list[dict[str, Any]] = []
+    if not _is_stored(wanted, stored):
+        extra = {**wanted.content["extra"], "created_at": _created_at(stored).isoformat()}
+        needed.append({"command": "supersede", **address, **wanted.content, "extra": extra})
+    if end is not None or stored.invalid_at is not None:
+        needed.append({"command": "correct", **address, "invalid_at": None if end is None else end.isoformat()})
+    return needed
 
 
-def _is_stored(wanted: StoredItem, there: ConsciousnessNode) -> bool:
-    extra = {name: value for name, value in there.extra.items() if name != "created_at"}
-    said = {**wanted.content, "buckets": tuple(wanted.content["buckets"])}
-    found = {name: getattr(there, name) for name in said}
-    return said == {**found, "extra": extra}
+def _is_stored(wanted: StoredItem, stored: ConsciousnessNode) -> bool:
+    extra = {name: value for name, value in stored.extra.items() if name != "created_at"}
+    content = {**wanted.content, "buckets": tuple(wanted.content["buckets"])}
+    present = {name: getattr(stored, name) for name in content}
+    return content == {**present, "extra": extra}
 
 
 def _created_at(memory: ConsciousnessNode) -> datetime:
-    said = memory.extra.get("created_at")
-    return memory.valid_at if said is None else datetime.fromisoformat(said)
+    created_at = memory.extra.get("created_at")
+    return memory.valid_at if created_at is None else datetime.fromisoformat(created_at)
 
 
 def item_fields(memory: ConsciousnessNode) -> dict[str, Any]:
-    """The fields of the item that a memory is."""
+    """The fields of LangGraph's `Item`."""
     extra = memory.extra
     return {
         "namespace": tuple(extra["namespace"]),
@@ -185,7 +185,7 @@ _NUMBERS: Final = (int, float)
 
 
 def check_filter(wanted: Mapping[str, Any]) -> None:
-    """Raises InvalidRequest for a filter that cannot be read."""
+    """Raises InvalidRequest for an invalid filter."""
     for name, value in wanted.items():
         _check_part(f"filter: {name}", value)
 
@@ -195,7 +195,7 @@ def _check_part(place: str, wanted: Any) -> None:
         return
     operators = [name for name in wanted if isinstance(name, str) and name.startswith("$")]
     if operators and len(operators) < len(wanted):
-        raise InvalidRequest(f"{place} mixes operators with names of fields; say one or the other")
+        raise InvalidRequest(f"{place} mixes operators with names of fields; use one or the other")
     for name, value in wanted.items():
         if not operators:
             _check_part(f"{place}.{name}", value)
@@ -207,11 +207,11 @@ def _check_part(place: str, wanted: Any) -> None:
 
 
 def passes_filter(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether every field that is named is as it is wanted; one that is missing is like one that is null.
+    """Whether every field in the filter matches; a missing field counts as null.
 
-    `a.b` names the field `b` of `a`, unless there is a field of this very name.
+    `a.b` names the field `b` of `a`, unless there is a field named `a.b`.
     """
-    return all(_passes_value(_field_value(value, name), said) for name, said in wanted.items())
+    return all(_passes_value(_field_value(value, name), condition) for name, condition in wanted.items())
 
 
 def _field_value(value: Any, name: str) -> Any:
@@ -221,30 +221,30 @@ def _field_value(value: Any, name: str) -> Any:
     return _field_value(value.get(first), rest) if dot and name not in value else value.get(name)
 
 
-def _passes_value(found: Any, wanted: Any) -> bool:
+def _passes_value(actual: Any, wanted: Any) -> bool:
     if not isinstance(wanted, dict):
-        return _equal_json(found, wanted)
+        return _equal_json(actual, wanted)
     if any(isinstance(name, str) and name.startswith("$") for name in wanted):
-        return all(_compare(found, name, value) for name, value in wanted.items())
-    return isinstance(found, dict) and passes_filter(found, wanted)
+        return all(_compare(actual, name, value) for name, value in wanted.items())
+    return isinstance(actual, dict) and passes_filter(actual, wanted)
 
 
-def _compare(found: Any, name: str, value: Any) -> bool:
+def _compare(actual: Any, name: str, value: Any) -> bool:
     if name in ("$eq", "$ne"):
-        return _equal_json(found, value) is (name == "$eq")
-    alike = (_is_number(found) and _is_number(value)) or (isinstance(found, str) and isinstance(value, str))
-    return alike and _ORDER[name](found, value)
+        return _equal_json(actual, value) is (name == "$eq")
+    comparable = (_is_number(actual) and _is_number(value)) or (isinstance(actual, str) and isinstance(value, str))
+    return comparable and _ORDER[name](actual, value)
 
 
-def _equal_json(one: Any, other: Any) -> bool:
+def _equal_json(first: Any, second: Any) -> bool:
     """Equal as JSON: true is not 1, 1 is 1.0."""
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(_equal_json, one, other))
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_equal_json(one[name], other[name]) for name in one)
-    return bool(one == other)
+    if isinstance(first, bool) or isinstance(second, bool):
+        return first is second
+    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
+        return len(first) == len(second) and all(map(_equal_json, first, second))
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first.keys() == second.keys() and all(_equal_json(first[name], second[name]) for name in first)
+    return bool(first == second)
 
 
 def _is_number(value: Any) -> bool:
@@ -256,7 +256,7 @@ def _is_ordered(value: Any) -> bool:
 
 
 def matches_namespace(namespace: tuple[str, ...], conditions: Sequence[MatchCondition]) -> bool:
-    """Whether the namespace begins and ends as the conditions say; `*` stands for any one label."""
+    """Whether the namespace has the prefixes and suffixes of the conditions; `*` stands for any one label."""
     return all(_matches_condition(namespace, condition) for condition in conditions)
 
 
@@ -265,11 +265,11 @@ def _matches_condition(namespace: tuple[str, ...], condition: MatchCondition) ->
     if len(namespace) < len(path):
         return False
     part = namespace[: len(path)] if condition.match_type == "prefix" else namespace[len(namespace) - len(path) :]
-    return all(said in ("*", found) for found, said in zip(part, path, strict=True))
+    return all(pattern in ("*", label) for label, pattern in zip(part, path, strict=True))
 
 
-def common_prefix(conditions: Sequence[MatchCondition]) -> tuple[str, ...]:
-    """The labels with which every namespace begins that the conditions match."""
+def required_prefix(conditions: Sequence[MatchCondition]) -> tuple[str, ...]:
+    """The longest prefix that every matching namespace has, as far as the conditions tell."""
     longest: tuple[str, ...] = ()
     for condition in conditions:
         path = tuple(condition.path) if condition.match_type == "prefix" else ()

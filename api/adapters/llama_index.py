@@ -1,4 +1,4 @@
-"""LlamaIndex: a retriever, and a memory block for its agents, on either face of the client."""
+"""LlamaIndex: a retriever, and a memory block for its agents, on the sync or the async client."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ type Client = Substrate | AsyncSubstrate
 
 
 class SubstrateRetriever(BaseRetriever):
-    """What a citizen remembers for a query, most active first, each node with all metadata of its record.
+    """Retrieves what a citizen remembers for a query, most active first; the metadata hold the whole record.
 
-    `asking` is what `retrieve` takes beside the citizen and the query: `temporal_mode`, `max_tokens`, ….
-    With an `AsyncSubstrate` only `aretrieve` can be used. Of a query that is too long the beginning is asked, and
-    `asked` in the metadata says so. Sessions and roles that have nothing but a name are left out.
+    `options` are further arguments of the client's `retrieve`: `temporal_mode`, `max_tokens`, …. With an
+    `AsyncSubstrate` only `aretrieve` works. A query that is too long is cut, and `asked` in the metadata says so.
+    Sessions and roles that have only a name are left out.
     """
 
-    def __init__(self, client: Client, citizen_id: str, **asking: Any) -> None:
-        self._client, self._citizen_id, self._asking = client, citizen_id, asking
+    def __init__(self, client: Client, citizen_id: str, **options: Any) -> None:
+        self._client, self._citizen_id, self._options = client, citizen_id, options
         super().__init__()
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
@@ -41,24 +41,24 @@ class SubstrateRetriever(BaseRetriever):
             raise InvalidRequest(
                 "retrieve cannot wait for an AsyncSubstrate: call aretrieve", remedy="Or give it a Substrate."
             )
-        asked = fit_query(query_bundle.query_str)
-        return _to_nodes(self._client.retrieve(**self._said(asked)), asked.note) if asked.text else []
+        query = fit_query(query_bundle.query_str)
+        return _to_nodes(self._client.retrieve(**self._arguments(query)), query.note) if query.text else []
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        asked = fit_query(query_bundle.query_str)
-        if not asked.text:
+        query = fit_query(query_bundle.query_str)
+        if not query.text:
             return []
-        return _to_nodes(await _call_client(self._client, "retrieve", **self._said(asked)), asked.note)
+        return _to_nodes(await _call_client(self._client, "retrieve", **self._arguments(query)), query.note)
 
-    def _said(self, asked: FittedText) -> dict[str, Any]:
-        return {"citizen_id": self._citizen_id, "query_text": asked.text, **self._asking}
+    def _arguments(self, query: FittedText) -> dict[str, Any]:
+        return {"citizen_id": self._citizen_id, "query_text": query.text, **self._options}
 
 
 class SubstrateMemoryBlock(BaseMemoryBlock[str]):
-    """A citizen as the long-term memory of an agent: it wakes to what is said last, and keeps what is said.
+    """A citizen as the long-term memory of an agent: it retrieves for the last message, and stores all messages.
 
-    No turn fails for its length: of what is too long to be asked the beginning is, and the text says so; what is
-    too long for one memory is kept as several turns. The client is no part of what is dumped.
+    No turn fails for its length: a question that is too long is cut, and the text says so; a message that is too
+    long for one memory is stored as several turns. A dump of the block leaves out the client.
     """
 
     name: str = "substrate"
@@ -67,27 +67,28 @@ class SubstrateMemoryBlock(BaseMemoryBlock[str]):
     max_tokens: int = Field(default=1000, ge=1)
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **_: Any) -> str:
-        asked = [fit_query(text) for _, text in _spoken_messages(messages or ())]
-        last = next((one for one in reversed(asked) if one.text), None)
+        queries = [fit_query(text) for _, text in _spoken_messages(messages or ())]
+        last = next((query for query in reversed(queries) if query.text), None)
         if last is None:
             return ""
-        said = {"citizen_id": self.citizen_id, "query_text": last.text, "max_tokens": self.max_tokens}
-        text = compact(_drop_empty(await _call_client(self.client, "retrieve", **said)))
+        arguments = {"citizen_id": self.citizen_id, "query_text": last.text, "max_tokens": self.max_tokens}
+        text = compact(_drop_empty(await _call_client(self.client, "retrieve", **arguments)))
         return text if last.note is None else f"{text}\n\n# Asked\n- {last.note}"
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
-        said = [
+        turns = [
             {"role": role, "content": piece}
             for role, text in _spoken_messages(messages)
             for piece in split_text(text)
         ]
-        if said:
-            await _call_client(self.client, "ingest", citizen_id=self.citizen_id, messages=said)
+        if turns:
+            await _call_client(self.client, "ingest", citizen_id=self.citizen_id, messages=turns)
 
 
 def _spoken_messages(messages: Sequence[ChatMessage]) -> list[tuple[str, str]]:
-    """Who of the two that talk said what."""
-    return [(one.role.value, one.content) for one in messages if one.role in _SPEAKING_ROLES and one.content]
+    """Role and text of each message that a user or an assistant said."""
+    spoken = (message for message in messages if message.role in _SPEAKING_ROLES)
+    return [(message.role.value, message.content) for message in spoken if message.content]
 
 
 async def _call_client(client: Client, method: str, **fields: Any) -> Any:
@@ -97,14 +98,14 @@ async def _call_client(client: Client, method: str, **fields: Any) -> Any:
 
 
 def _drop_empty(stream: ConsciousnessStream) -> ConsciousnessStream:
-    """The stream with only those memories in its tiers whose text says something."""
+    """The stream with only those memories in its tiers that have content."""
     tiers = stream.activation_tiers
-    kept = {name: tuple(filter(_has_content, getattr(tiers, name))) for name in ActivationTiers.model_fields}
-    return stream.model_copy(update={"activation_tiers": ActivationTiers(**kept)})
+    filled = {name: tuple(filter(_has_content, getattr(tiers, name))) for name in ActivationTiers.model_fields}
+    return stream.model_copy(update={"activation_tiers": ActivationTiers(**filled)})
 
 
 def _has_content(memory: ConsciousnessNode) -> bool:
-    """Whether a memory is more than the place of a conversation, or the role of somebody who talks."""
+    """False for a session, and for a person who is only the role of a speaker, without a description."""
     if memory.description:
         return True
     return memory.node_type != "Session" and not (memory.node_type == "Person" and memory.name.lower() in ROLES)
@@ -120,7 +121,7 @@ def _to_nodes(stream: ConsciousnessStream, note: str | None) -> list[NodeWithSco
 def _to_node(memory: ConsciousnessNode, note: str | None) -> TextNode:
     metadata = memory.model_dump(mode="json", exclude_none=True) | ({} if note is None else {"asked": note})
     text = f"{memory.name}: {memory.description}" if memory.description else memory.name
-    hidden = sorted(metadata)  # metadata are for programs; the text alone is read
+    hidden = sorted(metadata)  # metadata are for programs; a model reads the text alone
     return TextNode(
         id_=f"{memory.level}:{memory.node_id}",
         text=text,

@@ -75,7 +75,7 @@ async def _serve(ctx: typer.Context, url: str | None, owner: CitizenScope) -> Su
 
         return await store.client(report)
 
-    async with store.held():
+    async with store.open_in_background():
         server = make_server(client_of, installed_version(), lambda _: owner)
         async with standard_streams() as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())

@@ -1,4 +1,4 @@
-"""What the tools answer as values: short, under the words that the tools take."""
+"""The structured answers of the tools: few fields, named as in the arguments of the tools."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from schemas.stream import ConsciousnessStream, Degradation
 
 
 class StreamMemory(Frozen):
-    """A memory that came to mind, and how active it is."""
+    """A memory of a stream; `score` says how active it is."""
 
     id: str
     level: Level
@@ -24,7 +24,6 @@ class StreamMemory(Frozen):
 
     @classmethod
     def of(cls, node: ConsciousnessNode) -> StreamMemory:
-        """The same memory in few fields."""
         return cls(
             id=node.node_id,
             level=node.level,
@@ -37,7 +36,7 @@ class StreamMemory(Frozen):
 
 
 class StreamValues(Frozen):
-    """What came to mind, most active first; `omitted` did not fit, `degraded` is missing."""
+    """The memories, most active first. `omitted` counts those that did not fit, `degraded` names missing parts."""
 
     memories: tuple[StreamMemory, ...]
     notes: tuple[str, ...]
@@ -46,7 +45,6 @@ class StreamValues(Frozen):
 
     @classmethod
     def of(cls, stream: ConsciousnessStream) -> StreamValues:
-        """The stream in few fields."""
         return cls(
             memories=tuple(map(StreamMemory.of, stream.activation_tiers.ordered())),
             notes=stream.notes,
@@ -56,7 +54,7 @@ class StreamValues(Frozen):
 
 
 class ReceiptValues(Frozen):
-    """What was stored. `recognised`: the memory that said the same before, in whose place nothing was stored."""
+    """A stored command. `recognised`: the memory that said the same before; nothing new was stored."""
 
     id: str | None = None
     level: Level | None = None
@@ -70,12 +68,12 @@ class ReceiptValues(Frozen):
 
     @classmethod
     def of(cls, receipt: WriteReceipt) -> ReceiptValues:
-        """The receipt of what was not refused: a refusal is a fault."""
+        """Only for receipts that were not refused: a refusal is answered as a fault."""
         return cls(**{name: getattr(receipt, name) for name in cls.model_fields})
 
 
 class RecordValues(Frozen):
-    """One record of a memory: what it said, when it held, when it was known, and why either ended."""
+    """One record of a memory: its content, when it held, when it was known, and why either ended."""
 
     version: int
     name: str
@@ -99,7 +97,6 @@ class RecordValues(Frozen):
 
     @classmethod
     def of(cls, record: MemoryRecord) -> RecordValues:
-        """The same record in few fields."""
         renamed = {"text": "description", "type": "node_type", "emotions": "emotion_vector"}
         return cls(**{name: getattr(record, renamed.get(name, name)) for name in cls.model_fields})
 
@@ -113,7 +110,7 @@ class HistoryValues(Frozen):
 
 
 class EntityValues(Frozen):
-    """An entity, how many memories point to it, what is felt in them and which rules stand there."""
+    """An entity, how many memories point to it, their emotions by name with counts, and the rules attached."""
 
     id: str
     name: str
@@ -124,7 +121,7 @@ class EntityValues(Frozen):
 
 
 class IdentityValues(Frozen):
-    """Who a citizen is: the first entity is the self. What it feels and wants is that of the same moment."""
+    """Who a citizen is; the first entity is the self. Energy, emotions and goal are those of the same moment."""
 
     citizen_id: str
     as_of_time: datetime
@@ -136,16 +133,17 @@ class IdentityValues(Frozen):
     notes: tuple[str, ...]
 
     @classmethod
-    def of(cls, found: Identity) -> IdentityValues:
-        """The identity in few fields."""
+    def of(cls, identity: Identity) -> IdentityValues:
         entities = tuple(
-            EntityValues(id=one.node_id, type=one.node_type, **one.model_dump(exclude={"node_id", "node_type"}))
-            for one in found.entities
+            EntityValues(
+                id=entity.node_id, type=entity.node_type, **entity.model_dump(exclude={"node_id", "node_type"})
+            )
+            for entity in identity.entities
         )
         return cls(
             entities=entities,
-            energy=found.state.energy,
-            emotions=found.state.emotion_vector,
-            goal=found.state.goal,
-            **found.model_dump(include={"citizen_id", "as_of_time", "known_at", "notes"}),
+            energy=identity.state.energy,
+            emotions=identity.state.emotion_vector,
+            goal=identity.state.goal,
+            **identity.model_dump(include={"citizen_id", "as_of_time", "known_at", "notes"}),
         )

@@ -1,8 +1,8 @@
-"""`/mcp` of the service: streamable HTTP without sessions, opened when it is first asked.
+"""`/mcp` of the service: streamable HTTP without sessions, opened by the first request.
 
-Without sessions there is nothing to listen for and nothing to end: POST alone is answered. Each call goes through
-the same application with the headers of the caller: its key is looked at again, and what it may do is what it may
-do over REST. The SDK takes some 20 MB, which only those pay who use it.
+Without sessions there is nothing to listen for and nothing to end, so only POST is served. Each call goes through
+the same application with the headers of the caller, so that its key is checked again and it may do what it may do
+over REST. The SDK takes some 20 MB and is loaded only when it is used.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FORWARDED_HEADERS: Final = ("authorization", "x-api-key", "x-request-id")
 
 
 class McpEndpoint:
-    """The endpoint. `close` ends what the first request opened."""
+    """The ASGI endpoint. `close` ends what the first request opened."""
 
     path: Final = "/mcp"
 
@@ -32,26 +32,24 @@ class McpEndpoint:
         self._version = version
         self._opening = asyncio.Lock()
         self._closing = asyncio.Event()
-        self._held: asyncio.Task[None] | None = None
-        self._inner: ASGIApp | None = None
+        self._holder: asyncio.Task[None] | None = None
+        self._handler: ASGIApp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request of the protocol."""
         async with self._opening:
-            if self._inner is None:
-                self._inner = await self._open()
-        await self._inner(scope, receive, send)
+            if self._handler is None:
+                self._handler = await self._open()
+        await self._handler(scope, receive, send)
 
     async def close(self) -> None:
-        """End the protocol's tasks."""
         self._closing.set()
-        if self._held is not None:
-            await self._held
+        if self._holder is not None:
+            await self._holder
 
     async def _open(self) -> ASGIApp:
-        """The SDK, in a task of its own: what it opens must be closed by the task that opened it."""
+        """Open the SDK in a task of its own: the task that opens it must also close it."""
         server = (await asyncio.to_thread(import_module, "api.mcp.server")).make_server(
-            self._client, self._version, _owner
+            self._client, self._version, _scope_of
         )
         managers = import_module("mcp.server.streamable_http_manager")
         manager = managers.StreamableHTTPSessionManager(server, stateless=True, json_response=True)
@@ -62,10 +60,10 @@ class McpEndpoint:
                 opened.set()
                 await self._closing.wait()
 
-        self._held = asyncio.create_task(hold())
+        self._holder = asyncio.create_task(hold())
         await opened.wait()
-        inner: ASGIApp = manager.handle_request
-        return inner
+        handler: ASGIApp = manager.handle_request
+        return handler
 
     async def _client(self, context: Any) -> AsyncSubstrate:
         request: Request = context.request
@@ -73,7 +71,7 @@ class McpEndpoint:
         return AsyncSubstrate.inside(self._app, headers, attempts=1)
 
 
-def _owner(context: Any) -> CitizenScope:
-    """The only citizen whose key it is that came with the request."""
+def _scope_of(context: Any) -> CitizenScope:
+    """The citizen of the caller's key, if the key is for one alone."""
     caller: Caller | None = context.request.state.caller
     return CitizenScope(None if caller is None else caller.grants.only_citizen())

@@ -1,4 +1,4 @@
-"""The protocol's server: its lists, its calls, and every error as an error."""
+"""The MCP server: its lists of tools and resources, its calls, and errors under the names of the tools."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from schemas.errors import SubstrateError
 type Context = ServerRequestContext[Any]
 type Page = types.PaginatedRequestParams | None
 type ClientOf = Callable[[Context], Awaitable[AsyncSubstrate]]
-type OwnerOf = Callable[[Context], CitizenScope]
+type ScopeOf = Callable[[Context], CitizenScope]
 
 INSTRUCTIONS: Final = (
     "Memory that outlives this conversation. Wake or recall before you answer; remember what matters; correct "
@@ -39,16 +39,14 @@ TOOL_NAMES_OF_REST: Final = {
     "current_emotions": "emotions",
     "current_goal": "goal",
 }
-"""What the tools call what REST calls otherwise."""
+"""The tools' names of fields that REST names differently."""
 _REST_NAMES: Final = re.compile(rf"\b({'|'.join(TOOL_NAMES_OF_REST)})\b")
 _BY_NAME: Final = {tool.name: tool for tool in TOOLS}
 
 
-def make_server(client_of: ClientOf, version: str, owner_of: OwnerOf = lambda _: CitizenScope()) -> Server[Any]:
-    """The server; each request goes through the client that `client_of` gives for it, and is for whom `owner_of`
-    names.
-    """
-    handlers = _Handlers(client_of, owner_of)
+def make_server(client_of: ClientOf, version: str, scope_of: ScopeOf = lambda _: CitizenScope()) -> Server[Any]:
+    """The server. For each request `client_of` gives the client to call, and `scope_of` the citizen to fill in."""
+    handlers = _Handlers(client_of, scope_of)
     return Server(
         "substrate",
         version=version,
@@ -62,13 +60,13 @@ def make_server(client_of: ClientOf, version: str, owner_of: OwnerOf = lambda _:
 
 
 class _Handlers:
-    def __init__(self, client_of: ClientOf, owner_of: OwnerOf) -> None:
+    def __init__(self, client_of: ClientOf, scope_of: ScopeOf) -> None:
         self._client_of = client_of
-        self._owner_of = owner_of
+        self._scope_of = scope_of
 
     async def tools(self, context: Context, _page: Page) -> types.ListToolsResult:
-        owner = self._owner_of(context)
-        return types.ListToolsResult(tools=[_describe_tool(tool, owner) for tool in TOOLS])
+        citizen_scope = self._scope_of(context)
+        return types.ListToolsResult(tools=[_describe_tool(tool, citizen_scope) for tool in TOOLS])
 
     async def call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = _BY_NAME.get(params.name)
@@ -76,8 +74,8 @@ class _Handlers:
             known = ", ".join(_BY_NAME)
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name}; there are {known}")
         try:
-            asked = _parse_arguments(tool.takes, self._owner_of(context).asked(params.arguments or {}))
-            return _success(await tool.does(await self._client_of(context), asked))
+            arguments = _parse_arguments(tool.arguments, self._scope_of(context).complete(params.arguments or {}))
+            return _success(await tool.call(await self._client_of(context), arguments))
         except SubstrateError as error:
             return _failure(error)
 
@@ -85,67 +83,67 @@ class _Handlers:
         return types.ListResourcesResult(resources=[])
 
     async def templates(self, _context: Context, _page: Page) -> types.ListResourceTemplatesResult:
-        said = "What is in the focus of a citizen, as it is now."
-        one = types.ResourceTemplate(
-            name="focus", uri_template=FOCUS_URI, description=said, mime_type="text/plain"
+        description = "What is in the focus of a citizen, as it is now."
+        template = types.ResourceTemplate(
+            name="focus", uri_template=FOCUS_URI, description=description, mime_type="text/plain"
         )
-        return types.ListResourceTemplatesResult(resource_templates=[one])
+        return types.ListResourceTemplatesResult(resource_templates=[template])
 
     async def read(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        found = _FOCUS_PATTERN.fullmatch(str(params.uri))
-        if found is None:
+        match = _FOCUS_PATTERN.fullmatch(str(params.uri))
+        if match is None:
             raise MCPError(types.INVALID_PARAMS, f"there is no such resource; there is {FOCUS_URI}")
         try:
-            asked = self._owner_of(context).asked({"citizen_id": found[1]})
-            said = await wake(await self._client_of(context), _parse_arguments(WakeArguments, asked))
+            arguments = self._scope_of(context).complete({"citizen_id": match[1]})
+            answer = await wake(await self._client_of(context), _parse_arguments(WakeArguments, arguments))
         except SubstrateError as error:
             raise MCPError(types.INVALID_PARAMS, error.detail, _problem(error)) from error
-        text = types.TextResourceContents(uri=params.uri, mime_type="text/plain", text=said.text)
+        text = types.TextResourceContents(uri=params.uri, mime_type="text/plain", text=answer.text)
         return types.ReadResourceResult(contents=[text])
 
 
-def _describe_tool(tool: Tool, owner: CitizenScope) -> types.Tool:
+def _describe_tool(tool: Tool, scope: CitizenScope) -> types.Tool:
     hints = types.ToolAnnotations(
-        read_only_hint=tool.reads,
-        destructive_hint=tool.destroys,
-        idempotent_hint=tool.reads,
+        read_only_hint=tool.read_only,
+        destructive_hint=tool.destructive,
+        idempotent_hint=tool.read_only,
         open_world_hint=False,
     )
     return types.Tool(
         name=tool.name,
         title=tool.title,
-        description=tool.said,
-        input_schema=owner.offered(tool_schemas.argument_schema(tool.takes)),
-        output_schema=tool_schemas.answer_schema(tool.gives),
+        description=tool.description,
+        input_schema=scope.narrow(tool_schemas.argument_schema(tool.arguments)),
+        output_schema=tool_schemas.answer_schema(tool.answer),
         annotations=hints,
     )
 
 
-def _parse_arguments(kind: Any, given: dict[str, Any]) -> Any:
-    """The arguments as a value. Raises InvalidRequest with every fault: what is missing, extra or out of range."""
+def _parse_arguments(kind: Any, arguments: dict[str, Any]) -> Any:
+    """The arguments as a value. Raises InvalidRequest with every fault."""
     try:
-        return kind.model_validate(given)
+        return kind.model_validate(arguments)
     except ValidationError as error:
         faults = [fault_line(fault["loc"], fault["msg"]) for fault in error.errors(include_url=False)]
         raise invalid_request(shorten_faults(faults)) from error
 
 
-def _success(said: ToolAnswer) -> types.CallToolResult:
+def _success(answer: ToolAnswer) -> types.CallToolResult:
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=said.text)],
-        structured_content=visible_values(said.values.model_dump(mode="json", exclude_none=True)),
+        content=[types.TextContent(type="text", text=answer.text)],
+        structured_content=visible_values(answer.values.model_dump(mode="json", exclude_none=True)),
     )
 
 
 def _failure(error: SubstrateError) -> types.CallToolResult:
     problem = _problem(error)
-    said = [problem["detail"], *(fault for fault in problem["faults"] if fault != problem["detail"])]
-    text = types.TextContent(type="text", text="\n".join(line for line in (*said, problem["remedy"]) if line))
+    lines = [problem["detail"], *(fault for fault in problem["faults"] if fault != problem["detail"])]
+    text = types.TextContent(type="text", text="\n".join(line for line in (*lines, problem["remedy"]) if line))
     return types.CallToolResult(content=[text], structured_content=problem, is_error=True)
 
 
 def _problem(error: SubstrateError) -> dict[str, Any]:
-    """The problem as REST says it, under the names that the tools have."""
+    """The problem of REST, with the tools' names of fields."""
     return {
         "type": f"/problems/{error.slug}",
         "status": error.status,
@@ -155,5 +153,5 @@ def _problem(error: SubstrateError) -> dict[str, Any]:
     }
 
 
-def _use_tool_names(said: str) -> str:
-    return _REST_NAMES.sub(lambda name: TOOL_NAMES_OF_REST[name[0]], said)
+def _use_tool_names(text: str) -> str:
+    return _REST_NAMES.sub(lambda name: TOOL_NAMES_OF_REST[name[0]], text)

@@ -1,8 +1,8 @@
-"""Standard input and output of a server, which never keep the process from its end.
+"""Standard input and output of an MCP server, without blocking the end of the process.
 
-A thread that waits for a line, or for somebody to read one, cannot be called back: who cancelled the server would
-wait for it. Here one thread reads and one writes, and the process ends without them. Meanwhile file 0 is empty and
-file 1 is standard error, so that nothing but the protocol reads or writes the wire.
+A thread that is blocked in a read or a write cannot be cancelled, and the end of the server would wait for it.
+Here one daemon thread reads and one writes, and the process ends without them. Meanwhile file descriptor 0 is
+empty and 1 is standard error, so that only the protocol uses the real streams.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ CHUNK_BYTES: Final = 1 << 16
 
 @asynccontextmanager
 async def standard_streams() -> AsyncIterator[tuple[Any, Any]]:
-    """The two streams of the protocol's messages, on standard input and output."""
+    """The streams of the protocol's messages, on standard input and output."""
     with (
         _replace_descriptor(0, os.open(os.devnull, os.O_RDONLY)) as wire_in,
         _replace_descriptor(1, os.dup(2)) as wire_out,
     ):
-        # The SDK asks of its files no more than what these two have.
+        # The SDK uses no more of its files than these two offer.
         lines: Any = LineReader(wire_in)
         output: Any = TextWriter(wire_out, lines.end)
         async with stdio_server(lines, output) as streams:
@@ -36,11 +36,11 @@ async def standard_streams() -> AsyncIterator[tuple[Any, Any]]:
 
 
 @contextmanager
-def _replace_descriptor(standard: int, instead: int) -> Iterator[int]:
-    """The file that was `standard` under another number, and `instead` in its place; it is never closed."""
+def _replace_descriptor(standard: int, replacement: int) -> Iterator[int]:
+    """Put `replacement` in the place of `standard`; gives a duplicate of the original, which is never closed."""
     wire = os.dup(standard)
-    os.dup2(instead, standard)
-    os.close(instead)
+    os.dup2(replacement, standard)
+    os.close(replacement)
     try:
         yield wire
     finally:
@@ -48,7 +48,7 @@ def _replace_descriptor(standard: int, instead: int) -> Iterator[int]:
 
 
 class LineReader:
-    """The lines of a file, one at a time, however long the next one takes."""
+    """Reads the lines of a file in a thread, one at a time."""
 
     def __init__(self, file: int) -> None:
         self._file = file
@@ -67,11 +67,11 @@ class LineReader:
         return line
 
     def end(self) -> None:
-        """No more lines behind those that are there: nobody hears an answer."""
+        """End after the lines that were read: nobody reads the answers."""
         self._ending = asyncio.ensure_future(self._lines.put(None))
 
     def _read(self) -> None:
-        with suppress(RuntimeError, CancelledError):  # the loop is closed: nobody listens
+        with suppress(RuntimeError, CancelledError):  # the loop is closed: nobody reads the lines
             for line in _read_lines(self._file):
                 self._put(line.decode(errors="replace"))
             self._put(None)
@@ -86,33 +86,33 @@ class LineReader:
 
 
 class TextWriter:
-    """A file to which texts are written in their order, however slowly it is read.
+    """Writes texts to a file in a thread, in order.
 
-    `lost` is called when nobody will read it; what is written then is gone.
+    `on_lost` is called when the reader of the file is gone; texts written from then on are lost.
     """
 
-    def __init__(self, file: int, lost: Callable[[], None]) -> None:
+    def __init__(self, file: int, on_lost: Callable[[], None]) -> None:
         self._file = file
-        self._lost = lost
+        self._on_lost = on_lost
         self._loop = asyncio.get_running_loop()
         self._texts: queue.SimpleQueue[tuple[bytes, asyncio.Future[None]]] = queue.SimpleQueue()
         threading.Thread(target=self._write, name="output", daemon=True).start()
 
     async def write(self, text: str) -> None:
-        """Return when the text is written, or nobody will read it."""
+        """Wait until the text is written, or lost."""
         written: asyncio.Future[None] = self._loop.create_future()
         self._texts.put((text.encode(), written))
         await written
 
     async def flush(self) -> None:
-        """Nothing: what was written is out."""
+        """Does nothing: `write` has written already."""
 
     def _write(self) -> None:
         with suppress(RuntimeError):  # the loop is closed: nobody waits
             while True:
                 text, written = self._texts.get()
                 if not _write_all(self._file, text):
-                    self._loop.call_soon_threadsafe(self._lost)
+                    self._loop.call_soon_threadsafe(self._on_lost)
                 self._loop.call_soon_threadsafe(_set_done, written)
 
 
@@ -122,7 +122,7 @@ def _set_done(written: asyncio.Future[None]) -> None:
 
 
 def _write_all(file: int, text: bytes) -> bool:
-    """Whether the text was written; nobody will read it if not."""
+    """Whether the text was written; False when the reader is gone."""
     left = memoryview(text)
     try:
         while left:

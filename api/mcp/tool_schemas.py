@@ -1,7 +1,6 @@
-"""The JSON schemas of the tools, as short as a model can read them.
+"""The JSON schemas of the tools, shortened for a model to read, and the citizen that a server fills in.
 
-What is checked is checked by the values themselves; their patterns of control characters, their titles and their
-references tell a reader nothing.
+The values check themselves: their patterns, titles and references would only cost a model tokens.
 """
 
 from __future__ import annotations
@@ -15,113 +14,117 @@ from schemas.base import CitizenId
 from schemas.errors import InvalidRequest
 
 FAULT_SCHEMA: Final = {"required": ["type", "status", "detail"]}
-"""What a fault has in the place of an answer; clients check that too against the output schema."""
+"""A fault, sent in place of an answer: clients check it against the output schema too."""
 
 
 def argument_schema(kind: type[BaseModel]) -> dict[str, Any]:
-    """The schema of what a tool takes."""
-    schema = _SchemaReader(kind.model_json_schema()).whole()
+    """The schema of a tool's arguments."""
+    schema = _SchemaReader(kind.model_json_schema()).shorten_all()
     return {name: schema[name] for name in ("type", "properties", "required", "additionalProperties")}
 
 
 def answer_schema(kind: type[BaseModel]) -> dict[str, Any]:
-    """The schema of what a tool answers: that, or a fault. Values that are null are left out of an answer."""
-    schema = _AnswerSchemaReader(kind.model_json_schema(mode="serialization")).whole()
-    given = {"required": schema["required"]}
-    return {"type": "object", "properties": schema["properties"], "anyOf": [given, FAULT_SCHEMA]}
+    """The schema of a tool's answer, or a fault. An answer leaves out values that are null."""
+    schema = _AnswerSchemaReader(kind.model_json_schema(mode="serialization")).shorten_all()
+    answer = {"required": schema["required"]}
+    return {"type": "object", "properties": schema["properties"], "anyOf": [answer, FAULT_SCHEMA]}
 
 
 class _SchemaReader:
-    """Reads a schema as pydantic writes it: what tells nothing is left out, references and nulls are resolved."""
+    """Shortens a schema of pydantic: drops keywords, resolves references and `null` alternatives."""
 
-    unsaid = frozenset({"title", "pattern", "propertyNames", "$defs"})
+    dropped = frozenset({"title", "pattern", "propertyNames", "$defs"})
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._schema = schema
         self._definitions = schema.get("$defs", {})
 
-    def whole(self) -> dict[str, Any]:
-        """The schema in short."""
-        return self.short(self._schema)
+    def shorten_all(self) -> dict[str, Any]:
+        return self.shorten(self._schema)
 
-    def short(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """A part of it in short."""
-        said = self._resolved(schema)
-        if "patternProperties" in said:
-            [said["additionalProperties"]] = said.pop("patternProperties").values()
-        kept = {name: self._value(name, value) for name, value in said.items() if name not in self.unsaid}
-        if kept.get("default", 0) in (None, [], ""):
-            del kept["default"]
-        return kept
+    def shorten(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        resolved = self._resolve(schema)
+        if "patternProperties" in resolved:
+            [resolved["additionalProperties"]] = resolved.pop("patternProperties").values()
+        short = {
+            name: self._shorten_keyword(name, value)
+            for name, value in resolved.items()
+            if name not in self.dropped
+        }
+        if short.get("default", 0) in (None, [], ""):
+            del short["default"]
+        return short
 
-    def _value(self, name: str, value: Any) -> Any:
+    def _shorten_keyword(self, name: str, value: Any) -> Any:
         if name == "properties":
-            return {key: self.short(inner) for key, inner in value.items()}
+            return {key: self.shorten(inner) for key, inner in value.items()}
         if name in ("items", "additionalProperties") and isinstance(value, Mapping):
-            return self.short(value)
+            return self.shorten(value)
         return value
 
-    def _resolved(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """With what it refers to, and with the one that is not null of its alternatives."""
-        said = dict(schema)
-        if "$ref" in said:
-            referred = dict(self._definitions[said.pop("$ref").rpartition("/")[2]])
-            referred.pop("description", None)
-            said = {**referred, **said}
-        others = [one for one in said.get("anyOf", ()) if one.get("type") != "null"]
-        if len(others) == 1:
-            del said["anyOf"]
-            said = {**self._resolved(others[0]), **said}
-        return said
+    def _resolve(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """Replace a `$ref` by its definition, and an `anyOf` of one type and null by that type."""
+        resolved = dict(schema)
+        if "$ref" in resolved:
+            definition = dict(self._definitions[resolved.pop("$ref").rpartition("/")[2]])
+            definition.pop("description", None)
+            resolved = {**definition, **resolved}
+        types = [option for option in resolved.get("anyOf", ()) if option.get("type") != "null"]
+        if len(types) == 1:
+            del resolved["anyOf"]
+            resolved = {**self._resolve(types[0]), **resolved}
+        return resolved
 
 
 class _AnswerSchemaReader(_SchemaReader):
-    """The same of an answer: without what its values say themselves."""
+    """Shortens the schema of an answer further: its values explain themselves."""
 
-    unsaid = _SchemaReader.unsaid | {"description", "default", "additionalProperties"}
+    dropped = _SchemaReader.dropped | {"description", "default", "additionalProperties"}
 
-    def short(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """A part of it in short, with what is never null as required."""
-        kept = super().short(schema)
-        if "properties" in kept:
-            fields = self._resolved(schema)["properties"]
-            kept["required"] = [key for key in fields if {"type": "null"} not in fields[key].get("anyOf", ())]
-        return kept
+    def shorten(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """The short schema, in which every field that is never null is required."""
+        short = super().shorten(schema)
+        if "properties" in short:
+            fields = self._resolve(schema)["properties"]
+            short["required"] = [key for key in fields if {"type": "null"} not in fields[key].get("anyOf", ())]
+        return short
 
 
 CITIZEN: Final = "citizen_id"
 
 
 class CitizenScope(NamedTuple):
-    """The citizen whose memory it is, where it is one's. `alone`: no tool takes another's id."""
+    """The citizen a server is for, if it is for one. With `alone`, its tools take no other citizen's id."""
 
     citizen_id: str | None = None
     alone: bool = False
 
-    def asked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of a call, with the citizen where they leave it out. Raises InvalidRequest for another."""
+    def complete(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments, with the citizen filled in. With `alone`, raises InvalidRequest for another one."""
         if self.citizen_id is None:
             return dict(arguments)
-        said = {CITIZEN: self.citizen_id, **arguments}
-        if self.alone and said[CITIZEN] != self.citizen_id:
+        completed = {CITIZEN: self.citizen_id, **arguments}
+        if self.alone and completed[CITIZEN] != self.citizen_id:
             raise InvalidRequest(
                 f"{CITIZEN}: this server is for {self.citizen_id} alone", remedy=f"Leave {CITIZEN} out."
             )
-        return said
+        return completed
 
-    def offered(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """The schema of a tool's arguments, in which the citizen need not be named."""
+    def narrow(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """The schema of a tool's arguments in which the citizen is optional, or with `alone` left out."""
         if self.citizen_id is None:
             return dict(schema)
-        named = {name: said for name, said in schema["properties"].items() if name != CITIZEN or not self.alone}
-        needed = [name for name in schema.get("required", ()) if name != CITIZEN]
-        return {**schema, "properties": named, "required": needed}
+        properties = {
+            name: field for name, field in schema["properties"].items() if name != CITIZEN or not self.alone
+        }
+        required = [name for name in schema.get("required", ()) if name != CITIZEN]
+        return {**schema, "properties": properties, "required": required}
 
 
-def single_citizen_scope(citizen_id: str, named: str) -> CitizenScope:
-    """The owner of a server for one citizen alone. Raises InvalidRequest, by the name that the caller knows."""
+def single_citizen_scope(citizen_id: str, option: str) -> CitizenScope:
+    """The scope of a server for this citizen alone. Raises InvalidRequest that names the `option` it came from."""
     try:
         return CitizenScope(TypeAdapter(CitizenId).validate_python(citizen_id), alone=True)
     except ValidationError as error:
         fault = "a citizen id has 1 to 64 letters, digits and _ . -, and begins with a letter or a digit"
-        raise InvalidRequest(f"{named}: {fault}") from error
+        raise InvalidRequest(f"{option}: {fault}") from error

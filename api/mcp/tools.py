@@ -1,4 +1,4 @@
-"""The six tools: what each takes, what it asks the client, and the answer as text and as values."""
+"""The six tools: their arguments, the call of the client, and the answer as text and as values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from schemas.temporal import END_OF_TIME, Moment, to_datetime
 
 MAX_TOKENS: Final = 2000
 AS_KNOWN_NOW: Final = to_datetime(END_OF_TIME - 1)
-"""The moment of knowing that sees whatever was learnt last."""
+"""A `known_at` that sees all that is known now."""
 
 CitizenArgument = Annotated[CitizenId, Field(description="The id of the citizen whose memory it is.")]
 MemoryIdArgument = Annotated[Identifier, Field(description="The memory's id, as recall and remember say it.")]
@@ -55,8 +55,6 @@ class _StreamArguments(Request):
 
 
 class RecallArguments(_StreamArguments):
-    """What to recall."""
-
     query: Annotated[
         Text,
         Field(min_length=1, max_length=20_000, description="What to think of, as a question or in a few words."),
@@ -67,7 +65,7 @@ class RecallArguments(_StreamArguments):
 
 
 class WakeArguments(_StreamArguments):
-    """How the citizen is; what is left out is read from its kept state."""
+    """The citizen's state; what is left out is read from its stored state."""
 
     energy: Annotated[
         Unit | None, Field(description="How awake the citizen is, from 0 to 1. Else: as its state says.")
@@ -77,8 +75,6 @@ class WakeArguments(_StreamArguments):
 
 
 class RememberArguments(Request):
-    """A new memory: `name` in a few words, `text` in full."""
-
     citizen_id: CitizenArgument
     name: Annotated[Name, Field(description="What it is about, in a few words.")]
     text: Annotated[Text, Field(description="What is remembered, in full sentences.")] = ""
@@ -98,7 +94,7 @@ class RememberArguments(Request):
 
 
 class CorrectArguments(Request):
-    """A memory that is to say something else. `changed`: it was true, and the world changed; else it never was."""
+    """New content for a memory. With `changed` the old content was true until now; without, it never was."""
 
     citizen_id: CitizenArgument
     id: MemoryIdArgument
@@ -113,100 +109,89 @@ class CorrectArguments(Request):
 
 
 class HistoryArguments(Request):
-    """Which memory."""
-
     citizen_id: CitizenArgument
     id: MemoryIdArgument
     level: LevelArgument = Level.N1
 
 
 class IdentityArguments(Request):
-    """Who, and as of when."""
-
     citizen_id: CitizenArgument
     as_of_time: AsOfArgument = None
     known_at: KnownAtArgument = None
 
 
 class ToolAnswer(NamedTuple):
-    """An answer: as text for a mind, as values for a program."""
+    """An answer: text for a model, values for a program."""
 
     text: str
     values: Frozen
 
 
 class Tool(NamedTuple):
-    """A tool: `takes` are its arguments, `gives` its values, `reads` says that nothing changes.
-
-    `destroys`: a belief ends.
-    """
+    """`read_only`: it changes nothing. `destructive`: it ends a belief."""
 
     name: str
     title: str
-    said: str
-    takes: type[Request]
-    gives: type[Frozen]
-    does: Callable[[AsyncSubstrate, Any], Awaitable[ToolAnswer]]
-    reads: bool = True
-    destroys: bool = False
+    description: str
+    arguments: type[Request]
+    answer: type[Frozen]
+    call: Callable[[AsyncSubstrate, Any], Awaitable[ToolAnswer]]
+    read_only: bool = True
+    destructive: bool = False
 
 
-async def recall(client: AsyncSubstrate, asked: RecallArguments) -> ToolAnswer:
-    """The stream for a question."""
-    then = _time_fields(asked)
-    if then:
-        then["temporal_mode"] = "point_in_time"
+async def recall(client: AsyncSubstrate, arguments: RecallArguments) -> ToolAnswer:
+    times = _time_fields(arguments)
+    if times:
+        times["temporal_mode"] = "point_in_time"
     stream = await client.retrieve(
-        citizen_id=asked.citizen_id, query_text=asked.query, max_tokens=asked.max_tokens, **then
+        citizen_id=arguments.citizen_id, query_text=arguments.query, max_tokens=arguments.max_tokens, **times
     )
     return _stream_answer(stream)
 
 
-async def wake(client: AsyncSubstrate, asked: WakeArguments) -> ToolAnswer:
-    """The stream for a state."""
-    state = await client.state(asked.citizen_id)
+async def wake(client: AsyncSubstrate, arguments: WakeArguments) -> ToolAnswer:
+    state = await client.state(arguments.citizen_id)
     stream = await client.wake(
-        citizen_id=asked.citizen_id,
-        current_energy=state.energy if asked.energy is None else asked.energy,
-        current_emotions=state.emotion_vector if asked.emotions is None else asked.emotions,
-        current_goal=state.goal if asked.goal is None else asked.goal,
-        max_tokens=asked.max_tokens,
+        citizen_id=arguments.citizen_id,
+        current_energy=state.energy if arguments.energy is None else arguments.energy,
+        current_emotions=state.emotion_vector if arguments.emotions is None else arguments.emotions,
+        current_goal=state.goal if arguments.goal is None else arguments.goal,
+        max_tokens=arguments.max_tokens,
     )
     return _stream_answer(stream)
 
 
-async def remember(client: AsyncSubstrate, said: RememberArguments) -> ToolAnswer:
-    """A memory stored."""
-    given = said.model_dump(exclude_none=True, exclude={"quoted"})
+async def remember(client: AsyncSubstrate, arguments: RememberArguments) -> ToolAnswer:
+    given = arguments.model_dump(exclude_none=True, exclude={"quoted"})
     renamed = {"text": "description", "emotions": "emotion_vector"}
     fields = {renamed.get(name, name): value for name, value in given.items()}
-    receipt = await client.remember(**fields, **_source_field(said))
+    receipt = await client.remember(**fields, **_source_field(arguments))
     return _receipt_answer("remembered", receipt)
 
 
-async def correct(client: AsyncSubstrate, said: CorrectArguments) -> ToolAnswer:
-    """A memory revised."""
-    given = said.model_dump(exclude_none=True, exclude={"changed", "quoted"})
-    fields = {"description" if name == "text" else name: value for name, value in given.items()} | _source_field(
-        said
-    )
-    if said.changed:
+async def correct(client: AsyncSubstrate, arguments: CorrectArguments) -> ToolAnswer:
+    """Correct the memory, or supersede it if the world changed. Raises what the client raises."""
+    given = arguments.model_dump(exclude_none=True, exclude={"changed", "quoted"})
+    fields = {"description" if name == "text" else name: value for name, value in given.items()}
+    fields |= _source_field(arguments)
+    if arguments.changed:
         return _receipt_answer("superseded", await client.supersede(**fields))
     return _receipt_answer("corrected", await client.correct(**fields))
 
 
-async def history(client: AsyncSubstrate, asked: HistoryArguments) -> ToolAnswer:
-    """All records of a memory."""
-    told = await client.history(asked.id, citizen_id=asked.citizen_id, level=asked.level)
-    records = tuple(map(answers.RecordValues.of, told.records))
-    lines = map(_record_line, records, map(whose, told.records))
-    return ToolAnswer("\n".join(lines), answers.HistoryValues(id=told.id, records=records, degraded=told.degraded))
+async def history(client: AsyncSubstrate, arguments: HistoryArguments) -> ToolAnswer:
+    answer = await client.history(arguments.id, citizen_id=arguments.citizen_id, level=arguments.level)
+    records = tuple(map(answers.RecordValues.of, answer.records))
+    lines = map(_record_line, records, map(whose, answer.records))
+    return ToolAnswer(
+        "\n".join(lines), answers.HistoryValues(id=answer.id, records=records, degraded=answer.degraded)
+    )
 
 
-async def identity(client: AsyncSubstrate, asked: IdentityArguments) -> ToolAnswer:
-    """Who the citizen is."""
-    found = await client.identity(citizen_id=asked.citizen_id, **_time_fields(asked))
-    return ToolAnswer(_identity_text(found), answers.IdentityValues.of(found))
+async def identity(client: AsyncSubstrate, arguments: IdentityArguments) -> ToolAnswer:
+    citizen = await client.identity(citizen_id=arguments.citizen_id, **_time_fields(arguments))
+    return ToolAnswer(_identity_text(citizen), answers.IdentityValues.of(citizen))
 
 
 TOOLS: Final[Sequence[Tool]] = (
@@ -233,7 +218,7 @@ TOOLS: Final[Sequence[Tool]] = (
         RememberArguments,
         answers.ReceiptValues,
         remember,
-        reads=False,
+        read_only=False,
     ),
     Tool(
         "correct",
@@ -242,8 +227,8 @@ TOOLS: Final[Sequence[Tool]] = (
         CorrectArguments,
         answers.ReceiptValues,
         correct,
-        reads=False,
-        destroys=True,
+        read_only=False,
+        destructive=True,
     ),
     Tool(
         "history",
@@ -264,51 +249,52 @@ TOOLS: Final[Sequence[Tool]] = (
 )
 
 
-def _time_fields(asked: RecallArguments | IdentityArguments) -> dict[str, Any]:
-    """The two times of a question: what was true then is asked as it is known now, unless `known_at` says when."""
-    times = {"as_of_time": asked.as_of_time, "known_at": asked.known_at}
-    if asked.as_of_time is not None and asked.known_at is None:
+def _time_fields(arguments: RecallArguments | IdentityArguments) -> dict[str, Any]:
+    """The times of a question. With `as_of_time` alone, it asks what was true then as known now."""
+    times = {"as_of_time": arguments.as_of_time, "known_at": arguments.known_at}
+    if arguments.as_of_time is not None and arguments.known_at is None:
         times["known_at"] = AS_KNOWN_NOW
     return {name: time for name, time in times.items() if time is not None}
 
 
-def _source_field(said: RememberArguments | CorrectArguments) -> dict[str, Source]:
-    """What is quoted is a tool's; else it is the word of whoever calls."""
-    return {"source": Source.TOOL} if said.quoted else {}
+def _source_field(arguments: RememberArguments | CorrectArguments) -> dict[str, Source]:
+    """The source of quoted content is a tool; of any other, the default for the caller."""
+    return {"source": Source.TOOL} if arguments.quoted else {}
 
 
 def _stream_answer(stream: ConsciousnessStream) -> ToolAnswer:
-    shown = {(one.level, one.node_id) for one in stream.activation_tiers.ordered()}
-    changes = [one for one in stream.temporal_dissonances if (one.level, one.node_id) in shown]
+    shown = {(memory.level, memory.node_id) for memory in stream.activation_tiers.ordered()}
+    changes = [change for change in stream.temporal_dissonances if (change.level, change.node_id) in shown]
     return ToolAnswer(compact(stream, changes, ids=True), answers.StreamValues.of(stream))
 
 
-def _receipt_answer(done: str, receipt: WriteReceipt) -> ToolAnswer:
+def _receipt_answer(verb: str, receipt: WriteReceipt) -> ToolAnswer:
     again = " (it was before)" if receipt.duplicate else ""
-    return ToolAnswer(f"{done} {receipt.id}{again}", answers.ReceiptValues.of(receipt))
+    return ToolAnswer(f"{verb} {receipt.id}{again}", answers.ReceiptValues.of(receipt))
 
 
-def _record_line(record: answers.RecordValues, word: str) -> str:
-    """One record with both its periods, exactly, why each ended, and whose word it is."""
-    held = _period_text("held", (record.valid_at, record.invalid_at), record.invalidation_reason)
-    known = _period_text("known", (record.created_at, record.expired_at), record.closed_reason)
-    return one_line(f"- {record.name}: {record.text} ({held}; {known}; {word})")
+def _record_line(record: answers.RecordValues, source: str) -> str:
+    """One record with its two periods, why each ended, and whose word it is."""
+    held = _period_text("held", record.valid_at, record.invalid_at, record.invalidation_reason)
+    known = _period_text("known", record.created_at, record.expired_at, record.closed_reason)
+    return one_line(f"- {record.name}: {record.text} ({held}; {known}; {source})")
 
 
-def _period_text(what: str, times: tuple[datetime, datetime | None], reason: str | None) -> str:
-    start, end = times
+def _period_text(verb: str, start: datetime, end: datetime | None, reason: str | None) -> str:
     if end is None:
-        return f"{what} from {_iso_time(start)}"
+        return f"{verb} from {_iso_time(start)}"
     why = f", {REASONS[reason]}" if reason is not None else ""
-    return f"{what} from {_iso_time(start)} to {_iso_time(end)}{why}"
+    return f"{verb} from {_iso_time(start)} to {_iso_time(end)}{why}"
 
 
 def _iso_time(time: datetime) -> str:
-    """As the values say it, so that it can be asked about."""
+    """The time as in the values, so that a model can send it back."""
     return time.isoformat().replace("+00:00", "Z")
 
 
-def _identity_text(found: Identity) -> str:
-    said = (f"- {one.name} ({one.node_type}): in {one.appearances} memories" for one in found.entities)
-    lines = [one_line(line) for line in said]
+def _identity_text(identity: Identity) -> str:
+    lines = [
+        one_line(f"- {entity.name} ({entity.node_type}): in {entity.appearances} memories")
+        for entity in identity.entities
+    ]
     return "\n".join(lines) or "Nobody yet: nothing was lived."

@@ -31,7 +31,7 @@ def refuse_server(store: StoreSettings) -> None:
 
 
 class Restored(NamedTuple):
-    """A restored backup. `keys` are valid now, `kept_revoked` were revoked after the backup was made and stay so."""
+    """A restored backup. `keys` are valid now; `kept_revoked` were revoked since the backup was made."""
 
     manifest: Manifest
     keys: tuple[KeyInfo, ...]

@@ -51,7 +51,7 @@ class BackgroundIngestions:
     ) -> EpisodeProgress:
         """Start the work, unless the same messages are being stored already.
 
-        Raises Conflict when other messages with this id are being stored, RateLimited when too many ingestions run.
+        Raises Conflict when other messages are being stored under this id, RateLimited when too many run.
         """
         digest = blake2b(orjson.dumps(messages), digest_size=16).digest()
         job = self._jobs.get(key)

@@ -55,7 +55,7 @@ async def cut_log(store: StoreSettings) -> Recovered:
 
 
 async def accept_files(store: StoreSettings) -> Recovered:
-    """Accept the files as they are, and load them. Raises Conflict when they cannot be read to the end."""
+    """Accept the files as they are and load them. Raises Conflict when they cannot be read to their end."""
 
     def mend(directory: Path, finding: Finding) -> None:
         if not finding.readable:

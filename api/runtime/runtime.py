@@ -125,7 +125,7 @@ async def _finish_erasures(connection: Connection, engine: EmbeddedEngine | None
 
 
 async def keep_revocations(connection: Connection, engine: EmbeddedEngine | None) -> None:
-    """Write the revoked keys beside the store, so that restoring an older backup does not make them valid again."""
+    """Write the revoked keys beside the store, so that restoring an older backup revokes them again."""
     if engine is None:
         return
     try:

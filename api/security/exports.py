@@ -25,7 +25,7 @@ class Exports:
 
     @contextmanager
     def reserve(self, key_id: str) -> Iterator[None]:
-        """Reserve the one export of the key while the context is open. Raises RateLimited when it has one already."""
+        """Reserve the one export of the key within the context. Raises RateLimited when it has one already."""
         if key_id in self._under_way:
             raise RateLimited(
                 "this key has an export under way, and may have one at a time",
@@ -46,7 +46,7 @@ async def _reserve_export(request: Request, caller: CurrentCaller) -> AsyncItera
 
 
 ReservedExport = Annotated[ExitStack, Depends(_reserve_export)]
-"""The one export of a key. The stack is closed when the response is sent or its caller has left."""
+"""The one export of a key; the stack is closed when the response is sent or its caller has left."""
 
 
 async def stream_blocks(lines: Iterator[bytes]) -> AsyncIterator[bytes]:

@@ -81,7 +81,7 @@ class RateLimits:
             )
 
     async def _hit(self, limit: limits.RateLimitItem, name: str, cost: int = 1) -> tuple[bool, int, int]:
-        """Count. Returns whether it was within the limit, how many are left, and the seconds until there are more."""
+        """Count. Returns whether it was within the limit, how many are left, and the seconds until more are."""
         try:
             within = await self._window.hit(limit, name, cost=min(cost, limit.amount))
             reset, left = await self._window.get_window_stats(limit, name)

@@ -1,8 +1,8 @@
 """Logs: lines of JSON on standard error, each with the id of the request and the citizens it is about.
 
-The logger `substrate.audit` has one line for each request that needs a key. It names who called, from where, and
-the route as it is documented, never the path that was sent, no header and no body: so no key and no memory can
-stand in it. Of a key that was refused it has the id, where it has the form of one of ours.
+The logger `substrate.audit` writes one line for each request that needs a key: who called, from where, on which
+route as documented. It never writes the path that was sent, a header or a body, so that no key and no memory can
+stand in it. Of a refused key it writes the id, if it has the form of our keys.
 """
 
 from __future__ import annotations
@@ -21,37 +21,37 @@ from api.asgi.messages import client_address
 audit: Final = logging.getLogger("substrate.audit")
 MAX_CITIZENS: Final = 20
 MAX_COMMANDS: Final = 20
-"""Of a longer list the records say their command each."""
+"""A longer list is cut; each stored record names its command."""
 MAX_METHOD: Final = 20
 OUR_LOGGERS: Final = ("api", "orchestration", "substrate", "uvicorn")
 
 REQUEST_STATE: Final[ContextVar[Mapping[str, Any] | None]] = ContextVar("request", default=None)
-"""The state of the request that is being answered: its `request_id`, and its `caller` once that is known."""
+"""The state of the current request: its `request_id`, and its `caller` once that is known."""
 
 
 class JsonLineFormatter(logging.Formatter):
     """Each record as a line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Time and level; of the audit log its fields, of others their message and request, and what failed."""
+        """Time and level, then the fields of an audit line, or message, request and traceback of any other."""
         entry: dict[str, Any] = {"time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S"), "level": record.levelname}
-        said = getattr(record, "audit", None) or self._message(record)
-        return orjson.dumps(entry | said, default=str).decode()
+        fields = getattr(record, "audit", None) or self._fields(record)
+        return orjson.dumps(entry | fields, default=str).decode()
 
-    def _message(self, record: logging.LogRecord) -> dict[str, Any]:
-        said: dict[str, Any] = {"logger": record.name, "message": record.getMessage()}
+    def _fields(self, record: logging.LogRecord) -> dict[str, Any]:
+        fields: dict[str, Any] = {"logger": record.name, "message": record.getMessage()}
         state = REQUEST_STATE.get()
         if state is not None:
-            said |= {"request_id": state["request_id"], "citizens": _named_citizens(state)}
+            fields |= {"request_id": state["request_id"], "citizens": _named_citizens(state)}
         if record.exc_info:
-            said["exception"] = self.formatException(record.exc_info)
-        return said
+            fields["exception"] = self.formatException(record.exc_info)
+        return fields
 
 
 def configure_logging(level: str = "info") -> None:
-    """Send all logs to standard error, ours from `level` on, of libraries what warns; the audit log always.
+    """Write logs to standard error: ours from `level` on, warnings of libraries, and always the audit log.
 
-    `level` is one of uvicorn's; its `trace` is `debug` for all others.
+    `level` is one of uvicorn's; its `trace` counts as `debug`.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLineFormatter())
@@ -66,7 +66,7 @@ def configure_logging(level: str = "info") -> None:
 
 
 def log_request(scope: Scope, status: int, milliseconds: float) -> None:
-    """One line on a request that has been answered."""
+    """Write the audit line of an answered request."""
     state = scope["state"]
     caller = state.get("caller")
     audit.info(
@@ -90,13 +90,13 @@ def log_request(scope: Scope, status: int, milliseconds: float) -> None:
 
 
 def route_template(scope: MutableMapping[str, Any]) -> str | None:
-    """The route as it is documented; None when there is none, or the request did not get so far."""
+    """The path of the route as documented; None when no route matched, or the request was refused before."""
     route = scope.get("route")
     return getattr(route, "path_format", None) or getattr(route, "path", None)
 
 
 def shown_method(scope: MutableMapping[str, Any]) -> str:
-    """The method; of one that somebody made up the beginning."""
+    """The method, cut to `MAX_METHOD` characters: a caller can send any."""
     return str(scope["method"][:MAX_METHOD])
 
 

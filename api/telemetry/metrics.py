@@ -1,7 +1,7 @@
-"""What `/metrics` says of this process, for Prometheus. Measured here, at the edge; nothing names a citizen.
+"""The metrics of this process, for Prometheus. None names a citizen.
 
-Seconds throughout. The bounds of the histograms hold each alert threshold of 003's performance table, so that
-the rules in `deploy/alerts.yaml` read exact shares.
+All times are in seconds. Each alert threshold of 003's performance table is a bucket of its histogram, so that the
+rules in `deploy/alerts.yaml` read exact shares.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.035, 0.05, 0.1, 0.15, 0.2,
 METHODS: Final = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"))
 PARALLEL_COUNTS: Final = 8
 CHARACTERS_PER_TOKEN: Final = 4
-"""Of English and JSON, roughly: enough to see a stream grow out of bounds."""
+"""A rough estimate for English and JSON, good enough to see a stream grow out of bounds."""
 
 REGISTRY: Final = CollectorRegistry()
 _requests = Histogram(
@@ -95,65 +95,65 @@ _receipts = Counter("substrate_receipts", "ReceiptList given, by status.", ("sta
 
 
 def record_request(method: str, route: str | None, status: int, seconds: float) -> None:
-    """A request that was answered."""
+    """Count an answered request. `route` is its template, None when no route matched."""
     known = method if method in METHODS else "other"
     _requests.labels(known, route or "none", str(status)).observe(seconds)
 
 
 @contextmanager
 def in_flight() -> Iterator[None]:
-    """As long as it is open, one request more is being answered."""
+    """Count a request as being answered within the context."""
     with _in_flight.track_inprogress():
         yield
 
 
 @contextmanager
 def query_in_flight(_name: str) -> Iterator[None]:
-    """As long as it is open, one command more waits for the engine."""
+    """Count a command as waiting for the engine within the context."""
     with _queries_in_flight.track_inprogress():
         yield
 
 
-def record_stream(given: ConsciousnessStream, door: str, characters: int) -> None:
-    """A stream that is given out at `door`, with so many characters."""
-    _streams.labels(door).observe(given.retrieval_latency_ms / 1000)
-    for stage, spent in given.stage_ms.items():
-        _stages.labels(stage).observe(spent / 1000)
-    for timing in given.timings:
+def record_stream(stream: ConsciousnessStream, door: str, characters: int) -> None:
+    """Count a stream of so many characters; `door` is the way it was asked for: `retrieve` or `wake`."""
+    _streams.labels(door).observe(stream.retrieval_latency_ms / 1000)
+    for stage, milliseconds in stream.stage_ms.items():
+        _stages.labels(stage).observe(milliseconds / 1000)
+    for timing in stream.timings:
         _queries.labels(timing.query).observe(timing.milliseconds / 1000)
         _rows.labels(timing.query).observe(timing.rows)
         _retries.labels(timing.query).inc(timing.asked_again)
         _failures.labels(timing.query).inc(timing.failure is not None)
     _tokens.observe(characters / CHARACTERS_PER_TOKEN)
-    _results.observe(given.consciousness_summary.total_results)
-    _degraded.labels(door).inc(bool(given.degraded))
+    _results.observe(stream.consciousness_summary.total_results)
+    _degraded.labels(door).inc(bool(stream.degraded))
 
 
-def record_receipts(given: Iterable[WriteReceipt]) -> None:
-    """Receipts that are given out: stored, duplicate, refused."""
-    tally = Tally("duplicate" if receipt.duplicate else receipt.status for receipt in given)
+def record_receipts(receipts: Iterable[WriteReceipt]) -> None:
+    """Count receipts by status: stored, duplicate, refused."""
+    tally = Tally("duplicate" if receipt.duplicate else receipt.status for receipt in receipts)
     for status, count in tally.items():
         _receipts.labels(status).inc(count)
 
 
 def record_ingestion(stored: int, duplicates: int, refused: int) -> None:
-    """What became of a conversation, command by command."""
+    """Count the receipts of a conversation by status."""
     for status, count in (("stored", stored), ("duplicate", duplicates), ("refused", refused)):
         _receipts.labels(status).inc(count)
 
 
 async def render_metrics(runtime: Runtime) -> bytes:
-    """All that is known, in Prometheus' text form; the sizes are asked of the engine now.
+    """All metrics in the text format of Prometheus; the sizes are read from the engine now.
 
-    An engine that does not answer is said to be down; its sizes are left out.
+    An engine that does not answer is shown as down, and its sizes are left out.
     """
-    own = CollectorRegistry()
-    own.register(_CollectedMetrics(await _collect_engine(runtime)))
-    return generate_latest(REGISTRY) + generate_latest(own)
+    engine_registry = CollectorRegistry()
+    engine_registry.register(_CollectedMetrics(await _collect_engine(runtime)))
+    return generate_latest(REGISTRY) + generate_latest(engine_registry)
 
 
 class _CollectedMetrics:
-    """A collector of what was gathered before."""
+    """A collector of metrics that were read before: prometheus_client calls `collect` synchronously."""
 
     def __init__(self, families: Iterable[Metric]) -> None:
         self._families = families
@@ -163,7 +163,7 @@ class _CollectedMetrics:
 
 
 class EngineMetrics(NamedTuple):
-    """What a scrape asks of the engine."""
+    """The metrics that are read from the engine for each scrape."""
 
     restarts: CounterMetricFamily
     up: GaugeMetricFamily
@@ -174,7 +174,7 @@ class EngineMetrics(NamedTuple):
 
 
 def make_engine_metrics() -> EngineMetrics:
-    """The metrics that a scrape asks of the engine, without values yet."""
+    """The metrics without values."""
     return EngineMetrics(
         CounterMetricFamily("substrate_engine_restarts", "Starts of the embedded engine after it ended."),
         GaugeMetricFamily("substrate_engine_up", "Whether the engine answers."),
@@ -207,20 +207,20 @@ async def _add_sizes(families: EngineMetrics, runtime: Runtime) -> None:
     connection = runtime.deps.connection
     memory = await sizes.memory_bytes(connection)
     names = await runtime.deps.graphs.existing()
-    room = asyncio.Semaphore(PARALLEL_COUNTS)
+    slots = asyncio.Semaphore(PARALLEL_COUNTS)
 
-    async def nodes_of(name: str) -> int:
-        async with room:
+    async def count_nodes(name: str) -> int:
+        async with slots:
             try:
                 return await sizes.nodes(Graph(connection, name))
             except GraphMissing:
                 return 0  # erased since it was listed
 
     graphs, nodes = Tally[str](), Tally[str]()
-    for name, count in zip(names, await asyncio.gather(*map(nodes_of, names)), strict=True):
+    for name, count in zip(names, await asyncio.gather(*map(count_nodes, names)), strict=True):
         graphs[origin_of(name)[0].value] += 1
         nodes[origin_of(name)[0].value] += count
     families.memory.add_metric((), memory)
-    for family, held in ((families.graphs, graphs), (families.nodes, nodes)):
-        for level, number in held.items():
+    for family, tally in ((families.graphs, graphs), (families.nodes, nodes)):
+        for level, number in tally.items():
             family.add_metric((level,), number)

@@ -1,7 +1,7 @@
-"""Traces by OpenTelemetry: a span for each request, and below it one for each query that the engine was sent.
+"""Traces by OpenTelemetry: a span for each request, and below it one for each query to the engine.
 
-Loaded only where a collector is set. A span says which route and which query, never an address, a parameter, a
-citizen or a key. The SDK's own variables (`OTEL_*`: headers, sampler, name of the service) count as it documents.
+Imported only when a collector is set. A span names the route and the query, never an address, a parameter, a
+citizen or a key. The SDK reads its own variables (`OTEL_*`: headers, sampler, name of the service).
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _parents: Final = TraceContextTextMapPropagator()
 
 
 class Traces:
-    """Spans, sent in batches to the collector at `endpoint`; what is left is sent by `close`."""
+    """Sends spans in batches to the collector at `endpoint`; `close` sends the rest."""
 
     def __init__(self, endpoint: str, version: str) -> None:
-        own = Resource({"service.name": SERVICE, "service.version": version})
-        resource = own.merge(OTELResourceDetector().detect())
+        service = Resource({"service.name": SERVICE, "service.version": version})
+        resource = service.merge(OTELResourceDetector().detect())
         self._provider = TracerProvider(resource=resource, shutdown_on_exit=False)
         exporter = OTLPSpanExporter(f"{endpoint.rstrip('/')}/v1/traces")
         self._provider.add_span_processor(BatchSpanProcessor(exporter))
@@ -40,7 +40,7 @@ class Traces:
 
     @contextmanager
     def span(self, name: str, kind: SpanKind, parent: Context | None = None) -> Iterator[Span]:
-        """A span; of what failed it keeps the kind of the error alone, whose words may be somebody's."""
+        """A span. Of an error it keeps only the type: the message may hold personal data."""
         with self._tracer.start_as_current_span(
             name, parent, kind, record_exception=False, set_status_on_exception=False
         ) as span:
@@ -52,43 +52,42 @@ class Traces:
 
     @contextmanager
     def query(self, name: str) -> Iterator[None]:
-        """The span of a query, as long as it waits for its answer."""
+        """The span of a query, from its sending to its answer."""
         with metrics.query_in_flight(name), self.span(name, SpanKind.CLIENT) as span:
             span.set_attributes({"db.system.name": "falkordb", "db.operation.name": name})
             yield
 
     def traced(self, app: ASGIApp) -> ASGIApp:
-        """The application with a span for each request."""
+        """Wrap the application in a `TracingMiddleware`."""
         return TracingMiddleware(app, self)
 
     def close(self) -> None:
-        """Send what is left, and end."""
+        """Send the remaining spans and shut down."""
         self._provider.shutdown()
 
 
 class TracingMiddleware:
-    """An application, each request of which that is not public has a span, below the caller's if one is named."""
+    """Opens a span for each request that is not public, below the span that the caller names, if any."""
 
     def __init__(self, app: ASGIApp, traces: Traces) -> None:
         self.app = app
         self.traces = traces
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, inside its span."""
         if scope["type"] != "http" or is_public(scope["path"]):
             await self.app(scope, receive, send)
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         with self.traces.span(logs.shown_method(scope), SpanKind.SERVER, _parents.extract(headers)) as span:
-            answered = ResponseHeaders(send, {})
+            response = ResponseHeaders(send, {})
             try:
-                await self.app(scope, receive, answered)
+                await self.app(scope, receive, response)
             finally:
-                _describe_request(span, scope, answered.status)
+                _describe_request(span, scope, response.status)
 
 
 def _describe_request(span: Span, scope: Scope, status: int) -> None:
-    """What is known of a request when it has been answered."""
+    """Set the attributes of an answered request."""
     route = logs.route_template(scope)
     if route is not None:
         span.update_name(f"{logs.shown_method(scope)} {route}")

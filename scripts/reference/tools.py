@@ -17,6 +17,6 @@ def page() -> str:
 
 
 def _tool(tool: Tool) -> str:
-    hint = "Changes nothing." if tool.reads else "Ends a belief." if tool.destroys else "Adds a memory."
-    schema = tool.takes.model_json_schema()
-    return "\n\n".join((f"## {tool.name}", f"{tool.said} {hint}", markdown.fields(schema)))
+    hint = "Changes nothing." if tool.read_only else "Ends a belief." if tool.destructive else "Adds a memory."
+    schema = tool.arguments.model_json_schema()
+    return "\n\n".join((f"## {tool.name}", f"{tool.description} {hint}", markdown.fields(schema)))

@@ -51,7 +51,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_who_waits_is_told_for_what_until_the_store_is_open() -> None:
     store = Store()
     beside = BackgroundStore(store.opened, store.told.append)
-    async with beside.held():
+    async with beside.open_in_background():
         waiting = asyncio.create_task(beside.client(store.report))
         await store.was_reported.wait()
         store.may_open.set()
@@ -68,7 +68,7 @@ async def test_who_waited_long_enough_is_told_what_for_and_the_opening_goes_on(
     monkeypatch.setattr(store_opening, "MAX_WAIT_S", 0.003)
     store = Store()
     beside = BackgroundStore(store.opened, store.told.append)
-    async with beside.held():
+    async with beside.open_in_background():
         with pytest.raises(Unavailable, match="it loads"):
             await beside.client(store.report)
         store.may_open.set()
@@ -80,7 +80,7 @@ async def test_a_store_that_cannot_be_opened_is_told_and_tried_again_by_who_asks
     store = Store(faults=1)
     store.may_open.set()
     beside = BackgroundStore(store.opened, store.told.append)
-    async with beside.held():
+    async with beside.open_in_background():
         with pytest.raises(EngineFault, match="disk is full"):
             await beside.client(store.report)
         assert beside.fault is store.told[0]
@@ -91,7 +91,7 @@ async def test_a_store_that_cannot_be_opened_is_told_and_tried_again_by_who_asks
 
 async def test_a_server_that_ends_first_waits_for_no_store() -> None:
     store = Store()
-    async with BackgroundStore(store.opened, store.told.append).held():
+    async with BackgroundStore(store.opened, store.told.append).open_in_background():
         await asyncio.sleep(0)
     assert not store.closed
     assert not store.told
