@@ -29,11 +29,14 @@ from benchmarks import stream_parts
 from benchmarks.footprint import bytes_per_turn
 from benchmarks.synthetic import World, build
 from orchestration import retrieval
+from orchestration.entity_extraction import extract
+from orchestration.graph_queries import six_queries
 from orchestration.graph_queries.execution import QueryRequest
+from orchestration.graph_queries.existing_graphs import open_view
 from orchestration.ingestion.formats import ParsedFiles, parse
 from orchestration.ingestion.formats.files import read_files
 from orchestration.ingestion.pipeline import ingest
-from orchestration.question.reading import read
+from orchestration.question.reading import read_question
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.settings import Settings, StoreSettings
@@ -71,11 +74,12 @@ def percentiles(values: Sequence[float]) -> dict[str, float]:
 async def prepared(question: Question, rt: Runtime) -> list[QueryRequest]:
     """The six queries of a question, ready to be sent."""
     intention = question.intention()
-    view = await retrieval.view_of(intention, rt.deps, now())
-    asked = read(question.text, to_datetime(view.moment))
-    lexicons, embedding = await retrieval.look_up_and_embed(asked, view, rt.deps)
-    reach = retrieval.reach_of(intention, asked, embedding, rt.deps)
-    return retrieval.six(intention, (lexicons, {}), embedding, view, reach)
+    moment = now()
+    scope = six_queries.scope_of(intention, moment)
+    view = await open_view(intention.citizen_id, intention.query_levels, scope, rt.deps, now=moment)
+    asked = read_question(question.text, to_datetime(view.moment))
+    extraction = await extract(asked.text, view, rt.deps)
+    return await retrieval.build_requests(intention, asked, extraction, view, far=rt.deps.far)
 
 
 async def timed(call: Callable[[], Awaitable[Any]]) -> float:

@@ -1,12 +1,12 @@
-"""Names in a query → memories to start from, and what the graphs know of its words (003, task 3).
+"""What the graphs know of a question: its words, and the memories that it names (003, task 3).
 
-By words alone; a language model, when one is configured, may add names, and never takes any away.
+Names are found by words; a language model, when one is configured, may add names and never takes any away.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from orchestration.dependencies import Deps
@@ -15,122 +15,152 @@ from orchestration.question import entity_prompt
 from orchestration.question.lexicon import (
     Entity,
     Lexicon,
-    called,
-    holding,
-    named_alike,
-    phrases,
-    read_lexicon,
-    sounding,
+    build_fuzzy_queries,
+    build_lexicon,
+    build_name_queries,
+    embedding_text,
+    find_named,
+    list_phrases,
+    match_names,
 )
 from schemas.errors import Fault, StoreTimeout
 from schemas.language_model import ModelCall
 from schemas.memory import Level
 from substrate.connection.errors import GraphMissing
-from substrate.connection.pool import Row
-from substrate.cypher.query import Query
-from substrate.cypher.search import LEXICON_NOW, LEXICON_THEN
 from substrate.graphs.graph import Graph
 from substrate.inference.language.model import Question
+from substrate.store.lexicon import LexiconRows, look_up
 from substrate.store.vocabulary import Vocabulary, merged, read_vocabulary
 from substrate.text import query_words
 
 
-async def look_up(graph: Graph, query_text: str, words: Sequence[str], *, past: bool) -> Lexicon:
-    """The lexicon of one graph; an unknown one when it was late or failed, and likeness carries the level.
+class Extraction(NamedTuple):
+    """A lexicon for each graph, the embedding of the question, and the calls of the language model.
 
-    Only for words that it does not hold the graph is asked again, for names that sound alike.
+    `embedding` is empty when no embedder is configured.
+    """
+
+    lexicons: Mapping[Level, Lexicon]
+    embedding: list[float]
+    model_calls: tuple[ModelCall, ...] = ()
+
+    def entity_names(self) -> list[str]:
+        """The names of the memories that the question names."""
+        return [entity.name for lexicon in self.lexicons.values() for entity in lexicon.entities]
+
+
+class Suggestion(NamedTuple):
+    """The names that a language model finds in a question, and its call; nothing when there is no model to ask."""
+
+    names: tuple[str, ...] = ()
+    calls: tuple[ModelCall, ...] = ()
+
+
+async def extract(text: str, view: View, deps: Deps) -> Extraction:
+    """Look the words of a question up in each graph, embed it, and add the names that a language model finds.
+
+    Raises Unavailable when the engine or the embedder does not answer.
+    """
+    (lexicons, embedding), suggestion = await asyncio.gather(
+        _look_up_and_embed(text, view, deps), suggest_names(text, view, deps)
+    )
+    return Extraction(await add_suggested(lexicons, suggestion, view), embedding, suggestion.calls)
+
+
+async def _look_up_and_embed(text: str, view: View, deps: Deps) -> tuple[dict[Level, Lexicon], list[float]]:
+    """Which names are left out of the embedding depends on the lexicons."""
+    lexicons = await look_up_lexicons(text, view)
+    apart = lexicons.values() if deps.channel_weights.named_apart else ()
+    return lexicons, await deps.embedder.embed_query(embedding_text(text, apart))
+
+
+async def look_up_lexicons(text: str, view: View) -> dict[Level, Lexicon]:
+    """The lexicon of each graph of the view."""
+    words = query_words(text)
+    lookups = (look_up_lexicon(target.graph, text, words, past=target.past) for target in view.targets.values())
+    return dict(zip(view.targets, await asyncio.gather(*lookups), strict=True))
+
+
+async def look_up_lexicon(graph: Graph, text: str, words: Sequence[str], *, past: bool) -> Lexicon:
+    """The lexicon of one graph; a fallback when the lookup failed or was late, so that likeness carries the level.
+
     Raises Unavailable when the engine does not answer.
     """
     try:
-        rows = await _rows(graph, _lexicon(past), query_text, words)
+        rows = await _look_up(graph, text, words, past=past)
     except GraphMissing:
         return Lexicon()
     except (StoreTimeout, Fault):
-        return Lexicon.unknown(words)
-    return read_lexicon(rows, query_text)
+        return Lexicon.fallback(words)
+    return build_lexicon(rows, text)
 
 
-async def look_up_words(text: str, view: View) -> dict[Level, Lexicon]:
-    """What each graph of the view knows of the words of a text."""
-    words = query_words(text)
-    looks = (look_up(target.graph, text, words, past=target.past) for target in view.targets.values())
-    return dict(zip(view.targets, await asyncio.gather(*looks), strict=True))
+async def _look_up(graph: Graph, text: str, words: Sequence[str], *, past: bool) -> LexiconRows:
+    """Only for words that the graph does not hold it is asked again: for names that sound alike."""
+    phrases, queries = list_phrases(text), build_name_queries(words)
+    rows = await look_up(graph, words=words, phrases=phrases, name_queries=queries, past=past)
+    unknown = [word for word in words if not rows.records.get(word) and not rows.past_records.get(word)]
+    if queries := build_fuzzy_queries(unknown):
+        more = await look_up(graph, words=(), phrases=(), name_queries=queries, past=past)
+        return rows._replace(names=rows.names + more.names)
+    return rows
 
 
-async def _vocabulary(graph: Graph) -> Vocabulary:
-    """The kinds in a graph; none when it was late or failed, and the model is asked without them."""
+async def suggest_names(text: str, view: View, deps: Deps) -> Suggestion:
+    """Ask the language model, if there is one, which names the question means; no longer than its deadline."""
+    model = deps.language_model
+    if model is None or not model.question_seconds or not view.targets:
+        return Suggestion()
+    kinds = await asyncio.gather(*(_read_vocabulary(target.graph) for target in view.targets.values()))
+    question = Question("entities", entity_prompt.build_messages(text, merged(kinds)), model.question_seconds)
+    value, call = await model.ask(question, entity_prompt.Names)
+    names = () if value is None else tuple(dict.fromkeys(value.entities))[: entity_prompt.MAX_NAMES]
+    return Suggestion(names, (call,))
+
+
+async def _read_vocabulary(graph: Graph) -> Vocabulary:
+    """The kinds of memories and links in a graph; none when the read failed or was late."""
     try:
         return await read_vocabulary(graph)
     except (StoreTimeout, Fault):
         return Vocabulary()
 
 
-class Suggestion(NamedTuple):
-    """The names that a language model finds in a query, and what it took; nothing when there is none to ask."""
-
-    names: tuple[str, ...] = ()
-    calls: tuple[ModelCall, ...] = ()
-
-
-async def suggest(query_text: str, view: View, deps: Deps) -> Suggestion:
-    """Ask the language model, if there is one, which names the query means; no longer than its deadline."""
-    model = deps.language_model
-    if model is None or not model.question_seconds or not view.targets:
-        return Suggestion()
-    kinds = await asyncio.gather(*(_vocabulary(target.graph) for target in view.targets.values()))
-    question = Question("entities", entity_prompt.messages(query_text, merged(kinds)), model.question_seconds)
-    value, call = await model.ask(question, entity_prompt.Names)
-    found = () if value is None else tuple(dict.fromkeys(value.entities))[: entity_prompt.MAX_NAMES]
-    return Suggestion(found, (call,))
-
-
-async def with_suggested(
+async def add_suggested(
     lexicons: dict[Level, Lexicon], suggestion: Suggestion, view: View
 ) -> dict[Level, Lexicon]:
     """The lexicons with the memories that the suggested names mean; a name that no memory has means nothing."""
     if not suggestion.names:
         return lexicons
-
     targets = [view.targets[level] for level in lexicons]
-    found = await asyncio.gather(
-        *(memories_named(suggestion.names, target.graph, past=target.past) for target in targets)
+    entities = await asyncio.gather(
+        *(find_similar_names(suggestion.names, target.graph, past=target.past) for target in targets)
     )
     return {
-        level: lexicon.with_named(_joined(lexicon.named(), more))
-        for (level, lexicon), more in zip(lexicons.items(), found, strict=True)
+        level: lexicon.with_named(_join_entities(lexicon.all_named(), more))
+        for (level, lexicon), more in zip(lexicons.items(), entities, strict=True)
     }
 
 
-def _joined(known: Sequence[Entity], more: Sequence[Entity]) -> tuple[Entity, ...]:
+def _join_entities(known: Sequence[Entity], more: Sequence[Entity]) -> tuple[Entity, ...]:
     ids = {entity.id for entity in known}
     return (*known, *(entity for entity in more if entity.id not in ids))
 
 
-async def memories_named(sought: Sequence[str], graph: Graph, *, past: bool) -> tuple[Entity, ...]:
-    """The memories of a graph that the names mean; none when the graph was late or failed."""
-    text = " ".join(sought)
+async def find_similar_names(names: Sequence[str], graph: Graph, *, past: bool) -> tuple[Entity, ...]:
+    """The memories of a graph that the names mean, up to spelling; none when the lookup failed or was late."""
+    text = " ".join(names)
     try:
-        rows = await _rows(graph, _lexicon(past), text, query_words(text))
+        rows = await _look_up(graph, text, query_words(text), past=past)
     except (GraphMissing, StoreTimeout, Fault):
         return ()
-    return named_alike(rows, sought)
+    return match_names(rows.names, names)
 
 
-async def memories_called(name: str, node_type: str, graph: Graph) -> str | None:
-    """The id of the memory of a graph that has just this name, or alias, and this type; None when none has."""
-    rows = await _rows(graph, LEXICON_NOW, name, query_words(name))
-    return called(rows, name, node_type)
+async def find_exact_name(name: str, node_type: str, graph: Graph) -> str | None:
+    """The id of the memory of a graph that has exactly this name, or alias, and this type; None when none has.
 
-
-def _lexicon(past: bool) -> Query:
-    return LEXICON_THEN if past else LEXICON_NOW
-
-
-async def _rows(graph: Graph, query: Query, text: str, words: Sequence[str]) -> list[Row]:
-    """What the graph knows of the words, and of names that sound like a word that it does not hold."""
-    rows = await graph.read(query, words=list(words), phrases=phrases(text), sounds=holding(words))
-    heard = {row[1] for row in rows if row[0] in ("word", "was") and row[2]}
-    unheard = [word for word in words if word not in heard]
-    if sounds := sounding(unheard):
-        rows = [*rows, *await graph.read(query, words=[], phrases=[], sounds=sounds)]
-    return rows
+    Raises GraphMissing, StoreTimeout, Unavailable, Fault.
+    """
+    rows = await _look_up(graph, name, query_words(name), past=False)
+    return find_named(rows.names, name, node_type)

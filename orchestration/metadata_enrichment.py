@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from orchestration.ranking.activation import Activation
-from orchestration.ranking.candidates import LINK_START, NODE_START, CandidateLink, Candidates, Key
+from orchestration.ranking.candidates import CandidateLink, Candidates, Key
 from orchestration.ranking.consciousness_score import Score
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
 from schemas.temporal import AFTER_ALL, Instant
 from substrate.store import rows
+from substrate.store.search import LINK_START, NODE_START
 
 
 def enriched(

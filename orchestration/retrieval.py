@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from orchestration.assembly.options import of_intention
 from orchestration.assembly.stream import Account, assemble
 from orchestration.dependencies import Deps
-from orchestration.entity_extraction import look_up_words, suggest, with_suggested
-from orchestration.graph_queries import plural_pools, six_queries
-from orchestration.graph_queries.execution import QueryRequest, run_all
+from orchestration.entity_extraction import Extraction, extract
+from orchestration.graph_queries import six_queries
+from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
 from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view
-from orchestration.graph_queries.six_queries import MIN_POOL, Reach
 from orchestration.question.lexicon import Lexicon
-from orchestration.question.reading import Question, read, without_names
+from orchestration.question.reading import Question, read_question
 from orchestration.ranking.activation import Asker, activate
 from orchestration.ranking.candidates import Candidates
-from orchestration.ranking.channels import ChannelWeights
 from orchestration.ranking.plurality import lifted
 from orchestration.reranking import rerank
 from orchestration.stream_completion import ActsOn, Stages, completed, others
 from orchestration.versions import with_versions
-from orchestration.writing.records import tag_names
-from schemas.errors import Fault, StoreTimeout, Unavailable
+from schemas.errors import Unavailable
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.stream import ConsciousnessStream
-from schemas.temporal import Instant, Scope, to_datetime, to_instant
-from substrate.cypher.filters import Narrow
-from substrate.graphs.graph import Graph
-from substrate.store import reader
-
-_INSTANTS = ("as_of_time", "known_at", "time_range_start", "time_range_end")
+from schemas.temporal import Instant, to_datetime
 
 
 async def retrieve_consciousness_context(
@@ -46,63 +36,58 @@ async def retrieve_consciousness_context(
     InvalidRequest when it is to be ordered by a model that is not configured.
     """
     stages = Stages()
-    view = await view_of(intention, deps, now)
+    scope, levels = six_queries.scope_of(intention, now), intention.query_levels
+    view = await open_view(intention.citizen_id, levels, scope, deps, now=now)
     stages.end("open")
-    question = read(intention.query_text, to_datetime(view.moment))
-    (lexicons, embedding), suggestion = await asyncio.gather(
-        look_up_and_embed(question, view, deps), suggest(intention.query_text, view, deps)
-    )
-    lexicons = await with_suggested(lexicons, suggestion, view)
+    question = read_question(intention.query_text, to_datetime(view.moment))
+    extraction = await extract(question.text, view, deps)
     stages.end("embed_and_extract")
-    reach = reach_of(intention, question, embedding, deps)
-    narrow = await narrowed(intention, view)
-    requests = six(intention, (lexicons, narrow), embedding, view, reach)
+    requests = await build_requests(intention, question, extraction, view, far=deps.far)
     asker = asker_of(intention, question)
     async with deps.connection.questions.turn():
         results = await run_all(requests)
         stages.end("six_queries")
-        if results and all(result.timing.failure for result in results):
-            raise Unavailable("none of the six queries was answered", remedy="Try again in a moment.")
-        found = Candidates(known_to=view.scope.known.end)
-        for result in results:
-            found.add(result.level, result.rows, likeness=result.request.kind == "vector")
-        activation = activate(found, lexicons, asker, deps.channel_weights)
+        candidates = collect_candidates(results, extraction.lexicons, view)
+        activation = activate(candidates, extraction.lexicons, asker, deps.channel_weights)
         if intention.plurality is not None:
-            activation = lifted(activation, found.memories, intention.plurality, view.moment)
+            activation = lifted(activation, candidates.memories, intention.plurality, view.moment)
     # A model may take seconds: whoever waits for it holds no turn.
-    activation, reranking = await rerank(intention, activation, found, deps)
+    activation, model_calls = await rerank(intention, activation, candidates, deps)
     await others()
     stages.end("activation")
     async with deps.connection.questions.turn():
-        where = (view.targets, six_queries.shared_values(intention, view.scope))
-        whole = await with_versions(intention, asker, (found, activation), where)
+        where = (view.targets, six_queries.shared_values(intention, scope))
+        history = await with_versions(intention, asker, (candidates, activation), where)
         stages.end("records")
+        notes = [*_notes(intention, view, extraction), *six_queries.note_unfollowed(results), *history.notes]
         account = Account(
             retrieved_at=to_datetime(now),
-            timings=[result.timing for result in (*results, *whole.results)],
-            notes=[
-                *_notes(intention, view, lexicons),
-                *([] if embedding else [NO_EMBEDDER]),
-                *six_queries.unfollowed(results),
-                *whole.notes,
-            ],
-            entities=[entity.name for lexicon in lexicons.values() for entity in lexicon.entities],
-            model_calls=(*suggestion.calls, *reranking),
+            timings=[result.timing for result in (*results, *history.results)],
+            notes=notes,
+            entities=extraction.entity_names(),
+            model_calls=(*extraction.model_calls, *model_calls),
         )
-        stream = assemble(of_intention(intention), found, whole.activation, account)
+        stream = assemble(of_intention(intention), candidates, history.activation, account)
         await others()
         stages.end("assembly")
         acts_on = ActsOn(intention.current_energy) if intention.apply_feedback else None
         return await completed(stream, (view, deps), stages, acts_on)
 
 
-async def view_of(intention: RetrievalIntention, deps: Deps, now: Instant) -> View:
-    """How the intention sees the graphs of its levels."""
-    return await open_view(intention.citizen_id, intention.query_levels, _scope(intention, now), deps, now=now)
+async def build_requests(
+    intention: RetrievalIntention, question: Question, extraction: Extraction, view: View, *, far: int
+) -> list[QueryRequest]:
+    """The queries of an intention, once the rarest label that its filters demand is known."""
+    embedding, limit = extraction.embedding, intention.max_results_per_level
+    reach = six_queries.choose_reach(question, limit, far, by_words_alone=not embedding)
+    labels = await six_queries.find_rarest_labels(intention.filters, view)
+    return six_queries.build_queries(
+        intention, view, extraction.lexicons, reach, embedding=embedding, labels=labels
+    )
 
 
 def asker_of(intention: RetrievalIntention, question: Question) -> Asker:
-    """Who asks: the intention as activation needs it."""
+    """Who asks, as ranking needs it."""
     return Asker(
         intention.query_text,
         intention.current_emotions,
@@ -112,82 +97,22 @@ def asker_of(intention: RetrievalIntention, question: Question) -> Asker:
     )
 
 
-async def look_up_and_embed(
-    question: Question, view: View, deps: Deps
-) -> tuple[dict[Level, Lexicon], list[float]]:
-    """What each graph knows of the words, and the embedding of the question, which depends on it."""
-    lexicons = await look_up_words(question.text, view)
-    return lexicons, await deps.embedder.embed_query(likened(question, lexicons, deps.channel_weights))
+def collect_candidates(
+    results: Sequence[QueryResult], lexicons: Mapping[Level, Lexicon], view: View
+) -> Candidates:
+    """The rows of all results, each memory and link once. Raises Unavailable when every query failed."""
+    if results and all(result.timing.failure for result in results):
+        raise Unavailable("none of the six queries was answered", remedy="Try again in a moment.")
+    candidates = Candidates(known_to=view.scope.known.end)
+    for result in results:
+        kind = result.request.kind
+        named = {entity.id for entity in lexicons[result.level].entities} if kind == "graph" else ()
+        candidates.add(result.level, result.rows, likeness=kind == "vector", named=named)
+    return candidates
 
 
-def likened(question: Question, lexicons: Mapping[Level, Lexicon], weights: ChannelWeights) -> str:
-    """The text to which memories are likened: the question without the names of those who speak.
-
-    A turn says much about its content and, by its speaker, little: who spoke is known exactly.
-    """
-    names = {name for lexicon in lexicons.values() for name in lexicon.speakers()}
-    return without_names(question.text, names if weights.named_apart else ())
-
-
-def reach_of(intention: RetrievalIntention, question: Question, embedding: Sequence[float], deps: Deps) -> Reach:
-    """How far the queries of an intention look."""
-    pool = max(MIN_POOL, 2 * intention.max_results_per_level)
-    return replace(six_queries.reach(question, pool, by_words_alone=not embedding), far=deps.far)
-
-
-async def narrowed(intention: RetrievalIntention, view: View) -> dict[Level, Narrow]:
-    """In each graph the rarest label that the filters of the intention demand; none where it was not to be had."""
-    filters = intention.filters
-    names = [] if filters is None else tag_names(filters.tags, filters.buckets)
-    if not names:
-        return {}
-
-    async def rarest(graph: Graph) -> Narrow | None:
-        try:
-            return await reader.rarest_label(graph, names)
-        except (StoreTimeout, Fault):
-            return None
-
-    labels = await asyncio.gather(*(rarest(target.graph) for target in view.targets.values()))
-    return {level: label for level, label in zip(view.targets, labels, strict=True) if label is not None}
-
-
-def six(
-    intention: RetrievalIntention,
-    known: tuple[Mapping[Level, Lexicon], Mapping[Level, Narrow]],
-    embedding: Sequence[float],
-    view: View,
-    reach: Reach,
-) -> list[QueryRequest]:
-    """The queries of an intention: two for each graph that exists, one where there is no embedding.
-
-    One more where plurality is asked for. `known` of each graph: its words, and the label to which it is narrowed.
-    """
-    lexicons, narrow = known
-    shared = six_queries.shared_values(intention, view.scope)
-    requests = []
-    for level, lexicon in lexicons.items():
-        target = view.targets[level]
-        if embedding:
-            alike = {**shared, "embedding": list(embedding)}
-            requests.append(six_queries.vector_query(target, lexicon, alike, reach, narrow.get(level)))
-        requests.append(six_queries.graph_query(target, lexicon, shared, reach))
-        words = six_queries.telling_words(lexicon)
-        requests += plural_pools.pools(intention, target, words, shared, view.moment)
-    return requests
-
-
-def _scope(intention: RetrievalIntention, now: Instant) -> Scope:
-    instants = {name: _instant(getattr(intention, name)) for name in _INSTANTS}
-    return six_queries.scope_of(intention, instants, now)
-
-
-def _instant(moment: object) -> Instant | None:
-    return None if moment is None else to_instant(moment)  # type: ignore[arg-type]  # a datetime field
-
-
-def _notes(intention: RetrievalIntention, view: View, lexicons: Mapping[Level, Lexicon]) -> list[str]:
-    notes = list(intention.notes)
-    if Level.N1 in intention.query_levels and Level.N1 not in view.targets:
-        notes.append(f"citizen {intention.citizen_id} is not known here: nothing was remembered for it yet")
-    return notes + [note for level, lexicon in lexicons.items() for note in lexicon.notes(level)]
+def _notes(intention: RetrievalIntention, view: View, extraction: Extraction) -> list[str]:
+    notes = [*intention.notes, *view.notes]
+    for level, lexicon in extraction.lexicons.items():
+        notes += lexicon.notes(level)
+    return notes if extraction.embedding else [*notes, NO_EMBEDDER]

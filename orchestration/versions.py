@@ -16,8 +16,8 @@ from orchestration.ranking.candidates import Candidates, Key
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME
-from substrate.cypher.versions import RECORDS_OF
 from substrate.graphs.graph import GraphTarget
+from substrate.store.search import RECORDS_OF, RecordRow, read_records
 
 MOST_OF_ONE: Final = 50
 """Records of one memory that come along: those next to the ones found, then the newest."""
@@ -54,8 +54,9 @@ async def with_versions(
     notes: list[str] = []
     joined: list[Key] = []
     for result in results:
-        joined += found.join(result.level, [row[1:] for row in result.rows], chosen)
-        notes += left_out(result)
+        records = read_records(result.rows)
+        joined += found.join(result.level, [record.columns for record in records], chosen)
+        notes += left_out(result.level, records)
     memories = [found.memories[key] for key in sorted(joined)]
     scores = consciousness_score.consciousness_scores(
         memories, [0.0] * len(memories), asker.felt(), asker.pressure
@@ -87,12 +88,12 @@ def asked_for(
     return requests
 
 
-def left_out(result: QueryResult) -> list[str]:
+def left_out(level: Level, records: Sequence[RecordRow]) -> list[str]:
     """Which memories have more records than came along."""
-    held = {row[1]: int(row[0]) for row in result.rows}
-    came = Counter(row[1] for row in result.rows)
+    held = {record.memory_id: record.records for record in records}
+    came = Counter(record.memory_id for record in records)
     cut = [memory_id for memory_id in held if came[memory_id] < held[memory_id]]
-    named = [f"of {one} ({result.level}) {came[one]} of {held[one]} records came along" for one in cut]
+    named = [f"of {one} ({level}) {came[one]} of {held[one]} records came along" for one in cut]
     more = len(cut) - MOST_NAMED
     others = f", and of {more} more memories not all" if more > 0 else ""
     return [f"{'; '.join(named[:MOST_NAMED])}{others}: the history of a memory has all of them"] if cut else []

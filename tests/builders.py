@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from orchestration.ranking import candidates as rows
 from orchestration.ranking.candidates import Candidate, CandidateLink, Key
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME
 from substrate.cypher.fragments import LINK_COLUMNS, NODE_COLUMNS
+from substrate.store import search as rows
 
 N1 = Level.N1
 

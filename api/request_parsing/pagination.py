@@ -27,9 +27,9 @@ from schemas.paging import Paged, cursor_of, parts_of
 from schemas.responses import LinkHistory, MemoryHistory
 from schemas.temporal import Instant, Moment, Scope, to_instant
 from schemas.unreadable import left_out
-from substrate.cypher.filters import filter_values
 from substrate.graphs.graph import Graph
 from substrate.store import listing, reader, records
+from substrate.store.filters import filter_values
 from substrate.store.rows import link_record, memory_record
 
 type _Rows = Sequence[Sequence[Any]]
@@ -139,7 +139,7 @@ async def _narrowest_label(request: ListRequest, graph: Graph, scope: Scope) -> 
     if changed or scope.valid.start < await reader.pending_until(graph):
         return None
     rarest = await reader.rarest_label(graph, names)
-    return None if rarest is None else rarest.label
+    return None if rarest is None else rarest.name
 
 
 async def _scope_of_first_page(request: ListRequest, graph: Graph, now: Instant) -> Scope:

@@ -12,13 +12,11 @@ import orjson
 from orchestration.association import scoring
 from orchestration.association.scoring import Harvested, Hit, Sought
 from orchestration.dependencies import Deps
-from orchestration.entity_extraction import look_up_words
-from orchestration.graph_queries import six_queries
+from orchestration.entity_extraction import look_up_lexicons
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
 from orchestration.graph_queries.existing_graphs import View, open_view
 from orchestration.graph_queries.plural_pools import draw
-from orchestration.question.lexicon import Lexicon
-from orchestration.ranking.candidates import NODE_START
+from orchestration.question.lexicon import Lexicon, discriminative_terms
 from orchestration.ranking.plurality import term
 from orchestration.ranking.relevance import word_weights
 from schemas.association import Associations, TagWalk
@@ -28,6 +26,7 @@ from schemas.plurality import Plurality
 from schemas.temporal import Instant, Scope, to_instant
 from schemas.unreadable import left_out
 from substrate.cypher import association as cypher
+from substrate.store.search import NODE_START
 from substrate.text import query_words, stem
 
 POOL: Final = 250
@@ -52,7 +51,7 @@ async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:
     keywords = tuple(query_words(request.query_text))
     scope = Scope.at_times(request.as_of_time, request.known_at, now)
     view = await open_view(request.citizen_id, request.query_levels, scope, deps, now=now)
-    asked = _Asked(view, await look_up_words(request.query_text, view))
+    asked = _Asked(view, await look_up_lexicons(request.query_text, view))
     answers, drawn = await asyncio.gather(_anchors(asked), _drawn(request, asked))
     sought = _sought(keywords, asked.lexicons, answers)
     hits = [_hit(row[1:], one) for one in answers for row in one.rows]
@@ -67,7 +66,7 @@ async def _anchors(asked: _Asked) -> list[QueryResult]:
     """Phase 1: what holds the words that tell. Raises Unavailable when no graph answered."""
     queries = []
     for level, lexicon in asked.lexicons.items():
-        telling = six_queries.telling_words(lexicon)
+        telling = discriminative_terms(lexicon)
         if telling:
             target = asked.view.targets[level]
             query = cypher.ANCHORS_THEN if target.past else cypher.ANCHORS_NOW
@@ -81,7 +80,7 @@ async def _anchors(asked: _Asked) -> list[QueryResult]:
 
 async def _drawn(request: TagWalk, asked: _Asked) -> list[QueryResult]:
     targets = [
-        (target, six_queries.telling_words(asked.lexicons[level])) for level, target in asked.view.targets.items()
+        (target, discriminative_terms(asked.lexicons[level])) for level, target in asked.view.targets.items()
     ]
     return await draw(request, targets, asked.view.scope.bounds())
 
@@ -210,7 +209,7 @@ def _telling(asked: _Asked, sought: Sought) -> Sought:
     """The question with only those words that were searched: what holds a common one is not a hit by it."""
     weights = {
         level: word_weights(
-            {word: (lexicon.frequencies or {})[word] for word in six_queries.telling_words(lexicon)},
+            {word: (lexicon.frequencies or {})[word] for word in discriminative_terms(lexicon)},
             lexicon.memories,
         )
         for level, lexicon in asked.lexicons.items()
@@ -224,9 +223,7 @@ def _notes(
     harvested: Harvested,
 ) -> tuple[str, ...]:
     request, keywords, asked = of
-    notes = list(request.notes)
-    if Level.N1 in request.query_levels and Level.N1 not in asked.view.targets:
-        notes.append(f"citizen {request.citizen_id} is not known here: nothing was remembered for it yet")
+    notes = [*request.notes, *asked.view.notes]
     if not keywords:
         notes.append("the question has no word to look for: only stop words and signs")
     elif asked.view.targets and not harvested.shares:
@@ -237,7 +234,6 @@ def _notes(
     crowded = [bridge.name for bridge in harvested.bridges.values() if bridge.memories > CROWD]
     if crowded:
         notes.append(f"not walked, for more than {CROWD} memories have it: {', '.join(crowded[:8])}")
-    notes += [
-        f"what {level} knows of the words was not to be had" for level, one in asked.lexicons.items() if one.late
-    ]
+    for level, lexicon in asked.lexicons.items():
+        notes += lexicon.failure_notes(level)
     return tuple(dict.fromkeys(notes))

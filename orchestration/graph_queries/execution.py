@@ -16,8 +16,8 @@ from schemas.memory import Level
 from schemas.stream import QueryTiming
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Row
-from substrate.cypher.query import Query
-from substrate.graphs.graph import GraphTarget
+from substrate.graphs.graph import GraphTarget, Query
+from substrate.store.search import count_starts
 
 GRACE_SECONDS = 0.25
 
@@ -104,8 +104,3 @@ async def _send(request: QueryRequest) -> tuple[list[Row], bool]:
         again = True
         rows = await graph.read(query, **values)
     return rows, again
-
-
-def count_starts(rows: Sequence[Row]) -> int:
-    """How many of the rows are starts: those of hop 0."""
-    return sum(row[0] == 0 for row in rows)

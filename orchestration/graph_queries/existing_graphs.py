@@ -18,11 +18,15 @@ NO_EMBEDDER = "no embedder is configured: memories are found by words, names and
 
 
 class View(NamedTuple):
-    """The scope of a question, the graphs it asks, and when it is asked; the same value for all ways of asking."""
+    """The scope of a question, the graphs it asks, and when it is asked; the same value for all ways of asking.
+
+    `notes`: on a citizen of whom nothing is stored.
+    """
 
     scope: Scope
     targets: Mapping[Level, GraphTarget]
     now: Instant
+    notes: tuple[str, ...] = ()
 
     @property
     def moment(self) -> Instant:
@@ -41,7 +45,9 @@ async def open_view(citizen_id: str, levels: Sequence[Level], scope: Scope, deps
         level: GraphTarget(level, graph, needed)
         for (level, graph), needed in zip(graphs.items(), past, strict=True)
     }
-    return View(scope, targets, now)
+    unknown = Level.N1 in levels and Level.N1 not in targets
+    note = f"citizen {citizen_id} is not known here: nothing was remembered for it yet"
+    return View(scope, targets, now, (note,) if unknown else ())
 
 
 async def needs_past(graph: Graph, scope: Scope, now: Instant) -> bool:

@@ -3,62 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
 from orchestration.ranking.plurality import DAY, lots
 from schemas.plurality import Plural
 from schemas.temporal import Instant
-from substrate.cypher import plurality as cypher
-from substrate.cypher.filters import UNFILTERED
 from substrate.graphs.graph import GraphTarget
+from substrate.store import search
+from substrate.store.filters import felt_values
 
-_OF_ONE_SENDING = {"intention_id", "state_id", "generated_at", "generated_by"}
-_OF_THE_TELLING = {"explain", "form", "max_tokens"}
-
-_NO_FILTER: Final[Mapping[str, Any]] = {
-    "min_energy": 0.0,
-    "min_confidence": 0.0,
-    "required_emotions": [],
-    **UNFILTERED,
-}
+_NEW_EACH_TIME = {"intention_id", "state_id", "generated_at", "generated_by"}
+_PRESENTATION = {"explain", "form", "max_tokens"}
 
 
 def seed_of(request: Plural) -> str:
-    """What of a request decides the lots: all but what is new each time it is sent, and how much is told of it."""
-    return request.model_dump_json(exclude=_OF_ONE_SENDING | _OF_THE_TELLING)
+    """The seed of the lots: the request without what is new each time it is sent and how the answer is shown."""
+    return request.model_dump_json(exclude=_NEW_EACH_TIME | _PRESENTATION)
 
 
-def pools(
-    request: Plural, target: GraphTarget, words: Sequence[str], shared: Mapping[str, Any], moment: Instant
+def build_pool_queries(
+    request: Plural, target: GraphTarget, words: Sequence[str], shared: Mapping[str, Any], *, moment: Instant
 ) -> list[QueryRequest]:
     """The query for the three pools of one graph; none when the request asks for no plurality.
 
-    `shared`: time scope and felt filters as for the six. What is recent is seen from `moment`.
+    `shared`: the parameters of time scope and filters. A memory is recent as seen from `moment`.
     """
     plurality = request.plurality
     if plurality is None:
         return []
-    own = {
+    values = {
+        **shared,
         **plurality.model_dump(include={"recent", "matching", "chance", "importance_floor"}),
         "words": "|".join(words),
         "lots": lots(f"{target.level}|{seed_of(request)}"),
         "recent_from": moment - int(plurality.recent_days * DAY),
     }
-    query = cypher.POOLS_THEN if target.past else cypher.POOLS_NOW
-    return [QueryRequest("pools", target, query, {**shared, **own})]
+    return [QueryRequest("pools", target, (search.THEN if target.past else search.NOW).pools, values)]
 
 
 async def draw(
-    request: Plural,
-    targets: Iterable[tuple[GraphTarget, Sequence[str]]],
-    bounds: Mapping[str, int],
+    request: Plural, targets: Iterable[tuple[GraphTarget, Sequence[str]]], bounds: Mapping[str, int]
 ) -> list[QueryResult]:
-    """The pools of each graph, given with the words that tell there, for a way of asking without felt filters.
+    """The pools of each graph, given with its discriminative terms, for a way of asking without filters.
 
-    `bounds`: the time scope. Nothing is asked when the request asks for no plurality.
+    `bounds`: the parameters of the time scope. Empty when the request asks for no plurality.
     """
-    shared = {**bounds, **_NO_FILTER}
-    moment = bounds["valid_from"]
-    requests = [query for target, words in targets for query in pools(request, target, words, shared, moment)]
+    shared, moment = {**bounds, **felt_values()}, bounds["valid_from"]
+    requests = []
+    for target, words in targets:
+        requests += build_pool_queries(request, target, words, shared, moment=moment)
     return await run_all(requests)

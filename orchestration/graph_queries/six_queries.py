@@ -1,52 +1,59 @@
-"""The six queries of an intention as values."""
+"""The six queries of an intention: likeness and traversal in each graph of three levels."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from itertools import combinations
 from typing import Any, Final
 
 from orchestration.dependencies import FAR
-from orchestration.graph_queries.execution import QueryRequest, QueryResult, count_starts
-from orchestration.question.lexicon import Lexicon
-from orchestration.question.reading import ASKING, WISHES, Question
+from orchestration.graph_queries.execution import QueryRequest, QueryResult
+from orchestration.graph_queries.existing_graphs import View
+from orchestration.graph_queries.plural_pools import build_pool_queries
+from orchestration.question.lexicon import Lexicon, discriminative_terms, is_common
+from orchestration.question.reading import ASKING, INSTRUCTION_WORDS, Question
+from orchestration.writing.records import tag_names
+from schemas.errors import Fault, StoreTimeout
+from schemas.filters import Filters
 from schemas.intention import RetrievalIntention
-from schemas.temporal import Instant, Scope, TemporalMode
-from substrate.cypher import search as cypher
-from substrate.cypher.filters import Narrow, filter_values
+from schemas.memory import Level
+from schemas.temporal import Instant, Scope, TemporalMode, to_instant
 from substrate.emotions import normal_emotion
-from substrate.graphs.graph import GraphTarget
+from substrate.graphs.graph import Graph, GraphTarget
+from substrate.store import reader, search
+from substrate.store.filters import felt_values
+from substrate.store.reader import RarestLabel
 from substrate.text import name_key
 
 EXACT_BELOW = 256
-"""Graphs with fewer traces are scanned: as fast as the index there, and nothing can be starved."""
+"""A graph with fewer traces is scanned: as fast as the index there, and no filter can starve it."""
 EXACT_WITHIN = 2000
-"""So few memories with a label are scanned, however large the graph."""
+"""Of a label with so few memories these are scanned, however large the graph."""
 OVERFETCH = 3
-"""The index takes its k nearest before time and felt filters: ask for this many times what is wanted."""
+"""The index takes its k nearest before time and filters: ask for this many times what is wanted."""
 WIDER = 8
-"""How much wider a starved search is asked again before the exact scan."""
+"""A starved search is repeated with this many times the k, then by the exact scan."""
 MAX_K = 4000
-FEW_COMMON_WORDS = 3
-COMMON_WORD_SHARE = 0.2
-"""A word that this share of the memories holds says little; it is not searched while rarer words are there."""
-
 BROAD_POOL, BROAD_EXPANDED = 160, 60
 """For a broad question: its answer is not among the nearest alone."""
-
 MIN_POOL = 40
-"""Candidates of each query at least: ordering needs more to choose from than a short answer shows."""
+"""Candidates of each query at least: ranking needs more to choose from than a short answer shows."""
+WORDS_ALONE: Final = 120
+"""Starts of the traversal where there is no embedding to find what shares no word with the question."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How far a stream looks around (003, decision 3: depth 2).
+    """How far the queries of a question look (003, decision 3: two links).
 
-    `pool` candidates per query; of the first hits of likeness and of the first anchors the strongest
-    `first_hop` links each; of the first `far` of both a second hop. On the development conversations fewer cost
-    recall, and more brought little for their time. `wishes`: standing wishes of the asker are looked for too.
-    `no_anchors` are words that are searched only where there are no others: a date stands in every session.
+    `pool` candidates per query; of the first `expanded_hits` by likeness and the first `expanded_anchors` by words
+    the strongest `first_hop` links each; from the first `far` of both a second link. On the development
+    conversations fewer cost recall, and more brought little for their time. `instructions`: standing instructions
+    of the asker are starts too. `no_anchors`: words that are searched only when there are no others, because a
+    date stands in every session.
     """
 
     pool: int
@@ -56,142 +63,174 @@ class Reach:
     far: int = FAR
     second_starts: int = 3
     second_hop: int = 3
-    wishes: bool = field(default=False, kw_only=True)
+    instructions: bool = field(default=False, kw_only=True)
     no_anchors: frozenset[str] = field(default=frozenset(), kw_only=True)
 
+    def values(self, expanded: int) -> dict[str, int]:
+        """The parameters of a query that follows the links of its first `expanded` starts."""
+        return {
+            "limit": self.pool,
+            "expanded": expanded,
+            "first_hop": self.first_hop,
+            "far": self.far,
+            "second_starts": self.second_starts,
+            "second_hop": self.second_hop,
+        }
 
-WORDS_ALONE: Final = 120
-"""So many anchors are sought and followed where no likeness finds what has none of the words."""
 
-
-def reach(question: Question, pool: int, *, by_words_alone: bool = False) -> Reach:
-    """How far to look for the answer of a question, at least `pool` candidates per query."""
+def choose_reach(question: Question, max_results: int, far: int, *, by_words_alone: bool) -> Reach:
+    """How far to look for an answer of `max_results` memories per level."""
+    pool, time_words = max(MIN_POOL, 2 * max_results), question.time_words
     if question.broad:
-        found = Reach(max(pool, BROAD_POOL), BROAD_EXPANDED, BROAD_EXPANDED, no_anchors=question.time_words)
+        reach = Reach(max(pool, BROAD_POOL), BROAD_EXPANDED, BROAD_EXPANDED, far=far, no_anchors=time_words)
     else:
-        found = Reach(pool, wishes=question.wishes, no_anchors=question.time_words)
+        reach = Reach(pool, far=far, instructions=question.wishes, no_anchors=time_words)
     if not by_words_alone:
-        return found
-    return replace(found, pool=max(found.pool, WORDS_ALONE), expanded_anchors=WORDS_ALONE)
+        return reach
+    return replace(reach, pool=max(reach.pool, WORDS_ALONE), expanded_anchors=WORDS_ALONE)
 
 
-def scope_of(intention: RetrievalIntention, instants: Mapping[str, Instant | None], now: Instant) -> Scope:
-    """What the question may see on both axes (DESIGN §4)."""
-    as_of, known = instants.get("as_of_time"), instants.get("known_at")
+def scope_of(intention: RetrievalIntention, now: Instant) -> Scope:
+    """What the question may see on both axes of time (DESIGN §4)."""
     if intention.temporal_mode is TemporalMode.CURRENT:
         return Scope.current(now)
     if intention.temporal_mode is TemporalMode.POINT_IN_TIME:
-        return Scope.asked(as_of, known, now)
-    return Scope.history(instants.get("time_range_start"), instants.get("time_range_end"))
+        return Scope.asked(_instant(intention.as_of_time), _instant(intention.known_at), now)
+    return Scope.history(_instant(intention.time_range_start), _instant(intention.time_range_end))
+
+
+def _instant(moment: datetime | None) -> Instant | None:
+    return None if moment is None else to_instant(moment)
 
 
 def shared_values(intention: RetrievalIntention, scope: Scope) -> dict[str, Any]:
-    """Time scope and filters, the same for all six."""
-    required = sorted({normal_emotion(name) for name in intention.required_emotions or ()})
+    """The parameters that all queries of an intention share: its time scope and its filters."""
     return {
         **scope.bounds(),
-        "min_energy": intention.min_energy or 0.0,
-        "min_confidence": intention.min_confidence or 0.0,
-        "required_emotions": required,
-        **filter_values(intention.filters),
+        **felt_values(
+            min_energy=intention.min_energy or 0.0,
+            min_confidence=intention.min_confidence or 0.0,
+            required_emotions=sorted({normal_emotion(name) for name in intention.required_emotions or ()}),
+            filters=intention.filters,
+        ),
     }
 
 
-def telling_words(lexicon: Lexicon) -> list[str]:
-    """The query's words that some memory holds; of common ones a few, and only when none is rarer."""
-    frequencies = lexicon.frequencies or {}
-    held = [word for word, count in frequencies.items() if count > 0]
-    telling = [word for word in held if not _common(word, lexicon)]
-    return telling or sorted(held, key=lambda word: frequencies[word])[:FEW_COMMON_WORDS]
+async def find_rarest_labels(filters: Filters | None, view: View) -> dict[Level, RarestLabel]:
+    """In each graph the rarest label that the filters demand; a graph that does not answer is left out."""
+    names = [] if filters is None else tag_names(filters.tags, filters.buckets)
+    if not names:
+        return {}
+
+    async def find_rarest(graph: Graph) -> RarestLabel | None:
+        try:
+            return await reader.rarest_label(graph, names)
+        except (StoreTimeout, Fault):
+            return None
+
+    labels = await asyncio.gather(*(find_rarest(target.graph) for target in view.targets.values()))
+    return {level: label for level, label in zip(view.targets, labels, strict=True) if label is not None}
 
 
-def _common(word: str, lexicon: Lexicon) -> bool:
-    limit = min(cypher.DOCUMENT_CAP - 1, max(20.0, COMMON_WORD_SHARE * lexicon.memories))
-    return (lexicon.frequencies or {})[word] > limit
+def build_queries(
+    intention: RetrievalIntention,
+    view: View,
+    lexicons: Mapping[Level, Lexicon],
+    reach: Reach,
+    *,
+    embedding: Sequence[float],
+    labels: Mapping[Level, RarestLabel],
+) -> list[QueryRequest]:
+    """Two queries for each graph, one where there is no embedding; one more where plurality is asked for."""
+    shared = shared_values(intention, view.scope)
+    requests = []
+    for level, lexicon in lexicons.items():
+        target = view.targets[level]
+        if embedding:
+            values = {**shared, "embedding": list(embedding)}
+            requests.append(build_vector_query(target, lexicon, values, reach, label=labels.get(level)))
+        requests.append(build_graph_query(target, lexicon, shared, reach))
+        words = discriminative_terms(lexicon)
+        requests += build_pool_queries(intention, target, words, shared, moment=view.moment)
+    return requests
 
 
-def _anchors(lexicon: Lexicon, others: frozenset[str]) -> list[str]:
-    """What the full-text index is asked for, in turn as long as too little is found.
-
-    The telling words without `others` and the names of those who speak, unless nothing would be left. Of common
-    words first for memories that hold two: each is in thousands, and those with more of them are the best anyway.
-    """
-    words = telling_words(lexicon)
-    names = {word for name in lexicon.speakers() for word in name_key(name).split()}
-    words = [word for word in words if word not in names | others] or words
-    pairs = combinations(words, 2) if all(_common(word, lexicon) for word in words) else ()
-    both = "|".join(f"({one} {other})" for one, other in pairs)
-    return [both, "|".join(words)] if both else ["|".join(words)]
-
-
-def vector_query(
-    target: GraphTarget, lexicon: Lexicon, values: Mapping[str, Any], reach: Reach, narrow: Narrow | None = None
+def build_vector_query(
+    target: GraphTarget,
+    lexicon: Lexicon,
+    shared: Mapping[str, Any],
+    reach: Reach,
+    *,
+    label: RarestLabel | None = None,
 ) -> QueryRequest:
-    """Likeness in one graph: the index with over-fetch, or the exact scan where that is as cheap.
+    """Likeness in one graph: by the index with over-fetch, or by the exact scan where that is as cheap.
 
-    Where each memory has many traces of its past, all but one or two of them are not of the moment. Of a question
-    that is narrowed to a label all but its members are not wanted.
+    A memory may have many traces of its past, of which one or two are of the moment: k grows by their mean number.
+    With a label that the question demands, only its members are wanted.
     """
-    if narrow is not None and not target.past:
-        return _narrow_query(target, lexicon, values, reach, narrow)
-    past = target.past
-    index, scan = (cypher.VECTOR_THEN, cypher.SCAN_THEN) if past else (cypher.VECTOR_NOW, cypher.SCAN_NOW)
-    traces = lexicon.traces + (lexicon.past_traces if past else 0)
-    base = {**values, **_shape(reach, reach.expanded_hits)}
+    values = {**shared, **reach.values(reach.expanded_hits)}
+    if label is not None and not target.past:
+        return _build_label_query(target, lexicon, values, label)
+    texts = search.THEN if target.past else search.NOW
+    traces = lexicon.traces + (lexicon.past_traces if target.past else 0)
     if traces <= EXACT_BELOW:
-        return QueryRequest("vector", target, scan, base)
+        return QueryRequest("vector", target, texts.scan, values)
     crowded = min(WIDER, max(1, traces // max(1, lexicon.memories)))
     k = min(OVERFETCH * reach.pool * crowded, MAX_K)
-    wider = ((index, {**base, "k": min(k * WIDER, MAX_K)}), (scan, base))
+    wider = ((texts.nearest, {**values, "k": min(k * WIDER, MAX_K)}), (texts.scan, values))
     wanted = reach.pool if k < traces else 0
-    return QueryRequest("vector", target, index, {**base, "k": k}, wanted, wider)
+    return QueryRequest("vector", target, texts.nearest, {**values, "k": k}, wanted, wider)
 
 
-def _narrow_query(
-    target: GraphTarget, lexicon: Lexicon, values: Mapping[str, Any], reach: Reach, narrow: Narrow
+def _build_label_query(
+    target: GraphTarget, lexicon: Lexicon, values: Mapping[str, Any], label: RarestLabel
 ) -> QueryRequest:
-    """Likeness among the present members of a label: all of them where they are few, or a small part of all."""
-    base = {**values, **_shape(reach, reach.expanded_hits)}
-    members = {**base, "label": narrow.label}
-    share = max(1, lexicon.traces // max(1, narrow.members))
-    k = OVERFETCH * reach.pool * share
-    if narrow.members <= EXACT_WITHIN or k > MAX_K:
-        return QueryRequest("vector", target, cypher.MEMBERS_NOW, members)
-    wider = ((cypher.VECTOR_NOW, {**base, "k": min(k * WIDER, MAX_K)}), (cypher.MEMBERS_NOW, members))
-    return QueryRequest("vector", target, cypher.VECTOR_NOW, {**base, "k": k}, reach.pool, wider)
+    """Likeness among the present members of a label: by a scan of the members, unless they are many."""
+    members = {**values, "label": label.name}
+    pool = values["limit"]
+    k = OVERFETCH * pool * max(1, lexicon.traces // max(1, label.members))
+    if label.members <= EXACT_WITHIN or k > MAX_K:
+        return QueryRequest("vector", target, search.MEMBERS_NOW, members)
+    wider = ((search.NOW.nearest, {**values, "k": min(k * WIDER, MAX_K)}), (search.MEMBERS_NOW, members))
+    return QueryRequest("vector", target, search.NOW.nearest, {**values, "k": k}, pool, wider)
 
 
-def graph_query(target: GraphTarget, lexicon: Lexicon, values: Mapping[str, Any], reach: Reach) -> QueryRequest:
-    """Two hops in one graph from the named memories and the full-text anchors."""
-    query = cypher.GRAPH_THEN if target.past else cypher.GRAPH_NOW
-    shared = {
-        **values,
-        **_shape(reach, reach.expanded_anchors),
+def build_graph_query(
+    target: GraphTarget, lexicon: Lexicon, shared: Mapping[str, Any], reach: Reach
+) -> QueryRequest:
+    """Two hops in one graph from the named memories and from those that share words with the question."""
+    query = (search.THEN if target.past else search.NOW).reached
+    values = {
+        **shared,
+        **reach.values(reach.expanded_anchors),
         "entities": [entity.id for entity in lexicon.entities],
-        "wishes": [WISHES] if reach.wishes else [],
+        "instruction_words": [INSTRUCTION_WORDS] if reach.instructions else [],
         "askers": sorted(ASKING),
     }
-    first, *wider = [{**shared, "words": words} for words in _anchors(lexicon, reach.no_anchors)]
+    first, *wider = [{**values, "words": words} for words in _build_word_queries(lexicon, reach.no_anchors)]
     again = tuple((query, values) for values in wider)
     return QueryRequest("graph", target, query, first, reach.expanded_anchors, again)
 
 
-def _shape(reach: Reach, expanded: int) -> dict[str, int]:
-    return {
-        "limit": reach.pool,
-        "expanded": expanded,
-        "first_hop": reach.first_hop,
-        "far": reach.far,
-        "second_starts": reach.second_starts,
-        "second_hop": reach.second_hop,
-    }
+def _build_word_queries(lexicon: Lexicon, no_anchors: frozenset[str]) -> list[str]:
+    """Full-text queries, sent in turn as long as too few memories are found.
+
+    For the discriminative terms without `no_anchors` and the names of those who speak, unless nothing would be
+    left. When all are common, first for memories that hold two of them: each word is in thousands.
+    """
+    terms = discriminative_terms(lexicon)
+    names = {word for name in lexicon.speakers() for word in name_key(name).split()}
+    terms = [term for term in terms if term not in names | no_anchors] or terms
+    pairs = combinations(terms, 2) if all(is_common(term, lexicon) for term in terms) else ()
+    both = "|".join(f"({term} {other})" for term, other in pairs)
+    return [both, "|".join(terms)] if both else ["|".join(terms)]
 
 
-def unfollowed(results: Iterable[QueryResult]) -> list[str]:
-    """Says from how many of the starts a second link was looked for; nothing where no link was found at all."""
+def note_unfollowed(results: Iterable[QueryResult]) -> list[str]:
+    """A note on queries that followed a second link from only some of their starts, if they found links at all."""
     cut = []
     for result in results:
-        far, starts = result.request.values.get("far"), count_starts(result.rows)
+        far, starts = result.request.values.get("far"), search.count_starts(result.rows)
         if far is not None and far < starts < len(result.rows):
             cut.append(f"{far} of {starts} ({result.request.name})")
     return [f"what is two links away was looked for from the first starts only: {', '.join(cut)}"] if cut else []

@@ -15,7 +15,7 @@ from typing import Final
 
 from orchestration import insertion
 from orchestration.dependencies import Deps
-from orchestration.entity_extraction import memories_called
+from orchestration.entity_extraction import find_exact_name
 from orchestration.identifiers import accented_name, identifier, link_name, natural_id, person_id
 from orchestration.ingestion import fact_prompt
 from orchestration.ingestion.episodes import Episode
@@ -172,7 +172,7 @@ async def _end(end: NamedThing, claim: Claim, job: _Job, speakers: dict[str, str
     name, node_type = end
     if speaker := speakers.get(accented_name(name)):
         return speaker
-    if memory_id := await memories_called(name, node_type, job.graph):
+    if memory_id := await find_exact_name(name, node_type, job.graph):
         return memory_id
     memory_id = person_id(name) if node_type == "Person" else identifier(f"{node_type.lower()}:{name_key(name)}")
     if await reader.existing(job.graph, [memory_id]):

@@ -1,7 +1,7 @@
-"""How a language model is asked whom a question names (003, task 3). Pure.
+"""The prompt that asks a language model for the names in a question (003, task 3). Pure.
 
-Whatever comes from outside goes to the model as one JSON document, in which no text can pose as an instruction's
-end; and of the answer only names that exist in the graph count.
+Text from outside goes to the model as one JSON document, so that none can pose as the end of an instruction. Of
+the answer only names that exist in the graph count.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from substrate.inference.language.model import Message
 from substrate.store.vocabulary import Vocabulary
 
 MAX_QUESTION: Final = 4_000
-"""Characters of a question that the model is shown; its words count in full."""
+"""Characters of a question that the model is shown; the word lookup reads all of it."""
 MAX_KIND: Final = 64
 MAX_NAMES: Final = 8
 
@@ -30,7 +30,7 @@ _INSTRUCTIONS: Final = (
 
 
 class Names(BaseModel):
-    """What the model answers."""
+    """The answer of the model."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -49,19 +49,19 @@ _EXAMPLES: Final[tuple[tuple[str, Vocabulary, list[str]], ...]] = (
 )
 
 
-def messages(question: str, vocabulary: Vocabulary) -> list[Message]:
-    """The conversation whose next message is the model's answer."""
-    shown: list[Message] = [("system", _INSTRUCTIONS)]
+def build_messages(question: str, vocabulary: Vocabulary) -> list[Message]:
+    """The messages that the model answers: instructions, worked examples, the question."""
+    messages: list[Message] = [("system", _INSTRUCTIONS)]
     for example, kinds, names in _EXAMPLES:
-        shown.append(("user", _document(example, kinds)))
-        shown.append(("assistant", orjson.dumps({"entities": names}).decode()))
-    return [*shown, ("user", _document(question, vocabulary))]
+        messages.append(("user", _document(example, kinds)))
+        messages.append(("assistant", orjson.dumps({"entities": names}).decode()))
+    return [*messages, ("user", _document(question, vocabulary))]
 
 
 def _document(question: str, vocabulary: Vocabulary) -> str:
-    said = {
+    document = {
         "node_types": [kind[:MAX_KIND] for kind in vocabulary.node_types],
         "relation_types": [kind[:MAX_KIND] for kind in vocabulary.relation_types],
         "question": question[:MAX_QUESTION],
     }
-    return orjson.dumps(said).decode()
+    return orjson.dumps(document).decode()

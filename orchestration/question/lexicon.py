@@ -1,37 +1,39 @@
-"""What a graph knows of a query: how common its words are, and whom it names (003, task 3). Pure.
+"""What a graph knows of a question: how common its words are, and which memories it names (003, task 3). Pure.
 
-Lexical: every memory that carries a name is a candidate when a word of its name sounds like a word of the
-query; it is named when the whole name (or an alias) stands in the query, spelling mistakes allowed.
+A memory is a candidate when its name holds a word that is spelt or sounds like one of the question. The question
+names it when the whole name, or an alias, stands in the question, spelling mistakes allowed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-import orjson
 from rapidfuzz import fuzz
 
 from orchestration.identifiers import person_ids
-from orchestration.question.reading import ROLES
-from substrate.cypher.search import NAMED
+from orchestration.question.reading import ROLES, without_names
+from substrate.store.lexicon import DOCUMENT_CAP, LexiconRows, NamedMemory
+from substrate.store.search import NAMED_STARTS
 from substrate.text import STOP_WORDS, name_key
 
-MAX_ENTITIES = NAMED
-_ALIKE = 85.0
-"""Percent of likeness from which two spellings are one name; names under five letters must be exact."""
+COMMON_WORD_SHARE = 0.2
+"""A word that this share of the memories holds is common: it is searched only when no rarer word is there."""
+FEW_COMMON_WORDS = 3
+_COMMON_AT_LEAST = 20.0
+_SAME_NAME = 85.0
+"""Percent of likeness from which two spellings are one name; a name under five letters must be exact."""
 _EXACT_LENGTH = 5
 _TWO_EDITS_LENGTH = 9
-_PHRASE = 5
-_MAX_SAID = 40
-_MANY = 10**9
+_PHRASE_WORDS = 5
+_MAX_WORDS = 40
+_ANY_SIZE = 10**9
 
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A memory that the query names; `speaks` says that it is somebody whose words were ingested."""
+    """A memory that the question names; `speaks`: it is a person whose words were ingested."""
 
     id: str
     name: str
@@ -40,10 +42,11 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """What one graph knows of a query: its size, how many memories hold each word, whom it names.
+    """What one graph knows of a question.
 
-    `late`: the graph was asked in vain.
-    `left_out`: what the query names beyond the `MAX_ENTITIES` that are starts.
+    `frequencies`: how many memories hold each word. `entities`: the memories that the question names, the first
+    `NAMED_STARTS` of them; `left_out`: the others. `failed`: the lookup failed or was late, and the values are a
+    fallback.
     """
 
     memories: int = 0
@@ -51,150 +54,166 @@ class Lexicon:
     past_traces: int = 0
     frequencies: Mapping[str, int] | None = None
     entities: tuple[Entity, ...] = ()
-    late: bool = False
+    failed: bool = False
     left_out: tuple[Entity, ...] = ()
 
-    def with_named(self, named: Sequence[Entity]) -> Lexicon:
-        """The lexicon of a query that names these: the first of them are starts."""
-        return replace(self, entities=tuple(named[:MAX_ENTITIES]), left_out=tuple(named[MAX_ENTITIES:]))
+    @classmethod
+    def fallback(cls, words: Sequence[str]) -> Lexicon:
+        """For a lookup that failed: each word is taken as rare, the graph as large."""
+        return cls(1, _ANY_SIZE, _ANY_SIZE, dict.fromkeys(words, 1), (), failed=True)
 
-    def named(self) -> tuple[Entity, ...]:
-        """Every memory that the query names."""
+    def with_named(self, entities: Sequence[Entity]) -> Lexicon:
+        """The lexicon of a question that names these memories."""
+        return replace(self, entities=tuple(entities[:NAMED_STARTS]), left_out=tuple(entities[NAMED_STARTS:]))
+
+    def all_named(self) -> tuple[Entity, ...]:
+        """Every memory that the question names."""
         return (*self.entities, *self.left_out)
 
-    def notes(self, level: str) -> list[str]:
-        """What is to be said of this level: what was not to be had, and which names are no starts."""
-        notes = [f"what {level} knows of the words was not to be had"] if self.late else []
-        if self.left_out:
-            told = ", ".join(entity.name for entity in self.left_out[:MAX_ENTITIES])
-            more = len(self.left_out) - MAX_ENTITIES
-            others = f" and {more} more" if more > 0 else ""
-            first = (
-                f"{level}: the question names {len(self.named())} memories, the first {MAX_ENTITIES} are starts"
-            )
-            notes.append(f"{first}; not {told}{others}")
-        return notes
-
     def speakers(self) -> tuple[str, ...]:
-        """Names of those whom the query names and who speak."""
+        """Names of the people who speak and whom the question names."""
         return tuple(entity.name for entity in self.entities if entity.speaks)
 
-    @classmethod
-    def unknown(cls, words: Sequence[str]) -> Lexicon:
-        """A lexicon that was not to be had: every word may be held, every graph may be large."""
-        return cls(1, _MANY, _MANY, dict.fromkeys(words, 1), (), late=True)
+    def failure_notes(self, level: str) -> list[str]:
+        """A note when the lookup failed."""
+        return [f"{level}: the words of the question could not be looked up in time"] if self.failed else []
+
+    def notes(self, level: str) -> list[str]:
+        """Notes on a failed lookup, and on the named memories that are no starts."""
+        notes = self.failure_notes(level)
+        if self.left_out:
+            names = ", ".join(entity.name for entity in self.left_out[:NAMED_STARTS])
+            more = len(self.left_out) - NAMED_STARTS
+            others = f" and {more} more" if more > 0 else ""
+            count = len(self.all_named())
+            first = f"{level}: the question names {count} memories, the first {NAMED_STARTS} are starts"
+            notes.append(f"{first}; not {names}{others}")
+        return notes
 
 
-def holding(words: Sequence[str]) -> list[str]:
-    """For each word the full-text query for names that hold it."""
+def build_lexicon(rows: LexiconRows, text: str) -> Lexicon:
+    """The lexicon of a graph for a question. Past records count as those of one moment do."""
+    frequencies = dict(rows.records)
+    for word, count in rows.past_records.items():
+        then = estimate_holders(count, past_versions=rows.past_versions, memories=rows.memories)
+        frequencies[word] = max(frequencies.get(word, 0), then)
+    runs = WordRuns(text)
+    entities: dict[str, Entity] = {}
+    for memory in rows.names:
+        if memory.id not in entities and _is_named(memory, runs):
+            entities[memory.id] = Entity(memory.id, memory.name, speaks=memory.id in person_ids(memory.name))
+    lexicon = Lexicon(rows.memories, rows.traces, rows.past_traces, frequencies)
+    return lexicon.with_named(_drop_lookalikes(runs, entities.values()))
+
+
+def estimate_holders(count: int, *, past_versions: int, memories: int) -> int:
+    """How many memories held a word at a moment of the past, when `count` of all past versions hold it.
+
+    A memory leaves many versions behind, and has one of them at a time.
+    """
+    return math.ceil(count * memories / max(past_versions, memories, 1))
+
+
+def discriminative_terms(lexicon: Lexicon) -> list[str]:
+    """The words of the question that some memory holds; a few common ones when none is rarer."""
+    frequencies = lexicon.frequencies or {}
+    held = [word for word, count in frequencies.items() if count > 0]
+    rare = [word for word in held if not is_common(word, lexicon)]
+    return rare or sorted(held, key=lambda word: frequencies[word])[:FEW_COMMON_WORDS]
+
+
+def is_common(word: str, lexicon: Lexicon) -> bool:
+    """Whether a word of the lexicon is in so many memories that it says little about any."""
+    limit = min(DOCUMENT_CAP - 1, max(_COMMON_AT_LEAST, COMMON_WORD_SHARE * lexicon.memories))
+    return (lexicon.frequencies or {})[word] > limit
+
+
+def embedding_text(text: str, lexicons: Iterable[Lexicon]) -> str:
+    """The text to embed for a question: without the names of those who speak.
+
+    The text of a turn says little about its speaker, and the speaker is known exactly.
+    """
+    return without_names(text, {name for lexicon in lexicons for name in lexicon.speakers()})
+
+
+def build_name_queries(words: Sequence[str]) -> list[str]:
+    """For each word a full-text query for names that hold it."""
     return [f"@entity_names:{word}" for word in words]
 
 
-def sounding(words: Sequence[str]) -> list[str]:
-    """For each longer word the full-text query for names that sound like it."""
+def build_fuzzy_queries(words: Sequence[str]) -> list[str]:
+    """For each longer word a full-text query for names with a word one edit away; two edits for long words."""
     edits = {word: "%%" if len(word) >= _TWO_EDITS_LENGTH else "%" for word in words if len(word) >= _EXACT_LENGTH}
     return [f"@entity_names:{edit}{word}{edit}" for word, edit in edits.items()]
 
 
-def phrases(query_text: str) -> list[str]:
-    """Every run of up to `_PHRASE` words of the query, in comparable form: a name may be any of them."""
-    said = name_key(query_text).split()[:_MAX_SAID]
-    runs = (" ".join(said[start : start + size]) for size in range(1, _PHRASE + 1) for start in range(len(said)))
-    return [run for run in dict.fromkeys(runs) if run not in STOP_WORDS]
+def list_phrases(text: str) -> list[str]:
+    """Every run of one to five words, in comparable form: a name may be any of them."""
+    runs = WordRuns(text)
+    phrases = [run for size in range(1, _PHRASE_WORDS + 1) for run in runs.of_size(size)]
+    return [phrase for phrase in dict.fromkeys(phrases) if phrase not in STOP_WORDS]
 
 
-class Said:
-    """A query as runs of words, against which names are held."""
+class WordRuns:
+    """The runs of words of a text, in comparable form, to search for names. The first 40 words count."""
 
-    def __init__(self, query_text: str) -> None:
-        self._words = name_key(query_text).split()[:_MAX_SAID]
+    def __init__(self, text: str) -> None:
+        self._words = name_key(text).split()[:_MAX_WORDS]
         self._runs: dict[int, list[str]] = {}
 
-    def runs(self, size: int) -> list[str]:
+    def of_size(self, size: int) -> list[str]:
         """Every run of `size` words."""
         if size not in self._runs:
             starts = range(len(self._words) - size + 1)
             self._runs[size] = [" ".join(self._words[start : start + size]) for start in starts]
         return self._runs[size]
 
-    def says(self, name: str) -> bool:
-        """Whether the name stands in the query to the letter."""
-        sought = name_key(name)
-        return sought in self.runs(sought.count(" ") + 1)
+    def contains(self, name: str) -> bool:
+        """Whether the name stands in the text to the letter."""
+        key = name_key(name)
+        return key in self.of_size(key.count(" ") + 1)
 
     def names(self, name: str) -> bool:
-        """Whether the query names `name`, as a whole and up to spelling."""
-        sought = name_key(name)
-        if not sought or sought in STOP_WORDS:
+        """Whether the whole name stands in the text, spelling mistakes allowed; a stop word is no name."""
+        key = name_key(name)
+        if not key or key in STOP_WORDS:
             return False
-        runs = self.runs(sought.count(" ") + 1)
-        if len(sought) < _EXACT_LENGTH:
-            return sought in runs
-        return any(run[0] == sought[0] and fuzz.ratio(run, sought) >= _ALIKE for run in runs)
+        runs = self.of_size(key.count(" ") + 1)
+        if len(key) < _EXACT_LENGTH:
+            return key in runs
+        return any(run[0] == key[0] and fuzz.ratio(run, key) >= _SAME_NAME for run in runs)
 
 
-def names_in(query_text: str, name: str) -> bool:
-    """Whether the query names `name`, as a whole and up to spelling."""
-    return Said(query_text).names(name)
+def match_names(memories: Sequence[NamedMemory], names: Sequence[str]) -> tuple[Entity, ...]:
+    """The memories that best fit each of the names, up to spelling and word order.
 
-
-def read_lexicon(rows: Sequence[Sequence[Any]], query_text: str) -> Lexicon:
-    """The lexicon in the rows of the query `LEXICON_NOW` or `LEXICON_THEN`."""
-    said = Said(query_text)
-    sizes, records = (0, 0, 0), 0
-    counted: dict[str, dict[str, int]] = {"word": {}, "was": {}}
-    entities: dict[str, Entity] = {}
-    for kind, key, amount, name, aliases, node_type in rows:
-        if kind == "size":
-            sizes, records = (amount or 0, name or 0, aliases or 0), node_type or 0
-        elif kind in counted:
-            counted[kind][key] = amount
-        elif key not in entities and _is_named(said, name, aliases, node_type):
-            entities[key] = Entity(key, name, speaks=key in person_ids(name))
-    held = counted["word"]
-    for word, count in counted["was"].items():
-        held[word] = max(held.get(word, 0), holding_then(count, records, sizes[0]))
-    return Lexicon(*sizes, held).with_named(_closest(said, entities.values()))
-
-
-def holding_then(count: int, records: int, memories: int) -> int:
-    """How many of the memories held a word at a moment of the past, when `count` of all past records hold it.
-
-    At each moment a memory has one record of the many that it leaves behind.
-    """
-    return math.ceil(count * memories / max(records, memories, 1))
-
-
-def named_alike(rows: Sequence[Sequence[Any]], names: Sequence[str]) -> tuple[Entity, ...]:
-    """The memories in the rows of `read_lexicon` that best fit each of the names, up to spelling and word order.
-
-    Whoever chose the names may have put the type of a memory in front: `person_Luca` is Luca.
+    A name may begin with the type of the memory: `person_Luca` is Luca.
     """
     fits: dict[str, dict[Entity, float]] = {name: {} for name in names}
-    for kind, key, _, name, aliases, node_type in rows:
-        if kind != "name":
-            continue
-        forms = [_bare(form, node_type) for form in (name, *(orjson.loads(aliases) if aliases else ()))]
-        for sought, found in fits.items():
-            likeness = max(_likeness(_bare(sought, node_type), form) for form in forms)
-            if likeness >= _ALIKE:
-                found[Entity(key, name)] = likeness
-    best = (entity for found in fits.values() for entity in found if found[entity] == max(found.values()))
+    for memory in memories:
+        forms = _name_forms(memory)
+        for name, entities in fits.items():
+            likeness = max(_likeness(_bare_name(name, memory.node_type), form) for form in forms)
+            if likeness >= _SAME_NAME:
+                entities[Entity(memory.id, memory.name)] = likeness
+    best = (entity for likely in fits.values() for entity in likely if likely[entity] == max(likely.values()))
     return tuple(dict.fromkeys(best))
 
 
-def called(rows: Sequence[Sequence[Any]], name: str, node_type: str) -> str | None:
-    """The id of the memory in the rows with this very type and, in comparable form, this very name or alias."""
-    sought = _bare(name, node_type)
-    for kind, key, _, own, aliases, of_type in rows:
-        if kind == "name" and of_type.lower() == node_type.lower():
-            forms = (own, *(orjson.loads(aliases) if aliases else ()))
-            if sought in {_bare(form, of_type) for form in forms}:
-                return str(key)
+def find_named(memories: Sequence[NamedMemory], name: str, node_type: str) -> str | None:
+    """The id of the memory that has this type and, in comparable form, this name or alias; None when none has."""
+    bare = _bare_name(name, node_type)
+    for memory in memories:
+        if memory.node_type.lower() == node_type.lower() and bare in _name_forms(memory):
+            return memory.id
     return None
 
 
-def _bare(name: str, node_type: str) -> str:
+def _name_forms(memory: NamedMemory) -> list[str]:
+    return [_bare_name(form, memory.node_type) for form in (memory.name, *memory.aliases)]
+
+
+def _bare_name(name: str, node_type: str) -> str:
     return name_key(name).removeprefix(f"{node_type.lower()} ")
 
 
@@ -205,21 +224,17 @@ def _likeness(name: str, other: str) -> float:
     return fuzz.token_sort_ratio(name, other)
 
 
-def _closest(said: Said, entities: Iterable[Entity]) -> tuple[Entity, ...]:
-    """The entities without those that only sound like one which the query names to the letter."""
-    known = list(entities)
-    exact = [name_key(entity.name) for entity in known if said.says(entity.name)]
-    kept = [
-        entity
-        for entity in known
-        if said.says(entity.name) or all(fuzz.ratio(name_key(entity.name), other) < _ALIKE for other in exact)
-    ]
-    return tuple(kept)
+def _drop_lookalikes(runs: WordRuns, entities: Collection[Entity]) -> tuple[Entity, ...]:
+    """The entities without those that only sound like another one whose name stands in the text to the letter."""
+    exact = [entity for entity in entities if runs.contains(entity.name)]
+    keys = [name_key(entity.name) for entity in exact]
+
+    def is_lookalike(entity: Entity) -> bool:
+        return entity not in exact and any(fuzz.ratio(name_key(entity.name), key) >= _SAME_NAME for key in keys)
+
+    return tuple(entity for entity in entities if not is_lookalike(entity))
 
 
-def _is_named(said: Said, name: str, aliases: str | None, node_type: str) -> bool:
-    bare = _bare(name, node_type)
-    if bare in ROLES:
-        return False
-    others = orjson.loads(aliases) if aliases else ()
-    return any(said.names(candidate) for candidate in (bare, *others))
+def _is_named(memory: NamedMemory, runs: WordRuns) -> bool:
+    bare = _bare_name(memory.name, memory.node_type)
+    return bare not in ROLES and any(runs.names(name) for name in (bare, *memory.aliases))

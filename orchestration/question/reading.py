@@ -20,8 +20,8 @@ ASKING: Final = frozenset(("user", "human"))
 ANSWERING: Final = frozenset(("assistant", "ai"))
 ROLES: Final = ASKING | ANSWERING | {"system", "tool"}
 """Speakers that are roles: such a word in a question names nobody."""
-WISHES: Final = "always|never|prefer|whenever"
-"""The full-text query for what somebody may have asked for once and for all."""
+INSTRUCTION_WORDS: Final = "always|never|prefer|whenever"
+"""The full-text query for turns that may be standing instructions."""
 
 _SELF: Final = re.compile(r"\b(i|my|me|mine|we|our|us)\b")
 _OTHER: Final = re.compile(
@@ -64,7 +64,7 @@ class Question:
     time_words: frozenset[str] = frozenset()
 
 
-def read(text: str, now: datetime) -> Question:
+def read_question(text: str, now: datetime) -> Question:
     """The question, asked at `now`."""
     said = text.lower()
     own, whole, orders = (bool(pattern.search(said)) for pattern in (_SELF, _WHOLE, _ORDER))

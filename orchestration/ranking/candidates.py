@@ -8,19 +8,23 @@ from typing import Any
 
 from schemas.memory import Level
 from schemas.temporal import AFTER_ALL, Instant
-from substrate.cypher.fragments import LINK_COLUMNS
 from substrate.store.rows import LINK_PLACE, NODE_PLACE
+from substrate.store.search import (
+    HOP,
+    ID,
+    LINK_ID,
+    LINK_START,
+    LINK_VERSION,
+    NODE_START,
+    SCORE,
+    SOURCE,
+    TARGET,
+    VERSION,
+)
 
 type Key = tuple[Level, str, int]
 """A candidate: level, memory id, version."""
 
-HOP, SCORE, SOURCE, TARGET = 0, 1, 2, 3
-LINK_START = 4
-NODE_START = LINK_START + len(LINK_COLUMNS)
-ID = NODE_START + NODE_PLACE["id"]
-_VERSION = NODE_START + NODE_PLACE["version"]
-_LINK_ID = LINK_START + LINK_PLACE["id"]
-_LINK_VERSION = LINK_START + LINK_PLACE["version"]
 _NO_LINK = (None,) * NODE_START
 
 
@@ -78,17 +82,22 @@ class Candidates:
     links: dict[tuple[Level, str, int], CandidateLink] = field(default_factory=dict)
     known_to: Instant = AFTER_ALL
 
-    def add(self, level: Level, rows: Iterable[Sequence[Any]], *, likeness: bool) -> None:
-        """Add the rows of one query; `likeness` says that its scores are cosine distances."""
+    def add(
+        self, level: Level, rows: Iterable[Sequence[Any]], *, likeness: bool, named: Collection[str] = ()
+    ) -> None:
+        """Add the rows of one query; `likeness` says that its scores are cosine distances.
+
+        `named`: the ids of the memories that the question names; as a start of another query they count as named.
+        """
         place = 0
         for row in rows:
-            key = (level, row[ID], row[_VERSION])
+            key = (level, row[ID], row[VERSION])
             memory = self.memories.get(key)
             if memory is None:
                 memory = self.memories[key] = Candidate(key, row)
             hop = row[HOP]
             if hop:
-                link = (level, row[_LINK_ID], row[_LINK_VERSION] or 1)
+                link = (level, row[LINK_ID], row[LINK_VERSION] or 1)
                 if link not in self.links:
                     self.links[link] = CandidateLink(level, row[SOURCE], row[TARGET], row)
             if hop == 0 and likeness:
@@ -97,7 +106,7 @@ class Candidates:
                 memory.place = place
             elif memory.hops is None or hop < memory.hops:
                 memory.hops = hop
-                memory.named = memory.named or (hop == 0 and float(row[SCORE]) < 0.0)
+                memory.named = memory.named or (hop == 0 and row[ID] in named)
 
     def join(self, level: Level, rows: Iterable[Sequence[Any]], shown: Collection[Key]) -> list[Key]:
         """Mark the records that are not shown yet, and add those that no query found; the keys of the latter.

@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 import orjson
 
-from orchestration.ranking.candidates import NODE_START, Candidate, Key
+from orchestration.ranking.candidates import Candidate, Key
 from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
 from substrate.cypher.fragments import NODE_COLUMNS
 from substrate.emotions import cosine_similarities
+from substrate.store.search import NODE_START
 
 REALITY_PRESSURE = 0.5
 """External urgency when nobody says otherwise (003)."""

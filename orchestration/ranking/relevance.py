@@ -10,7 +10,7 @@ from typing import NamedTuple
 from orchestration.algorithms import inverse_document_frequency, okapi_bm25
 from orchestration.ranking.candidates import Candidate, Key
 from schemas.memory import Level
-from substrate.cypher.search import DOCUMENT_CAP
+from substrate.store.lexicon import DOCUMENT_CAP
 from substrate.text import STOP_WORDS, spaced_text, stem
 
 

@@ -11,7 +11,6 @@ from orchestration.graph_queries import six_queries
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
 from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, open_view
 from orchestration.graph_queries.plural_pools import draw
-from orchestration.ranking.candidates import ID
 from orchestration.resonance import ranking
 from orchestration.resonance.name_resolution import Whereabouts, look_around
 from orchestration.resonance.signal import Built, build
@@ -23,6 +22,7 @@ from schemas.unreadable import left_out
 from schemas.wave_signal import CHANNELS, Channel, Resonances, Resonate
 from substrate.cypher.resonance import RESONATE_NOW, RESONATE_THEN
 from substrate.emotions import emotion_vector, kindred
+from substrate.store.search import ID
 
 MIN_POOL: Final = 60
 """Candidates of each kind at least; what is shown is chosen among the best as many."""
@@ -57,6 +57,7 @@ async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
         answers = await run_all(asked)
         if answers and all(answer.timing.failure for answer in answers):
             raise Unavailable("no graph was asked in time", remedy="Try again in a moment.")
+        built.notes.extend(view.notes)
         return _told(request, (built, weights), answers, drawn)
 
 
@@ -180,9 +181,12 @@ def _told(
         for level in request.query_levels
     }
     notes = list(built.notes)
-    if Level.N1 in request.query_levels and Level.N1 not in echoes:
-        notes.append(f"citizen {request.citizen_id} is not known here: nothing was remembered for it yet")
-    elif built.sent.relations and not any(e.resonance.channels["relations"] for es in echoes.values() for e in es):
+    is_known = Level.N1 in echoes or Level.N1 not in request.query_levels
+    if (
+        is_known
+        and built.sent.relations
+        and not any(e.resonance.channels["relations"] for es in echoes.values() for e in es)
+    ):
         notes.append("no memory found says any of the relations; is their type spelt as the links have it?")
     unnamed = [
         name

@@ -17,11 +17,10 @@ from orchestration.appraisal.text_signals import (
     relation_words,
 )
 from orchestration.dependencies import Deps
-from orchestration.entity_extraction import look_up
+from orchestration.entity_extraction import look_up_lexicon
 from orchestration.graph_queries.existing_graphs import View
-from orchestration.graph_queries.six_queries import telling_words
 from orchestration.mind.state import read_state
-from orchestration.question.lexicon import Lexicon
+from orchestration.question.lexicon import Lexicon, discriminative_terms
 from orchestration.resonance.ranking import UNSATISFIED
 from schemas.citizen import CitizenState, Drive
 from schemas.errors import Unavailable
@@ -29,9 +28,9 @@ from schemas.memory import Level
 from schemas.temporal import Scope
 from schemas.wave_signal import Channel, Relation, Resonate, SentSignal
 from substrate.cypher.resonance import SURROUNDINGS_NOW, SURROUNDINGS_THEN
-from substrate.cypher.search import DOCUMENT_CAP
 from substrate.emotions import NEGATIVE, POSITIVE, VOCABULARY, normal_emotion, normal_emotions
 from substrate.graphs.graph import GraphTarget
+from substrate.store.lexicon import DOCUMENT_CAP
 from substrate.text import name_key, query_words
 
 READ_WORDS: Final = 288
@@ -139,7 +138,7 @@ async def _lexicons(text: str, view: View, deps: Deps) -> dict[Level, list[Lexic
     said = text.split()[-READ_WORDS:]
     parts = [" ".join(said[start : start + A_LOOK]) for start in range(0, len(said), A_LOOK)]
     looks = [
-        look_up(target.graph, part, query_words(part), past=target.past)
+        look_up_lexicon(target.graph, part, query_words(part), past=target.past)
         for target in view.targets.values()
         for part in parts
     ]
@@ -153,7 +152,7 @@ def _telling(text: str, lexicons: Sequence[Lexicon]) -> list[str]:
     asked = query_words(text)
     known = {word: count for one in lexicons for word, count in (one.frequencies or {}).items()}
     memories = max((one.memories for one in lexicons), default=0)
-    few = telling_words(Lexicon(memories, frequencies={w: known[w] for w in asked if w in known}))
+    few = discriminative_terms(Lexicon(memories, frequencies={w: known[w] for w in asked if w in known}))
     return [word for word in few if known[word] < DOCUMENT_CAP]
 
 

@@ -17,7 +17,7 @@ from orchestration.assembly.stream import Account, assemble
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.execution import QueryResult, run_all
 from orchestration.graph_queries.existing_graphs import View, open_view
-from orchestration.ranking.candidates import HOP, Candidates, Key
+from orchestration.ranking.candidates import Candidates, Key
 from orchestration.ranking.plurality import lifted
 from orchestration.stream_completion import ActsOn, Stages, completed, others
 from orchestration.traversal.probability import State
@@ -31,6 +31,7 @@ from schemas.memory import ConsciousnessNode, Level
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, Scope, to_datetime
 from substrate.emotions import normal_emotions
+from substrate.store.search import HOP
 
 
 async def retrieve_consciousness_context_from_state(
@@ -171,9 +172,7 @@ def _in_mode_order(stream: ConsciousnessStream, scores: Mapping[Key, float]) -> 
 
 
 def _notes(state: StateBasedRetrieval, view: View) -> list[str]:
-    notes = list(state.notes)
-    if Level.N1 in state.query_levels and Level.N1 not in view.targets:
-        notes.append(f"citizen {state.citizen_id} is not known here: nothing was remembered for it yet")
+    notes = [*state.notes, *view.notes]
     if not any(state.current_emotions.values()):
         notes.append("the state says no emotions: likeness of emotion was not asked for")
     if state.query_mode is QueryMode.WHAT_I_WAS_DOING and state.temporal_scope == "all_time":

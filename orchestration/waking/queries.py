@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from orchestration.graph_queries import six_queries
 from orchestration.graph_queries.execution import QueryRequest
 from orchestration.graph_queries.existing_graphs import View
-from orchestration.graph_queries.plural_pools import pools
+from orchestration.graph_queries.plural_pools import build_pool_queries
 from orchestration.graph_queries.six_queries import MIN_POOL
 from orchestration.ranking.plurality import DAY
 from orchestration.waking import scoring
@@ -19,8 +19,8 @@ from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.memory import ResolutionState
 from schemas.temporal import BEGINNING_OF_TIME, Instant, Scope, to_instant
 from substrate.cypher import waking as cypher
-from substrate.cypher.filters import UNFILTERED
 from substrate.emotions import emotion_vector
+from substrate.store.filters import felt_values
 from substrate.text import query_words
 
 WINDOW: Final = int(scoring.WINDOW_DAYS) * DAY
@@ -85,7 +85,7 @@ def six(state: StateBasedRetrieval, view: View, meaning: Meaning | None) -> list
             requests.append(QueryRequest("vector", target, getattr(texts, felt), values))
         requests.append(QueryRequest("graph", target, getattr(texts, own), values))
         words = query_words(state.current_goal or "")
-        requests += pools(state, target, words, values, scope.valid.start)
+        requests += build_pool_queries(state, target, words, values, moment=scope.valid.start)
     return requests
 
 
@@ -95,10 +95,7 @@ def _shape(state: StateBasedRetrieval, scope: Scope) -> dict[str, Any]:
     reach = six_queries.Reach(pool=pool)
     return {
         **scope.bounds(),
-        "min_energy": 0.0,
-        "min_confidence": 0.0,
-        "required_emotions": [],
-        **UNFILTERED,
+        **felt_values(),
         "moment": scope.valid.start,
         "window": float(WINDOW),
         "energy": state.current_energy,

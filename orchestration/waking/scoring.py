@@ -15,7 +15,7 @@ import orjson
 
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation
-from orchestration.ranking.candidates import HOP, NODE_START, SCORE, SOURCE, TARGET, Candidate, Candidates, Key
+from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.plurality import DAY, recency
 from orchestration.ranking.spreading import SpreadWeights, spread
 from orchestration.traversal.probability import NO_STATE, State
@@ -24,6 +24,7 @@ from schemas.memory import Level
 from schemas.temporal import Instant
 from substrate.emotions import cosine_similarity, normal_emotions
 from substrate.store.rows import NODE_PLACE
+from substrate.store.search import HOP, NODE_START, SCORE, SOURCE, TARGET
 from substrate.text import query_words
 
 SIMILAR = 0.7

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from substrate.cypher.fragments import node_columns, records_of, uncrowded_now, uncrowded_then, visible
+from substrate.cypher.fragments import HUB, node_columns, records_of, uncrowded_now, uncrowded_then, visible
 from substrate.cypher.query import Query
-from substrate.cypher.search import HUB
 
 MEASURED: Final = 20_000
 """The mean length of a memory is that of those among the last so many nodes of the graph."""

@@ -59,6 +59,10 @@ REPEATED_STATE_TEXTS: Final = ("emotion_vector", "goal", "drives")
 """Texts of a citizen's state that go from record to record; the engine keeps one copy of each."""
 
 
+HUB: Final = 64
+"""A memory with this many links or more is a hub: no second hop begins at it or goes through it."""
+
+
 def visible(name: str) -> str:
     """The time predicate on the variable `name`: both axes overlap the scope's periods."""
     return (
@@ -131,7 +135,7 @@ def felt(name: str) -> str:
 
 
 def fits(name: str) -> str:
-    """The filters on the variable `name`, with the values of `substrate.cypher.filters`."""
+    """The filters on the variable `name`, with the values of `substrate.store.filters`."""
     return (
         f"($unfiltered OR (size($node_types) = 0 OR {name}.node_type IN $node_types) "
         f"AND all(label IN $labels WHERE {name}[label[0]] CONTAINS label[1]))"

@@ -1,6 +1,6 @@
 """What reads the graph for a waking mind (003, component 1, state-based retrieval).
 
-Rows have the shape of `substrate.cypher.search`. Hop 0 is what the mode asked for; its score ordered the rows and
+Rows have the shape of `substrate.store.search`. Hop 0 is what the mode asked for; its score ordered the rows and
 is not what is shown. A row of hop -1 is the record of a blockage from the time when it was blocked.
 
 Each text stands here twice: for the present, and for the records of another moment.
@@ -10,9 +10,16 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from substrate.cypher.fragments import felt, link_columns, node_columns, uncrowded_now, uncrowded_then, visible
+from substrate.cypher.fragments import (
+    HUB,
+    felt,
+    link_columns,
+    node_columns,
+    uncrowded_now,
+    uncrowded_then,
+    visible,
+)
 from substrate.cypher.query import Query
-from substrate.cypher.search import HUB
 
 STEP_TYPES: Final = ("Decision", "Action", "Learning")
 """What counts as a step of a resolution (003, find_resolution_patterns)."""

@@ -9,6 +9,8 @@ from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection, Row
 from substrate.cypher.query import Query
 
+__all__ = ["Graph", "GraphTarget", "Query"]
+
 
 class Graph(NamedTuple):
     """A graph by its name.

@@ -9,9 +9,9 @@ from schemas.temporal import Scope
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection, Row
 from substrate.cypher import listing as cypher
-from substrate.cypher.filters import UNFILTERED
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
+from substrate.store.filters import UNFILTERED
 
 PLACES_A_READ: Final = 500
 
@@ -26,7 +26,7 @@ class Place(NamedTuple):
 class Wanted(NamedTuple):
     """What is listed: the scope, the node type or relation type if one is asked for, at most how many.
 
-    `filters` are the values of `substrate.cypher.filters`. `label` is one of theirs where who has it now is all
+    `filters` are the values of `substrate.store.filters`. `label` is one of theirs where who has it now is all
     that the scope may see: the others are then not looked at. `source` and `key_id`: whose it is, and the key that
     it was written with, if they are asked for.
     """

@@ -11,7 +11,6 @@ from schemas.temporal import END_OF_TIME, Instant
 from substrate.cypher import association as association_cypher
 from substrate.cypher import read as cypher
 from substrate.cypher import schema as schema_cypher
-from substrate.cypher.filters import Narrow
 from substrate.graphs.graph import Graph
 from substrate.store.rows import Kept, LinkName
 
@@ -28,6 +27,13 @@ class Counts(NamedTuple):
     past_traces: int
     links: int
     past_links: int
+
+
+class RarestLabel(NamedTuple):
+    """The label that the fewest memories have now, by the name of its node, and how many have it."""
+
+    name: str
+    members: int
 
 
 class Since(NamedTuple):
@@ -87,7 +93,7 @@ async def receipts(graph: Graph, ids: Sequence[str]) -> dict[str, Kept]:
 
 
 async def pending_until(graph: Graph) -> int:
-    """The instant until which the present is found on both sides: some change lies ahead."""
+    """When the last scheduled change takes effect; 0 without one. Until then the past side is needed too."""
     rows = await graph.read(cypher.PENDING)
     return int(rows[0][0]) if rows else 0
 
@@ -119,13 +125,13 @@ async def tag_sizes(graph: Graph, names: Sequence[str]) -> tuple[dict[str, int],
     return {str(row[0])[1:]: int(row[1]) for row in rows if row[0]}, max((int(row[2]) for row in rows), default=0)
 
 
-async def rarest_label(graph: Graph, names: Sequence[str]) -> Narrow | None:
+async def rarest_label(graph: Graph, names: Sequence[str]) -> RarestLabel | None:
     """Of some `#tags` and `@buckets` the one that the fewest memories have now; None when there are no names."""
     if not names:
         return None
     rows = await graph.read(association_cypher.TAG_SIZES, names=list(names))
     sizes = {row[0]: int(row[1]) for row in rows if row[0]}
-    return min((Narrow(name, sizes.get(name, 0)) for name in names), key=lambda narrow: narrow.members)
+    return min((RarestLabel(name, sizes.get(name, 0)) for name in names), key=lambda label: label.members)
 
 
 async def likeness(graph: Graph, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:

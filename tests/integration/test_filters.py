@@ -6,17 +6,16 @@ from typing import Any
 
 import pytest
 
-from orchestration import retrieval
 from orchestration.dependencies import Deps
 from orchestration.graph_queries import six_queries
 from schemas.commands import Supersede
 from schemas.filters import Filters
 from schemas.memory import Level
 from schemas.temporal import Scope
-from substrate.cypher.filters import filter_values
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import listing, reader
+from substrate.store.filters import filter_values
 from tests.integration.store import NOW, ask, day, found, ids, moment, relate, remember, stored
 
 CROWD = 60
@@ -48,7 +47,7 @@ def likeness(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     if request.param == "starved":
         monkeypatch.setattr(six_queries, "OVERFETCH", 1)
         monkeypatch.setattr(six_queries, "WIDER", 1)
-        monkeypatch.setattr(retrieval, "MIN_POOL", 10)
+        monkeypatch.setattr(six_queries, "MIN_POOL", 10)
     return str(request.param)
 
 

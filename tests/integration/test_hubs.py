@@ -8,7 +8,7 @@ import pytest
 
 from orchestration.dependencies import Deps
 from schemas.commands import Correct
-from substrate.cypher.search import HUB
+from substrate.cypher.fragments import HUB
 from tests.integration.store import ask, day, moment, relate, remember, stored
 
 

@@ -51,7 +51,7 @@ async def test_the_nearest_of_a_moment_are_found_whichever_side_crowds_the_index
 ) -> None:
     monkeypatch.setattr(six_queries, "EXACT_BELOW", -1)
     monkeypatch.setattr(six_queries, "OVERFETCH", 1)
-    monkeypatch.setattr("orchestration.retrieval.MIN_POOL", 2)
+    monkeypatch.setattr(six_queries, "MIN_POOL", 2)
     to_come = [f"the harbour of Porto {number}" for number in range(12)]
     later = (remember(fresh_citizen, name, name=name, valid_at=moment(9)) for name in to_come)
     before = [remember(fresh_citizen, f"m{number}", name="bread", valid_at=moment(1)) for number in range(3)]

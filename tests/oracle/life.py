@@ -9,19 +9,20 @@ from typing import Any
 
 from hypothesis import HealthCheck
 
-from orchestration.entity_extraction import look_up
+from orchestration.entity_extraction import look_up_lexicon
 from orchestration.graph_queries import six_queries
 from orchestration.graph_queries.execution import QueryRequest, run_all
 from orchestration.graph_queries.existing_graphs import needs_past
 from orchestration.metadata_enrichment import relationships
 from orchestration.question.lexicon import Entity, Lexicon
-from orchestration.ranking.candidates import NODE_START, Candidates
+from orchestration.ranking.candidates import Candidates
 from orchestration.retrieval import retrieve_consciousness_context
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.temporal import Scope
 from substrate.graphs.graph import GraphTarget
 from substrate.store import rows
+from substrate.store.search import NODE_START
 from tests.oracle import answers
 from tests.oracle.answers import EVERYWHERE, View
 from tests.oracle.answers import Found as Reached
@@ -87,7 +88,7 @@ class Life(Others):
             lexicon = replace(lexicon, traces=answers.UNBOUND, past_traces=answers.UNBOUND)
         values = {**self.values(question), "embedding": list(unit(text))}
         reach = six_queries.Reach(pool=question.limit)
-        asked = six_queries.vector_query(await self.target(question), lexicon, values, reach)
+        asked = six_queries.build_vector_query(await self.target(question), lexicon, values, reach)
         found = [
             of_node(rows.node(row[NODE_START:], Level.N1, asked.known_to))
             for row in await self.rows_of(asked)
@@ -101,9 +102,9 @@ class Life(Others):
         lexicon = await self.lexicon(question, "nothing")
         lexicon = replace(lexicon, entities=tuple(Entity(name, name) for name in names), frequencies={})
         reach = WIDE if question.widely else six_queries.Reach(pool=100)
-        asked = six_queries.graph_query(await self.target(question), lexicon, self.values(question), reach)
+        asked = six_queries.build_graph_query(await self.target(question), lexicon, self.values(question), reach)
         found = Candidates(known_to=asked.known_to)
-        found.add(Level.N1, await self.rows_of(asked), likeness=False)
+        found.add(Level.N1, await self.rows_of(asked), likeness=False, named=names)
         view = View(self.oracle, self.window(question), question.min_energy)
         starts = view.named(names)[: answers.NAMED]
         walked = view.walked(starts, EVERYWHERE if question.widely else answers.Reach())
@@ -148,7 +149,7 @@ class Life(Others):
 
     async def lexicon(self, question: Question, text: str) -> Lexicon:
         past = question.mode != "current"
-        return await look_up(self.runtime.deps.graph(self.graph), text, text.split(), past=past)
+        return await look_up_lexicon(self.runtime.deps.graph(self.graph), text, text.split(), past=past)
 
     async def target(self, question: Question) -> GraphTarget:
         graph = self.runtime.deps.graph(self.graph)

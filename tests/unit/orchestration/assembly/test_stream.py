@@ -68,7 +68,7 @@ def a_found() -> Candidates:
         ],
         likeness=False,
     )
-    found.add(N2, [stored_row({"id": "shared"}, score=-1.0)], likeness=False)
+    found.add(N2, [stored_row({"id": "shared"})], likeness=False, named={"shared"})
     return found
 
 

@@ -4,31 +4,41 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.question.lexicon import (
-    MAX_ENTITIES,
     Entity,
     Lexicon,
-    holding,
-    names_in,
-    phrases,
-    read_lexicon,
-    sounding,
+    WordRuns,
+    build_fuzzy_queries,
+    build_lexicon,
+    build_name_queries,
+    discriminative_terms,
+    embedding_text,
+    estimate_holders,
+    find_named,
+    list_phrases,
+    match_names,
 )
+from substrate.store.lexicon import LexiconRows, NamedMemory
+from substrate.store.search import NAMED_STARTS
 
 letters = st.from_regex(r"[b-z]{5,10}", fullmatch=True)
 
 
-def named(memory_id: str, name: str, aliases: list[str] | None = None, node_type: str = "Person") -> list[Any]:
-    return ["name", memory_id, 1.0, name, orjson.dumps(aliases).decode() if aliases else None, node_type]
+def named(memory_id: str, name: str, aliases: tuple[str, ...] = (), node_type: str = "Person") -> NamedMemory:
+    return NamedMemory(memory_id, name, aliases, node_type)
 
 
-def entities(query: str, *rows: list[Any]) -> list[str]:
-    return [entity.id for entity in read_lexicon(rows, query).entities]
+def rows(*names: NamedMemory, **fields: Any) -> LexiconRows:
+    sizes = {"memories": 0, "traces": 0, "past_traces": 0, "past_versions": 0, "records": {}, "past_records": {}}
+    return LexiconRows(**{**sizes, **fields}, names=list(names))
+
+
+def entities(query: str, *names: NamedMemory) -> list[str]:
+    return [entity.id for entity in build_lexicon(rows(*names), query).entities]
 
 
 @pytest.mark.parametrize(
@@ -57,50 +67,51 @@ def entities(query: str, *rows: list[Any]) -> list[str]:
     ],
 )
 def test_a_query_names_a_name_as_a_whole_and_up_to_spelling(query: str, name: str, is_named: bool) -> None:
-    assert names_in(query, name) is is_named
+    assert WordRuns(query).names(name) is is_named
 
 
 @given(letters, st.integers(0, 9))
 def test_a_long_name_is_known_with_one_letter_missing(name: str, place: int) -> None:
     place = 1 + place % (len(name) - 1)
     misspelt = name[:place] + name[place + 1 :]
-    assert names_in(f"tell me of {name} now", name)
+    assert WordRuns(f"tell me of {name} now").names(name)
     # One letter of n gone leaves a likeness of 2(n-1)/(2n-1): above 0.85 from four letters on.
-    assert names_in(f"tell me of {misspelt} now", name)
+    assert WordRuns(f"tell me of {misspelt} now").names(name)
 
 
 @given(st.from_regex(r"[b-z]{1,4}", fullmatch=True), st.from_regex(r"[b-z]{1,4}", fullmatch=True))
 def test_a_short_name_must_be_exact(name: str, other: str) -> None:
-    assert not names_in(f"a {other}", name) or name == other
+    assert not WordRuns(f"a {other}").names(name) or name == other
 
 
 @pytest.mark.parametrize(
-    ("row", "query", "found"),
+    ("memory", "query", "found"),
     [
         (named("p1", "person_Luca"), "What does Luca think?", ["p1"]),
         (named("p1", "person_Luca"), "Which person?", []),
-        (named("p1", "Luca", ["Il Professore", "Luc"]), "ask il professore", ["p1"]),
-        (named("p1", "Luca", ["Il Professore", "Luc"]), "ask Luc", ["p1"]),
-        (named("p1", "Luca", ["Il Professore"]), "ask the professore", []),
-        (named("c1", "concept_spreading_activation", None, "Concept"), "spreading activation", ["c1"]),
-        (named("p1", "person_Luca", None, "Concept"), "Luca", []),
+        (named("p1", "Luca", ("Il Professore", "Luc")), "ask il professore", ["p1"]),
+        (named("p1", "Luca", ("Il Professore", "Luc")), "ask Luc", ["p1"]),
+        (named("p1", "Luca", ("Il Professore",)), "ask the professore", []),
+        (named("c1", "concept_spreading_activation", (), "Concept"), "spreading activation", ["c1"]),
+        (named("p1", "person_Luca", (), "Concept"), "Luca", []),
     ],
 )
 def test_a_memory_is_named_by_its_name_without_type_or_by_an_alias(
-    row: list[Any], query: str, found: list[str]
+    memory: NamedMemory, query: str, found: list[str]
 ) -> None:
-    assert entities(query, row) == found
+    assert entities(query, memory) == found
 
 
 def test_the_lexicon_knows_sizes_words_and_whom_the_query_names() -> None:
-    rows: list[list[Any]] = [
-        ["size", None, 120, 118, 7, None],
-        ["word", "bridge", 3, None, None, None],
-        ["word", "luca", 0, None, None, None],
+    known = rows(
         named("p1", "Luca"),
         named("p2", "Marco"),
-    ]
-    assert read_lexicon(rows, "Luca and the bridge") == Lexicon(
+        memories=120,
+        traces=118,
+        past_traces=7,
+        records={"bridge": 3, "luca": 0},
+    )
+    assert build_lexicon(known, "Luca and the bridge") == Lexicon(
         memories=120,
         traces=118,
         past_traces=7,
@@ -111,20 +122,17 @@ def test_the_lexicon_knows_sizes_words_and_whom_the_query_names() -> None:
 
 def test_of_past_records_a_memory_has_one_at_a_time() -> None:
     """A word in 250 records or more of 2,000 that 100 memories left is as rare as one in 13 of these."""
-    rows: list[list[Any]] = [
-        ["size", None, 100, 100, 900, 2_000],
-        ["word", "bridge", 30, None, None, None],
-        ["word", "ferry", 0, None, None, None],
-        ["word", "harbour", 0, None, None, None],
-        ["was", "bridge", 250, None, None, None],
-        ["was", "ferry", 250, None, None, None],
-        ["was", "harbour", 1, None, None, None],
-    ]
-    assert read_lexicon(rows, "").frequencies == {"bridge": 30, "ferry": 13, "harbour": 1}
+    known = rows(
+        memories=100,
+        past_versions=2_000,
+        records={"bridge": 30, "ferry": 0, "harbour": 0},
+        past_records={"bridge": 250, "ferry": 250, "harbour": 1},
+    )
+    assert build_lexicon(known, "").frequencies == {"bridge": 30, "ferry": 13, "harbour": 1}
 
 
 def test_an_empty_graph_has_an_empty_lexicon() -> None:
-    assert read_lexicon([["size", None, None, None, None, None]], "Luca") == Lexicon(frequencies={})
+    assert build_lexicon(rows(), "Luca") == Lexicon(frequencies={})
 
 
 def test_a_memory_that_is_named_twice_is_one_to_start_from() -> None:
@@ -132,18 +140,21 @@ def test_a_memory_that_is_named_twice_is_one_to_start_from() -> None:
 
 
 def test_a_query_starts_from_so_many_names_at_most_best_first() -> None:
-    rows = [named(f"p{n}", "Caroline") for n in range(MAX_ENTITIES + 3)]
-    assert entities("Caroline", *rows) == [f"p{n}" for n in range(MAX_ENTITIES)]
+    memories = [named(f"p{n}", "Caroline") for n in range(NAMED_STARTS + 3)]
+    assert entities("Caroline", *memories) == [f"p{n}" for n in range(NAMED_STARTS)]
 
 
 def test_the_longer_a_word_the_more_slips_are_allowed() -> None:
-    assert sounding([]) == holding([]) == []
-    assert holding(["luca", "bridge"]) == ["@entity_names:luca", "@entity_names:bridge"]
-    assert sounding(["luca", "bridge", "analytical"]) == ["@entity_names:%bridge%", "@entity_names:%%analytical%%"]
+    assert build_fuzzy_queries([]) == build_name_queries([]) == []
+    assert build_name_queries(["luca", "bridge"]) == ["@entity_names:luca", "@entity_names:bridge"]
+    assert build_fuzzy_queries(["luca", "bridge", "analytical"]) == [
+        "@entity_names:%bridge%",
+        "@entity_names:%%analytical%%",
+    ]
 
 
 def test_a_name_may_be_any_run_of_words_of_the_query() -> None:
-    assert phrases("Ada, and Il-Professore!") == [
+    assert list_phrases("Ada, and Il-Professore!") == [
         "ada",
         "il",
         "professore",
@@ -154,11 +165,51 @@ def test_a_name_may_be_any_run_of_words_of_the_query() -> None:
         "and il professore",
         "ada and il professore",
     ]
-    assert phrases("the") == phrases("?!") == []
+    assert list_phrases("the") == list_phrases("?!") == []
 
 
 @given(st.text(max_size=400))
 def test_the_phrases_of_a_query_are_few_and_distinct(query: str) -> None:
-    runs = phrases(query)
+    runs = list_phrases(query)
     assert len(runs) == len(set(runs)) <= 200
     assert all(len(run.split()) <= 5 for run in runs)
+
+
+@given(st.integers(0, 5_000), st.integers(0, 5_000), st.integers(0, 5_000))
+def test_no_more_memories_hold_a_word_than_there_are_past_versions_with_it(
+    count: int, past_versions: int, memories: int
+) -> None:
+    assert 0 <= estimate_holders(count, past_versions=past_versions, memories=memories) <= count
+
+
+def test_common_words_are_searched_only_when_none_is_rarer() -> None:
+    common = {"day": 90, "time": 80, "thing": 70, "work": 60, "never": 0}
+    assert discriminative_terms(Lexicon(memories=100, frequencies=common)) == ["work", "thing", "time"]
+    assert discriminative_terms(Lexicon(memories=100, frequencies={**common, "bridge": 2})) == ["bridge"]
+    assert discriminative_terms(Lexicon()) == []
+
+
+def test_the_embedded_text_leaves_out_those_who_speak() -> None:
+    lexicon = Lexicon(entities=(Entity("person:ada", "Ada", speaks=True), Entity("m1", "Porto")))
+    assert embedding_text("What did Ada say of Porto?", [lexicon]) == "What did say of Porto?"
+    assert embedding_text("What did Ada say of Porto?", []) == "What did Ada say of Porto?"
+
+
+def test_names_match_up_to_spelling_and_word_order_the_best_ones_only() -> None:
+    memories = [named("p1", "Luca Rossi"), named("p2", "Luka Rossi"), named("p3", "Marco")]
+    assert match_names(memories, ["person_Rossi Luca"]) == (Entity("p1", "Luca Rossi"),)
+    assert match_names(memories, ["Ada"]) == ()
+
+
+def test_an_exact_name_is_found_by_name_or_alias_with_its_type() -> None:
+    memories = [named("p1", "Luca", ("Il Professore",)), named("c1", "Luca", (), "Concept")]
+    assert find_named(memories, "il professore", "person") == "p1"
+    assert find_named(memories, "LUCA", "Concept") == "c1"
+    assert find_named(memories, "Lucas", "Person") is None
+
+
+def test_a_failed_lookup_is_noted_and_takes_every_word_as_rare() -> None:
+    lexicon = Lexicon.fallback(["bridge"])
+    assert discriminative_terms(lexicon) == ["bridge"]
+    assert lexicon.notes("N1") == ["N1: the words of the question could not be looked up in time"]
+    assert Lexicon().notes("N1") == []

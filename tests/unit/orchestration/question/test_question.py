@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from orchestration.question.reading import is_asking, is_wish, read, without_names
+from orchestration.question.reading import is_asking, is_wish, read_question, without_names
 from schemas.memory import Level
 
 NOW = datetime(2023, 7, 12, tzinfo=UTC)
@@ -29,7 +29,7 @@ N1 = Level.N1
     ],
 )
 def test_a_question_is_read(text: str, said: set[str]) -> None:
-    question = read(text, NOW)
+    question = read_question(text, NOW)
     flags = ("own", "others", "broad", "whole", "orders", "wishes")
     assert {name for name in flags if getattr(question, name)} == said
 

@@ -86,7 +86,7 @@ def test_nothing_found_is_nothing_active() -> None:
 def test_what_was_found_twice_is_one_memory_with_both_ways_of_finding() -> None:
     found = Candidates()
     found.add(N1, [stored_row({"id": "a"}, score=0.25)], likeness=True)
-    found.add(N1, [stored_row({"id": "a"}, score=-1.0)], likeness=False)
+    found.add(N1, [stored_row({"id": "a"})], likeness=False, named={"a"})
     (memory,) = found.memories.values()
     assert (memory.likeness, memory.hops, memory.named) == (0.75, 0, True)
     assert not math.isnan(float(memory.get("energy")))

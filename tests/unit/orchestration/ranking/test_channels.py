@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.question.lexicon import Entity, Lexicon
-from orchestration.question.reading import Question, read
+from orchestration.question.reading import Question, read_question
 from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.channels import (
     CHANNEL_WEIGHTS,
@@ -98,7 +98,7 @@ def test_the_name_of_a_speaker_is_no_word_of_a_turn_but_is_one_of_a_note() -> No
 
 
 def test_what_was_found_and_lies_in_the_time_that_is_named_counts_more() -> None:
-    question = read("Who came on 7 May 2023?", NOW)
+    question = read_question("Who came on 7 May 2023?", NOW)
     within, later = (to_instant(datetime(2023, month, 7, 12, tzinfo=UTC)) for month in (5, 6))
     there, elsewhere = a_memory("there", valid_at=within), a_memory("elsewhere", valid_at=later)
     unlike = a_memory("unlike", valid_at=within)
@@ -170,7 +170,7 @@ def test_in_a_question_about_an_order_only_those_whose_words_are_asked_for_have_
     candidates = Candidates()
     turns = [{"id": who, "speaker": who, "description": "a new roof"} for who in ("user", "assistant")]
     candidates.add(N1, [stored_row(turn, score=0.5) for turn in turns], likeness=True)
-    question = asked(candidates, read("In which order did I build?", NOW))
+    question = asked(candidates, read_question("In which order did I build?", NOW))
     parts = relevance_parts(candidates, question)
     assert parts[key("user")]["opening"] == CHANNEL_WEIGHTS.novelty
     assert "opening" not in parts[key("assistant")]

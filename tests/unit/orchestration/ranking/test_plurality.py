@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation
-from orchestration.ranking.candidates import NODE_START, Candidate, Key
+from orchestration.ranking.candidates import Candidate, Key
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.plurality import DAY, lifted, lots, recency, spread, week
 from schemas.memory import Level
 from schemas.plurality import Plurality
 from substrate.cypher.fragments import NODE_COLUMNS
 from substrate.store.rows import NODE_PLACE
+from substrate.store.search import NODE_START
 
 NOW = 20_000 * DAY
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.graph_queries.existing_graphs import View
-from orchestration.ranking.candidates import HOP, Candidate, CandidateLink, Candidates
+from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates
 from orchestration.ranking.plurality import DAY, recency
 from orchestration.ranking.spreading import likelihoods
 from orchestration.traversal.probability import State
@@ -38,6 +38,7 @@ from schemas.memory import Level
 from schemas.temporal import Scope
 from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph, GraphTarget
+from substrate.store.search import HOP
 from tests.builders import a_link, a_memory, key, stored_link, stored_row
 
 N1 = Level.N1

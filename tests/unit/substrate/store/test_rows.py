@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.ranking.candidates import LINK_START, NODE_START
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME
 from substrate.store import rows
+from substrate.store.search import LINK_START, NODE_START
 from tests.builders import stored_link, stored_row
 
 MAYBE_OF_A_MEMORY: dict[str, Any] = {

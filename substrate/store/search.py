@@ -1,0 +1,325 @@
+"""The queries that find the candidates of a question, and the columns of their rows. Pure.
+
+A text has three parts: the starts (by likeness, by names and words, or a pool), how many of them stay, and the
+links and memories around them. The parts meet in two variables: `s`, a record, and its `score`; for any moment but
+the present also `i`, the memory whose record it is. Hops are followed for all starts at once and cut afterwards: a
+subquery for each start costs the engine a matrix product each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from substrate.cypher.fragments import (
+    HUB,
+    LINK_COLUMNS,
+    NODE_COLUMNS,
+    felt,
+    link_columns,
+    node_columns,
+    records_of,
+    uncrowded_now,
+    uncrowded_then,
+    visible,
+)
+from substrate.cypher.query import Query
+
+HOP, SCORE, SOURCE, TARGET = 0, 1, 2, 3
+"""The first columns of a row: how many links away the memory is, 0 for a start, which has no link; the score of a
+start: by likeness its cosine distance; the ids of the two ends of the link."""
+LINK_START: Final = 4
+"""From here on `LINK_COLUMNS`."""
+NODE_START: Final = LINK_START + len(LINK_COLUMNS)
+"""From here on `NODE_COLUMNS`, to the end of the row."""
+ID: Final = NODE_START + NODE_COLUMNS.index("id")
+VERSION: Final = NODE_START + NODE_COLUMNS.index("version")
+LINK_ID: Final = LINK_START + LINK_COLUMNS.index("id")
+LINK_VERSION: Final = LINK_START + LINK_COLUMNS.index("version")
+
+NAMED_STARTS: Final = 8
+"""At most this many memories that the question names are starts."""
+NAMED_RECORDS: Final = 64
+"""At most this many of their records are starts for a range of time: a long history leaves room for the others."""
+FARTHEST: Final = 3.0
+"""Greater than every cosine distance."""
+MAX_LINKS_READ: Final = "1000"
+"""At most this many links of a memory, the strongest, are tested for hubs and for the moment at the other end."""
+MAX_PAST_RECORDS: Final = 20_000
+"""At most this many past records that hold one of the words are tested for the moment; each takes about 1 µs."""
+MAX_INSTRUCTIONS: Final = 40
+"""At most this many turns of the asker that may be standing instructions are starts."""
+
+_STRENGTH: Final = "e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC"
+_ROW: Final = f"RETURN hop, score, startNode(e).id, endNode(e).id, {link_columns('e')}, {node_columns('m')}"
+
+
+def count_starts(rows: Sequence[Sequence[Any]]) -> int:
+    """How many of the rows are starts."""
+    return sum(row[HOP] == 0 for row in rows)
+
+
+def _best(start: str, other: str, cap: str) -> str:
+    """At most `cap` links of each `start`, the strongest, one row each."""
+    return (
+        f"WITH {start}, e, {other} ORDER BY {_STRENGTH} "
+        f"WITH {start}, collect(e)[..{cap}] AS links, collect({other})[..{cap}] AS others "
+        f"UNWIND range(0, size(links) - 1) AS place WITH {start}, links[place] AS e, others[place] AS {other} "
+    )
+
+
+_STARTS_ROWS: Final = (
+    "CALL { WITH starts, scores UNWIND range(0, size(starts) - 1) AS place "
+    "RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m "
+)
+
+_FIRST_HOP_NOW: Final = (
+    "UNION ALL WITH starts UNWIND starts[..$expanded] AS s "
+    f"MATCH (s)-[e:LINK]-(m) WHERE {visible('e')} AND {visible('m')} AND {felt('m')} "
+    f"{_best('s', 'm', '$first_hop')} RETURN 1 AS hop, null AS score, e, m "
+)
+
+_SECOND_HOP_NOW: Final = (
+    f"UNION ALL WITH starts UNWIND starts[..$far] AS s {uncrowded_now('s', 's', HUB)}"
+    f"MATCH (s)-[e:LINK]-(b) WHERE {visible('e')} AND {visible('b')} AND {felt('b')} "
+    f"{_best('s', 'b', MAX_LINKS_READ)} {uncrowded_now('b', 's, e, b', HUB)} "
+    f"{_best('s', 'b', '$second_starts')} WITH DISTINCT s, b "
+    f"MATCH (b)-[e:LINK]-(m) WHERE {visible('e')} AND {visible('m')} AND {felt('m')} AND m.id <> s.id "
+    f"{_best('s, b', 'm', '$second_hop')} RETURN 2 AS hop, null AS score, e, m "
+)
+
+_NEIGHBOURS_NOW: Final = (
+    "WITH collect(s) AS starts, collect(score) AS scores "
+    f"{_STARTS_ROWS} {_FIRST_HOP_NOW} {_SECOND_HOP_NOW} }} {_ROW}"
+)
+
+# Likeness: each text binds `s` and its cosine distance `score`. Another vector index, whose ids and distances come
+# as parameters, has to replace `_INDEX_NOW` and `_INDEX_THEN` alone.
+
+_INDEX_NOW: Final = (
+    "CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding)) YIELD node AS t, score "
+    f"MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t) WHERE {visible('s')} AND {felt('s')} "
+)
+_DISTANCE: Final = "vec.cosineDistance(t.embedding, vecf32($embedding)) AS score WHERE score IS NOT NULL "
+_SCAN_NOW: Final = (
+    f"MATCH (s:ConsciousnessNode) WHERE {visible('s')} AND {felt('s')} "
+    f"WITH s MATCH (s)-[:HAS_TRACE]->(t:Trace) WITH s, {_DISTANCE}"
+)
+_MEMBERS_NOW: Final = (
+    "MATCH (g:Tag {name: $label}) WITH g MATCH (s:ConsciousnessNode)-[:TAGGED]->(g) "
+    f"WITH s WHERE {visible('s')} AND {felt('s')} "
+    f"WITH s MATCH (s)-[:HAS_TRACE]->(t:Trace) WITH s, {_DISTANCE}"
+)
+_NEAREST_NOW: Final = f"WITH s, score ORDER BY score, s.id LIMIT $limit {_NEIGHBOURS_NOW}"
+
+
+def _find_instructions(label: str) -> str:
+    """Turns of the asker that may be standing instructions."""
+    return (
+        "UNWIND $instruction_words AS words "
+        f"CALL db.idx.fulltext.queryNodes('{label}', words) YIELD node AS s, score "
+        f"WITH s, score WHERE toLower(s.speaker) IN $askers AND {visible('s')} AND {felt('s')} "
+    )
+
+
+_STARTS_NOW: Final = (
+    "CALL { "
+    f"MATCH (s:ConsciousnessNode) WHERE s.id IN $entities WITH s WHERE {visible('s')} AND {felt('s')} "
+    f"RETURN s, 0.0 AS score ORDER BY s.id LIMIT {NAMED_STARTS} "
+    "UNION ALL "
+    "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words) YIELD node AS s, score "
+    f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {felt('s')} "
+    "RETURN s, score ORDER BY score DESC, s.id LIMIT $limit "
+    f"UNION ALL {_find_instructions('ConsciousnessNode')}"
+    f"RETURN s, score ORDER BY score DESC, s.id LIMIT {MAX_INSTRUCTIONS} "
+    "} "
+)
+
+
+def _with_records(identity: str, carried: str) -> str:
+    """Only rows whose `identity` had records in the scope; these as the list `records`."""
+    return (
+        f"OPTIONAL MATCH ({identity})-[:HAD]->(p:PastVersion) WHERE {visible('p')} AND {felt('p')} "
+        f"WITH {carried}, {identity}, collect(p) AS past "
+        f"WITH {carried}, {identity}, "
+        f"past + CASE WHEN {visible(identity)} AND {felt(identity)} THEN [{identity}] ELSE [] END AS records "
+        "WHERE size(records) > 0 "
+    )
+
+
+_FIRST_HOP_THEN: Final = (
+    "UNION ALL WITH identities UNWIND identities[..$expanded] AS i WITH DISTINCT i "
+    f"MATCH (i)-[e:LINK|PAST_LINK]-(j) WHERE {visible('e')} "
+    f"{_best('i', 'j', MAX_LINKS_READ)} WITH i, e, j {_with_records('j', 'i, e')} "
+    f"{_best('i', 'records', '$first_hop')} "
+    "UNWIND records AS m RETURN 1 AS hop, null AS score, e, m "
+)
+
+_SECOND_HOP_THEN: Final = (
+    "UNION ALL WITH identities UNWIND identities[..$far] AS i WITH DISTINCT i "
+    f"{uncrowded_then('i', 'i', HUB)}MATCH (i)-[e:LINK|PAST_LINK]-(b) WHERE {visible('e')} "
+    f"{_best('i', 'b', MAX_LINKS_READ)} {uncrowded_then('b', 'i, e, b', HUB)} {_with_records('b', 'i, e')} "
+    f"{_best('i', 'b', '$second_starts')} WITH DISTINCT i, b MATCH (b)-[e:LINK|PAST_LINK]-(j) "
+    f"WHERE {visible('e')} AND j.id <> i.id WITH i, b, e, j {_with_records('j', 'i, b, e')} "
+    f"{_best('i, b', 'records', '$second_hop')} "
+    "UNWIND records AS m RETURN 2 AS hop, null AS score, e, m "
+)
+
+_COLLECT_THEN: Final = "WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores "
+
+_NEIGHBOURS_THEN: Final = f"{_COLLECT_THEN} {_STARTS_ROWS} {_FIRST_HOP_THEN} {_SECOND_HOP_THEN} }} {_ROW}"
+
+
+def _index_of(label: str, name: str) -> str:
+    """The nearest traces of one index, and the distance `{name}_seen` up to which they are all that there are."""
+    return (
+        f"CALL {{ CALL db.idx.vector.queryNodes('{label}', 'embedding', $k, vecf32($embedding)) "
+        "YIELD node, score "
+        f"RETURN collect(node) AS {name}, collect(score) AS {name}_scores, "
+        f"CASE WHEN count(node) < $k THEN {FARTHEST} ELSE max(score) END AS {name}_seen }} "
+    )
+
+
+_INDEX_THEN: Final = (
+    f"{_index_of('Trace', 'present')} {_index_of('PastTrace', 'past')}"
+    "WITH present + past AS traces, present_scores + past_scores AS scores, "
+    "CASE WHEN present_seen < past_seen THEN present_seen ELSE past_seen END AS seen "
+    "UNWIND range(0, size(traces) - 1) AS place "
+    "WITH traces[place] AS t, scores[place] AS score, seen WHERE score <= seen "
+    f"MATCH (s)-[:HAS_TRACE]->(t) WHERE {visible('s')} AND {felt('s')} "
+    "WITH s, score OPTIONAL MATCH (i:ConsciousnessNode)-[:HAD]->(s) "
+    "WITH s, coalesce(i, s) AS i, score "
+)
+"""Both indexes together, only as far as both were searched: beyond that one may hide nearer traces."""
+_SCAN_THEN: Final = (
+    "CALL { "
+    f"MATCH (s:ConsciousnessNode) WHERE {visible('s')} AND {felt('s')} RETURN s, s AS i "
+    f"UNION ALL MATCH (s:PastVersion) WHERE {visible('s')} AND {felt('s')} "
+    "WITH s MATCH (i:ConsciousnessNode)-[:HAD]->(s) RETURN s, i "
+    "} "
+    f"WITH s, i MATCH (s)-[:HAS_TRACE]->(t) WITH s, i, {_DISTANCE}WITH s, i, score "
+)
+_NEAREST_THEN: Final = f"ORDER BY score, s.id, s.version LIMIT $limit {_NEIGHBOURS_THEN}"
+
+_STARTS_THEN: Final = (
+    "CALL { "
+    "MATCH (i:ConsciousnessNode) WHERE i.id IN $entities WITH i "
+    f"{records_of('i', 's')} WHERE {felt('s')} "
+    f"RETURN s, i, 0.0 AS score ORDER BY s.id, s.version LIMIT {NAMED_RECORDS} "
+    "UNION ALL "
+    "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words) YIELD node AS s, score "
+    f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {felt('s')} "
+    "RETURN s, s AS i, score ORDER BY score DESC, s.id LIMIT $limit "
+    "UNION ALL "
+    "CALL db.idx.fulltext.queryNodes('PastVersion', $words) YIELD node AS s, score "
+    f"WITH s, score LIMIT {MAX_PAST_RECORDS} "
+    f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {felt('s')} "
+    "MATCH (i:ConsciousnessNode)-[:HAD]->(s) "
+    "RETURN s, i, score ORDER BY score DESC, s.id, s.version LIMIT $limit "
+    f"UNION ALL {_find_instructions('ConsciousnessNode')}"
+    f"RETURN s, s AS i, score ORDER BY score DESC, s.id LIMIT {MAX_INSTRUCTIONS} "
+    f"UNION ALL {_find_instructions('PastVersion')} MATCH (i:ConsciousnessNode)-[:HAD]->(s) "
+    f"RETURN s, i, score ORDER BY score DESC, s.id, s.version LIMIT {MAX_INSTRUCTIONS} "
+    "} "
+)
+
+_IMPORTANCE: Final = (
+    "CASE WHEN coalesce(m.importance, 0.0) > $importance_floor THEN m.importance ELSE $importance_floor END"
+)
+
+
+def _find_recent(label: str) -> str:
+    """One scan. Internal ids would be cheaper, but follow the order of writing, not of time."""
+    return (
+        f"MATCH (m:{label}) WHERE m.valid_at >= $recent_from AND {visible('m')} AND {felt('m')} "
+        "RETURN m ORDER BY m.valid_at DESC, m.id, m.version LIMIT $recent "
+    )
+
+
+def _find_matching(label: str) -> str:
+    return (
+        f"CALL db.idx.fulltext.queryNodes('{label}', $words) YIELD node AS m, score "
+        f"WITH m, score WHERE m.valid_at < $recent_from AND {visible('m')} AND {felt('m')} "
+        f"RETURN m ORDER BY {_IMPORTANCE} DESC, score DESC, m.id, m.version LIMIT $matching "
+    )
+
+
+def _draw(label: str) -> str:
+    """Memories by chance: each by its internal id, with no scan however large the graph."""
+    return (
+        "CALL db.meta.stats() YIELD nodeCount UNWIND range(0, size($lots) - 1) AS lot "
+        "WITH lot, toInteger($lots[lot] * nodeCount) AS place "
+        f"MATCH (m:{label}) WHERE id(m) = place "
+        f"WITH m, min(lot) AS lot WHERE m.valid_at < $recent_from AND {visible('m')} AND {felt('m')} "
+        "RETURN m ORDER BY lot LIMIT $chance "
+    )
+
+
+def _pools(*labels: str) -> str:
+    pools = [pool(label) for pool in (_find_recent, _find_matching, _draw) for label in labels]
+    return (
+        f"CALL {{ {'UNION ALL '.join(pools)} }} WITH DISTINCT m, null AS e  "
+        f"RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, {link_columns('e')}, {node_columns('m')}"
+    )
+
+
+class Texts(NamedTuple):
+    """The queries for the present, or for any moment.
+
+    `nearest` and `scan`: the memories nearest to the embedding and two hops around them, by the vector index or
+    exactly: for small graphs, and where filters leave too little of what the index finds. `reached`: two hops from
+    the memories that the question names and those that share words with it, strongest links first. `pools`: recent
+    memories, older ones that match, older ones by chance (004).
+    """
+
+    nearest: Query
+    scan: Query
+    reached: Query
+    pools: Query
+
+
+NOW: Final = Texts(
+    nearest=Query("vector_now", f"{_INDEX_NOW}{_NEAREST_NOW}"),
+    scan=Query("scan_now", f"{_SCAN_NOW}{_NEAREST_NOW}"),
+    reached=Query("graph_now", f"{_STARTS_NOW} {_NEIGHBOURS_NOW}"),
+    pools=Query("pools_now", _pools("ConsciousnessNode")),
+)
+"""The present alone: for a graph whose past side is not needed."""
+
+THEN: Final = Texts(
+    nearest=Query("vector_then", f"{_INDEX_THEN}{_NEAREST_THEN}"),
+    scan=Query("scan_then", f"{_SCAN_THEN}{_NEAREST_THEN}"),
+    reached=Query("graph_then", f"{_STARTS_THEN} {_NEIGHBOURS_THEN}"),
+    pools=Query("pools_then", _pools("ConsciousnessNode", "PastVersion")),
+)
+"""Any moment: the present side and the past side together."""
+
+MEMBERS_NOW: Final = Query("members_now", f"{_MEMBERS_NOW}{_NEAREST_NOW}")
+"""`scan` among the memories that have a label, for a label that few memories of a large graph have."""
+
+
+RECORDS_OF: Final = Query(
+    "records_of",
+    "MATCH (i:ConsciousnessNode) WHERE i.id IN $ids WITH i "
+    f"{records_of('i', 'm')} WHERE {felt('m')} "
+    "WITH i, m, (m.created_at IN $touching OR m.expired_at IN $touching) AS near "
+    "ORDER BY near DESC, m.created_at DESC, m.version DESC "
+    "WITH i, collect(m) AS records WITH records[..$most_of_one] AS kept, size(records) AS held "
+    "UNWIND range(0, size(kept) - 1) AS place WITH place, kept[place] AS m, held "
+    f"ORDER BY place, m.id LIMIT $most_of_all RETURN held, {node_columns('m')}",
+)
+"""The records of some memories in the scope, at most `$most_of_one` of each: those known from or until one of the
+instants `$touching`, then the newest."""
+
+
+class RecordRow(NamedTuple):
+    """One record of a memory by `NODE_COLUMNS`, and how many `records` the memory has in the scope."""
+
+    memory_id: str
+    records: int
+    columns: Sequence[Any]
+
+
+def read_records(rows: Sequence[Sequence[Any]]) -> list[RecordRow]:
+    """The rows of `RECORDS_OF` as named values."""
+    return [RecordRow(row[1 + NODE_COLUMNS.index("id")], int(row[0]), row[1:]) for row in rows]
