@@ -34,8 +34,8 @@ from benchmarks.writers import Account, Writer, settle
 from schemas.memory import Level
 from substrate.connection.pool import Connection
 from substrate.engine.embedded import EmbeddedEngine
-from substrate.engine.unix_socket import socket_of
 from substrate.graphs.graph import Graph
+from substrate.engine.unix_socket import socket_path
 from substrate.graphs.names import graph_name
 
 MODES: Final = ("engine", "service", "both", "cut", "disk")
@@ -77,7 +77,7 @@ async def one_round(scene: Scene, number: int, dice: random.Random) -> tuple[Acc
         await settle(http, account, dice)
         # A question opens the graph, and waits until its indexes are there.
         await http.post("/v1/retrieve", json={"citizen_id": citizen, "query_text": "anything"})
-    connection = Connection(f"unix://{socket_of(scene.served.data)}", timeout_ms=1000)
+    connection = Connection(f"unix://{socket_path(scene.served.data)}", timeout_ms=1000)
     try:
         return account, await judge(Graph(connection, graph_name(Level.N1, citizen)), account, dice)
     finally:

@@ -41,7 +41,7 @@ from schemas.temporal import END_OF_TIME, Instant, TemporalMode, to_datetime
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection
 from substrate.cypher.query import Query
-from substrate.engine.unix_socket import socket_of
+from substrate.engine.unix_socket import socket_path
 from substrate.graphs.names import graph_name
 
 WITHOUT, WITH = "without", "with"
@@ -149,7 +149,7 @@ async def patient(rt: Runtime, data: Path) -> AsyncIterator[Runtime]:
     fast = {"appendfsync": "no", "auto-aof-rewrite-percentage": "0"}
     before = {name: (await connection.command("CONFIG", "GET", name))[1] for name in fast}
     bounds = {name: (await connection.command("GRAPH.CONFIG", "GET", name))[1] for name in BUILDING}
-    builder = Connection(f"unix://{socket_of(data)}", timeout_ms=BUILDING_MS)
+    builder = Connection(f"unix://{socket_path(data)}", timeout_ms=BUILDING_MS)
     try:
         await _configure(connection, fast, BUILDING)
         yield rt._replace(deps=replace(rt.deps, connection=builder))

@@ -19,7 +19,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from substrate.engine.unix_socket import socket_of
+from substrate.engine.unix_socket import socket_path
 
 SERVE: Final = """
 import sys, uvicorn
@@ -112,7 +112,7 @@ class Served:
 async def engine_pid(data: Path) -> int | None:
     """The process of the engine of a data directory; None when none answers."""
     try:
-        async with Redis(unix_socket_path=str(socket_of(data)), socket_timeout=5) as engine:
+        async with Redis(unix_socket_path=str(socket_path(data)), socket_timeout=5) as engine:
             return int((await engine.info("server"))["process_id"])
     except (RedisError, OSError):
         return None

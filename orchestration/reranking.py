@@ -142,7 +142,7 @@ async def _ask_language_model(question: str, texts: Sequence[str], deps: Deps) -
             "rerank is llm, and no language model is configured",
             remedy="Set SUBSTRATE_LLM, or ask for mmr or rrf, which need none.",
         )
-    prompt = Question("rerank", messages(question, texts), model.question_seconds)
+    prompt = ModelRequest("rerank", messages(question, texts), model.question_seconds)
     answer, call = await model.ask(prompt, ModelOrder)
     return _ModelPlaces([] if answer is None else places_of(answer), call)
 
@@ -157,7 +157,7 @@ async def _ask_reranker(question: str, texts: Sequence[str], deps: Deps) -> _Mod
     begun = time.perf_counter()
     places, failure = list[int](), None
     try:
-        places = await reranker.places(question, texts)
+        places = await reranker.rank(question, texts)
     except Unavailable as error:
         failure = error.detail
     spent = round((time.perf_counter() - begun) * 1000, 3)

@@ -16,7 +16,7 @@ from substrate.connection.pool import Connection
 from substrate.engine import process
 from substrate.engine.append_log import rewrite
 from substrate.engine.embedded import EmbeddedEngine
-from substrate.engine.unix_socket import socket_of
+from substrate.engine.unix_socket import socket_path
 
 KEYS: Final = 10_000
 SLOW: Final = "key-load-delay 5000\nloading-process-events-interval-bytes 1024\n"
@@ -48,7 +48,7 @@ async def release(directory: Path) -> None:
     """Let the engine load the rest at once; returns when it has heard."""
     while True:
         with contextlib.suppress(RedisError, OSError):
-            async with Redis(unix_socket_path=str(socket_of(directory)), retry=None, socket_timeout=5) as client:
+            async with Redis(unix_socket_path=str(socket_path(directory)), retry=None, socket_timeout=5) as client:
                 await client.execute_command("CONFIG", "SET", "key-load-delay", 0)
                 return
         await asyncio.sleep(0.01)

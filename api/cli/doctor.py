@@ -21,7 +21,7 @@ from schemas.errors import SubstrateError
 from schemas.settings import Settings, StoreSettings
 from substrate.connection.pool import Connection
 from substrate.engine import checksums
-from substrate.engine.disk_space import WARN_BYTES, told
+from substrate.engine.data_directory import WARN_BYTES, describe_low_space
 from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.process import REMEDY_DAMAGE, REMEDY_RIGHTS, engine_versions
 from substrate.graphs.graph import Graph
@@ -112,7 +112,7 @@ def _directory(store: StoreSettings) -> list[Finding]:
     said = f"{store.data}, {free / 2**30:,.1f} GiB free"
     if free >= WARN_BYTES:
         return [Finding("data", said)]
-    return [Finding("data", f"{said}; {told(free)}", well=False, remedy="Free some space there.")]
+    return [Finding("data", f"{said}; {describe_low_space(free)}", well=False, remedy="Free some space there.")]
 
 
 def _log(store: StoreSettings) -> Finding:
@@ -124,7 +124,7 @@ def _log(store: StoreSettings) -> Finding:
     except OSError as error:
         return Finding("log", f"cannot be read: {error.strerror}", well=False, remedy=REMEDY_RIGHTS)
     if found:
-        return Finding("log", "; ".join(damage.said for damage in found), well=False, remedy=REMEDY_DAMAGE)
+        return Finding("log", "; ".join(damage.description for damage in found), well=False, remedy=REMEDY_DAMAGE)
     return Finding("log", "holds what was written, up to the last look of its keeper")
 
 

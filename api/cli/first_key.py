@@ -11,7 +11,7 @@ from rich.text import Text
 from api.cli import support
 from schemas.errors import InvalidRequest
 from schemas.keys import NewKey
-from substrate.engine.unix_socket import write_private
+from substrate.engine.data_directory import write_private
 
 FILE: Final = "first-administrator.key"
 

@@ -61,7 +61,7 @@ async def _serve(ctx: typer.Context, url: str | None, owner: CitizenScope) -> Su
         shown = edge.tell_waiting()
 
         def waits(loading: Any) -> None:
-            say(loading.said())
+            say(loading.describe())
             shown(loading)
 
         async with AsyncSubstrate.opened(edge.settings_of(ctx), waits) as client:

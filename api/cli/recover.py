@@ -18,7 +18,7 @@ from api.runtime.recovery import Recovered
 from schemas.errors import InvalidRequest
 from schemas.settings import Settings
 from substrate.backup import files
-from substrate.engine.repair import Finding, Rest
+from substrate.engine.repair import DamageReport, LogCut
 
 WAYS: Final = "Name one way: --cut, --accept or --from DIRECTORY."
 EXIT_DAMAGED: Final = 1
@@ -63,17 +63,19 @@ def _look(settings: Settings, console: Console) -> None:
         )
         return
     for damage in finding.damages:
-        console.print(Text(f"damaged: {damage.said}; it was last seen whole {_moment(damage.lost.at)}", "red"))
+        console.print(
+            Text(f"damaged: {damage.description}; it was last seen whole {_moment(damage.latest.at)}", "red")
+        )
     lines = [*_ways(finding), *_backups(settings)]
     for line in lines or ["There is no way that is known here: restore a backup that you have elsewhere."]:
         console.print(Text(line), soft_wrap=True)
     raise typer.Exit(EXIT_DAMAGED)
 
 
-def _ways(finding: Finding) -> list[str]:
+def _ways(finding: DamageReport) -> list[str]:
     found = []
-    if finding.rest is not None:
-        found.append(f"substrate recover --cut            {_kept(finding.rest)}")
+    if finding.cut is not None:
+        found.append(f"substrate recover --cut            {_kept(finding.cut)}")
     if finding.readable:
         found.append(
             "substrate recover --accept         the log can be read to its end: what differs stays as it is"
@@ -81,10 +83,14 @@ def _ways(finding: Finding) -> list[str]:
     return found
 
 
-def _kept(rest: Rest) -> str:
-    graphs = f" on {', '.join(rest.graphs)}" if rest.graphs else ""
-    behind = f"{rest.commands:,} commands{graphs} behind that go" if rest.commands else "what came behind is lost"
-    return f"keeps what was written until {_moment(rest.until)} ({rest.stays:,} bytes); {behind}"
+def _kept(cut: LogCut) -> str:
+    graphs = f" on {', '.join(cut.graphs)}" if cut.graphs else ""
+    behind = (
+        f"{cut.lost_commands:,} commands{graphs} behind that go"
+        if cut.lost_commands
+        else "what came behind is lost"
+    )
+    return f"keeps what was written until {_moment(cut.until)} ({cut.keep_bytes:,} bytes); {behind}"
 
 
 def _backups(settings: Settings) -> list[str]:

@@ -94,7 +94,7 @@ def tell_waiting() -> OnLoading:
         nonlocal told_at
         if loading.seconds >= told_at + _TELL_EVERY_S:
             told_at = loading.seconds
-            messages().print(Text(f"waiting: {loading.said()}", "bright_black"), soft_wrap=True)
+            messages().print(Text(f"waiting: {loading.describe()}", "bright_black"), soft_wrap=True)
 
     return tell
 

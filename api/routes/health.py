@@ -15,7 +15,8 @@ from api.security.permissions import PUBLIC, Caller, requires
 from schemas.errors import StoreDamaged, Unavailable
 from schemas.responses import Alive, Ready
 from substrate.connection.errors import GraphMissing
-from substrate.engine import checksums, disk_space
+from substrate.engine import checksums
+from substrate.engine.data_directory import space_notes
 from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.process import REMEDY_DAMAGE
 from substrate.graphs.registry import Graphs
@@ -69,7 +70,7 @@ async def _readiness(runtime: Runtime) -> Ready:
         graphs=len(names),
         embedding=deps.embedder.model,
         dimension=deps.embedder.dimension,
-        notes=() if runtime.engine is None else disk_space.notes(runtime.engine.directory),
+        notes=() if runtime.engine is None else space_notes(runtime.engine.directory),
     )
 
 
@@ -79,7 +80,7 @@ async def _check_damage(engine: EmbeddedEngine) -> None:
         raise engine.fault
     damages = await asyncio.to_thread(checksums.compare, engine.directory, thorough=False)
     if damages:
-        raise StoreDamaged(f"the data is damaged: {damages[0].said}", remedy=REMEDY_DAMAGE)
+        raise StoreDamaged(f"the data is damaged: {damages[0].description}", remedy=REMEDY_DAMAGE)
 
 
 async def _unready_indexes(graphs: Graphs, name: str) -> list[str]:

@@ -97,7 +97,7 @@ class StoreHolder[Keys]:
     def _note_progress(self, loading: Loading) -> None:
         if loading.seconds - self._logged_at >= LOG_INTERVAL_S or loading.seconds < self._logged_at:
             self._logged_at = loading.seconds
-            logger.info("waiting: %s", loading.said())
+            logger.info("waiting: %s", loading.describe())
         if self._on_loading is not None:
             self._on_loading(loading)
         if self.runtime is None:
@@ -117,6 +117,6 @@ class StoreHolder[Keys]:
 
 
 def _still_loading(loading: Loading) -> Unavailable:
-    error = Unavailable(loading.said(), remedy="Try again after as many seconds as Retry-After says.")
+    error = Unavailable(loading.describe(), remedy="Try again after as many seconds as Retry-After says.")
     error.retry_after = DEFAULT_RETRY_S if loading.left_s is None else max(1, loading.left_s)
     return error

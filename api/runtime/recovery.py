@@ -15,7 +15,7 @@ from schemas.errors import Conflict, InvalidRequest
 from schemas.settings import Settings, StoreSettings
 from substrate.backup import snapshot
 from substrate.engine import repair
-from substrate.engine.repair import Finding
+from substrate.engine.repair import DamageReport
 from substrate.store import revoked_keys
 
 
@@ -32,24 +32,24 @@ def data_directory(store: StoreSettings) -> Path:
     return store.data.expanduser().absolute()
 
 
-def examine_store(store: StoreSettings) -> Finding:
+def examine_store(store: StoreSettings) -> DamageReport:
     """Find what is damaged. Raises InvalidRequest without a store, Conflict while a process uses it."""
     directory = data_directory(store)
     if not directory.is_dir():
         raise InvalidRequest(f"there is no store in {directory}", remedy="Name its directory with `--data`.")
-    with repair.alone(directory):
+    with repair.exclusive_use(directory):
         return repair.examine(directory)
 
 
 async def cut_log(store: StoreSettings) -> Recovered:
     """Cut the log after its last whole entry, and load it. Raises Conflict when cutting does not help."""
 
-    def mend(directory: Path, finding: Finding) -> None:
-        if finding.rest is None:
+    def mend(directory: Path, finding: DamageReport) -> None:
+        if finding.cut is None:
             raise Conflict(
                 "the log cannot be cut so that it loads", remedy="Restore a backup: `--from DIRECTORY`."
             )
-        repair.cut(directory, finding.rest)
+        repair.cut_log(directory, finding.cut)
 
     return await _repair_and_open(store, mend)
 
@@ -57,27 +57,27 @@ async def cut_log(store: StoreSettings) -> Recovered:
 async def accept_files(store: StoreSettings) -> Recovered:
     """Accept the files as they are and load them. Raises Conflict when they cannot be read to their end."""
 
-    def mend(directory: Path, finding: Finding) -> None:
+    def mend(directory: Path, finding: DamageReport) -> None:
         if not finding.readable:
             raise Conflict("the files cannot be read to their end", remedy="Try `--cut`, or `--from DIRECTORY`.")
-        repair.accept(directory)
+        repair.accept_files(directory)
 
     return await _repair_and_open(store, mend)
 
 
-async def _repair_and_open(store: StoreSettings, mend: Callable[[Path, Finding], None]) -> Recovered:
+async def _repair_and_open(store: StoreSettings, mend: Callable[[Path, DamageReport], None]) -> Recovered:
     directory = data_directory(store)
     aside = await asyncio.to_thread(_repair_locked, directory, mend)
     async with open_store(store) as (connection, _):
         return Recovered(aside, await snapshot.held_by(connection))
 
 
-def _repair_locked(directory: Path, mend: Callable[[Path, Finding], None]) -> Path:
-    with repair.alone(directory):
+def _repair_locked(directory: Path, mend: Callable[[Path, DamageReport], None]) -> Path:
+    with repair.exclusive_use(directory):
         finding = repair.examine(directory)
         if not finding.damages:
             raise Conflict("no damage is known", remedy="Look at `substrate doctor`.")
-        aside = repair.keep_copy(directory)
+        aside = repair.copy_aside(directory)
         mend(directory, finding)
     return aside
 
@@ -100,8 +100,8 @@ async def replace_with_backup(source: Path, settings: Settings) -> tuple[Path, R
 
 
 def _move_aside(directory: Path) -> Path:
-    with repair.alone(directory):
-        aside = repair.name_aside(directory)
+    with repair.exclusive_use(directory):
+        aside = repair.aside_path(directory)
         try:
             directory.rename(aside)
         except OSError as error:

@@ -16,7 +16,7 @@ from schemas.errors import SubstrateError
 from schemas.settings import Settings, StoreSettings
 from schemas.temporal import Instant
 from substrate.connection.pool import Connection
-from substrate.engine.disk_space import Space
+from substrate.engine.data_directory import DiskSpace
 from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.loading import Loading
 from substrate.graphs.registry import Graphs
@@ -164,7 +164,7 @@ async def _start_engine(store: StoreSettings, on_loading: OnLoading | None) -> E
 def _connect(store: StoreSettings, engine: EmbeddedEngine | None) -> Connection:
     if engine is not None:
         connection = Connection(f"unix://{engine.socket}", timeout_ms=store.query_timeout_ms)
-        connection.room = Space(engine.directory).check
+        connection.room = DiskSpace(engine.directory).check
         return connection
     password = store.password.get_secret_value() if store.password else None
     return Connection(

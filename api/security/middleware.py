@@ -33,7 +33,7 @@ from api.security.permissions import Caller
 from api.security.rate_limits import RateLimits, request_cost
 from api.telemetry import logs, metrics
 from schemas.errors import Forbidden, Incorrect, SubstrateError, Unauthenticated
-from substrate.connection.turns import ASKER, NOBODY, Asker
+from substrate.connection.turns import TENANT, NO_TENANT, Tenant
 
 _CONTENT_SECURITY_POLICY: Final = (
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; "
@@ -80,7 +80,7 @@ class SecurityMiddleware:
         scope["state"].update(request_id=request_id, caller=None)
         response = ResponseHeaders(send, {"X-Request-Id": request_id, **_fixed_headers(scope["path"])})
         token = logs.REQUEST_STATE.set(scope["state"])
-        asker = ASKER.set(NOBODY)
+        tenant = TENANT.set(NO_TENANT)
         try:
             with metrics.in_flight():
                 refusal = await self._refusal(scope, headers, response)
@@ -92,7 +92,7 @@ class SecurityMiddleware:
             metrics.record_request(scope["method"], logs.route_template(scope), status, seconds)
             if not is_public(scope["path"]):
                 logs.log_request(scope, status, seconds * 1000)
-            ASKER.reset(asker)
+            TENANT.reset(tenant)
             logs.REQUEST_STATE.reset(token)
 
     async def _refusal(
@@ -126,7 +126,7 @@ class SecurityMiddleware:
         """
         principal = await get_keyring(scope).principal(headers, now())
         scope["state"]["caller"] = Caller(principal)
-        ASKER.set(Asker(principal.key_id))
+        TENANT.set(Tenant(principal.key_id))
         return await self.rates.count(principal.key_id, request_cost(scope["method"], scope["path"]))
 
     async def _unauthenticated(

@@ -27,7 +27,7 @@ from schemas.keys import Action
 from schemas.memory import Level, Source
 from schemas.upkeep import ApplyCommand, SweepRequest
 from schemas.wave_signal import Resonate
-from substrate.connection.turns import ask_for
+from substrate.connection.turns import note_citizen
 
 type Arguments = dict[str, Any]
 """The parsed arguments of a handler, by their names."""
@@ -65,7 +65,7 @@ class Caller:
     def require_reach(self, citizen_id: str) -> None:
         """Raises NotFound when no scope of the caller names the citizen."""
         self.citizens.add(citizen_id)
-        ask_for(citizen_id)
+        note_citizen(citizen_id)
         if not self.grants.of_citizen(citizen_id):
             raise NotFound(f"nothing was remembered for {citizen_id} yet")
 

@@ -20,8 +20,8 @@ from schemas.commands import WriteReceipt
 from schemas.errors import SubstrateError
 from schemas.stream import ConsciousnessStream
 from substrate.connection.errors import GraphMissing
-from substrate.engine.disk_space import free_at
 from substrate.graphs.graph import Graph
+from substrate.engine.data_directory import free_bytes
 from substrate.graphs.names import origin_of
 from substrate.store import sizes
 
@@ -192,7 +192,7 @@ def make_engine_metrics() -> EngineMetrics:
 async def _collect_engine(runtime: Runtime) -> EngineMetrics:
     families = make_engine_metrics()
     if runtime.engine is not None:
-        families.disk.add_metric((), free_at(runtime.engine.directory))
+        families.disk.add_metric((), free_bytes(runtime.engine.directory))
     families.restarts.add_metric((), 0 if runtime.engine is None else runtime.engine.restarts)
     try:
         await _add_sizes(families, runtime)

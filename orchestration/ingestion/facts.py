@@ -29,7 +29,7 @@ from schemas.memory import Level, ResolutionState, Source
 from schemas.temporal import Instant, to_datetime, to_instant
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
-from substrate.inference.language.model import LanguageModel, Question
+from substrate.inference.language.model import LanguageModel, ModelRequest
 from substrate.store import reader
 from substrate.store.vocabulary import Vocabulary, held_out, read_vocabulary
 from substrate.text import name_key
@@ -122,8 +122,8 @@ async def _extract(job: _Job, model: LanguageModel, extraction: _Extraction) -> 
             return
 
 
-def _question(window: Sequence[Message], vocabulary: Vocabulary) -> Question:
-    return Question("facts", fact_prompt.build_prompt(window, vocabulary), SECONDS)
+def _question(window: Sequence[Message], vocabulary: Vocabulary) -> ModelRequest:
+    return ModelRequest("facts", fact_prompt.build_prompt(window, vocabulary), SECONDS)
 
 
 def _claims(

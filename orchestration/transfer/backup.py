@@ -16,8 +16,8 @@ from substrate.connection.pool import Connection
 from substrate.cypher.schema import SCHEMA_VERSION
 from substrate.engine import append_log
 from substrate.engine.process import engine_versions
-from substrate.engine.unix_socket import socket_of
 from substrate.graphs.graph import Graph
+from substrate.engine.unix_socket import socket_path
 from substrate.graphs.indexes import wait_operational
 
 
@@ -29,7 +29,7 @@ async def back_up(connection: Connection, directory: Path, target: Path, now: In
     Whoever stops it leaves a whole backup or none, and no snapshot in the data directory.
     """
     await asyncio.to_thread(backup.refuse_taken, target)
-    versions = await engine_versions(socket_of(directory))
+    versions = await engine_versions(socket_path(directory))
     async with append_log.snapshot_lock(directory):
         try:
             file, graphs = await snapshot.take(connection, directory)

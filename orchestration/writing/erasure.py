@@ -183,7 +183,7 @@ async def _written_anew(setting: Setting) -> bool:
     """Rewrite the log, and remove what a killed backup left; False when the server keeps no log."""
     rewritten = await append_log.rewrite(setting.connection)
     if setting.directory is not None:
-        await append_log.remove_left_snapshot(setting.directory)
+        await append_log.remove_stale_snapshots(setting.directory)
     return rewritten
 
 

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from schemas.backup import VERSION, HeldFile, Manifest
 from schemas.errors import Conflict, InvalidRequest
-from substrate.engine.unix_socket import write_private
+from substrate.engine.data_directory import write_private
 
 SNAPSHOT: Final = "engine.rdb"
 MANIFEST: Final = "manifest.json"

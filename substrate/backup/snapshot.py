@@ -22,7 +22,7 @@ from schemas.backup import HeldGraph
 from schemas.errors import Fault, SubstrateError, Unavailable
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection
-from substrate.engine.append_log import LEFT_SNAPSHOT, LIMIT_S, idle
+from substrate.engine.append_log import LIMIT_S, SNAPSHOT, wait_until_idle
 from substrate.graphs import indexes
 from substrate.graphs.graph import Graph
 from substrate.graphs.registry import existing_graphs, read_stamp
@@ -45,16 +45,16 @@ async def take(connection: Connection, directory: Path) -> tuple[Path, dict[str,
     """
     give_up = time.monotonic() + LIMIT_S
     for number in range(TRIES):
-        await idle(connection, give_up)
+        await wait_until_idle(connection, give_up)
         begun = _begun if number < WITHOUT_WAITING else _begun_while_writes_wait
         held = await begun(connection)
-        after = await idle(connection, give_up)
+        after = await wait_until_idle(connection, give_up)
         if after["rdb_last_bgsave_status"] != "ok":
             raise Unavailable(
                 "the engine could not write its snapshot", remedy=f"Free some space on the disk of {directory}."
             )
         if held is not None:
-            return directory / LEFT_SNAPSHOT, held
+            return directory / SNAPSHOT, held
     raise Unavailable("writes never rested long enough for a snapshot", remedy="Try again when there are fewer.")
 
 
@@ -62,8 +62,8 @@ async def drop(connection: Connection, directory: Path) -> None:
     """Remove a snapshot that nobody wants any more, once the engine has written it. Hold the lock."""
     # Without an engine nothing is being written, and what is there goes.
     with suppress(SubstrateError):
-        await idle(connection, time.monotonic() + LIMIT_S)
-    await asyncio.to_thread((directory / LEFT_SNAPSHOT).unlink, missing_ok=True)
+        await wait_until_idle(connection, time.monotonic() + LIMIT_S)
+    await asyncio.to_thread((directory / SNAPSHOT).unlink, missing_ok=True)
 
 
 async def _begun_while_writes_wait(connection: Connection) -> dict[str, HeldGraph] | None:

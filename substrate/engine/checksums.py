@@ -1,12 +1,12 @@
-"""What the engine's files are known to hold: their lengths and running checksums, kept beside them.
+"""Running checksums of the engine's log files, recorded beside them, to detect damage.
 
-The engine's log has no checksum: cut short or with a bit turned it may load as if nothing had happened. So the
-engine's keeper reads what was added to the log, at each of its looks, and keeps how far it has come and the
-checksum of it all (`engine.sums`); whoever starts the engine compares first. Only whole commands count, and only
-what is on the disk: what the engine may rightly cut off after a crash is never part of it. What was written after
-the last look before a crash is not covered, but by its form.
+The engine's log has no checksum of its own: truncated, or with a flipped bit, it may load without an error. So the
+keeper reads what was appended to the log once a second, and records how far it has read and the checksum of
+everything up to there (`engine.sums`). Whoever starts the engine compares first. Only complete commands that are
+on disk are recorded, so what the engine may cut off after a crash is never part of the record. What was written
+after the keeper's last round before a crash is not covered.
 
-It needs the standard library alone: the keeper stays as small as Python is.
+Only the standard library is imported: that keeps the keeper's process small.
 """
 
 from __future__ import annotations
@@ -16,170 +16,188 @@ import os
 import time
 import zlib
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 
-from substrate.engine.log_commands import Unreadable, whole_until
+from substrate.engine.log_commands import Unreadable, readable_bytes
 
 RECORD: Final = "engine.sums"
 LOG: Final = "engine-aof"
 LOG_MANIFEST: Final = "engine.aof.manifest"
-PIECE: Final = 1 << 20
-MARKS_KEPT: Final = 64
+CHUNK_BYTES: Final = 1 << 20
+MAX_PREFIXES: Final = 64
 
 
-class Mark(NamedTuple):
-    """That the first `bytes` of a file have this checksum, as was seen `at` (seconds since 1970)."""
+class Prefix(NamedTuple):
+    """The CRC-32 of the first `bytes` bytes of a file, as computed `at` (seconds since 1970)."""
 
     bytes: int = 0
     crc: int = 0
     at: float = 0.0
 
 
-class Part(NamedTuple):
-    """A file of the log as its manifest names it. `base`: a snapshot, else commands."""
+class LogFile(NamedTuple):
+    """A file of the log as its manifest names it: a snapshot if `is_base`, else commands."""
 
     name: str
     number: int
-    base: bool
+    is_base: bool
 
 
 class Damage(NamedTuple):
-    """What is wrong with one file. `whole` is the last mark that still holds, `lost` the last that was made."""
+    """What is wrong with a file. `intact`: the longest prefix that still matches; `latest`: the last recorded."""
 
     file: str
-    said: str
-    whole: Mark
-    lost: Mark
+    description: str
+    intact: Prefix
+    latest: Prefix
 
 
 class RecordDamaged(Exception):
     """The record itself cannot be read."""
 
 
-class Sums:
-    """Goes on reading what is added to the log. `look` again and again; the record is written when there is more.
+class ChecksumRecorder:
+    """Reads what is appended to the log and extends the record. Call `update` again and again.
 
-    What is read was there a look ago: what the engine takes back at once, for want of space, is never counted.
+    A byte is recorded only if it was already there at the `update` before: what the engine takes back at once, for
+    want of disk space, is never recorded.
     """
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         self._directory = Path(directory)
         self._sizes: dict[str, int] = {}
 
-    def look(self, *, last: bool = False) -> None:
-        """Read on. `last`: the engine has ended, and all counts. Does nothing where files are gone."""
+    def update(self, *, final: bool = False) -> None:
+        """Read on; with `final` (the engine has ended) up to the end of each file. Ignores files that are gone."""
         try:
-            self._look(last=last)
+            self._update(final=final)
         except (OSError, RecordDamaged):
-            return  # a full disk, a directory that was removed: the next look may do better
+            return  # a full disk, or a directory that was removed: the next update may succeed
 
-    def _look(self, *, last: bool) -> None:
+    def _update(self, *, final: bool) -> None:
         # Read each time: whoever recovers the store, or stops its engine, writes the record too.
         before = read_record(self._directory) or {}
-        found = {part.name: part for part in parts_of(self._directory)}
-        if not found:
+        files = {file.name: file for file in log_files(self._directory)}
+        if not files:
             return
-        now = {name: (self._directory / LOG / name).stat().st_size for name in found}
-        marks = {name: before.get(name, [Mark()]) for name in found}
-        for name, part in found.items():
-            until = now[name] if last else min(now[name], self._sizes.get(name, 0))
-            if until > marks[name][-1].bytes:
-                read = _read_on(self._directory / LOG / name, marks[name][-1], until, base=part.base)
-                marks[name] = _thinned([*marks[name], *([read] if read else [])])
-        self._sizes = now
-        if marks != before:
-            write_record(self._directory, marks)
+        sizes = {name: (self._directory / LOG / name).stat().st_size for name in files}
+        prefixes = {name: before.get(name, [Prefix()]) for name in files}
+        for name, file in files.items():
+            until = sizes[name] if final else min(sizes[name], self._sizes.get(name, 0))
+            if until > prefixes[name][-1].bytes:
+                extended = _extend(self._directory / LOG / name, prefixes[name][-1], until, is_base=file.is_base)
+                prefixes[name] = _thin([*prefixes[name], *([extended] if extended else [])])
+        self._sizes = sizes
+        if prefixes != before:
+            write_record(self._directory, prefixes)
 
 
-def _read_on(path: Path, mark: Mark, until: int, *, base: bool) -> Mark | None:
-    """The next mark of a file, on disk; None when no whole command was added."""
+def _extend(path: Path, prefix: Prefix, until: int, *, is_base: bool) -> Prefix | None:
+    """A longer prefix of the file, synced to disk; None when no complete command was appended."""
     with path.open("rb") as file:
-        crc, place = mark.crc, mark.bytes
-        while place < until:
-            done, crc = _piece(file, (place, crc), until, base=base)
-            if done == place:
+        position, crc = prefix.bytes, prefix.crc
+        while position < until:
+            chunk = _read_chunk(file, position, until, is_base=is_base)
+            if not chunk:
                 break
-            place = done
-        if place == mark.bytes:
+            position, crc = position + len(chunk), zlib.crc32(chunk, crc)
+        if position == prefix.bytes:
             return None
         os.fsync(file.fileno())
-    return Mark(place, crc, round(time.time(), 3))
+    return Prefix(position, crc, round(time.time(), 3))
 
 
-def _piece(file: Any, come: tuple[int, int], until: int, *, base: bool) -> tuple[int, int]:
-    place, crc = come
-    size = PIECE
+def _read_chunk(file: BinaryIO, position: int, until: int, *, is_base: bool) -> bytes:
+    """About a megabyte from `position` on, ending with a complete command; empty when there is none."""
+    size = CHUNK_BYTES
     while True:
-        file.seek(place)
-        data = file.read(min(size, until - place))
+        file.seek(position)
+        data = file.read(min(size, until - position))
         try:
-            whole = len(data) if base else whole_until(data)
+            readable = len(data) if is_base else readable_bytes(data)
         except Unreadable as error:
-            whole = error.whole
-            return place + whole, zlib.crc32(data[:whole], crc)
-        if whole or place + len(data) >= until or not data:
-            return place + whole, zlib.crc32(data[:whole], crc)
+            return data[: error.readable_bytes]
+        if readable or position + len(data) >= until or not data:
+            return data[:readable]
         size *= 4
 
 
-def _thinned(marks: list[Mark]) -> list[Mark]:
-    """At most so many marks: where one is too many, that which stands closest between its neighbours goes."""
-    if len(marks) <= MARKS_KEPT:
-        return marks
-    gaps = [after.bytes - before.bytes for before, after in zip(marks, marks[2:], strict=False)]
+def _thin(prefixes: list[Prefix]) -> list[Prefix]:
+    """At most `MAX_PREFIXES`: drops the one closest to its neighbours."""
+    if len(prefixes) <= MAX_PREFIXES:
+        return prefixes
+    gaps = [after.bytes - before.bytes for before, after in zip(prefixes, prefixes[2:], strict=False)]
     closest = gaps.index(min(gaps)) + 1
-    return [*marks[:closest], *marks[closest + 1 :]]
+    return [*prefixes[:closest], *prefixes[closest + 1 :]]
 
 
-def parts_of(directory: Path) -> list[Part]:
-    """The files that the log consists of, in their order; none where there is no log."""
+def log_files(directory: Path) -> list[LogFile]:
+    """The files that the log's manifest names, in order; empty where there is no log."""
     try:
-        lines = (directory / LOG / LOG_MANIFEST).read_text("utf-8").splitlines()
+        manifest = (directory / LOG / LOG_MANIFEST).read_text("utf-8")
     except (OSError, UnicodeDecodeError):
         return []
-    found = []
-    for line in lines:
+    return parse_manifest(manifest)
+
+
+def parse_manifest(manifest: str) -> list[LogFile]:
+    """The files in a manifest (`file NAME seq NUMBER type b|i` a line), in the order in which they are loaded.
+
+    History files and lines of another form are left out.
+    """
+    files = []
+    for line in manifest.splitlines():
         words = line.split()
-        named = dict(zip(words[::2], words[1::2], strict=False))
+        fields = dict(zip(words[::2], words[1::2], strict=False))
         if (
-            named.get("type") in ("b", "i")
-            and named.get("seq", "").isdigit()
-            and "/" not in named.get("file", "/")
+            fields.get("type") in ("b", "i")
+            and fields.get("seq", "").isdigit()
+            and "/" not in fields.get("file", "/")
         ):
-            found.append(Part(named["file"], int(named["seq"]), named["type"] == "b"))
-    return sorted(found, key=lambda part: (not part.base, part.number))
+            files.append(LogFile(fields["file"], int(fields["seq"]), fields["type"] == "b"))
+    return sorted(files, key=lambda file: (not file.is_base, file.number))
 
 
-def read_record(directory: Path) -> dict[str, list[Mark]] | None:
-    """The marks of each file; None when nothing was recorded yet. Raises RecordDamaged, OSError."""
+def read_record(directory: Path) -> dict[str, list[Prefix]] | None:
+    """The recorded prefixes of each file; None when there is no record yet. Raises RecordDamaged, OSError."""
     try:
         text = (directory / RECORD).read_bytes()
     except FileNotFoundError:
         return None
+    return parse_record(text)
+
+
+def parse_record(text: bytes) -> dict[str, list[Prefix]]:
+    """The prefixes of each file: the body's CRC-32 in the first line, then JSON. Raises RecordDamaged."""
     try:
         head, _, body = text.partition(b"\n")
         if int(head) != zlib.crc32(body):
             raise RecordDamaged
-        return {name: [Mark(*mark) for mark in marks] for name, marks in json.loads(body).items()}
+        return {name: list(map(Prefix._make, values)) for name, values in json.loads(body).items()}
     except (ValueError, TypeError, AttributeError) as error:
         raise RecordDamaged from error
 
 
-def write_record(directory: Path, marks: dict[str, list[Mark]]) -> None:
-    """Put the record in place, on disk. Raises OSError."""
-    body = json.dumps(marks, separators=(",", ":")).encode()
+def format_record(prefixes: dict[str, list[Prefix]]) -> bytes:
+    """The text that `parse_record` reads."""
+    body = json.dumps(prefixes, separators=(",", ":")).encode()
+    return b"%d\n" % zlib.crc32(body) + body
+
+
+def write_record(directory: Path, prefixes: dict[str, list[Prefix]]) -> None:
+    """Replace the record and sync it to disk. Raises OSError."""
     draft = directory / f"{RECORD}.new"
     with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(b"%d\n" % zlib.crc32(body) + body)
+        file.write(format_record(prefixes))
         file.flush()
         os.fsync(file.fileno())
     draft.replace(directory / RECORD)
-    _sync_names(directory)
+    _sync_directories(directory)
 
 
-def _sync_names(directory: Path) -> None:
-    for place in (directory / LOG, directory):
-        handle = os.open(place, os.O_RDONLY)
+def _sync_directories(directory: Path) -> None:
+    for path in (directory / LOG, directory):
+        handle = os.open(path, os.O_RDONLY)
         try:
             os.fsync(handle)
         finally:
@@ -187,71 +205,73 @@ def _sync_names(directory: Path) -> None:
 
 
 def compare(directory: Path, *, thorough: bool = True) -> list[Damage]:
-    """What the files no longer hold of what they held; empty when all is there or nothing was recorded.
+    """Where the files differ from the record; empty when nothing does, or there is no record.
 
-    `thorough` reads all of them, else only lengths are looked at. Files that an engine which runs has written anew
-    meanwhile are looked at again. Raises OSError when a file cannot be read.
+    `thorough` reads every byte, else only lengths are compared. Files that a running engine rewrote meanwhile are
+    not reported. Raises OSError when a file cannot be read.
     """
     try:
         recorded = read_record(directory)
     except RecordDamaged:
-        return [Damage(RECORD, f"{RECORD}, which says what the log holds, cannot be read", Mark(), Mark())]
+        return [Damage(RECORD, f"{RECORD}, which says what the log holds, cannot be read", Prefix(), Prefix())]
     if not recorded:
         return []
-    parts = parts_of(directory)
-    gone = _gone(recorded, parts)
-    found = [Damage(name, f"{name} is missing", Mark(), recorded[name][-1]) for name in gone]
-    for part in parts:
-        if part.name in recorded and part.name not in gone:
-            damage = _compared(directory, part, recorded[part.name], thorough=thorough)
-            found += [damage] if damage else []
-    return found
+    files = log_files(directory)
+    missing = missing_files(recorded, files)
+    damages = [Damage(name, f"{name} is missing", Prefix(), recorded[name][-1]) for name in missing]
+    for file in files:
+        if file.name in recorded and file.name not in missing:
+            damage = _compare_file(directory, file, recorded[file.name], thorough=thorough)
+            damages += [damage] if damage else []
+    return damages
 
 
-def _gone(recorded: dict[str, list[Mark]], parts: list[Part]) -> list[str]:
-    """The recorded files that should be in the manifest: a newer base takes the place of all before it."""
-    named = {part.name for part in parts}
-    bases = [part.number for part in parts if part.base]
-    return [name for name in recorded if name not in named and not (bases and max(bases) > _base_of(recorded))]
+def missing_files(recorded: dict[str, list[Prefix]], files: list[LogFile]) -> list[str]:
+    """Recorded files that the manifest should name; a newer base replaces all files before it."""
+    names = {file.name for file in files}
+    newest_base = max((file.number for file in files if file.is_base), default=0)
+    if newest_base > _recorded_base(recorded):
+        return []
+    return [name for name in recorded if name not in names]
 
 
-def _base_of(recorded: dict[str, list[Mark]]) -> int:
-    """The number of the newest recorded base; their names are `engine.aof.NUMBER.base.rdb`."""
+def _recorded_base(recorded: dict[str, list[Prefix]]) -> int:
+    """The number of the newest recorded base; bases are named `engine.aof.NUMBER.base.rdb`."""
     return max((int(name.split(".")[-3]) for name in recorded if name.endswith(".base.rdb")), default=0)
 
 
-def _compared(directory: Path, part: Part, marks: list[Mark], *, thorough: bool) -> Damage | None:
-    path = directory / LOG / part.name
-    latest = marks[-1]
+def _compare_file(directory: Path, file: LogFile, prefixes: list[Prefix], *, thorough: bool) -> Damage | None:
+    path = directory / LOG / file.name
+    latest = prefixes[-1]
     try:
         size = path.stat().st_size
     except FileNotFoundError:
-        if part not in parts_of(directory):
-            return None  # written anew since the manifest was read
-        return Damage(part.name, f"{part.name} is missing", Mark(), latest)
-    if size >= latest.bytes and (not thorough or _holds(path, marks)[-1:] == [latest]):
+        if file not in log_files(directory):
+            return None  # rewritten since the manifest was read
+        return Damage(file.name, f"{file.name} is missing", Prefix(), latest)
+    if size >= latest.bytes and (not thorough or _matching_prefixes(path, prefixes)[-1:] == [latest]):
         return None
-    held = _holds(path, marks) if thorough else []
-    whole = held[-1] if held else Mark()
+    matching = _matching_prefixes(path, prefixes) if thorough else []
+    intact = matching[-1] if matching else Prefix()
     if size < latest.bytes:
-        said = f"{part.name} is {latest.bytes - size:,} bytes shorter than it was"
+        description = f"{file.name} is {latest.bytes - size:,} bytes shorter than it was"
     else:
-        said = f"{part.name} holds other bytes than were written, somewhere behind byte {whole.bytes:,}"
-    return Damage(part.name, said, whole, latest)
+        description = f"{file.name} holds other bytes than were written, somewhere after byte {intact.bytes:,}"
+    return Damage(file.name, description, intact, latest)
 
 
-def _holds(path: Path, marks: list[Mark]) -> list[Mark]:
-    """The marks, from the first on, that the file still bears out."""
-    held: list[Mark] = []
-    crc = place = 0
+def _matching_prefixes(path: Path, prefixes: list[Prefix]) -> list[Prefix]:
+    """The recorded prefixes, shortest first, up to the first that the file does not match."""
+    matching: list[Prefix] = []
+    crc = position = 0
     with path.open("rb") as file:
-        for mark in marks:
-            while place < mark.bytes:
-                data = file.read(min(PIECE, mark.bytes - place))
+        for prefix in prefixes:
+            while position < prefix.bytes:
+                data = file.read(min(CHUNK_BYTES, prefix.bytes - position))
                 if not data:
-                    return held
-                crc, place = zlib.crc32(data, crc), place + len(data)
-            if crc != mark.crc:
-                return held
-            held.append(mark)
-    return held
+                    return matching
+                crc, position = zlib.crc32(data, crc), position + len(data)
+            if crc != prefix.crc:
+                return matching
+            matching.append(prefix)
+    return matching

@@ -1,16 +1,16 @@
-"""The embedded engine: one redis-server with FalkorDB per data directory, whoever opens it.
+"""The embedded engine: one redis-server with FalkorDB per data directory, shared by all processes that open it.
 
-Who holds what:
-- `engine.lock` is locked by the engine itself. The process that starts redis-server takes the lock, hands
-  the locked descriptor to it and closes its own: the lock is free exactly when no engine runs.
-- `engine.users` is locked, shared, by every process that uses the directory. Whoever leaves and can turn
-  that into an exclusive lock was the last one, and stops the engine; otherwise it goes on for the others.
-- Whoever finds the lock free starts the engine, be it the first one or one of several whose engine died.
-- An engine whose starter was killed goes on serving; the next process to open the directory connects to it. When
-  nobody does, the engine's keeper (`substrate.engine.keeper`) ends it after `LEASE_S`. Whoever starts an engine,
-  or finds one, sees that it has a keeper.
-- An engine that loads is never stopped: whoever leaves it, leaves it to its keeper.
-- Only our own child, or the process that the kernel names as the listener on our socket, is ever signalled.
+Locks and life cycle:
+- `engine.lock` is held by the engine itself. The process that starts redis-server takes the lock, passes the
+  locked descriptor on and closes its own, so the lock is free exactly when no engine runs.
+- `engine.users` is held, shared, by every process that uses the directory. A process that leaves, and can turn
+  its lock into an exclusive one, was the last and stops the engine; otherwise the engine goes on for the others.
+- Any process that finds `engine.lock` free starts the engine: the first one, or one whose engine died.
+- An engine whose starter was killed goes on serving, and the next process to open the directory connects to it. If
+  none does, the engine's keeper (`substrate.engine.keeper`) ends it after `LEASE_S`. Whoever starts or finds an
+  engine makes sure that it has a keeper.
+- An engine that is loading is never stopped: a process that leaves it meanwhile leaves it to its keeper.
+- Only our own child, or the process that the kernel reports as the listener on our socket, is ever signalled.
 """
 
 from __future__ import annotations
@@ -28,28 +28,27 @@ from typing import Final
 from schemas.errors import EngineFault, SubstrateError, Unavailable
 from substrate.engine import checksums
 from substrate.engine import loading as engine_loading
-from substrate.engine.data_directory import close_to_others
+from substrate.engine.data_directory import POLL_S, close_to_others, lock_within, try_lock
 from substrate.engine.loading import Loading
-from substrate.engine.locks import POLL_S, lock_within, try_lock
-from substrate.engine.process import Launch, file_fault, launch, see_to_keeper, start_fault
-from substrate.engine.unix_socket import Pulse, listens, ping, remove_socket, signal_listener, socket_of
+from substrate.engine.process import Launch, file_fault, launch, ensure_keeper, start_fault
+from substrate.engine.unix_socket import EngineStatus, listens, ping, remove_socket, signal_listener, socket_path
 
 LEASE_S: Final = 5.0
-"""How long an engine goes on without users, after its last one was killed or left while it loaded."""
-TOLD_AFTER_S: Final = 1.0
+"""How long an engine goes on after its last user was killed, or left while the engine was loading."""
+REPORT_EVERY_S: Final = 1.0
 LEAVE_GRACE_S: Final = 2.0
 STOP_GRACE_S: Final = 10.0
 KILL_GRACE_S: Final = 5.0
-LOOKS: Final = 3
+LAST_USER_TRIES: Final = 3
 
 
 class EmbeddedEngine:
     """The engine of one data directory, as one process uses it.
 
-    `patience_s` is how long an engine that is not loading may leave us without an answer; `lease_s`, how long one
-    that we start goes on without users. `restarts` counts how often this process started it again after it had
-    ended; `loading` says how far it is, while we wait for it, and `waiting` is told each time. `fault` says why
-    the last attempt to start it failed.
+    `patience_s`: how long an engine that is not loading may fail to answer. `lease_s`: how long an engine that we
+    start goes on without users. `restarts` counts how often this process restarted it after it had ended. While we
+    wait for it, `loading` is its progress, and `waiting` is called with each new one. `fault` is the error of the
+    last attempt to start it.
     """
 
     def __init__(self, directory: Path, *, patience_s: float = 10.0, lease_s: float = LEASE_S) -> None:
@@ -60,19 +59,19 @@ class EmbeddedEngine:
         self._lease_s = lease_s
         self._users: int | None = None
         self._launch: Launch | None = None
-        self._flight: asyncio.Task[bool] | None = None
+        self._attempt: asyncio.Task[bool] | None = None
         self._stopping = False
         self.restarts = 0
         self.fault: SubstrateError | None = None
 
     @property
     def socket(self) -> Path:
-        """The unix socket of the engine; it stays the same over a restart after a crash."""
-        return socket_of(self.directory)
+        """The unix socket of the engine; a restart after a crash does not change it."""
+        return socket_path(self.directory)
 
     @property
     def owner(self) -> bool:
-        """Whether this process started the engine that now runs."""
+        """Whether this process started the running engine."""
         return self._launch is not None and self._launch.running
 
     def alive(self) -> bool:
@@ -80,13 +79,13 @@ class EmbeddedEngine:
         return listens(self.socket)
 
     async def ended(self) -> None:
-        """Return when the engine that runs now has ended; at once when none runs."""
+        """Return when the running engine has ended; at once when none runs."""
         try:
             reader, writer = await asyncio.open_unix_connection(self.socket)
         except OSError:
             return
         try:
-            # Nothing is asked, so nothing comes but the end.
+            # No command is sent, so the only thing to read is the end of the stream.
             await reader.read()
         except OSError:
             return
@@ -94,9 +93,9 @@ class EmbeddedEngine:
             writer.close()
 
     async def start(self) -> None:
-        """Use the directory: connect to its engine, or start it. Returns when the engine answers queries.
+        """Connect to the engine of the directory, or start it. Returns when the engine answers queries.
 
-        An engine that loads is waited for however long it takes. Raises EngineFault when the directory cannot be
+        An engine that is loading is waited for without a limit. Raises EngineFault when the directory cannot be
         used, the engine ends instead of starting, or an engine holds the lock and neither loads nor answers.
         """
         self._stopping = False
@@ -110,77 +109,77 @@ class EmbeddedEngine:
         except OSError as error:
             raise file_fault(self.directory, error) from error
         if self._users is None:
-            raise self._mute_fault()
+            raise self._no_answer()
         try:
             await self.ensure()
         except asyncio.CancelledError:
             await self.stop()
             raise
         except SubstrateError:
-            # The engine is left alone: if it still loads, the next one to open the directory finds it.
+            # The engine is not stopped: if it is still loading, the next process to open the directory uses it.
             self._leave()
             raise
 
     async def ensure(self) -> bool:
-        """See that the engine answers, and start it again if it died; returns whether this process did.
+        """Make sure that the engine answers; start it again if it died. Returns whether this process started it.
 
-        Callers share one attempt, which goes on when one of them is cancelled.
-        Raises what `start` raises; Unavailable also when the engine was not started or is being stopped.
+        Concurrent callers share one attempt, which continues when one of them is cancelled.
+        Raises EngineFault as `start` does, and Unavailable when the engine is stopped or being stopped.
         """
         if self._users is None or self._stopping:
-            raise Unavailable("The embedded engine is stopped.", remedy="Start the service again.")
-        if self._flight is None:
-            self._flight = asyncio.create_task(self._reach())
-            self._flight.add_done_callback(self._landed)
-        return await asyncio.shield(self._flight)
+            raise Unavailable("the embedded engine is stopped", remedy="Start the service again.")
+        if self._attempt is None:
+            self._attempt = asyncio.create_task(self._reach())
+            self._attempt.add_done_callback(self._attempt_ended)
+        return await asyncio.shield(self._attempt)
 
     async def stop(self) -> None:
-        """Leave the directory; stops the engine if no other process uses it. Nothing acknowledged is lost.
+        """Leave the directory, and stop the engine if no other process uses it. Nothing acknowledged is lost.
 
-        An engine that loads is left to its keeper: the next one to open the directory need not wait from the
-        beginning. Raises EngineFault when the engine survives even SIGKILL.
+        An engine that is loading is left to its keeper, so that the next process to open the directory need not
+        wait from the beginning. Raises EngineFault when the engine survives even SIGKILL.
         """
         self._stopping = True
-        if self._flight is not None:
-            await asyncio.wait([self._flight])
+        if self._attempt is not None:
+            await asyncio.wait([self._attempt])
         if self._users is None:
             return
         try:
-            if await _is_last(self._users) and not await self._goes_on_loading():
+            if await _is_last_user(self._users) and not await self._keeps_loading():
                 if self.directory.exists():
                     await self._end_engine()
-                await asyncio.to_thread(self._drop_stray)
+                await asyncio.to_thread(self._kill_stray)
         except OSError as error:
             raise file_fault(self.directory, error) from error
         finally:
             self._leave()
 
-    async def _goes_on_loading(self) -> bool:
-        """Whether the engine loads, and not only for a moment more."""
+    async def _keeps_loading(self) -> bool:
+        """Whether the engine is still loading after a grace of two seconds."""
         give_up = time.monotonic() + LEAVE_GRACE_S
-        while await self._loads():
+        while await self._is_loading():
             if time.monotonic() > give_up:
                 return True
             await asyncio.sleep(POLL_S)
         return False
 
-    async def _loads(self) -> bool:
-        return await asyncio.to_thread(engine_loading.loads, self.directory, self.socket)
+    async def _is_loading(self) -> bool:
+        return await asyncio.to_thread(engine_loading.is_loading, self.directory, self.socket)
 
     def _leave(self) -> None:
         if self._users is not None:
             os.close(self._users)
         self._users = self._launch = None
 
-    def _landed(self, flight: asyncio.Task[bool]) -> None:
-        self._flight = None
-        # Looked at here so that an attempt whose callers are all gone does not complain at exit.
-        if not flight.cancelled():
-            flight.exception()
+    def _attempt_ended(self, attempt: asyncio.Task[bool]) -> None:
+        self._attempt = None
+        # Retrieve the exception, or asyncio reports it at exit when every caller was cancelled.
+        if not attempt.cancelled():
+            attempt.exception()
 
     async def _reach(self) -> bool:
         try:
-            started = await self._reached()
+            started = await self._connect_or_launch()
         except SubstrateError as error:
             self.fault = error
             raise
@@ -189,74 +188,75 @@ class EmbeddedEngine:
         self.fault = None
         return started
 
-    async def _reached(self) -> bool:
-        started: Launch | None = None
-        tell_at = time.monotonic() + TOLD_AFTER_S
-        quiet_until = time.monotonic() + self._patience_s
+    async def _connect_or_launch(self) -> bool:
+        """Return, when the engine answers, whether this process launched it."""
+        launched: Launch | None = None
+        report_at = time.monotonic() + REPORT_EVERY_S
+        give_up = time.monotonic() + self._patience_s
         while not self._stopping:
-            pulse = await ping(self.socket)
-            if pulse is Pulse.READY:
-                await self._settle(started)
-                return started is not None and started.running
-            if started is None:
-                started = await self._launch_if_free()
-            elif not started.running:
-                raise await asyncio.to_thread(start_fault, started)
-            if started is not None or pulse is Pulse.LOADING or await self._loads():
-                quiet_until = time.monotonic() + self._patience_s
-                tell_at = await self._tell_waiting(tell_at)
-            if time.monotonic() > quiet_until:
-                raise self._mute_fault()
+            status = await ping(self.socket)
+            if status is EngineStatus.READY:
+                await self._after_start(launched)
+                return launched is not None and launched.running
+            if launched is None:
+                launched = await self._launch_if_free()
+            elif not launched.running:
+                raise await asyncio.to_thread(start_fault, launched)
+            if launched is not None or status is EngineStatus.LOADING or await self._is_loading():
+                give_up = time.monotonic() + self._patience_s
+                report_at = await self._report_progress(report_at)
+            if time.monotonic() > give_up:
+                raise self._no_answer()
             await asyncio.sleep(POLL_S)
-        raise Unavailable("The embedded engine is being stopped.", remedy="Start the service again.")
+        raise Unavailable("the embedded engine is being stopped", remedy="Start the service again.")
 
-    async def _settle(self, started: Launch | None) -> None:
-        """Of an engine that answers now: keep how long its load took, if it is ours; see that it has a keeper."""
-        if started is not None:
-            await asyncio.to_thread(engine_loading.note, self.directory)
+    async def _after_start(self, launched: Launch | None) -> None:
+        """Save how long the load took if we launched the engine; else make sure that it has a keeper."""
+        if launched is not None:
+            await asyncio.to_thread(engine_loading.save_rate, self.directory)
             return
         try:
-            await asyncio.to_thread(see_to_keeper, self.directory, self._lease_s)
+            await asyncio.to_thread(ensure_keeper, self.directory, self._lease_s)
         except OSError as error:
             raise file_fault(self.directory, error) from error
 
-    async def _tell_waiting(self, tell_at: float) -> float:
-        """Tell how far the engine is, when it is time to; when it is time again."""
-        if time.monotonic() < tell_at:
-            return tell_at
-        self.loading = await engine_loading.progress(self.directory, self.socket)
+    async def _report_progress(self, report_at: float) -> float:
+        """Report the progress once `report_at` has come; returns when to report next (`time.monotonic()`)."""
+        if time.monotonic() < report_at:
+            return report_at
+        self.loading = await engine_loading.read_progress(self.directory, self.socket)
         self.waiting(self.loading)
-        return time.monotonic() + TOLD_AFTER_S
+        return time.monotonic() + REPORT_EVERY_S
 
-    def _mute_fault(self) -> EngineFault:
+    def _no_answer(self) -> EngineFault:
         return EngineFault(
-            f"An engine holds the lock of {self.directory} but does not answer.",
+            f"an engine holds the lock of {self.directory} but does not answer",
             remedy=f"Find its process with `fuser {self.directory / 'engine.lock'}`, stop it, and try again.",
         )
 
     async def _launch_if_free(self) -> Launch | None:
-        """Start the engine if the lock is free; None when an engine runs (or another process starts one)."""
+        """Start the engine if the lock is free; None when an engine runs, or another process starts one."""
         try:
-            made = await asyncio.to_thread(self._take_and_launch)
+            launched = await asyncio.to_thread(self._lock_and_launch)
         except OSError as error:
             raise file_fault(self.directory, error) from error
-        if made is not None:
-            self._launch = made
-        return made
+        if launched is not None:
+            self._launch = launched
+        return launched
 
-    def _take_and_launch(self) -> Launch | None:
+    def _lock_and_launch(self) -> Launch | None:
         self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = try_lock(self.directory / "engine.lock", fcntl.LOCK_EX)
         if lock is None:
             return None
         try:
-            self._drop_stray()
+            self._kill_stray()
             return launch(self.directory, lock, self._lease_s)
         finally:
             os.close(lock)
 
-    def _drop_stray(self) -> None:
-        """End our engine if it outlived its lock, as it does when the directory is removed under it."""
+    def _kill_stray(self) -> None:
+        """End our engine if it outlived its lock: it does when its directory is removed."""
         if self._launch is not None:
             try:
                 self._launch.process.wait(timeout=1)
@@ -264,38 +264,38 @@ class EmbeddedEngine:
                 self._launch.process.kill()
 
     async def _end_engine(self) -> None:
-        lock = await self._ended_by(signal.SIGTERM, STOP_GRACE_S)
+        lock = await self._signal_and_wait(signal.SIGTERM, STOP_GRACE_S)
         if lock is None:
-            lock = await self._ended_by(signal.SIGKILL, KILL_GRACE_S)
+            lock = await self._signal_and_wait(signal.SIGKILL, KILL_GRACE_S)
         if lock is None:
-            raise self._mute_fault()
+            raise self._no_answer()
         try:
             remove_socket(self.directory)
-            await asyncio.to_thread(checksums.Sums(self.directory).look, last=True)
+            await asyncio.to_thread(checksums.ChecksumRecorder(self.directory).update, final=True)
         finally:
             os.close(lock)
 
-    async def _ended_by(self, sign: signal.Signals, grace_s: float) -> int | None:
-        """Signal the engine, as soon as it can be told, and wait for its lock; None when it does not end."""
-        told = False
+    async def _signal_and_wait(self, sign: signal.Signals, grace_s: float) -> int | None:
+        """Signal the engine as soon as it listens, and wait for its lock; None when it does not end."""
+        signalled = False
         give_up = time.monotonic() + grace_s
         while True:
             lock = try_lock(self.directory / "engine.lock", fcntl.LOCK_EX)
             if lock is not None or time.monotonic() > give_up:
                 return lock
-            told = told or await asyncio.to_thread(self._tell, sign)
+            signalled = signalled or await asyncio.to_thread(self._signal, sign)
             await asyncio.sleep(POLL_S)
 
-    def _tell(self, sign: signal.Signals) -> bool:
+    def _signal(self, sign: signal.Signals) -> bool:
         if self._launch is not None and self._launch.running:
             self._launch.process.send_signal(sign)
             return True
         return signal_listener(self.socket, sign)
 
 
-async def _is_last(users: int) -> bool:
-    # The keeper looks at the lock for a moment now and then: who finds it held looks again.
-    for _ in range(LOOKS):
+async def _is_last_user(users: int) -> bool:
+    # The keeper holds this lock for a moment now and then, so one refusal proves nothing.
+    for _ in range(LAST_USER_TRIES):
         try:
             fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

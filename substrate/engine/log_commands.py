@@ -1,90 +1,92 @@
-"""The commands in the engine's log, as it writes them: where each ends, and which graph it is about.
+"""Commands in the engine's append-only log: where each one ends and which graph it concerns. Pure.
 
-A log is a row of arrays of words (`*2`, `$4`, …), with comments (`#`) between them. It needs the standard library
-alone: the engine's keeper reads it too.
+A log is a sequence of RESP arrays (`*2`, `$4`, ...), with comment lines (`#`) between them. Only the standard
+library is imported: the engine's keeper reads the log too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-LINE = b"\r\n"
+LINE_END: Final = b"\r\n"
+_HEADER_LIMIT: Final = 32
+"""Bytes within which the line that gives a word's length must end."""
 
 
 class Unreadable(Exception):
-    """What stands there is no command; `whole` is where the last whole one before it ends."""
+    """The bytes are no command; the last complete command before them ends at `readable_bytes`."""
 
-    def __init__(self, whole: int) -> None:
-        super().__init__(f"no command stands at byte {whole}")
-        self.whole = whole
+    def __init__(self, readable_bytes: int) -> None:
+        super().__init__(f"no command at byte {readable_bytes}")
+        self.readable_bytes = readable_bytes
 
 
 class Command(NamedTuple):
-    """One command: where it ends, its name, and its first word, which names the graph or the key."""
+    """A command, the byte after it, and its first argument, which is the name of a graph or key."""
 
     end: int
     name: bytes
-    about: bytes
+    key: bytes
 
 
 def commands(data: bytes) -> Iterator[Command]:
-    """The whole commands from the beginning of `data`. Raises Unreadable where something else stands."""
-    place = 0
-    while place < len(data):
-        end = data.find(LINE, place)
-        kind = data[place : place + 1]
+    """The complete commands from the start of `data`. Raises Unreadable at bytes that are no command."""
+    position = 0
+    while position < len(data):
+        end = data.find(LINE_END, position)
+        kind = data[position : position + 1]
         if end < 0 and kind in (b"*", b"#"):
             return
         if kind == b"#":
-            place = end + 2
+            position = end + 2
             continue
-        words = _words(data, place, end)
-        if words is None:
+        spans = _word_spans(data, position, end)
+        if spans is None:
             return
-        place = words[-1][1] + 2
-        spoken = [data[start:stop] for start, stop in words[:2]]
-        yield Command(place, spoken[0].upper(), spoken[1] if len(spoken) > 1 else b"")
+        position = spans[-1][1] + 2
+        words = [data[start:stop] for start, stop in spans[:2]]
+        yield Command(position, words[0].upper(), words[1] if len(words) > 1 else b"")
 
 
-def _words(data: bytes, place: int, end: int) -> list[tuple[int, int]] | None:
-    """Where the words of the command at `place` stand; None when it is not all there."""
-    count = _number(data, place, end, b"*")
-    found: list[tuple[int, int]] = []
-    at = end + 2
+def _word_spans(data: bytes, position: int, end: int) -> list[tuple[int, int]] | None:
+    """Start and end of each word of the command at `position`; None when the command is incomplete."""
+    count = _length(data, position, end, b"*")
+    spans: list[tuple[int, int]] = []
+    header = end + 2
     for _ in range(count):
-        stop = data.find(LINE, at, at + 32)
-        if stop < 0 and len(data) - at < 32:
+        stop = data.find(LINE_END, header, header + _HEADER_LIMIT)
+        if stop < 0 and len(data) - header < _HEADER_LIMIT:
             return None
         first = stop + 2
-        last = first + _number(data, at, stop, b"$")
+        last = first + _length(data, header, stop, b"$")
         if last + 2 > len(data):
             return None
-        if data[last : last + 2] != LINE:
-            raise Unreadable(place)
-        found.append((first, last))
-        at = last + 2
-    return found
+        if data[last : last + 2] != LINE_END:
+            raise Unreadable(position)
+        spans.append((first, last))
+        header = last + 2
+    return spans
 
 
-def _number(data: bytes, place: int, end: int, kind: bytes) -> int:
-    digits = data[place + 1 : end] if end > 0 else b""
-    if data[place : place + 1] != kind or not digits.isdigit() or (kind == b"*" and int(digits) == 0):
-        raise Unreadable(place)
+def _length(data: bytes, position: int, end: int, kind: bytes) -> int:
+    digits = data[position + 1 : end] if end > 0 else b""
+    if data[position : position + 1] != kind or not digits.isdigit() or (kind == b"*" and int(digits) == 0):
+        raise Unreadable(position)
     return int(digits)
 
 
-def whole_until(data: bytes) -> int:
-    """Where the last whole command of `data` ends. Commands between MULTI and EXEC are one.
+def readable_bytes(data: bytes) -> int:
+    """Length of the part of `data` that is complete commands; MULTI to EXEC counts as one command.
 
-    Raises Unreadable where something else than a command stands.
+    Raises Unreadable at bytes that are no command.
     """
-    whole = 0
-    together = False
+    complete = 0
+    in_transaction = False
     try:
         for command in commands(data):
-            together = command.name == b"MULTI" or (together and command.name != b"EXEC")
-            whole = whole if together else command.end
+            in_transaction = command.name == b"MULTI" or (in_transaction and command.name != b"EXEC")
+            complete = complete if in_transaction else command.end
     except Unreadable as error:
-        raise Unreadable(whole) from error
-    return whole
+        raise Unreadable(complete) from error
+    return complete

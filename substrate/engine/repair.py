@@ -1,11 +1,11 @@
-"""Damaged files of the engine: what is wrong, what of the log is whole, and cutting it there. Blocking."""
+"""Repair of a damaged store: what is wrong, how much of the log is readable, and cutting it there. Blocking."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -15,156 +15,162 @@ from substrate.engine.checksums import (
     LOG,
     LOG_MANIFEST,
     RECORD,
+    ChecksumRecorder,
     Damage,
-    Mark,
-    Part,
+    LogFile,
+    Prefix,
     RecordDamaged,
-    Sums,
     compare,
-    parts_of,
+    log_files,
     read_record,
 )
-from substrate.engine.locks import try_lock
-from substrate.engine.log_commands import Unreadable, commands, whole_until
+from substrate.engine.data_directory import try_lock
+from substrate.engine.log_commands import Unreadable, commands, readable_bytes
 
 LOCK_LIMIT_S: Final = 5.0
-STEP_S: Final = 0.05
+POLL_S: Final = 0.05
 IN_USE: Final = (
-    "Stop the service, and whatever else uses it, and try again; an engine without users ends in a minute."
+    "Stop the service, and whatever else uses it, and try again; an engine without users ends within a minute."
 )
 
 
-class Rest(NamedTuple):
-    """A log that is cut: of `part` the first `stays` bytes are left, and nothing of the parts behind it.
+class LogCut(NamedTuple):
+    """A cut through the log: the first `keep_bytes` of `file` stay, and none of the files after it.
 
-    What was written until `until` (seconds since 1970, 0 when that is not known) is in it. Behind it go so many
-    `commands` that can be read, on these `graphs`.
+    Everything written until `until` stays (seconds since 1970; 0 when unknown). `lost_commands` counts the
+    readable commands after the cut, `graphs` names the graphs they change.
     """
 
-    part: Part
-    stays: int
+    file: LogFile
+    keep_bytes: int
     until: float
-    commands: int
+    lost_commands: int
     graphs: tuple[str, ...]
 
 
-class Finding(NamedTuple):
-    """What is wrong, what would be left if the log were cut, and whether it can be read to its end as it is.
+class DamageReport(NamedTuple):
+    """What is wrong; `cut` is None when nothing is, or when cutting does not help.
 
-    `rest` is None when nothing is wrong, or cutting does not help.
+    `readable`: the files can be read to their end as they are.
     """
 
     damages: tuple[Damage, ...]
-    rest: Rest | None
+    cut: LogCut | None
     readable: bool
 
 
 @contextmanager
-def alone(directory: Path) -> Iterator[None]:
-    """Nobody uses the store, or begins to, as long as this is open. Raises Conflict when somebody does."""
-    held: list[int] = []
+def exclusive_use(directory: Path) -> Iterator[None]:
+    """Keep everybody else from using the store while this is open. Raises Conflict when somebody does."""
+    locks: list[int] = []
     give_up = time.monotonic() + LOCK_LIMIT_S
     try:
         for name in ("engine.users", "engine.lock"):
             while (lock := try_lock(directory / name)) is None:
                 if time.monotonic() > give_up:
                     raise Conflict(f"the store in {directory} is in use", remedy=IN_USE)
-                time.sleep(STEP_S)
-            held.append(lock)
+                time.sleep(POLL_S)
+            locks.append(lock)
         yield
     finally:
-        for lock in held:
+        for lock in locks:
             os.close(lock)
 
 
-def examine(directory: Path) -> Finding:
-    """Look through all files of a store that nobody uses. Raises InvalidRequest when there is none."""
+def examine(directory: Path) -> DamageReport:
+    """Check all files of a store that nobody uses. Raises InvalidRequest when there is no store."""
     damages = compare(directory)
-    parts = parts_of(directory)
-    if not parts and not damages:
+    files = log_files(directory)
+    if not files and not damages:
         raise InvalidRequest(f"there is no store in {directory}", remedy="Name its directory with `--data`.")
-    known = {damage.file for damage in damages}
-    ends = {part: _end(directory, part) for part in parts if not part.base}
-    for part, (size, whole) in ends.items():
-        # The engine itself cuts off a last command that is not whole.
-        if whole is not None and part.name not in known:
-            said = f"{part.name} holds no command from byte {whole:,} of {size:,} on"
-            damages.append(Damage(part.name, said, Mark(whole), Mark(size)))
-    readable = bool(parts) and all(whole is None for _, whole in ends.values())
-    missing = any(not (directory / LOG / part.name).exists() for part in parts)
-    return Finding(tuple(damages), _rest(directory, parts, damages), readable and not missing)
+    damaged = {damage.file for damage in damages}
+    unreadable = 0
+    for file in files:
+        damage = None if file.is_base else _unreadable_part(directory, file)
+        if damage is not None:
+            unreadable += 1
+            damages += [damage] if file.name not in damaged else []
+    missing = any(not (directory / LOG / file.name).exists() for file in files)
+    readable = bool(files) and not unreadable and not missing
+    return DamageReport(tuple(damages), _propose_cut(directory, files, damages), readable)
 
 
-def _end(directory: Path, part: Part) -> tuple[int, int | None]:
-    """The size of a log file, and where it cannot be read further; None when it can to its end."""
+def _unreadable_part(directory: Path, file: LogFile) -> Damage | None:
+    """Bytes of a log file that are no command; an incomplete last command is cut off by the engine itself."""
     try:
-        data = (directory / LOG / part.name).read_bytes()
-        whole_until(data)
+        data = (directory / LOG / file.name).read_bytes()
+        readable_bytes(data)
     except FileNotFoundError:
-        return 0, None
-    except Unreadable as error:
-        return len(data), error.whole
-    return len(data), None
-
-
-def _rest(directory: Path, parts: list[Part], damages: list[Damage]) -> Rest | None:
-    named = {damage.file: damage for damage in damages}
-    hurt = [part for part in parts if part.name in named]
-    if not hurt or hurt[0].base or len(named) > len(hurt):
         return None
-    part, damage = hurt[0], named[hurt[0].name]
+    except Unreadable as error:
+        description = f"{file.name} holds no command from byte {error.readable_bytes:,} of {len(data):,} on"
+        return Damage(file.name, description, Prefix(error.readable_bytes), Prefix(len(data)))
+    return None
+
+
+def _propose_cut(directory: Path, files: list[LogFile], damages: list[Damage]) -> LogCut | None:
+    damage_of = {damage.file: damage for damage in damages}
+    damaged = [file for file in files if file.name in damage_of]
+    if not damaged or damaged[0].is_base or len(damage_of) > len(damaged):
+        return None
+    file, damage = damaged[0], damage_of[damaged[0].name]
     try:
-        data = (directory / LOG / part.name).read_bytes()
+        data = (directory / LOG / file.name).read_bytes()
     except OSError:
         return None
-    stays = damage.whole.bytes
-    if len(data) < damage.lost.bytes:
-        stays += _readable(data[stays:])
+    keep = damage.intact.bytes
+    if len(data) < damage.latest.bytes:
+        keep += _readable_length(data[keep:])
+    later = [(directory / LOG / other.name).read_bytes() for other in files if _is_after(other, file)]
+    lost, graphs = count_commands([data[keep:], *later])
+    return LogCut(file, keep, _written_until(directory, file, keep), lost, graphs)
+
+
+def count_commands(texts: Sequence[bytes]) -> tuple[int, tuple[str, ...]]:
+    """How many readable commands are in the texts, and the sorted names of the graphs they concern."""
     graphs: set[str] = set()
     count = 0
-    behind = [
-        data[stays:],
-        *((directory / LOG / later.name).read_bytes() for later in parts if _behind(later, part)),
-    ]
-    for text in behind:
+    for text in texts:
         try:
             for command in commands(text):
                 count += 1
-                graphs.update(
-                    [command.about.decode(errors="replace")] if command.name.startswith(b"GRAPH.") else []
-                )
+                if command.name.startswith(b"GRAPH."):
+                    graphs.add(command.key.decode(errors="replace"))
         except Unreadable:
             break
-    return Rest(part, stays, _until(directory, part, stays), count, tuple(sorted(graphs)))
+    return count, tuple(sorted(graphs))
 
 
-def _until(directory: Path, part: Part, stays: int) -> float:
+def _written_until(directory: Path, file: LogFile, keep_bytes: int) -> float:
     try:
-        marks = (read_record(directory) or {}).get(part.name, [])
+        prefixes = (read_record(directory) or {}).get(file.name, [])
     except RecordDamaged:
-        marks = []
-    return max((mark.at for mark in marks if mark.bytes <= stays), default=0.0)
+        prefixes = []
+    return max((prefix.at for prefix in prefixes if prefix.bytes <= keep_bytes), default=0.0)
 
 
-def _behind(later: Part, part: Part) -> bool:
-    return not later.base and later.number > part.number
+def _is_after(later: LogFile, file: LogFile) -> bool:
+    return not later.is_base and later.number > file.number
 
 
-def _readable(data: bytes) -> int:
+def _readable_length(data: bytes) -> int:
     try:
-        return whole_until(data)
+        return readable_bytes(data)
     except Unreadable as error:
-        return error.whole
+        return error.readable_bytes
 
 
-def name_aside(directory: Path) -> Path:
-    """Where what is there is put: beside the data directory."""
+def aside_path(directory: Path) -> Path:
+    """The directory beside the data directory that damaged files are put into."""
     return directory.with_name(f"{directory.name}.damaged-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}")
 
 
-def keep_copy(directory: Path) -> Path:
-    """A copy of the log beside the data directory; never in it, where an erasure must find all there is."""
-    aside = name_aside(directory)
+def copy_aside(directory: Path) -> Path:
+    """Copy the log to `aside_path`; never into the data directory, where an erasure must reach every file.
+
+    Raises InvalidRequest when it cannot be written.
+    """
+    aside = aside_path(directory)
     try:
         aside.mkdir(mode=0o700)
         shutil.copytree(directory / LOG, aside / LOG)
@@ -178,12 +184,12 @@ def keep_copy(directory: Path) -> Path:
     return aside
 
 
-def cut(directory: Path, rest: Rest) -> None:
-    """Leave of the log what the rest says, and record that."""
-    with (directory / LOG / rest.part.name).open("r+b") as file:
-        file.truncate(rest.stays)
+def cut_log(directory: Path, cut: LogCut) -> None:
+    """Carry out the cut and record the checksums of what stays. Raises OSError."""
+    with (directory / LOG / cut.file.name).open("r+b") as file:
+        file.truncate(cut.keep_bytes)
         os.fsync(file.fileno())
-    dropped = {part.name for part in parts_of(directory) if _behind(part, rest.part)}
+    dropped = {file.name for file in log_files(directory) if _is_after(file, cut.file)}
     manifest = directory / LOG / LOG_MANIFEST
     lines = [
         line for line in manifest.read_text("utf-8").splitlines(keepends=True) if not dropped & set(line.split())
@@ -193,10 +199,10 @@ def cut(directory: Path, rest: Rest) -> None:
     draft.replace(manifest)
     for name in dropped:
         (directory / LOG / name).unlink(missing_ok=True)
-    accept(directory)
+    accept_files(directory)
 
 
-def accept(directory: Path) -> None:
-    """Take the files for what they are now, and record that."""
+def accept_files(directory: Path) -> None:
+    """Replace the record by the checksums of the files as they are now."""
     (directory / RECORD).unlink(missing_ok=True)
-    Sums(directory).look(last=True)
+    ChecksumRecorder(directory).update(final=True)

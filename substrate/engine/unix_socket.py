@@ -1,7 +1,7 @@
 """The engine's unix socket: where it is, whether the engine serves there, and which process listens.
 
-The socket lies in the data directory. Where that path is too long for a socket it lies in a private
-directory of its own, and `engine.where` in the data directory says so.
+The socket is in the data directory. When that path is too long for a socket, it is in a private directory of its
+own, and the file `engine.where` in the data directory holds its path.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from substrate.engine import keeper
+from substrate.engine.data_directory import write_private
 
 # sun_path holds 104 bytes on macOS and 108 on Linux, the closing NUL included.
 SOCKET_PATH_LIMIT: Final = 103
@@ -28,16 +29,16 @@ MACOS_SOL_LOCAL: Final = 0
 MACOS_LOCAL_PEERPID: Final = 2
 
 
-class Pulse(enum.Enum):
-    """What the socket said to a PING."""
+class EngineStatus(enum.Enum):
+    """What a PING found."""
 
     READY = enum.auto()
     LOADING = enum.auto()
     SILENT = enum.auto()
 
 
-async def ping(socket: Path) -> Pulse:
-    """Ask the engine at `socket` whether it serves; never raises for an engine that is not there."""
+async def ping(socket: Path) -> EngineStatus:
+    """Send a PING to the engine at `socket`; SILENT when there is no reply within two seconds."""
     try:
         async with asyncio.timeout(PING_LIMIT_S):
             reader, writer = await asyncio.open_unix_connection(str(socket))
@@ -47,20 +48,20 @@ async def ping(socket: Path) -> Pulse:
             finally:
                 writer.close()
     except (OSError, ValueError):
-        return Pulse.SILENT
+        return EngineStatus.SILENT
     if not answer:
-        return Pulse.SILENT
-    return Pulse.LOADING if answer.startswith(b"-LOADING") else Pulse.READY
+        return EngineStatus.SILENT
+    return EngineStatus.LOADING if answer.startswith(b"-LOADING") else EngineStatus.READY
 
 
-def socket_of(directory: Path) -> Path:
-    """Where the engine of `directory` listens: in it, or where `engine.where` says."""
-    return Path(keeper.socket_in(str(directory)))
+def socket_path(directory: Path) -> Path:
+    """Where the engine of `directory` listens."""
+    return Path(keeper.socket_path(str(directory)))
 
 
 def remove_socket(directory: Path) -> None:
-    """Remove the socket and, where it has one, its private directory. Only for the holder of the lock."""
-    socket = socket_of(directory)
+    """Remove the socket and its private directory, if it has one. Call it only while holding `engine.lock`."""
+    socket = socket_path(directory)
     if socket.is_socket():
         socket.unlink()
     if socket.parent != directory:
@@ -70,25 +71,28 @@ def remove_socket(directory: Path) -> None:
 
 
 def place_socket(directory: Path) -> Path:
-    """Choose where the engine of `directory` is to listen, and record it. Only for the holder of the lock."""
+    """Choose where the engine of `directory` will listen, and record it. Call it only while holding `engine.lock`.
+
+    Raises OSError when the record or the private directory cannot be made.
+    """
     inside, record = directory / "engine.sock", directory / "engine.where"
     if _fits(inside):
         record.unlink(missing_ok=True)
         return inside
-    known = socket_of(directory)
-    # Clients of an engine that crashed hold its path, so the new one must listen at the same.
-    if known != inside and _fits(known) and _is_private(known.parent):
-        return known
-    home = Path(tempfile.mkdtemp(prefix="substrate-"))
-    if not _fits(home / "engine.sock"):
-        home.rmdir()
-        home = Path(tempfile.mkdtemp(prefix="substrate-", dir="/tmp"))
-    write_private(record, str(home / "engine.sock"))
-    return home / "engine.sock"
+    recorded = socket_path(directory)
+    # Clients of an engine that crashed still use its path, so the new engine must listen at the same one.
+    if recorded != inside and _fits(recorded) and _is_private(recorded.parent):
+        return recorded
+    private = Path(tempfile.mkdtemp(prefix="substrate-"))
+    if not _fits(private / "engine.sock"):
+        private.rmdir()
+        private = Path(tempfile.mkdtemp(prefix="substrate-", dir="/tmp"))
+    write_private(record, str(private / "engine.sock"))
+    return private / "engine.sock"
 
 
 def signal_listener(socket: Path, sign: signal.Signals) -> bool:
-    """Signal the process that the kernel names as the listener at `socket`; False when there is none."""
+    """Signal the process that the kernel reports as the listener at `socket`; False when there is none."""
     with sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM) as link:
         link.settimeout(PING_LIMIT_S)
         try:
@@ -97,7 +101,7 @@ def signal_listener(socket: Path, sign: signal.Signals) -> bool:
             if pid > 1:
                 os.kill(pid, sign)
             else:
-                # The engine lives in another process namespace (a container), where signals do not reach.
+                # The engine runs in another process namespace (a container), which signals do not reach.
                 link.sendall(b"SHUTDOWN NOSAVE\r\n")
         except OSError:
             return False
@@ -117,15 +121,6 @@ def listens(socket: Path) -> bool:
     return True
 
 
-def write_private(path: Path, text: str) -> None:
-    """Put `text` in place of the file at `path`, readable by its owner only."""
-    draft = path.with_name(path.name + ".new")
-    draft.unlink(missing_ok=True)
-    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(os.fsencode(text))
-    draft.replace(path)
-
-
 def _listener_pid(link: sockets.socket) -> int:
     if hasattr(sockets, "SO_PEERCRED"):
         ucred = link.getsockopt(sockets.SOL_SOCKET, sockets.SO_PEERCRED, struct.calcsize("3i"))
@@ -137,9 +132,9 @@ def _fits(socket: Path) -> bool:
     return len(os.fsencode(socket)) <= SOCKET_PATH_LIMIT
 
 
-def _is_private(home: Path) -> bool:
+def _is_private(directory: Path) -> bool:
     try:
-        found = home.lstat()
+        status = directory.lstat()
     except OSError:
         return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077

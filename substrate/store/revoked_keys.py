@@ -14,7 +14,7 @@ import orjson
 from schemas.errors import InvalidRequest
 from schemas.keys import KeyInfo, KeyRecord
 from substrate.connection.pool import Connection
-from substrate.engine.unix_socket import write_private
+from substrate.engine.data_directory import write_private
 from substrate.store import api_keys
 
 FILE: Final = "engine.revoked"

@@ -20,8 +20,8 @@ import orjson
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection, Words
 from substrate.engine.append_log import DELETIONS
-from substrate.engine.locks import try_lock
 from substrate.graphs.graph import Graph
+from substrate.engine.data_directory import try_lock
 from substrate.store.erasure import MARKS, Mark, mark_said
 
 UNFINISHED: Final = "substrate:erasures:unfinished"

@@ -17,7 +17,7 @@ import httpx
 import pytest
 from redis import Redis
 
-from substrate.engine.unix_socket import socket_of
+from substrate.engine.unix_socket import socket_path
 from tests.conftest import MEASURE
 
 SERVE = """
@@ -93,12 +93,12 @@ class Service:
 
     def engine_pid(self) -> int:
         """The process of the embedded engine."""
-        with Redis(unix_socket_path=str(socket_of(self.data))) as engine:
+        with Redis(unix_socket_path=str(socket_path(self.data))) as engine:
             return int(engine.info("server")["process_id"])
 
     def contents(self) -> dict[str, list[int]]:
         """How many nodes and links each graph has, asked of the engine itself."""
-        with Redis(unix_socket_path=str(socket_of(self.data)), decode_responses=True) as engine:
+        with Redis(unix_socket_path=str(socket_path(self.data)), decode_responses=True) as engine:
             return {
                 graph: [
                     int(engine.execute_command("GRAPH.RO_QUERY", graph, query)[1][0][0])

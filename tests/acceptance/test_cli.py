@@ -19,7 +19,7 @@ import pytest
 import redis
 
 from api.cli import demo_story, program
-from substrate.engine.unix_socket import socket_of
+from substrate.engine.unix_socket import socket_path
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = [sys.executable, "-m", "api.cli"]
@@ -366,11 +366,11 @@ def interrupt_when_stored(process: subprocess.Popen[str], home: Path, least: int
 
 
 def stored_in(home: Path) -> int:
-    if not socket_of(home).exists():
+    if not socket_path(home).exists():
         return 0
     query = "MATCH (n:ConsciousnessNode) RETURN count(n)"
     try:
-        with redis.Redis(unix_socket_path=str(socket_of(home))) as engine:
+        with redis.Redis(unix_socket_path=str(socket_path(home))) as engine:
             return int(engine.execute_command("GRAPH.RO_QUERY", "citizen_mira-1", query)[1][0][0])
     except redis.RedisError:
         return 0

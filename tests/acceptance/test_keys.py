@@ -14,7 +14,7 @@ from redis import Redis
 
 from api.security.authentication import make_key
 from schemas.keys import KeyRequest
-from substrate.engine.unix_socket import socket_of
+from substrate.engine.unix_socket import socket_path
 from substrate.store.api_keys import KEYS
 from tests.acceptance.conftest import ADMIN_KEY, Service
 from tests.acceptance.test_rest_bad_input import problem_in
@@ -36,7 +36,7 @@ def expired(service: Service) -> str:
     """A key that counted until 1970."""
     request = KeyRequest(name="old", scopes=("admin",), expires_at=datetime(1970, 1, 1, tzinfo=UTC))
     shown, record = make_key(request, "old1", 0)
-    with Redis(unix_socket_path=str(socket_of(service.data))) as engine:
+    with Redis(unix_socket_path=str(socket_path(service.data))) as engine:
         engine.hset(KEYS, record.id, record.model_dump_json())
     return shown.key
 
@@ -110,7 +110,7 @@ def test_a_key_is_shown_once_and_listed_without_itself(service: Service) -> None
     assert "hash" not in listed.text
     [found] = [key for key in listed.json()["keys"] if key["id"] == made["id"]]
     assert (found["name"], found["scopes"], found["revoked_at"]) == ("of Ada", ["citizen:ada:read"], None)
-    with Redis(unix_socket_path=str(socket_of(service.data)), decode_responses=True) as engine:
+    with Redis(unix_socket_path=str(socket_path(service.data)), decode_responses=True) as engine:
         assert secret not in str(engine.hgetall(KEYS))
 
 

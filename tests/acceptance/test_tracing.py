@@ -14,7 +14,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from redis import Redis
 
-from substrate.engine.unix_socket import socket_of
+from substrate.engine.unix_socket import socket_path
 from tests.acceptance.conftest import ADMIN_KEY, Service
 from tests.loopback import serving
 
@@ -99,7 +99,7 @@ def test_a_fault_of_the_engine_is_an_error_of_its_kind_without_its_words(
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{collector.server_port}")
     service = Service(tmp_path, embedding="none")
     service.remember("ada", id="m", name=SECRET)
-    with Redis(unix_socket_path=str(socket_of(service.data))) as engine:
+    with Redis(unix_socket_path=str(socket_path(service.data))) as engine:
         engine.delete("citizen_ada")
         engine.set("citizen_ada", SECRET)
     answer = service.http.get("/v1/memories/N1/m", params={"citizen_id": "ada"})

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from redis import Redis
 
-from substrate.engine.unix_socket import socket_of
+from substrate.engine.unix_socket import socket_path
 from tests.acceptance.conftest import Service
 
 TALK = [
@@ -108,7 +108,7 @@ def test_a_sweep_finds_nothing_missing(service: Service, citizen: str) -> None:
 def test_health_says_none_and_no_vector_is_stored(service: Service, citizen: str) -> None:
     ready = service.http.get("/health/ready").json()
     assert (ready["embedding"], ready["dimension"]) == ("none", 0)
-    with Redis(unix_socket_path=str(socket_of(service.data)), decode_responses=True) as engine:
+    with Redis(unix_socket_path=str(socket_path(service.data)), decode_responses=True) as engine:
         query = "MATCH (t:Trace) RETURN count(t) > 0, count(t.embedding)"
         rows = engine.execute_command("GRAPH.RO_QUERY", f"citizen_{citizen}", query)[1]
     assert rows == [["true", 0]]

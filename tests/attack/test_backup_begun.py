@@ -18,7 +18,7 @@ from substrate.backup.files import read_backup
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection
 from substrate.cypher.query import Query
-from substrate.engine.append_log import state
+from substrate.engine.append_log import read_persistence
 from tests.integration.store import remember, stored
 
 MESSAGES: Final = 2000
@@ -99,7 +99,7 @@ def litter(home: Path) -> list[Path]:
 
 
 async def _until_it_writes(connection: Connection, task: asyncio.Task[object]) -> None:
-    while not (await state(connection))["rdb_bgsave_in_progress"]:
+    while not (await read_persistence(connection))["rdb_bgsave_in_progress"]:
         assert not task.done()
         await asyncio.sleep(0.005)
 

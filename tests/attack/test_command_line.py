@@ -133,7 +133,7 @@ def test_a_data_directory_that_is_open_to_others_is_closed_and_that_is_said(data
     data.chmod(0o777)
     said = run(data, "keys", "list").stderr
     assert data.stat().st_mode & 0o777 == 0o700
-    assert f"{data} was open to others" in said
+    assert f"{data} was open to other users" in said
     assert "was open" not in run(data, "keys", "list").stderr
     data.chmod(0o755)
     assert "was open" in run(data, "keys", "list").stderr

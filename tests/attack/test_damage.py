@@ -24,7 +24,7 @@ from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from substrate.backup.files import noted
 from substrate.engine import checksums, keeper
 from substrate.engine.embedded import EmbeddedEngine
-from substrate.engine.log_commands import Unreadable, commands, whole_until
+from substrate.engine.log_commands import Unreadable, commands, readable_bytes
 from tests.acceptance.conftest import Service
 from tests.integration.store import carried, remember, stored
 from tests.integration.test_embedded import becomes, engines_in
@@ -69,7 +69,7 @@ async def seen(directory: Path) -> None:
 
     def so_far() -> int:
         record = checksums.read_record(directory) or {}
-        return record.get(log_of(directory).name, [checksums.Mark()])[-1].bytes
+        return record.get(log_of(directory).name, [checksums.Prefix()])[-1].bytes
 
     assert await becomes(lambda: so_far() >= size)
 
@@ -93,7 +93,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "the log removed": lambda data: os.unlink(log_of(data)),
     "all removed": lambda data: shutil.rmtree(data / "engine-aof"),
     "a bit of the record": lambda data: flip(data / "engine.sums", 30),
-    "an older state": lambda data: os.truncate(log_of(data), whole_until(log_of(data).read_bytes()[:20_000])),
+    "an older state": lambda data: os.truncate(log_of(data), readable_bytes(log_of(data).read_bytes()[:20_000])),
 }  # fmt: skip
 
 
@@ -144,8 +144,8 @@ async def test_without_a_record_an_engine_that_crashes_on_its_data_says_what_to_
 async def test_cutting_leaves_what_is_whole(data: Path) -> None:
     DAMAGES["cut"](data)
     finding = examine_store(at(data).store)
-    assert finding.rest is not None
-    assert finding.rest.until > 0
+    assert finding.cut is not None
+    assert finding.cut.until > 0
     mended = await cut_log(at(data).store)
     left = mended.graphs["citizen_ada"].labels["ConsciousnessNode"]
     assert 15 <= left < 30
@@ -176,7 +176,7 @@ async def test_a_damaged_store_goes_back_to_a_backup_it_knows(data: Path, tmp_pa
     DAMAGES["a bit of the snapshot"](data)
     [(path, manifest)] = noted(data)
     assert (path, manifest.graphs["citizen_ada"].labels["ConsciousnessNode"]) == (tmp_path / "monday", 30)
-    assert examine_store(at(data).store).rest is None
+    assert examine_store(at(data).store).cut is None
     with pytest.raises(InvalidRequest, match="no backup"):
         await replace_with_backup(tmp_path / "nowhere", at(data))
     assert log_of(data).exists(), "the store is where it was"
@@ -288,7 +288,7 @@ async def test_a_kill_at_any_moment_is_never_taken_for_damage(tmp_path: Path, *,
     engine = EmbeddedEngine(tmp_path / "data")
     await engine.start()
     await engine.stop()
-    assert keeper.LOOK_EVERY_S <= 1.0, "what a crash leaves unseen is what was written in a look or two"
+    assert keeper.CHECK_EVERY_S <= 1.0, "what a crash leaves unseen is what was written in a look or two"
     assert [
         mark.bytes for mark in (checksums.read_record(tmp_path / "data") or {})[log_of(tmp_path / "data").name]
     ][-1] == log_of(tmp_path / "data").stat().st_size
@@ -298,14 +298,14 @@ def test_commands_are_read_as_far_as_they_are_whole() -> None:
     one, two = b"*2\r\n$3\r\nGET\r\n$1\r\na\r\n", b"#TS:1\r\n*1\r\n$4\r\nPING\r\n"
     assert [command.name for command in commands(one + two)] == [b"GET", b"PING"]
     for cut_at in range(1, len(one)):
-        assert whole_until(one + one[:cut_at]) == len(one)
+        assert readable_bytes(one + one[:cut_at]) == len(one)
     multi, done = b"*1\r\n$5\r\nMULTI\r\n", b"*1\r\n$4\r\nEXEC\r\n"
-    assert whole_until(one + multi + one) == len(one)
-    assert whole_until(one + multi + one + done) == len(one + multi + one + done)
+    assert readable_bytes(one + multi + one) == len(one)
+    assert readable_bytes(one + multi + one + done) == len(one + multi + one + done)
     for garbage in (b"\0" * 40, b"*x\r\n" + b" " * 40, b"*1\r\n+OK\r\n" + b" " * 40, one[:-2] + b"xx" + one):
         with pytest.raises(Unreadable) as error:
-            whole_until(one + garbage)
-        assert error.value.whole == len(one)
+            readable_bytes(one + garbage)
+        assert error.value.readable_bytes == len(one)
 
 
 def test_what_the_engine_takes_back_at_once_is_never_counted(tmp_path: Path) -> None:
@@ -313,27 +313,27 @@ def test_what_the_engine_takes_back_at_once_is_never_counted(tmp_path: Path) -> 
     log = tmp_path / "engine-aof" / "engine.aof.1.incr.aof"
     log.parent.mkdir()
     (log.parent / "engine.aof.manifest").write_text("file engine.aof.1.incr.aof seq 1 type i\n")
-    sums = checksums.Sums(tmp_path)
+    sums = checksums.ChecksumRecorder(tmp_path)
     log.write_bytes(one)
-    sums.look()
+    sums.update()
     log.write_bytes(one + one)  # and taken back before the next look
-    sums.look()
+    sums.update()
     log.write_bytes(one)
     assert checksums.compare(tmp_path) == []
-    sums.look()
+    sums.update()
     log.write_bytes(one + one[:5])
-    sums.look(last=True)
+    sums.update(final=True)
     os.truncate(log, len(one))  # as the engine does with a last command that is not whole
     assert checksums.compare(tmp_path) == []
     log.write_bytes(one * 500)
     for _ in range(300):
         log.write_bytes(log.read_bytes() + one)
-        sums.look()
+        sums.update()
     [marks] = (checksums.read_record(tmp_path) or {}).values()
-    assert len(marks) <= checksums.MARKS_KEPT + 1
+    assert len(marks) <= checksums.MAX_PREFIXES + 1
     flip(log, len(one) * 650 + 5)
     [damage] = checksums.compare(tmp_path)
-    assert len(one) * 500 < damage.whole.bytes <= len(one) * 650
+    assert len(one) * 500 < damage.intact.bytes <= len(one) * 650
 
 
 @pytest.fixture(autouse=True)

@@ -24,7 +24,7 @@ from schemas.errors import SubstrateError
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from substrate.connection.pool import Connection
 from substrate.engine import process as engine_process
-from substrate.engine.unix_socket import socket_of
+from substrate.engine.unix_socket import socket_path
 from substrate.store import unfinished_erasures
 from tests.integration.store import NOW, carried, remember, stored
 from tests.integration.test_embedded import becomes
@@ -225,7 +225,7 @@ async def test_what_an_engine_left_that_was_killed_while_it_wrote_its_files_goes
 
 def clients(directory: Path) -> int:
     """How many connections the engine has, but for this one."""
-    with Redis(unix_socket_path=str(socket_of(directory)), decode_responses=True) as engine:
+    with Redis(unix_socket_path=str(socket_path(directory)), decode_responses=True) as engine:
         return len(engine.client_list()) - 1
 
 

@@ -24,7 +24,7 @@ from substrate.connection.parameters import parameters
 from substrate.connection.pool import READS_AT_ONCE
 from substrate.connection.turns import ASKER, Asker
 from substrate.cypher.query import Query
-from substrate.engine.unix_socket import socket_of
+from substrate.engine.unix_socket import socket_path
 from substrate.store.writer import IN_COMPANY, NODES_PER_STATEMENT
 from tests.acceptance.conftest import Service
 from tests.integration.store import ASKED, ask, relate, remember, stored
@@ -70,7 +70,7 @@ def begun_export(service: Service, citizen: str, key: str) -> Iterator[socket.so
 
 def questions(service: Service) -> int:
     """How many queries that only read the engine was ever sent."""
-    with Redis(unix_socket_path=str(socket_of(service.data))) as engine:
+    with Redis(unix_socket_path=str(socket_path(service.data))) as engine:
         said = engine.info("commandstats")
     return int({name.lower(): of for name, of in said.items()}["cmdstat_graph.ro_query"]["calls"])
 

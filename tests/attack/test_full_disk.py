@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.durability import small_disk
-from substrate.engine.disk_space import KEPT_BYTES, WARN_BYTES, Space, free_at, notes
+from substrate.engine.data_directory import RESERVED_BYTES, WARN_BYTES, DiskSpace, free_bytes, space_notes
 from tests.acceptance.conftest import Service
 from tests.integration.test_embedded import becomes
 
@@ -25,7 +25,7 @@ async def disk(tmp_path: Path) -> AsyncIterator[Path]:
 def filled(disk: Path, left: int) -> Path:
     """A file that takes all but so many bytes."""
     filler = disk / "filler"
-    filler.write_bytes(bytes(max(0, free_at(disk) - left)))
+    filler.write_bytes(bytes(max(0, free_bytes(disk) - left)))
     return filler
 
 
@@ -62,7 +62,7 @@ async def test_writes_are_refused_before_the_engine_has_no_space_and_reads_go_on
         ready = service.http.get("/health/ready")
         assert (ready.status_code, "writes are refused" in ready.text) == (200, True)
         assert service.http.delete("/v1/citizens/ada").status_code == 507
-        assert float(metric(service, "substrate_disk_free_bytes")) < KEPT_BYTES
+        assert float(metric(service, "substrate_disk_free_bytes")) < RESERVED_BYTES
         assert service.engine_pid() == pid, "the engine went on"
         filler.unlink()
         assert await becomes(lambda: not is_refused())
@@ -78,7 +78,7 @@ def metric(service: Service, name: str) -> str:
 
 
 def test_a_disk_that_does_not_say_refuses_nothing(tmp_path: Path) -> None:
-    space = Space(tmp_path / "none")
+    space = DiskSpace(tmp_path / "none")
     assert space.free() == WARN_BYTES
     space.check()
-    assert notes(tmp_path / "none") == ()
+    assert space_notes(tmp_path / "none") == ()

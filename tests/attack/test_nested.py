@@ -12,7 +12,7 @@ from redis import Redis
 from api.client import Substrate
 from orchestration.ingestion.formats import File, FileSet, parse
 from schemas.errors import InvalidRequest
-from substrate.engine.unix_socket import socket_of
+from substrate.engine.unix_socket import socket_path
 from tests.acceptance.conftest import ADMIN_KEY, Service
 from tests.acceptance.test_rest_bad_input import problem_in
 
@@ -95,7 +95,7 @@ class Spoilt:
     def put(self, query: str) -> None:
         """Change what is stored behind every door."""
         text = json.dumps(json.dumps({"kept": 1, "deep": nested(self.levels)}))
-        with Redis(unix_socket_path=str(socket_of(self.service.data))) as engine:
+        with Redis(unix_socket_path=str(socket_path(self.service.data))) as engine:
             engine.execute_command("GRAPH.QUERY", f"citizen_{self.citizen}", f"CYPHER text={text} {query}")
 
     def get(self, path: str, **params: Any) -> Any:

@@ -12,7 +12,7 @@ import pytest
 from schemas.keys import KeyRecord
 from schemas.memory import Source
 from substrate.connection.pool import Connection
-from substrate.engine.unix_socket import socket_of
+from substrate.engine.unix_socket import socket_path
 from substrate.store import api_keys
 from tests.acceptance.conftest import Service
 from tests.acceptance.test_rest_bad_input import problem_in
@@ -193,7 +193,7 @@ async def test_a_key_revoked_between_the_look_and_the_writing_stays_revoked(serv
             assert service.http.delete(f"/v1/keys/{key_id}").status_code == 200
         return key.model_copy(update={"highest_source": Source.TOOL})
 
-    connection = Connection(f"unix://{socket_of(service.data)}", timeout_ms=5000)
+    connection = Connection(f"unix://{socket_path(service.data)}", timeout_ms=5000)
     changed = await api_keys.change(connection, key_id, lowered)
     await connection.close()
     assert changed is not None

@@ -27,7 +27,7 @@ from substrate.engine import embedded, unix_socket
 from substrate.engine import process as engine_process
 from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.process import bundled_binaries, engine_versions
-from substrate.engine.unix_socket import Pulse, ping
+from substrate.engine.unix_socket import EngineStatus, ping
 
 Open = Callable[..., Awaitable[EmbeddedEngine]]
 
@@ -196,7 +196,7 @@ async def test_the_bundled_engine_starts_and_answers_graph_queries(open_engine: 
     engine = await open_engine()
     assert engine.owner
     assert engine.alive()
-    assert await ping(engine.socket) is Pulse.READY
+    assert await ping(engine.socket) is EngineStatus.READY
     await remember(engine, 1)
     assert await remembered(engine) == {1}
     versions = await engine_versions(engine.socket)
@@ -378,7 +378,7 @@ async def test_a_guest_starts_the_engine_again_when_it_dies(
     assert guest.owner
     assert len(engines_in(home)) == 1
     await starter.leave()
-    assert await ping(guest.socket) is Pulse.READY
+    assert await ping(guest.socket) is EngineStatus.READY
 
 
 async def test_an_engine_that_does_not_heed_the_request_to_end_is_killed_and_loses_nothing(

@@ -20,11 +20,11 @@ from redis.asyncio import Redis
 from schemas.errors import EngineFault, Unavailable
 from substrate.engine import embedded, process
 from substrate.engine import loading as engine_loading
+from substrate.engine.data_directory import try_lock
 from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.keeper import Keeper
 from substrate.engine.loading import Loading
-from substrate.engine.locks import try_lock
-from substrate.engine.unix_socket import Pulse, ping
+from substrate.engine.unix_socket import EngineStatus, ping
 from tests.integration.test_embedded import becomes, engines_in, gone, remember, remembered
 from tests.loading import MUTE, SLOW, filled, release
 
@@ -76,7 +76,7 @@ async def opened_with(data: Path, settings: str, patch: pytest.MonkeyPatch) -> A
     patch.setattr(process, "CONFIGURATION", process.CONFIGURATION + settings)
     engine = EmbeddedEngine(data)
     starting = asyncio.create_task(engine.start())
-    while not engine_loading.loads(data, engine.socket):
+    while not engine_loading.is_loading(data, engine.socket):
         assert not starting.done()
         await asyncio.sleep(0.01)
     yield engine
@@ -87,7 +87,7 @@ async def opened_with(data: Path, settings: str, patch: pytest.MonkeyPatch) -> A
 
 
 async def ready(engine: EmbeddedEngine) -> bool:
-    return await ping(engine.socket) is Pulse.READY
+    return await ping(engine.socket) is EngineStatus.READY
 
 
 async def test_a_second_opener_waits_for_an_engine_that_loads_and_answers_nobody(mute: EmbeddedEngine) -> None:
@@ -99,7 +99,7 @@ async def test_a_second_opener_waits_for_an_engine_that_loads_and_answers_nobody
     assert not guest.owner
     assert guest.loading is None
     assert told
-    assert "loading" in told[0].said()
+    assert "loading" in told[0].describe()
     await guest.stop()
 
 
@@ -111,7 +111,7 @@ async def test_who_waits_is_told_how_far_the_engine_says_it_is(opening: Embedded
     assert await becomes(lambda: any(loading.percent for loading in told))
     assert guest.loading == told[-1]
     assert told[-1].left_s is not None
-    assert " left" in told[-1].said()
+    assert " left" in told[-1].describe()
     await release(opening.directory)
     await starting
     await guest.stop()
@@ -145,7 +145,7 @@ async def test_an_engine_that_ends_while_it_loads_is_a_fault_and_not_waited_for(
     os.kill(pid, signal.SIGKILL)
     assert await gone(home)
     # The socket is closed with the last thread of the process, a moment after the process has gone.
-    assert await becomes(lambda: not engine_loading.loads(opening.directory, opening.socket))
+    assert await becomes(lambda: not engine_loading.is_loading(opening.directory, opening.socket))
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_ruined_note_of_the_last_load_is_no_obstacle(tmp_path: Path, before: s
     (tmp_path / "engine-aof").mkdir()
     (tmp_path / "engine-aof" / "log").write_bytes(bytes(4 << 20))
     (tmp_path / "engine.loaded").write_text(before)
-    said = engine_loading._left(tmp_path, 0.0)
+    said = engine_loading._estimate_left(tmp_path, 0.0)
     assert said is not None
     assert said > 0
 
@@ -163,15 +163,15 @@ def test_a_ruined_note_of_the_last_load_is_no_obstacle(tmp_path: Path, before: s
 def test_what_is_left_is_reckoned_from_the_last_load_and_unknown_once_it_is_over(tmp_path: Path) -> None:
     (tmp_path / "engine-aof").mkdir()
     (tmp_path / "engine-aof" / "log").write_bytes(bytes(4 << 20))
-    assert engine_loading._left(tmp_path, 0.0) == 4
+    assert engine_loading._estimate_left(tmp_path, 0.0) == 4
     (tmp_path / "engine.loaded").write_text('{"bytes": 1048576, "seconds": 10}')
-    assert engine_loading._left(tmp_path, 0.0) == 40
-    assert engine_loading._left(tmp_path, 30.5) == 10
-    assert engine_loading._left(tmp_path, 40.0) is None
+    assert engine_loading._estimate_left(tmp_path, 0.0) == 40
+    assert engine_loading._estimate_left(tmp_path, 30.5) == 10
+    assert engine_loading._estimate_left(tmp_path, 40.0) is None
     (tmp_path / "engine.conf").touch()
     os.utime(tmp_path / "engine.conf", (time.time() - 8, time.time() - 8))
-    engine_loading.note(tmp_path)
-    assert engine_loading._left(tmp_path, 0.0) == pytest.approx(8, abs=2)
+    engine_loading.save_rate(tmp_path)
+    assert engine_loading._estimate_left(tmp_path, 0.0) == pytest.approx(8, abs=2)
 
 
 def starter_of(directory: Path, lease_s: float) -> subprocess.Popen[str]:
@@ -235,7 +235,7 @@ async def test_an_engine_that_loads_goes_on_though_nobody_uses_it(
     await kept(opening, home, 3)
     assert len(engines_in(home)) == 1
     await release(opening.directory)
-    await EmbeddedEngine(opening.directory)._reached()
+    await EmbeddedEngine(opening.directory)._connect_or_launch()
     await kept(opening, home, 3)
     assert await gone(home)
 
