@@ -34,8 +34,8 @@ from benchmarks.writers import Account, Writer, settle
 from schemas.memory import Level
 from substrate.connection.pool import Connection
 from substrate.engine.embedded import EmbeddedEngine
-from substrate.graphs.graph import Graph
 from substrate.engine.unix_socket import socket_path
+from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 
 MODES: Final = ("engine", "service", "both", "cut", "disk")

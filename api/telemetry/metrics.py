@@ -20,8 +20,8 @@ from schemas.commands import WriteReceipt
 from schemas.errors import SubstrateError
 from schemas.stream import ConsciousnessStream
 from substrate.connection.errors import GraphMissing
-from substrate.graphs.graph import Graph
 from substrate.engine.data_directory import free_bytes
+from substrate.graphs.graph import Graph
 from substrate.graphs.names import origin_of
 from substrate.store import sizes
 

@@ -16,8 +16,8 @@ from substrate.connection.pool import Connection
 from substrate.cypher.schema import SCHEMA_VERSION
 from substrate.engine import append_log
 from substrate.engine.process import engine_versions
-from substrate.graphs.graph import Graph
 from substrate.engine.unix_socket import socket_path
+from substrate.graphs.graph import Graph
 from substrate.graphs.indexes import wait_operational
 
 

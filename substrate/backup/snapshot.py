@@ -68,7 +68,7 @@ async def drop(connection: Connection, directory: Path) -> None:
 
 async def _begun_while_writes_wait(connection: Connection) -> dict[str, HeldGraph] | None:
     """The same, while writes wait and no graph is made."""
-    async with indexes.alone(connection):
+    async with indexes.index_lock(connection):
         for name in await existing_graphs(connection):
             with suppress(GraphMissing):
                 await indexes.wait_operational(Graph(connection, name))

@@ -1,4 +1,4 @@
-"""Errors of the client of the engine as ours."""
+"""The engine's errors, translated to ours."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ _REFUSES_WORK: Final = ("OOM", "NOREPLICAS", "MISCONF", "READONLY", "No connecti
 
 
 class GraphMissing(Unavailable):
-    """The graph does not exist. Caught inside the store: to a reader such a graph is empty.
+    """The graph does not exist. The store catches it and treats the graph as empty.
 
-    A caller sees it when the graph was erased while it was asked; asked again, the store knows that it is gone.
+    A caller sees it only when the graph was erased during its question; asked again, the store knows that.
     """
 
 
 class ConnectionLost(Unavailable):
-    """No answer came. What was sent may have been carried out, or not."""
+    """No answer came; the command may have been carried out or not."""
 
 
 class WritesPaused(Unavailable):
-    """A write that had begun when a backup made writes wait: nothing of it was applied."""
+    """The write came while a backup paused all writes; nothing of it was applied."""
 
 
-def translated(error: Exception, query: str) -> SubstrateError:
-    """Our error for one of the driver's."""
+def translate_error(error: Exception, query: str) -> SubstrateError:
+    """Our error for one of the driver's; `query` is the name of the query or command."""
     text = str(error)
     if isinstance(error, redis_errors.BusyLoadingError) or text.startswith("LOADING"):
         return Unavailable("the engine is loading its data", remedy="Try again in a moment.")

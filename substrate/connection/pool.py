@@ -1,8 +1,8 @@
-"""The one seam to FalkorDB: parameters in, raw rows out, foreign errors translated.
+"""The connection to FalkorDB: parameters in, raw rows out, the driver's errors translated to ours.
 
-Replies are asked for in the engine's plain form, not the compact one: integers come as integers, absent values
-as None, all else as text, and `substrate.store.rows` knows each column's type. That parses about ten times faster
-than typed values and needs no schema lookups.
+Replies are requested in the engine's plain form, not the compact one: integers come as integers, absent values as
+None, everything else as text, and `substrate.store.rows` knows the type of each column. Parsing that is about ten
+times faster than typed values, and needs no schema lookups.
 """
 
 from __future__ import annotations
@@ -11,59 +11,63 @@ import asyncio
 import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
+from pathlib import Path
 from typing import Any, Final
 
 import redis.asyncio as redis
 from redis import exceptions as redis_errors
+from redis.asyncio.lock import Lock
 
+from schemas.errors import Unavailable
 from schemas.temporal import Instant
-from substrate.connection.errors import ConnectionLost, GraphMissing, WritesPaused, translated
+from substrate.connection.errors import ConnectionLost, GraphMissing, WritesPaused, translate_error
 from substrate.connection.parameters import typed_row
-from substrate.connection.turns import Company, Turns
+from substrate.connection.turns import ActiveTenants, Turns
 from substrate.cypher.query import Query
 
 type Row = Sequence[Any]
-type Words = Sequence[str | int]
+type Command = Sequence[str | int]
 
 MAX_CONNECTIONS = 32
 READS_AT_ONCE: Final = 8
-"""Fewer than the engine has threads (`engine_process`), more than a question has queries: what is sent begins at
-once, and no deadline runs while it waits for its turn."""
+"""Fewer than the engine has threads, more than a question has queries: a query that is sent starts at once, and no
+deadline runs while one waits for its turn."""
 CORES: Final = min(READS_AT_ONCE - 1, os.cpu_count() or 1)
-"""So many queries, and one that comes, are answered at full speed; with more at once all of them slow down."""
+"""This many queries plus one run at full speed; with more at once all of them slow down."""
 WRITES_AT_ONCE, WRITES_SHARED = 6, 2
-"""The engine writes one after the other; those beside it are read and planned meanwhile."""
+"""The engine applies one write at a time; the others are parsed and planned meanwhile."""
 QUESTIONS_AT_ONCE, QUESTIONS_SHARED = 16, 2
-"""Questions whose answers are found and put together: that is this process's own work, on one core."""
+"""Questions that are being answered: the work of this process, on one core."""
 QUICK_S, QUICK_WRITE_S = 0.05, 0.005
-"""So long a question, or a write, is followed by no rest: one memory takes 3 ms to write."""
-PAUSED_AT_MOST_S: Final = 3.0
-PAUSE_STEP_S: Final = 0.005
+"""A question, or a write, that takes no longer is followed by no rest; one memory takes 3 ms to write."""
+PAUSE_LIMIT_S: Final = 3.0
+PAUSE_POLL_S: Final = 0.005
+LOCK_EXPIRES_S: Final = 8.0
+LOCK_EXTENDED_EVERY_S: Final = 1.0
+LOCK_POLL_S: Final = 0.005
 
 _ADDING: Final = frozenset(
     ("GRAPH.QUERY", "GRAPH.CONSTRAINT", "HSET", "HSETNX", "INCR", "SET", "RENAMENX", "BGSAVE")
 )
 
 
-def _writes(words: Sequence[Any]) -> bool:
-    """Whether a command of the server, or one of several, adds to what the engine keeps."""
+def _adds_data(words: Sequence[Any]) -> bool:
+    """Whether a command, or one of a list of commands, adds to what the engine stores."""
     return words[0] in _ADDING or any(isinstance(command, tuple) and command[0] in _ADDING for command in words)
 
 
 class Connection:
     """A pool of connections to one FalkorDB.
 
-    `revive` is awaited when the connection is lost; it starts an embedded engine again. `generations` says of a
-    graph which generation of vectors is in use (`Query.of`); one that is not named has the first.
-    `around` is open as long as a query, or another command, of this name waits for its answer.
-    `room` is asked before a write, and raises where there is none on the disk.
-    `missing` is told the name of a graph that was asked and does not exist, and None when the connection was
-    lost: nothing that is known of any graph counts then.
+    `revive` is awaited when the connection is lost; it restarts an embedded engine. `generations` holds the
+    generation of vectors that a graph uses (`Query.for_generation`); a graph that is not in it uses the first.
+    `around` is entered with the name of each query or command while that waits for its answer. `room` is called
+    before a write, and raises when the disk has no space for it. `missing` is called with the name of a graph that
+    was asked and does not exist, and with None when the connection was lost: nothing known of graphs counts then.
 
-    Each query waits for its turn (`substrate.connection.turns`): `reads` and `writes` are lanes of their own, with
-    connections of their own, so that no write waits for a read. `questions` is held by a flow while it puts an
-    answer together.
+    Each query waits for its turn (`substrate.connection.turns`). `reads` and `writes` have separate turns and
+    separate connections, so that no write waits for a read. A flow holds one of `questions` while it answers.
     """
 
     def __init__(
@@ -76,10 +80,10 @@ class Connection:
         self.around: Callable[[str], AbstractContextManager[object]] = nullcontext
         self.room: Callable[[], None] = lambda: None
         self.missing: Callable[[str | None], None] = lambda graph: None
-        company = Company()
-        self.reads = Turns(READS_AT_ONCE, CORES + 1, company)
-        self.writes = Turns(WRITES_AT_ONCE, WRITES_SHARED, company, rest_beyond_s=QUICK_WRITE_S)
-        self.questions = Turns(QUESTIONS_AT_ONCE, QUESTIONS_SHARED, company, rest_beyond_s=QUICK_S)
+        active = ActiveTenants()
+        self.reads = Turns(READS_AT_ONCE, CORES + 1, active)
+        self.writes = Turns(WRITES_AT_ONCE, WRITES_SHARED, active, rest_beyond_s=QUICK_WRITE_S)
+        self.questions = Turns(QUESTIONS_AT_ONCE, QUESTIONS_SHARED, active, rest_beyond_s=QUICK_S)
         shared: dict[str, Any] = {
             "username": username,
             "password": password,
@@ -99,7 +103,7 @@ class Connection:
         )
 
     async def read(self, graph: str, query: Query, header: str, timeout_ms: int | None = None) -> list[Row]:
-        """Rows of a read-only query, in its turn. `header` comes from `parameters`.
+        """Rows of a read-only query, in its turn. `header` is what `parameters` returns.
 
         Raises GraphMissing, StoreTimeout, Unavailable or Fault.
         """
@@ -110,7 +114,7 @@ class Connection:
         return reply[1] if len(reply) > 1 else []
 
     async def read_typed(self, graph: str, query: Query, header: str) -> list[Row]:
-        """Rows of a read-only query, each value with its stored type. Raises what `read` raises."""
+        """Rows of a read-only query, each value in its stored type. Raises as `read` does."""
         text = header + query.of(self.generations.get(graph, 0))
         words = ("GRAPH.RO_QUERY", graph, text, "timeout", self.timeout_ms, "--compact")
         reply = await self.reads.run(lambda: self._run(query.name, words))
@@ -118,13 +122,14 @@ class Connection:
 
     @asynccontextmanager
     async def watched(self, keys: Sequence[str]) -> AsyncIterator[Callable[..., Awaitable[bool]]]:
-        """Watch graphs and other keys; what is given tells, once, whether none of them was written to since.
+        """Watch graphs and other keys; yields a function to call once.
 
-        If none was, it carries out the commands of the server that it is given, all at once.
+        It returns whether none of the keys was written to since. If none was, it also runs the commands that it is
+        given, in one transaction.
         """
         watch = self._client.pipeline()
 
-        async def send(*commands: Words) -> bool:
+        async def send(*commands: Command) -> bool:
             watch.multi()
             for words in commands:
                 watch.execute_command(*words)
@@ -134,7 +139,7 @@ class Connection:
                 return False
             return True
 
-        async def unchanged(*commands: Words) -> bool:
+        async def unchanged(*commands: Command) -> bool:
             return bool(await self._run("EXEC", commands or (("PING",),), send))
 
         try:
@@ -144,70 +149,129 @@ class Connection:
             await watch.reset()
 
     async def write(self, graph: str, query: Query, header: str) -> list[Row]:
-        """Rows of a query that changes the graph, in its turn, once it is on disk. Raises Conflict too.
+        """Rows of a query that changes the graph, in its turn, once the change is on disk.
 
-        The engine's deadline runs from when it is sent.
+        The engine's own deadline begins when the query is sent. Raises as `read` does, and Conflict.
         """
         text = header + query.of(self.generations.get(graph, 0))
-        reply = await self.writes.run(lambda: self._written(query.name, ("GRAPH.QUERY", graph, text)))
+        reply = await self.writes.run(lambda: self._write_when_allowed(query.name, ("GRAPH.QUERY", graph, text)))
         return reply[1] if len(reply) > 1 else []
 
-    async def _written(self, name: str, words: Sequence[str | int]) -> Any:
-        give_up = time.monotonic() + PAUSED_AT_MOST_S
+    async def _write_when_allowed(self, name: str, words: Command) -> Any:
+        """Send a write again and again while a backup pauses writes."""
+        give_up = time.monotonic() + PAUSE_LIMIT_S
         while True:
             try:
                 return await self._run(name, words, self._writing.execute_command)
             except WritesPaused:
                 if time.monotonic() > give_up:
                     raise
-                await asyncio.sleep(PAUSE_STEP_S)
+                await asyncio.sleep(PAUSE_POLL_S)
 
     async def command(self, *words: str | int) -> Any:
-        """The reply to any other command of the server."""
+        """The reply to any other Redis command. Raises as `read` does."""
         return await self._run(str(words[0]), words)
 
-    async def together(self, *commands: Words) -> None:
-        """Carry out commands of the server, none of them on a graph, all of them or none."""
+    async def transaction(self, *commands: Command) -> None:
+        """Run Redis commands, none of them on a graph, in one transaction. Raises as `read` does."""
 
-        async def send(*commands: Words) -> None:
-            async with self._client.pipeline(transaction=True) as line:
+        async def send(*commands: Command) -> None:
+            async with self._client.pipeline(transaction=True) as pipeline:
                 for words in commands:
-                    line.execute_command(*words)
-                await line.execute()
+                    pipeline.execute_command(*words)
+                await pipeline.execute()
 
         await self._run("EXEC", commands, send)
+
+    @asynccontextmanager
+    async def lock(self, name: str, *, wait_s: float, refusal: str) -> AsyncIterator[None]:
+        """Hold the lock of this name, which all processes that use the engine share.
+
+        It is extended while it is held, and expires eight seconds after its holder died. Raises Unavailable with
+        the text `refusal` when it is not free within `wait_s` seconds.
+        """
+        self.room()
+        lock = Lock(self._client, name, timeout=LOCK_EXPIRES_S, sleep=LOCK_POLL_S, thread_local=False)
+        if not await self._on_lock("SET", lambda: lock.acquire(blocking_timeout=wait_s)):
+            raise Unavailable(refusal, remedy="Try again in a moment.")
+        extending = asyncio.create_task(_keep_extending(lock))
+        try:
+            yield
+        finally:
+            extending.cancel()
+            await asyncio.wait([extending])
+            with suppress(redis_errors.LockNotOwnedError):  # it expired: there is nothing to release
+                await self._on_lock("EVALSHA", lock.release)
+
+    async def _on_lock(self, name: str, send: Callable[[], Awaitable[Any]]) -> Any:
+        try:
+            return await send()
+        except redis_errors.LockError:
+            raise
+        except (redis_errors.RedisError, OSError) as error:
+            raise await self._translate(error, name) from error
 
     async def _run(
         self, name: str, words: Sequence[Any], send: Callable[..., Awaitable[Any]] | None = None
     ) -> Any:
-        if _writes(words):
+        if _adds_data(words):
             self.room()
         try:
             with self.around(name):
                 return await (send or self._client.execute_command)(*words)
         except (redis_errors.RedisError, OSError) as error:
-            ours = translated(error, name)
-            if isinstance(ours, GraphMissing):
-                self.missing(None if send else str(words[1]))
-            elif isinstance(ours, ConnectionLost):
-                self.missing(None)
-                if self.revive is not None:
-                    await self.revive()
-            raise ours from error
+            graph = str(words[1]) if send is None and len(words) > 1 else None
+            raise await self._translate(error, name, graph) from error
+
+    async def _translate(self, error: Exception, name: str, graph: str | None = None) -> Exception:
+        """Our error for the driver's, once `missing` and `revive` were called where they must be."""
+        ours = translate_error(error, name)
+        if isinstance(ours, GraphMissing):
+            self.missing(graph)
+        elif isinstance(ours, ConnectionLost):
+            self.missing(None)
+            if self.revive is not None:
+                await self.revive()
+        return ours
 
     async def now(self) -> Instant:
-        """The moment by the clock of the engine's host: one for all who share a store, whatever theirs say."""
+        """The time of the engine's host: one clock for all processes that share a store."""
         seconds, microseconds = await self._run("TIME", ("TIME",))
         return int(seconds) * 1_000_000 + int(microseconds)
 
     async def ping(self) -> float:
-        """Milliseconds of a round trip."""
+        """Round trip in milliseconds. Raises as `read` does."""
         begun = time.perf_counter()
         await self._run("PING", ("PING",))
         return (time.perf_counter() - begun) * 1000
 
     async def close(self) -> None:
-        """Close all connections."""
         for client in (self._client, self._writing):
             await asyncio.shield(client.aclose())
             await client.connection_pool.disconnect()
+
+
+async def _keep_extending(lock: Lock) -> None:
+    # When extending fails, the lock expires as if its holder had died, and its release finds that.
+    with suppress(redis_errors.RedisError, OSError):
+        while True:
+            await asyncio.sleep(LOCK_EXTENDED_EVERY_S)
+            await lock.reacquire()
+
+
+async def server_versions(socket: Path) -> dict[str, str]:
+    """Versions of the server that listens at a unix socket (`redis`) and of each module, as `4.22.1`.
+
+    Raises Unavailable when nothing answers within five seconds.
+    """
+    try:
+        async with redis.Redis(unix_socket_path=str(socket), decode_responses=True, socket_timeout=5) as client:
+            server = await client.info("server")
+            modules = (await client.info("modules")).get("modules", [])
+    except (redis_errors.RedisError, OSError) as error:
+        raise translate_error(error, "INFO") from error
+    numbers = {str(module["name"]): int(module["ver"]) for module in modules}
+    return {
+        "redis": str(server["redis_version"]),
+        **{name: f"{number // 10000}.{number // 100 % 100}.{number % 100}" for name, number in numbers.items()},
+    }

@@ -1,7 +1,7 @@
-"""Turns at the engine: so many queries at once, and whoever else waits is served in fair order.
+"""Turns at the engine: a limited number of queries at once, and a fair order for those that wait.
 
-Keys take turns; of a key its citizens take turns; what one of them asked goes in the order in which it came. So
-with n keys waiting each gets every nth turn, however much one of them has asked for.
+Keys take turns; the citizens of a key take turns; the queries of one citizen go in the order in which they came.
+So with n keys waiting each gets every nth turn, however many queries one of them has sent.
 """
 
 from __future__ import annotations
@@ -15,210 +15,230 @@ from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from typing import Any, Final, NamedTuple
 
-KEPT: Final = 2
-"""So many turns are left to whoever comes next."""
+RESERVED: Final = 2
+"""Turns that a single tenant leaves free for the next one."""
 RECENT_S: Final = 1.0
-LONGEST_REST_S: Final = 0.5
+MAX_REST_S: Final = 0.5
 
 
-class Asker(NamedTuple):
-    """For whom a query is sent: the id of the key, and the citizen that the request named first, if any."""
+class Tenant(NamedTuple):
+    """For whom a query is sent: the id of the key, and the first citizen that the request names, if any."""
 
     key: str = ""
     citizen: str = ""
 
 
-NOBODY: Final = Asker()
-ASKER: Final[ContextVar[Asker]] = ContextVar("asker", default=NOBODY)
-"""Set at the edge, for all that one request sends."""
+NO_TENANT: Final = Tenant()
+TENANT: Final[ContextVar[Tenant]] = ContextVar("tenant", default=NO_TENANT)
+"""Set at the edge, for everything that one request sends."""
 _HELD: Final[ContextVar[tuple[Turns, ...]]] = ContextVar("held", default=())
 
 
-def ask_for(citizen_id: str) -> None:
-    """The request is for this citizen; a request that names several counts as the first one's."""
-    asker = ASKER.get()
-    if not asker.citizen:
-        ASKER.set(asker._replace(citizen=citizen_id))
+def note_citizen(citizen_id: str) -> None:
+    """Count the request as this citizen's, unless it has named another one before."""
+    tenant = TENANT.get()
+    if not tenant.citizen:
+        TENANT.set(tenant._replace(citizen=citizen_id))
 
 
-class Company:
-    """Who was about within the last `RECENT_S`. `clock` tells seconds."""
+class ActiveTenants:
+    """The tenants that sent something within the last second. `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
-        self._seen: dict[Asker, float] = {}
+        self._last_seen: dict[Tenant, float] = {}
         self._citizens: Counter[str] = Counter()
 
-    def see(self, asker: Asker) -> None:
-        """The asker is here now."""
-        if self._seen.pop(asker, None) is None:
-            self._citizens[asker.key] += 1
-        self._seen[asker] = self.clock()
-        while (first := next(iter(self._seen.items())))[1] < self._seen[asker] - RECENT_S:
-            del self._seen[first[0]]
-            _less(self._citizens, first[0].key)
+    def note(self, tenant: Tenant) -> None:
+        """Count the tenant as active now, and forget those that were not active for a second."""
+        if self._last_seen.pop(tenant, None) is None:
+            self._citizens[tenant.key] += 1
+        now = self._last_seen[tenant] = self.clock()
+        while (oldest := next(iter(self._last_seen.items())))[1] < now - RECENT_S:
+            del self._last_seen[oldest[0]]
+            _decrement(self._citizens, oldest[0].key)
 
-    def of(self, asker: Asker) -> tuple[int, int]:
-        """How many keys are about, and how many citizens of this key; the asker is one of them."""
-        self.see(asker)
-        return len(self._citizens), self._citizens[asker.key]
+    def count(self, tenant: Tenant) -> ActiveCount:
+        """Counts the tenant itself, too."""
+        self.note(tenant)
+        return ActiveCount(len(self._citizens), self._citizens[tenant.key])
+
+
+class ActiveCount(NamedTuple):
+    """How many keys are active, and how many citizens of one key."""
+
+    keys: int
+    citizens: int
+
+    @property
+    def alone(self) -> bool:
+        return self == (1, 1)
 
 
 class Turns:
-    """`at_once` turns at a time, of which one asker holds all but `KEPT` as long as nobody else is about.
+    """`at_once` turns at a time; a tenant that is alone holds at most all but `RESERVED` of them.
 
-    In company `shared` turns are divided among the keys, and what a key gets among its citizens; each gets at
-    least one. A turn that took longer than `rest_beyond_s` is then held as much longer, so that nobody is at it
-    much more than half the time.
+    When others are active, `shared` turns are divided among the keys, and the share of a key among its citizens;
+    each gets at least one. A turn that took longer than `rest_beyond_s` is then held for as long again, at most
+    `MAX_REST_S`, so that no tenant uses the engine much more than half the time.
     """
 
-    def __init__(self, at_once: int, shared: int, company: Company, *, rest_beyond_s: float = math.inf) -> None:
+    def __init__(
+        self, at_once: int, shared: int, active: ActiveTenants, *, rest_beyond_s: float = math.inf
+    ) -> None:
         self.at_once = at_once
         self.shared = shared
         self.rest_beyond_s = rest_beyond_s
-        self._company = company
-        self._all = 0
-        self._of_key: Counter[str] = Counter()
-        self._of_asker: Counter[Asker] = Counter()
+        self._active = active
+        self._held = 0
+        self._held_by_key: Counter[str] = Counter()
+        self._held_by_tenant: Counter[Tenant] = Counter()
         self._waiting: dict[str, dict[str, deque[asyncio.Future[None]]]] = {}
         self._tasks: set[asyncio.Task[Any]] = set()
 
     @property
     def held(self) -> int:
-        """How many turns are held."""
-        return self._all
+        """How many turns are held now."""
+        return self._held
 
     @property
     def waiting(self) -> int:
-        """How many wait for one."""
-        return sum(len(line) for lines in self._waiting.values() for line in lines.values())
+        """How many callers wait for a turn."""
+        return sum(len(queue) for queues in self._waiting.values() for queue in queues.values())
 
-    def in_company(self) -> bool:
-        """Whether others than the present asker are about."""
-        return self._company.of(ASKER.get()) != (1, 1)
+    def others_active(self) -> bool:
+        """Whether tenants other than the present one are active."""
+        return not self._active.count(TENANT.get()).alone
 
-    async def run[Answer](self, work: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
-        """What `work` answers, begun when its turn comes. Within a turn that is held no other is waited for.
+    async def run[Result](self, work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+        """The result of `work`, started when its turn comes; at once when the caller holds a turn already.
 
-        Who is cancelled while it waits leaves the line, and nothing is begun. Work that has begun goes on without
-        its caller, and holds its turn to the end: the engine cannot be stopped either.
+        A caller that is cancelled while it waits leaves the queue, and nothing is started. Work that has started
+        continues without its caller and holds its turn to the end: the engine cannot be interrupted either.
         """
         if self in _HELD.get():
             return await work()
-        asker = ASKER.get()
-        await self._begin(asker)
-        task = asyncio.Task(self._carried_out(asker, work), loop=asyncio.get_running_loop(), eager_start=True)
+        tenant = TENANT.get()
+        await self._wait_for_turn(tenant)
+        task = asyncio.Task(self._work_and_end(tenant, work), loop=asyncio.get_running_loop(), eager_start=True)
         if task.done():
             return task.result()
         self._tasks.add(task)
-        task.add_done_callback(self._over)
+        task.add_done_callback(self._task_done)
         return await asyncio.shield(task)
 
-    def _over(self, task: asyncio.Task[Any]) -> None:
-        """Work has ended; whether well or not is the caller's to see, and nobody's when that one has left."""
+    def _task_done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
+        # Retrieve the exception, or asyncio reports it when the caller was cancelled.
         if not task.cancelled():
             task.exception()
 
-    async def _carried_out[Answer](self, asker: Asker, work: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
+    async def _work_and_end[Result](
+        self, tenant: Tenant, work: Callable[[], Coroutine[Any, Any, Result]]
+    ) -> Result:
         _HELD.set((*_HELD.get(), self))  # in the task's own context
-        begun = self._company.clock()
+        begun = self._active.clock()
         try:
             return await work()
         finally:
-            self._rest(asker, self._company.clock() - begun)
+            self._rest_and_end(tenant, self._active.clock() - begun)
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Hold a turn, when it comes, for what is done inside; who leaves gives it back at once."""
+        """Wait for a turn and hold it while this is open; no second one when the caller holds a turn already."""
         if self in _HELD.get():
             yield
             return
-        asker = ASKER.get()
-        await self._begin(asker)
+        tenant = TENANT.get()
+        await self._wait_for_turn(tenant)
         token = _HELD.set((*_HELD.get(), self))
-        begun = self._company.clock()
+        begun = self._active.clock()
         try:
             yield
         finally:
             _HELD.reset(token)
-            self._rest(asker, self._company.clock() - begun)
+            self._rest_and_end(tenant, self._active.clock() - begun)
 
-    async def _begin(self, asker: Asker) -> None:
-        if self._may(asker):
-            self._take(asker)
+    async def _wait_for_turn(self, tenant: Tenant) -> None:
+        if self._may_start(tenant):
+            self._start(tenant)
             return
-        place = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(asker.key, {}).setdefault(asker.citizen, deque()).append(place)
+        started = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(tenant.key, {}).setdefault(tenant.citizen, deque()).append(started)
         try:
-            await place
+            await started
         except asyncio.CancelledError:
-            if place.cancelled():
-                self._leave(asker, place)
+            if started.cancelled():
+                self._leave_queue(tenant, started)
             else:
-                self._end(asker)
+                self._end(tenant)
             raise
 
-    def _may(self, asker: Asker) -> bool:
-        keys, citizens = self._company.of(asker)
-        of_key, of_asker = self.at_once, max(1, self.at_once - KEPT)
-        if (keys, citizens) != (1, 1):
-            of_key = max(1, self.shared // keys)
-            of_asker = max(1, of_key // citizens)
-        return self._all < self.at_once and self._of_key[asker.key] < of_key and self._of_asker[asker] < of_asker
+    def _may_start(self, tenant: Tenant) -> bool:
+        active = self._active.count(tenant)
+        key_limit, tenant_limit = self.at_once, max(1, self.at_once - RESERVED)
+        if not active.alone:
+            key_limit = max(1, self.shared // active.keys)
+            tenant_limit = max(1, key_limit // active.citizens)
+        return (
+            self._held < self.at_once
+            and self._held_by_key[tenant.key] < key_limit
+            and self._held_by_tenant[tenant] < tenant_limit
+        )
 
-    def _take(self, asker: Asker) -> None:
-        self._all += 1
-        self._of_key[asker.key] += 1
-        self._of_asker[asker] += 1
+    def _start(self, tenant: Tenant) -> None:
+        self._held += 1
+        self._held_by_key[tenant.key] += 1
+        self._held_by_tenant[tenant] += 1
 
-    def _rest(self, asker: Asker, took: float) -> None:
-        rest = min(took - self.rest_beyond_s, LONGEST_REST_S)
-        if rest > 0 and self._company.of(asker) != (1, 1):
-            asyncio.get_running_loop().call_later(rest, self._end, asker)
+    def _rest_and_end(self, tenant: Tenant, took: float) -> None:
+        rest = min(took - self.rest_beyond_s, MAX_REST_S)
+        if rest > 0 and not self._active.count(tenant).alone:
+            asyncio.get_running_loop().call_later(rest, self._end, tenant)
         else:
-            self._end(asker)
+            self._end(tenant)
 
-    def _end(self, asker: Asker) -> None:
-        self._all -= 1
-        _less(self._of_key, asker.key)
-        _less(self._of_asker, asker)
-        while self._waiting and (following := next(self._able(), None)) is not None:
+    def _end(self, tenant: Tenant) -> None:
+        self._held -= 1
+        _decrement(self._held_by_key, tenant.key)
+        _decrement(self._held_by_tenant, tenant)
+        while self._waiting and (following := next(self._ready(), None)) is not None:
             self._serve(following)
 
-    def _able(self) -> Iterator[Asker]:
-        """Those who wait and may go, the next one first."""
-        if self._all < self.at_once:
-            for key, lines in self._waiting.items():
-                for citizen in lines:
-                    if self._may(Asker(key, citizen)):
-                        yield Asker(key, citizen)
+    def _ready(self) -> Iterator[Tenant]:
+        """Waiting tenants that may start, the next one first."""
+        if self._held < self.at_once:
+            for key, queues in self._waiting.items():
+                for citizen in queues:
+                    if self._may_start(Tenant(key, citizen)):
+                        yield Tenant(key, citizen)
 
-    def _serve(self, asker: Asker) -> None:
-        lines = self._waiting.pop(asker.key)
-        line = lines.pop(asker.citizen)
-        place = line.popleft()
-        if line:
-            lines[asker.citizen] = line
-        if lines:
-            self._waiting[asker.key] = lines
-        if not place.done():
-            self._take(asker)
-            place.set_result(None)
+    def _serve(self, tenant: Tenant) -> None:
+        """Start the tenant's oldest query, and move its key and citizen to the end of the order."""
+        queues = self._waiting.pop(tenant.key)
+        queue = queues.pop(tenant.citizen)
+        started = queue.popleft()
+        if queue:
+            queues[tenant.citizen] = queue
+        if queues:
+            self._waiting[tenant.key] = queues
+        if not started.done():
+            self._start(tenant)
+            started.set_result(None)
 
-    def _leave(self, asker: Asker, place: asyncio.Future[None]) -> None:
-        lines = self._waiting.get(asker.key, {})
-        line = lines.get(asker.citizen, deque())
-        if place not in line:
+    def _leave_queue(self, tenant: Tenant, started: asyncio.Future[None]) -> None:
+        queues = self._waiting.get(tenant.key, {})
+        queue = queues.get(tenant.citizen, deque())
+        if started not in queue:
             return
-        line.remove(place)
-        if not line:
-            del lines[asker.citizen]
-        if not lines:
-            del self._waiting[asker.key]
+        queue.remove(started)
+        if not queue:
+            del queues[tenant.citizen]
+        if not queues:
+            del self._waiting[tenant.key]
 
 
-def _less[Name](counts: Counter[Name], name: Name) -> None:
+def _decrement[Name](counts: Counter[Name], name: Name) -> None:
     counts[name] -= 1
     if not counts[name]:
         del counts[name]

@@ -14,7 +14,7 @@ from schemas.errors import Unavailable
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection
 from substrate.engine.data_directory import try_lock
-from substrate.graphs.indexes import rest
+from substrate.graphs.indexes import wait_for_pending_work
 
 _BACKGROUND_WORK: Final = ("aof_rewrite_in_progress", "aof_rewrite_scheduled", "rdb_bgsave_in_progress")
 LIMIT_S: Final = 600.0
@@ -51,7 +51,7 @@ async def rewrite(connection: Connection) -> bool:
     deletions = await connection.command("GET", DELETIONS)
     if deletions is not None:
         # The engine's checks of a deleted graph must reach the log before it is rewritten.
-        await rest(connection)
+        await wait_for_pending_work(connection)
     rewritten = await _rewrite_once(connection)
     if deletions is not None and await connection.command("GET", DELETIONS) == deletions:
         await connection.command("DEL", DELETIONS)

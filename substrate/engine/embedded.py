@@ -30,7 +30,7 @@ from substrate.engine import checksums
 from substrate.engine import loading as engine_loading
 from substrate.engine.data_directory import POLL_S, close_to_others, lock_within, try_lock
 from substrate.engine.loading import Loading
-from substrate.engine.process import Launch, file_fault, launch, ensure_keeper, start_fault
+from substrate.engine.process import Launch, ensure_keeper, file_fault, launch, start_fault
 from substrate.engine.unix_socket import EngineStatus, listens, ping, remove_socket, signal_listener, socket_path
 
 LEASE_S: Final = 5.0

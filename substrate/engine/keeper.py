@@ -116,7 +116,7 @@ class _EngineLink:
         link = sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM)
         link.settimeout(ANSWER_LIMIT_S)
         try:
-            link.connect(socket_in(self._directory))
+            link.connect(socket_path(self._directory))
         except OSError:
             link.close()
             return False
@@ -204,6 +204,6 @@ def _lock_exclusively(handle: int) -> bool:
 
 
 def main() -> None:
-    """Keep an engine; the last arguments are its directory, the lease in seconds and the descriptor of the lock."""
+    """Keep an engine. The last arguments: its directory, the lease in seconds, the lock's descriptor."""
     directory, lease_s, keeper_lock = sys.argv[-3:]
     Keeper(directory, float(lease_s), int(keeper_lock)).keep()

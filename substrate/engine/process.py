@@ -142,9 +142,9 @@ class Launch:
 def launch(directory: Path, lock: int, lease_s: float) -> Launch:
     """Start redis-server on `directory` and pass it the descriptor `lock`; does not wait until it answers.
 
-    Its keeper is started first, and ends it after `lease_s` seconds without users. Raises EngineFault when the disk
-    is full or the binaries are missing, StoreDamaged when files differ from their checksums, OSError when a file
-    cannot be written.
+    Its keeper is started first, and ends it after `lease_s` seconds without users. Raises EngineFault when the
+    disk is full or the binaries are missing, StoreDamaged when files differ from their checksums, OSError when a
+    file cannot be written.
     """
     server, module = bundled_binaries()
     refuse_damaged(directory)

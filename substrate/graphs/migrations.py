@@ -106,7 +106,7 @@ async def _run(graph: Graph, step: Step) -> None:
     if isinstance(step, Pages):
         await _pages(graph, step.query)
         return
-    async with indexes.alone(graph.connection):
+    async with indexes.index_lock(graph.connection):
         if isinstance(step, Index):
             await indexes.create_index(graph, step.query)
         else:

@@ -44,7 +44,7 @@ async def begin(graph: Graph, target: Target) -> bool:
 async def make_indexes(graph: Graph, target: Target) -> None:
     """The indexes of the generation to come; its labels are still empty, or have them already."""
     indexes = schema_cypher.vector_indexes(target.dimension, EMOTION_DIMENSION, schema_cypher.OTHER_TRACES)
-    async with indexing.alone(graph.connection):
+    async with indexing.index_lock(graph.connection):
         for index in indexes:
             await indexing.create_index(graph, index)
         await indexing.wait_operational(graph)
@@ -105,7 +105,7 @@ async def clear(graph: Graph, *, past: bool) -> int:
 
 async def end(graph: Graph) -> None:
     """The generation that is not in use is empty: its indexes go, and the stamp says no more of it."""
-    async with indexing.alone(graph.connection):
+    async with indexing.index_lock(graph.connection):
         for index in schema_cypher.DROP_OTHER_INDEXES:
             await indexing.drop_index(graph, index)
         await indexing.wait_operational(graph)

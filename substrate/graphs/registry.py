@@ -117,7 +117,7 @@ class Graphs:
         async with self._locks[name]:
             if await self.for_reading(name):
                 return
-            async with indexing.alone(self.connection):
+            async with indexing.index_lock(self.connection):
                 await self._create(name, now)
             await self.for_reading(name)
 

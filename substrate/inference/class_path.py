@@ -11,37 +11,37 @@ from schemas.errors import Fault, InvalidRequest
 
 
 class ClassPath(NamedTuple):
-    """The path, what the class is for (`language model`), what it is to be, and the setting that names it."""
+    """`purpose` and `kind` describe the class in messages (`language model`); `setting` is what names it."""
 
     path: str
     purpose: str
     kind: str
     setting: str
 
-    def found(self, base: type[Any]) -> type[Any]:
-        """The class. Raises InvalidRequest when there is none, or when it is no subclass of `base`."""
+    def load(self, base: type[Any]) -> type[Any]:
+        """The class. Raises InvalidRequest when it does not exist or is no subclass of `base`."""
         module, _, name = self.path.partition(":")
         try:
-            found = getattr(import_module(module), name)
+            loaded = getattr(import_module(module), name)
         except (ImportError, AttributeError, ValueError, TypeError) as exc:
             raise InvalidRequest(
-                f"The {self.purpose} class {self.path} cannot be imported ({type(exc).__name__}).",
+                f"the {self.purpose} class {self.path} cannot be imported ({type(exc).__name__})",
                 remedy=f"Install the package, and write {self.setting} as package.module:Class.",
             ) from exc
-        if not (isinstance(found, type) and issubclass(found, base)):
+        if not (isinstance(loaded, type) and issubclass(loaded, base)):
             raise InvalidRequest(
-                f"{self.path} is not a LlamaIndex {self.kind}.",
+                f"{self.path} is not a LlamaIndex {self.kind}",
                 remedy=f"Name a subclass of LlamaIndex's {base.__name__} in {self.setting}.",
             )
-        return found
+        return loaded
 
     @contextmanager
     def building(self) -> Iterator[None]:
-        """Within it the class is built. Raises Fault for whatever goes wrong there."""
+        """Build the class within it. Raises Fault for any exception there."""
         try:
             yield
         except Exception as exc:
             raise Fault(
-                f"The {self.purpose} class {self.path} cannot be built with no arguments ({type(exc).__name__}).",
+                f"the {self.purpose} class {self.path} cannot be built with no arguments ({type(exc).__name__})",
                 remedy="Name a class that takes its configuration from the environment, or wrap it in one.",
             ) from exc

@@ -1,4 +1,4 @@
-"""A reranker of the user's choice behind one port: a node postprocessor of LlamaIndex, by its import path.
+"""A reranker of the user's choice: a node postprocessor of LlamaIndex, by its class path.
 
 The library is imported when a reranker is opened, not with this module.
 """
@@ -16,50 +16,49 @@ if TYPE_CHECKING:
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
 
 SECONDS: Final = 2.0
-"""So long a question waits for a reranker."""
 
 
 class Reranker:
-    """Orders texts by a question, in a worker thread: most such classes compute."""
+    """Ranks texts for a question within `seconds`, in a worker thread: most such classes compute."""
 
     def __init__(self, path: str, port: BaseNodePostprocessor, seconds: float = SECONDS) -> None:
         self.path = path
         self._port = port
         self._seconds = seconds
 
-    async def places(self, question: str, texts: Sequence[str]) -> list[int]:
-        """The places of the texts, best first; the class may leave out some.
+    async def rank(self, question: str, texts: Sequence[str]) -> list[int]:
+        """Indexes into `texts`, best first; the class may omit some.
 
-        Raises Unavailable, which says why, when it is late, fails, or answers with what it was not given.
+        Raises Unavailable, with the reason, when it is late, fails, or returns something that it was not given.
         """
         try:
             async with asyncio.timeout(self._seconds):
-                return await asyncio.to_thread(self._ordered, question, list(texts))
+                return await asyncio.to_thread(self._rank, question, list(texts))
         except TimeoutError as exc:
             raise Unavailable(f"the reranker {self.path} did not answer within {self._seconds:g} s") from exc
         except Exception as exc:
-            # Whatever a class of somebody else's raises, the question is answered without it.
+            # Whatever a foreign class raises, the question is answered without it.
             raise Unavailable(f"the reranker {self.path} failed ({type(exc).__name__})") from exc
 
-    def _ordered(self, question: str, texts: Sequence[str]) -> list[int]:
+    def _rank(self, question: str, texts: Sequence[str]) -> list[int]:
         from llama_index.core.schema import NodeWithScore, TextNode  # noqa: PLC0415
 
-        nodes = [TextNode(id_=str(place), text=text) for place, text in enumerate(texts)]
-        given = [NodeWithScore(node=node, score=1.0 / (1 + place)) for place, node in enumerate(nodes)]
-        return [int(one.node.node_id) for one in self._port.postprocess_nodes(given, query_str=question)]
+        nodes = [TextNode(id_=str(index), text=text) for index, text in enumerate(texts)]
+        scored = [NodeWithScore(node=node, score=1.0 / (1 + index)) for index, node in enumerate(nodes)]
+        return [int(item.node.node_id) for item in self._port.postprocess_nodes(scored, query_str=question)]
 
 
 def open_reranker(path: str | None) -> Reranker | None:
-    """The reranker of the class at `package.module:Class`, built with no arguments; None where no path is set.
+    """The reranker of the class at `package.module:Class`, built with no arguments; None without a path.
 
-    Errors: InvalidRequest when there is no such class or it is no `BaseNodePostprocessor`; Fault when building
-    fails.
+    Raises InvalidRequest when the class does not exist or is no `BaseNodePostprocessor`, Fault when it cannot be
+    built.
     """
     if path is None:
         return None
     from llama_index.core.postprocessor.types import BaseNodePostprocessor  # noqa: PLC0415
 
-    named = ClassPath(path, "reranker", "node postprocessor", "SUBSTRATE_RERANKER")
-    kind: type[BaseNodePostprocessor] = named.found(BaseNodePostprocessor)
-    with named.building():
-        return Reranker(path, kind())
+    class_path = ClassPath(path, "reranker", "node postprocessor", "SUBSTRATE_RERANKER")
+    loaded: type[BaseNodePostprocessor] = class_path.load(BaseNodePostprocessor)
+    with class_path.building():
+        return Reranker(path, loaded())

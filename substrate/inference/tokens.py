@@ -1,4 +1,4 @@
-"""Counting tokens as a language model would."""
+"""Token counts of texts, as a language model counts."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from functools import lru_cache
 from importlib import import_module
 
 CHARACTERS_PER_TOKEN = 4
-"""The usual estimate for English text where no vocabulary is at hand."""
+"""The usual estimate for English text, used without a vocabulary."""
 
 type Count = Callable[[str], int]
 
 
 def by_characters(text: str) -> int:
-    """A token for every four characters, rounded up."""
+    """One token for every four characters, rounded up."""
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
 @lru_cache(maxsize=1)
 def counter() -> Count:
-    """Tokens by tiktoken's vocabulary, which LlamaIndex carries with it; by characters where it is not at hand.
+    """Counts by tiktoken's vocabulary, which LlamaIndex ships; `by_characters` when it is missing.
 
-    Made at the first use: the vocabulary takes a tenth of a second and some memory.
+    Loaded at the first use: that takes 0.1 s and some memory.
     """
     try:
         encode = import_module("llama_index.core.utils").get_tokenizer()

@@ -18,10 +18,10 @@ from typing import Final, Literal, NamedTuple
 import orjson
 
 from substrate.connection.errors import GraphMissing
-from substrate.connection.pool import Connection, Words
+from substrate.connection.pool import Command, Connection
 from substrate.engine.append_log import DELETIONS
-from substrate.graphs.graph import Graph
 from substrate.engine.data_directory import try_lock
+from substrate.graphs.graph import Graph
 from substrate.store.erasure import MARKS, Mark, mark_said
 
 UNFINISHED: Final = "substrate:erasures:unfinished"
@@ -70,7 +70,7 @@ def _written(note: Note) -> str:
 
 async def begin(connection: Connection, name: str, note: Note) -> None:
     """Note an erasure, before anything of it is removed, and keep its mark. `name`: that of the mark."""
-    await connection.together(
+    await connection.transaction(
         ("HSET", UNFINISHED, name, _written(note)),
         ("HSET", MARKS, name, mark_said(Mark(note.at))),
         ("HDEL", MARKS, note.digest),
@@ -79,10 +79,10 @@ async def begin(connection: Connection, name: str, note: Note) -> None:
 
 async def emptied(connection: Connection, notes: Mapping[str, Note]) -> None:
     """Note that all is removed."""
-    await connection.together(*_emptied(notes))
+    await connection.transaction(*_emptied(notes))
 
 
-def _emptied(notes: Mapping[str, Note]) -> list[Words]:
+def _emptied(notes: Mapping[str, Note]) -> list[Command]:
     return [("HSET", UNFINISHED, name, _written(note._replace(target=None))) for name, note in notes.items()]
 
 
@@ -109,7 +109,7 @@ async def finish(connection: Connection, notes: Mapping[str, Note], *, log_rewri
     for name, note in notes.items():
         done = mark_said(Mark(note.at, log_rewritten))
         told = [("HSET", MARKS, note.digest, done)] if late else []
-        await connection.together(("HSET", MARKS, name, done), *told, ("HDEL", UNFINISHED, name))
+        await connection.transaction(("HSET", MARKS, name, done), *told, ("HDEL", UNFINISHED, name))
 
 
 @asynccontextmanager

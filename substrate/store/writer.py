@@ -91,7 +91,9 @@ async def _write(graph: Graph, query: Query, batch: Batch) -> list[Mark]:
 
     return [
         mark
-        for rows in _cut(batch.rows, lambda: most // IN_COMPANY if graph.connection.writes.in_company() else most)
+        for rows in _cut(
+            batch.rows, lambda: most // IN_COMPANY if graph.connection.writes.others_active() else most
+        )
         for part in await in_halves(rows, send)
         for mark in part
     ]

@@ -249,7 +249,7 @@ async def main():
     while True:
         await connection.command("SET", f"k{number % 50}", "x" * (number * 37 % 9000))
         if number % 40 == 39:
-            await connection.together(("SET", "a", number), ("SET", "b", number))
+            await connection.transaction(("SET", "a", number), ("SET", "b", number))
         if number % 300 == 299:
             await connection.command("BGREWRITEAOF")
         print(number, flush=True)

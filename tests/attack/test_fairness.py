@@ -22,7 +22,7 @@ from schemas.identity import WhoIs
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import READS_AT_ONCE
-from substrate.connection.turns import ASKER, Asker
+from substrate.connection.turns import TENANT, Tenant
 from substrate.cypher.query import Query
 from substrate.engine.unix_socket import socket_path
 from substrate.store.writer import IN_COMPANY, NODES_PER_STATEMENT
@@ -148,7 +148,7 @@ class Log:
 
     @contextmanager
     def _around(self, name: str) -> Iterator[None]:
-        who = ASKER.get().citizen
+        who = TENANT.get().citizen
         if name in ("TIME", "GRAPH.LIST"):
             yield
             return
@@ -164,7 +164,7 @@ class Log:
 
 async def as_tenant[Answer](citizen: str, work: Callable[[], Coroutine[Any, Any, Answer]]) -> Answer:
     """What the work answers, for this citizen with a key of its own. It is to run as a task."""
-    ASKER.set(Asker(f"key of {citizen}", citizen))
+    TENANT.set(Tenant(f"key of {citizen}", citizen))
     return await work()
 
 
@@ -222,7 +222,7 @@ async def test_a_long_list_is_cut_while_another_tenant_writes_and_the_others_com
     await stored(store, remember("bulk", "m"), remember("calm", "m"))
 
     async def when_alone() -> object:
-        for _ in iter(store.connection.writes.in_company, False):
+        for _ in iter(store.connection.writes.others_active, False):
             await asyncio.sleep(0.01)
         return await listed("a")
 

@@ -19,7 +19,7 @@ from schemas.memory import Level
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
 from substrate.connection.parameters import parameters
 from substrate.cypher.query import Query
-from substrate.graphs.indexes import NOTHING
+from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from tests.integration.store import NOW, moment, relate, remember
 
@@ -81,7 +81,7 @@ async def a_round(runtime: Runtime, number: int, chance: Random) -> tuple[int, i
     killed.set()
     await asyncio.gather(*writers)
     await answering(runtime)
-    held = await runtime.deps.connection.read(GRAPH, HELD, NOTHING)
+    held = await Graph(runtime.deps.connection, GRAPH).read(HELD)
     whole = [[MEMORIES, MEMORIES - 1, 10, MEMORIES]] * len(held)
     assert [list(map(int, row[1:])) for row in held] == whole
     names = {str(row[0]) for row in held if str(row[0]).startswith(f"{number}.")}

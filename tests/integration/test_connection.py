@@ -19,7 +19,7 @@ from redis import exceptions as redis_errors
 from api.telemetry.metrics import REGISTRY, query_in_flight
 from orchestration.dependencies import Deps
 from schemas.errors import Conflict, Fault, StoreTimeout, SubstrateError, Unavailable
-from substrate.connection.errors import ConnectionLost, GraphMissing, translated
+from substrate.connection.errors import ConnectionLost, GraphMissing, translate_error
 from substrate.connection.parameters import parameters
 from substrate.connection.pool import Connection
 from substrate.cypher.query import Query
@@ -214,4 +214,4 @@ async def test_a_round_trip_takes_some_time(deps: Deps) -> None:
     ids=str,
 )
 def test_every_error_of_the_engine_has_a_place_in_our_tree(error: Exception, kind: type[SubstrateError]) -> None:
-    assert type(translated(error, "q")) is kind
+    assert type(translate_error(error, "q")) is kind

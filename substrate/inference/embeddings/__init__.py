@@ -1,8 +1,7 @@
 """Embedding models behind one port: LlamaIndex's `BaseEmbedding`.
 
-`open_embedder` picks the model; `Embedder` is what the rest of Substrate talks to. The libraries behind a
-model (LlamaIndex, ONNX Runtime, the OpenAI client) are imported when that model is opened, not with this
-package.
+`open_embedder` opens the model; `Embedder` is what the rest of Substrate uses. The libraries behind a model
+(LlamaIndex, ONNX Runtime, the OpenAI client) are imported when that model is opened, not with this package.
 """
 
 from __future__ import annotations
@@ -11,23 +10,24 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from schemas.errors import InvalidRequest
-from substrate.inference.embeddings.embedder import Embedder
-from substrate.inference.embeddings.none import NoEmbedder
+from substrate.inference.class_path import ClassPath
+from substrate.inference.embeddings.embedder import Embedder, ModelInfo, NoEmbedder
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from schemas.settings import EmbeddingSettings
 
 __all__ = ["Embedder", "open_embedder"]
 
 
 def open_embedder(settings: EmbeddingSettings) -> Embedder:
-    """Open the embedding model that the settings choose.
+    """Open the embedding model that the settings choose; close it with `aclose`. Nothing is sent yet.
 
-    In: `local`, `none`, `openai[:model]`, or `package.module:Class`, the import path of a LlamaIndex
+    The choice is `local`, `none`, `openai[:model]`, or `package.module:Class`, the path of a LlamaIndex
     `BaseEmbedding` class that is built with no arguments.
-    Out: an `Embedder`; close it with `aclose`. Nothing is sent over the network yet.
-    Errors: InvalidRequest for an unknown choice, a missing key or a class that cannot be imported; Fault when
-    the local model's files are missing, altered or cannot be cached, or when the class cannot be built.
+    Raises InvalidRequest for an unknown choice, a missing key or a class that cannot be imported; Fault when files
+    of the local model are missing, altered or cannot be cached, or when the class cannot be built.
     """
     choice = settings.choice().strip()
     kind, _, rest = choice.partition(":")
@@ -38,19 +38,25 @@ def open_embedder(settings: EmbeddingSettings) -> Embedder:
     if kind == "openai":
         return _opener("openai_client")(settings, rest.strip())
     if kind and rest:
-        return _opener("import_path")(choice)
+        return _open_class(choice)
     raise InvalidRequest(
-        f"There is no embedding model {choice!r}.",
+        f"there is no embedding model {choice!r}",
         remedy="Set SUBSTRATE_EMBEDDING to local, none, openai, openai:<model>, or package.module:Class.",
     )
 
 
-def _opener(module: str) -> _Opener:
-    opener: _Opener = import_module(f"{__name__}.{module}").opened
+def _opener(module: str) -> Callable[..., Embedder]:
+    opener: Callable[..., Embedder] = import_module(f"{__name__}.{module}").open_model
     return opener
 
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+def _open_class(path: str) -> Embedder:
+    """Its blocking methods run in the worker thread: in many such classes the asynchronous ones block, too."""
+    from llama_index.core.base.embeddings.base import BaseEmbedding  # noqa: PLC0415
 
-    type _Opener = Callable[..., Embedder]
+    class_path = ClassPath(path, "embedding", "embedding class", "SUBSTRATE_EMBEDDING")
+    loaded: type[BaseEmbedding] = class_path.load(BaseEmbedding)
+    with class_path.building():
+        port = loaded()
+    model = port.model_name if port.model_name != "unknown" else path
+    return Embedder(port, ModelInfo(provider=path, model=model))

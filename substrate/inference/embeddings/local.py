@@ -1,4 +1,4 @@
-"""The default model: all-MiniLM-L6-v2 on ONNX Runtime, with no network and no key."""
+"""The default embedding model: all-MiniLM-L6-v2 on ONNX Runtime, without network and key."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from llama_index.core.bridge.pydantic import PrivateAttr
 from tokenizers import Tokenizer
 
 from schemas.errors import Fault
-from substrate.inference.embeddings.embedder import Embedder, Source
+from substrate.inference.embeddings.embedder import Embedder, ModelInfo
 from substrate.inference.minilm import weights
 from substrate.inference.minilm.model_file import onnx_file
 
@@ -24,32 +24,32 @@ if TYPE_CHECKING:
 MODEL: Final = "all-MiniLM-L6-v2"
 DIMENSION: Final = 384
 MAX_TOKENS: Final = 256
-# In prose 256 tokens are some 1,200 characters; the rest of a huge text need not even be tokenised.
+# In prose 256 tokens are about 1,200 characters; the rest of a huge text need not be tokenised.
 MAX_CHARACTERS: Final = 16_384
-# Texts between two moments at which a waiting query may go first; about 30 ms of work.
+# A waiting query may go first after each batch; one takes about 30 ms.
 BATCH: Final = 8
 
-# Chosen by recall. On 381 questions of LoCoMo, plain cosine: fp32 finds 0.471 of the evidence among the first
-# ten, this int8 0.476 (difference 0.005 +- 0.005, so none), with 97 % of the same ten turns and a mean cosine
-# of 0.9994; a short query takes 1.2 ms instead of 3.0, and a second is enough for 520 short texts instead of
-# 245. Plain dynamic int8, with one scale for all activations, is faster still (0.8 ms) but keeps only 87 % of
-# the ten and a mean cosine of 0.993.
+# Chosen by recall: on 381 questions of LoCoMo with plain cosine, fp32 finds 0.471 of the evidence in the first
+# ten, this int8 0.476 (difference 0.005 +- 0.005, so none). 97 % of those ten turns are the same and the mean
+# cosine is 0.9994; a short query takes 1.2 ms instead of 3.0, and one second embeds 520 short texts instead of
+# 245. Plain dynamic int8, with one scale for all activations, is faster (0.8 ms), but keeps only 87 % of the ten
+# and a mean cosine of 0.993.
 PRECISION: Final[Precision] = "int8"
 
 
 class LocalMiniLM(BaseEmbedding):
-    """all-MiniLM-L6-v2: texts to unit vectors of 384 numbers, on one thread.
+    """all-MiniLM-L6-v2: unit vectors of 384 dimensions, on one thread.
 
-    A text is read up to its 256th token, the limit of the model; what follows has no influence. Texts are run
-    one at a time, so memory does not grow with the batch. The SHA-256 of the tokenizer is checked at each
-    opening, that of the weights when the cached ONNX file is made.
+    Only the first 256 tokens of a text count, the limit of the model. Texts run one at a time, so memory does not
+    grow with the batch. The SHA-256 of the tokenizer is checked at each opening, that of the weights when the
+    cached ONNX file is built.
     """
 
     _session: onnxruntime.InferenceSession = PrivateAttr()
     _tokenizer: Tokenizer = PrivateAttr()
 
     def __init__(self, cache: Path, precision: Precision = PRECISION) -> None:
-        """Load the model, or make its ONNX file in `cache`. Fault when files are missing or altered."""
+        """Load the model, or build its ONNX file in `cache`. Raises Fault when files are missing or altered."""
         super().__init__(model_name=MODEL, embed_batch_size=BATCH)
         self._tokenizer = _tokenizer()
         self._session = _session(onnx_file(cache, precision))
@@ -70,16 +70,16 @@ class LocalMiniLM(BaseEmbedding):
 _open_models: Final[WeakValueDictionary[Path, LocalMiniLM]] = WeakValueDictionary()
 
 
-def opened(settings: EmbeddingSettings) -> Embedder:
-    """The embedder of the local model, its ONNX file kept in `settings.cache`. Errors as `LocalMiniLM`.
+def open_model(settings: EmbeddingSettings) -> Embedder:
+    """An embedder of the local model, its ONNX file cached in `settings.cache`. Raises Fault as `LocalMiniLM`.
 
-    As long as one embedder of a process holds the model, the others share it: it takes some 80 MB.
+    All embedders of a process share one model, which takes about 80 MB.
     """
-    source = Source(provider="this package", model=MODEL, dimension=DIMENSION)
+    info = ModelInfo(provider="this package", model=MODEL, dimension=DIMENSION)
     model = _open_models.get(settings.cache)
     if model is None:
         model = _open_models[settings.cache] = LocalMiniLM(settings.cache)
-    return Embedder(model, source)
+    return Embedder(model, info)
 
 
 def _tokenizer() -> Tokenizer:
@@ -93,11 +93,11 @@ def _session(model: bytes) -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    options.enable_cpu_mem_arena = False  # the arena would keep the peak of the longest text for ever
+    options.enable_cpu_mem_arena = False  # the arena would never release the peak of the longest text
     try:
         return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    except Exception as exc:  # its errors share no other base
+    except Exception as exc:  # its errors have no other base class
         raise Fault(
-            "ONNX Runtime cannot load the local embedding model.",
+            "ONNX Runtime cannot load the local embedding model",
             remedy="Update onnxruntime, or choose another model with SUBSTRATE_EMBEDDING.",
         ) from exc

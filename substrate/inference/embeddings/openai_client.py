@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from llama_index.embeddings.openai import OpenAIEmbedding  # type: ignore[import-untyped]
 from openai import DefaultAsyncHttpxClient
 
-from substrate.inference import openai_api
-from substrate.inference.embeddings.embedder import Embedder, Source
+from substrate.inference import providers
+from substrate.inference.embeddings.embedder import Embedder, ModelInfo
 
 if TYPE_CHECKING:
     from schemas.settings import EmbeddingSettings
@@ -22,23 +22,23 @@ DIMENSIONS: Final = {
 REQUEST_SECONDS: Final = 10.0
 
 
-def opened(settings: EmbeddingSettings, model: str) -> Embedder:
-    """The embedder of an OpenAI model; an empty `model` means text-embedding-3-small (1536 numbers).
+def open_model(settings: EmbeddingSettings, model: str) -> Embedder:
+    """An OpenAI model; an empty `model` means text-embedding-3-small (1536 dimensions).
 
-    The vectors of a model that is not OpenAI's have the length that the server gives them.
-    Errors: InvalidRequest when there is no key.
+    The dimension of another server's model is known only after its first vector. Raises InvalidRequest when there
+    is no key.
     """
-    key = openai_api.text_of(settings.openai_api_key, "embedding", "SUBSTRATE_EMBEDDING=local")
+    key = providers.openai_key(settings.openai_api_key, model="embedding", alternative="SUBSTRATE_EMBEDDING=local")
     name = model or DEFAULT_MODEL
-    address = settings.openai_base_url or openai_api.OFFICIAL
+    address = settings.openai_base_url or providers.OPENAI_ADDRESS
     client = DefaultAsyncHttpxClient()
     port = OpenAIEmbedding(
         model_name=name,
         api_key=key,
         api_base=address,
-        max_retries=openai_api.RETRIES,
+        max_retries=providers.OPENAI_RETRIES,
         timeout=REQUEST_SECONDS,
         async_http_client=client,
     )
-    source = Source(openai_api.provider(address), name, DIMENSIONS.get(name), networked=True)
-    return Embedder(port, source, client.aclose)
+    info = ModelInfo(providers.openai_provider(address), name, DIMENSIONS.get(name), networked=True)
+    return Embedder(port, info, client.aclose)

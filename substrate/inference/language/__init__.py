@@ -1,34 +1,34 @@
 """Language models behind one port: LlamaIndex's `LLM`. None is used unless one is configured.
 
-`open_language_model` picks the model; `LanguageModel` is what the rest of Substrate talks to. The libraries behind
-a model are imported when that model is opened, not with this package.
+`open_language_model` opens the model; `LanguageModel` is what the rest of Substrate uses. The libraries behind a
+model are imported when that model is opened, not with this package.
 """
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from schemas.errors import InvalidRequest
-from substrate.inference.language.model import LanguageModel, Prices
+from substrate.inference.class_path import ClassPath
+from substrate.inference.language.model import LanguageModel, Message, TokenPrices, to_chat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from llama_index.core.base.llms.types import ChatResponse
 
     from schemas.settings import LanguageModelSettings
-
-    type _Opener = Callable[..., LanguageModel]
 
 __all__ = ["LanguageModel", "open_language_model"]
 
 
 def open_language_model(settings: LanguageModelSettings) -> LanguageModel | None:
-    """Open the language model that the settings choose; None for `none`.
+    """Open the language model that the settings choose; None for `none`. Close it with `aclose`.
 
-    In: `none`, `openai[:model]`, or `package.module:Class`, the import path of a LlamaIndex `LLM` class that is
-    built with no arguments.
-    Out: a `LanguageModel`; close it with `aclose`. Nothing is sent over the network yet.
-    Errors: InvalidRequest for an unknown choice, a missing key or a class that cannot be imported; Fault when the
+    The choice is `none`, `openai[:model]`, or `package.module:Class`, the path of a LlamaIndex `LLM` class that is
+    built with no arguments. Nothing is sent yet.
+    Raises InvalidRequest for an unknown choice, a missing key or a class that cannot be imported; Fault when the
     class cannot be built.
     """
     choice = settings.llm.strip()
@@ -36,20 +36,31 @@ def open_language_model(settings: LanguageModelSettings) -> LanguageModel | None
     if choice == "none":
         return None
     if kind == "openai":
-        model = _opener("openai_client")(settings, rest.strip())
+        model: LanguageModel = import_module(f"{__name__}.openai_client").open_model(settings, rest.strip())
     elif kind and rest:
-        model = _opener("import_path")(choice)
+        model = _open_class(choice)
     else:
         raise InvalidRequest(
-            f"There is no language model {choice!r}.",
+            f"there is no language model {choice!r}",
             remedy="Set SUBSTRATE_LLM to none, openai, openai:<model>, or package.module:Class.",
         )
     if settings.llm_input_price is not None and settings.llm_output_price is not None:
-        model.prices = Prices(settings.llm_input_price, settings.llm_output_price)
+        model.prices = TokenPrices(settings.llm_input_price, settings.llm_output_price)
     model.question_seconds = settings.llm_question_seconds
     return model
 
 
-def _opener(module: str) -> _Opener:
-    opener: _Opener = import_module(f"{__name__}.{module}").opened
-    return opener
+def _open_class(path: str) -> LanguageModel:
+    """Its blocking methods run in a worker thread: in many such classes the asynchronous ones block, too."""
+    from llama_index.core.llms import LLM  # noqa: PLC0415
+
+    class_path = ClassPath(path, "language model", "language model class", "SUBSTRATE_LLM")
+    loaded: type[LLM] = class_path.load(LLM)
+    with class_path.building():
+        port = loaded()
+        name = port.metadata.model_name
+
+    async def send(messages: Sequence[Message]) -> ChatResponse:
+        return await asyncio.to_thread(port.chat, to_chat(messages))
+
+    return LanguageModel(path if name == "unknown" else name, path, send)

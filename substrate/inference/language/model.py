@@ -1,4 +1,4 @@
-"""The one object that asks a language model for a value of a given form, whatever the model behind it."""
+"""`LanguageModel`: values of a pydantic class from a language model, whatever model is behind it."""
 
 from __future__ import annotations
 
@@ -6,71 +6,85 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
 from schemas.errors import Fault, SubstrateError, Unavailable
 from schemas.language_model import ModelCall
-from substrate.inference.failures import failed
+from substrate.inference.providers import describe_failure
 
 if TYPE_CHECKING:
-    from llama_index.core.base.llms.types import ChatResponse
+    from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 
 MAX_ANSWER: Final = 100_000
 """Characters of an answer that are read."""
-MAX_REPEATED: Final = 4_000
-"""Characters of an unusable answer that are shown to the model again."""
+MAX_QUOTED: Final = 4_000
+"""Characters of an unusable answer that the second request quotes."""
 MAX_FAULTS: Final = 5
 MILLION: Final = 1_000_000
-_COUNTS: Final = (("prompt_tokens", "input_tokens"), ("completion_tokens", "output_tokens"))
+_INPUT_COUNTS: Final = ("prompt_tokens", "input_tokens")
+_OUTPUT_COUNTS: Final = ("completion_tokens", "output_tokens")
 
 type Role = Literal["system", "user", "assistant"]
 type Message = tuple[Role, str]
 type Send = Callable[[Sequence[Message]], Awaitable[ChatResponse]]
 
 
-class Prices(NamedTuple):
-    """What a million tokens cost, sent and answered."""
+class TokenPrices(NamedTuple):
+    """Prices of a million tokens, in the currency of the setting."""
 
-    sent: float
-    answered: float
+    input: float
+    output: float
 
 
-class Question(NamedTuple):
-    """What is asked for: to what purpose, by which messages, and how many seconds there are for it all."""
+class ModelRequest(NamedTuple):
+    """A request for a value; `seconds` is the deadline for all of it, a second try included."""
 
     purpose: Literal["entities", "facts", "rerank"]
     messages: Sequence[Message]
     seconds: float
 
 
-class Answer[T: BaseModel](NamedTuple):
-    """The value, None when there was no usable answer in time; the call says why."""
+class ModelAnswer[T: BaseModel](NamedTuple):
+    """The value; None when no usable answer came in time, and `call.failure` says why."""
 
     value: T | None
     call: ModelCall
 
 
-class _Used:
-    """What one call has taken so far."""
+class _Usage:
+    """Requests and tokens of one call; a count is None while no response reported it."""
 
     def __init__(self) -> None:
         self.requests = 0
-        self.tokens: list[int | None] = [None, None]
+        self.input_tokens: int | None = None
+        self.output_tokens: int | None = None
 
     def add(self, response: ChatResponse) -> None:
-        counts = _counts(response)
-        for place, names in enumerate(_COUNTS):
-            count = next((counts[name] for name in names if isinstance(counts.get(name), int)), None)
-            if count is not None:
-                self.tokens[place] = (self.tokens[place] or 0) + count
+        counts = _token_counts(response)
+        self.input_tokens = _add(self.input_tokens, _first_count(counts, _INPUT_COUNTS))
+        self.output_tokens = _add(self.output_tokens, _first_count(counts, _OUTPUT_COUNTS))
+
+    def cost(self, prices: TokenPrices | None) -> float | None:
+        if prices is None or self.input_tokens is None or self.output_tokens is None:
+            return None
+        return (self.input_tokens * prices.input + self.output_tokens * prices.output) / MILLION
+
+
+def _add(total: int | None, count: int | None) -> int | None:
+    return total if count is None else (total or 0) + count
+
+
+def _first_count(counts: Mapping[str, Any], names: Sequence[str]) -> int | None:
+    return next((counts[name] for name in names if isinstance(counts.get(name), int)), None)
 
 
 class LanguageModel:
-    """Values of a given form from a LlamaIndex `LLM`, within a deadline, with what they took.
+    """Values of a pydantic class from a LlamaIndex `LLM`, within a deadline, with the tokens they cost.
 
-    `prices` and `question_seconds` are settings; `provider` names the model's home in messages, without secrets.
+    `prices` and `question_seconds` are settings; `provider` names the server in messages, without secrets.
     """
 
     def __init__(
@@ -78,53 +92,62 @@ class LanguageModel:
     ) -> None:
         self.model = model
         self.provider = provider
-        self.prices: Prices | None = None
+        self.prices: TokenPrices | None = None
         self.question_seconds = 2.0
         self._send = send
         self._close = close
 
-    async def ask[T: BaseModel](self, question: Question, form: type[T]) -> Answer[T]:
-        """A value of the form, asked for once more when the first answer was none.
+    async def ask[T: BaseModel](self, request: ModelRequest, form: type[T]) -> ModelAnswer[T]:
+        """A value of `form`, requested a second time when the first answer does not validate.
 
-        Nothing is raised for what the model or its provider does: the answer says it, and the caller goes on in
-        the way that needs no model. Deadline and tokens count for both requests together.
+        Failures of the model or its provider are not raised but reported in the answer: the caller then works
+        without a model.
         """
         begun = time.perf_counter()
-        used = _Used()
+        usage = _Usage()
         value, failure = None, None
         try:
-            async with asyncio.timeout(question.seconds):
-                value = await self._value(question.messages, form, used)
+            async with asyncio.timeout(request.seconds):
+                value = await self._request_value(request.messages, form, usage)
         except TimeoutError:
-            failure = f"{self._named()} did not answer within {question.seconds:g} s"
+            failure = f"{self._full_name()} did not answer within {request.seconds:g} s"
         except SubstrateError as error:
             failure = error.detail
-        spent = round((time.perf_counter() - begun) * 1000, 3)
-        return Answer(value, self._call(question, used, spent, failure))
+        call = ModelCall(
+            purpose=request.purpose,
+            model=self.model,
+            milliseconds=round((time.perf_counter() - begun) * 1000, 3),
+            requests=usage.requests,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            cost=usage.cost(self.prices),
+            failure=failure,
+        )
+        return ModelAnswer(value, call)
 
     async def aclose(self) -> None:
-        """Release the connections; harmless when repeated."""
+        """Release the connections. Can be called twice."""
         close, self._close = self._close, None
         if close is not None:
             await close()
 
-    async def _value[T: BaseModel](self, messages: Sequence[Message], form: type[T], used: _Used) -> T:
-        said = await self._said(messages, used)
+    async def _request_value[T: BaseModel](self, messages: Sequence[Message], form: type[T], usage: _Usage) -> T:
+        answer = await self._request_text(messages, usage)
         try:
-            return _read(said, form)
+            return parse_answer(answer, form)
         except ValidationError as error:
-            again = [*messages, ("assistant", said[:MAX_REPEATED]), ("user", _mend(error))]
-        said = await self._said(again, used)
+            second = [*messages, ("assistant", answer[:MAX_QUOTED]), ("user", describe_faults(error))]
+        answer = await self._request_text(second, usage)
         try:
-            return _read(said, form)
+            return parse_answer(answer, form)
         except ValidationError as error:
-            raise Fault(f"{self._named()} gave no answer of the form asked for, not even asked again") from error
+            raise Fault(f"{self._full_name()} gave no answer of the requested form, in two tries") from error
 
-    async def _said(self, messages: Sequence[Message], used: _Used) -> str:
-        used.requests += 1
+    async def _request_text(self, messages: Sequence[Message], usage: _Usage) -> str:
+        usage.requests += 1
         with self._provider_errors():
             response = await self._send(messages)
-            used.add(response)
+            usage.add(response)
             return (response.message.content or "")[:MAX_ANSWER]
 
     @contextmanager
@@ -132,41 +155,32 @@ class LanguageModel:
         try:
             yield
         except Exception as exc:
-            raise Unavailable(f"{self._named()} {failed(exc)}") from exc
+            raise Unavailable(f"{self._full_name()} {describe_failure(exc)}") from exc
 
-    def _call(self, question: Question, used: _Used, spent: float, failure: str | None) -> ModelCall:
-        sent, answered = used.tokens
-        cost = None
-        if self.prices is not None and sent is not None and answered is not None:
-            cost = (sent * self.prices.sent + answered * self.prices.answered) / MILLION
-        return ModelCall(
-            purpose=question.purpose,
-            model=self.model,
-            milliseconds=spent,
-            requests=used.requests,
-            input_tokens=sent,
-            output_tokens=answered,
-            cost=cost,
-            failure=failure,
-        )
-
-    def _named(self) -> str:
+    def _full_name(self) -> str:
         return f"the language model {self.model} of {self.provider}"
 
 
-def _read[T: BaseModel](said: str, form: type[T]) -> T:
-    """The value in an answer, which may be fenced or follow a word of courtesy. Raises ValidationError."""
-    return form.model_validate_json(said[said.find("{") : said.rfind("}") + 1])
+def to_chat(messages: Sequence[Message]) -> list[ChatMessage]:
+    """The messages as LlamaIndex takes them; its library is imported here, once a model is in use."""
+    chat_message = import_module("llama_index.core.base.llms.types").ChatMessage
+    return [chat_message(role=role, content=text) for role, text in messages]
 
 
-def _mend(error: ValidationError) -> str:
+def parse_answer[T: BaseModel](answer: str, form: type[T]) -> T:
+    """The JSON object in an answer, which may be fenced or stand between other words. Raises ValidationError."""
+    return form.model_validate_json(answer[answer.find("{") : answer.rfind("}") + 1])
+
+
+def describe_faults(error: ValidationError) -> str:
+    """The first five faults, as a message to the model."""
     faults = error.errors(include_url=False, include_context=False, include_input=False)[:MAX_FAULTS]
-    said = "; ".join(f"{'.'.join(map(str, fault['loc'])) or 'answer'}: {fault['msg']}" for fault in faults)
-    return f"That is not of the form asked for ({said}). Answer with the JSON object alone."
+    texts = "; ".join(f"{'.'.join(map(str, fault['loc'])) or 'answer'}: {fault['msg']}" for fault in faults)
+    return f"That is not of the form asked for ({texts}). Answer with the JSON object alone."
 
 
-def _counts(response: ChatResponse) -> Mapping[str, Any]:
-    """The provider's own count of tokens, where its LlamaIndex class hands it on."""
+def _token_counts(response: ChatResponse) -> Mapping[str, Any]:
+    """The provider's token counts, where its LlamaIndex class passes them on."""
     if response.additional_kwargs:
         return response.additional_kwargs
     raw = response.raw

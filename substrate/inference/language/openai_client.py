@@ -9,9 +9,8 @@ from llama_index.llms.openai_like import OpenAILike  # type: ignore[import-untyp
 from openai import DefaultAsyncHttpxClient
 from openai.resources.chat import AsyncCompletions  # noqa: F401  else the first question waits while it loads
 
-from substrate.inference import openai_api
-from substrate.inference.language.chat import chat
-from substrate.inference.language.model import LanguageModel, Message
+from substrate.inference import providers
+from substrate.inference.language.model import LanguageModel, Message, to_chat
 
 if TYPE_CHECKING:
     from llama_index.core.base.llms.types import ChatResponse
@@ -23,13 +22,10 @@ REQUEST_SECONDS: Final = 60.0
 CONTEXT_WINDOW: Final = 128_000
 
 
-def opened(settings: LanguageModelSettings, model: str) -> LanguageModel:
-    """An OpenAI model; an empty `model` means gpt-4.1-mini.
-
-    Errors: InvalidRequest when there is no key.
-    """
-    key = openai_api.text_of(settings.openai_api_key, "language", "SUBSTRATE_LLM=none")
-    address = settings.openai_base_url or openai_api.OFFICIAL
+def open_model(settings: LanguageModelSettings, model: str) -> LanguageModel:
+    """An OpenAI model; an empty `model` means gpt-4.1-mini. Raises InvalidRequest when there is no key."""
+    key = providers.openai_key(settings.openai_api_key, model="language", alternative="SUBSTRATE_LLM=none")
+    address = settings.openai_base_url or providers.OPENAI_ADDRESS
     client = DefaultAsyncHttpxClient()
     name = model or DEFAULT_MODEL
     port = OpenAILike(
@@ -39,13 +35,13 @@ def opened(settings: LanguageModelSettings, model: str) -> LanguageModel:
         is_chat_model=True,
         context_window=CONTEXT_WINDOW,
         temperature=0.0,
-        max_retries=openai_api.RETRIES,
+        max_retries=providers.OPENAI_RETRIES,
         timeout=REQUEST_SECONDS,
         async_http_client=client,
     )
 
     async def send(messages: Sequence[Message]) -> ChatResponse:
-        response: ChatResponse = await port.achat(chat(messages))
+        response: ChatResponse = await port.achat(to_chat(messages))
         return response
 
-    return LanguageModel(name, openai_api.provider(address), send, client.aclose)
+    return LanguageModel(name, providers.openai_provider(address), send, client.aclose)

@@ -1,9 +1,9 @@
-"""The ONNX file of the local model: made once and sealed; carried by a wheel, or kept in the cache directory.
+"""The ONNX file of the local model: built once and sealed; contained in a wheel, or kept in the cache directory.
 
-The file ends with the SHA-256 (hex) of the recipe and of all bytes before it, as the last metadata entry, so
-that it is still an ONNX file. A file that is cut, altered or of another recipe does not match its seal and is
-made anew. Writers finish a file of their own and rename it: of two at once, the last one wins, and a reader
-never sees half a file.
+The file ends with the SHA-256 (hex) of the recipe and of all bytes before it, as the last metadata entry, so that
+it is still an ONNX file. A file that is truncated, altered or of another recipe does not match its seal and is
+rebuilt. Writers write a temporary file and rename it: of two at once the last one wins, and a reader never sees
+half a file.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from substrate.inference.minilm.weights import CARRIED, REMEDY, WEIGHTS_SHA256, 
 if TYPE_CHECKING:
     from substrate.inference.minilm.graph import Precision
 
-# Raise it with every change of the graph, or files made by older code would be used for newer code.
+# Increase it with every change of the graph, or newer code would use files built by older code.
 RECIPE: Final = 1
 SEAL: Final = 64
 
 
 def onnx_file(cache: Path, precision: Precision) -> bytes:
-    """The serialised model: that which is carried, else the file in `cache` when it is whole, else made anew.
+    """The serialised model: from the wheel, else from `cache` when the file there is intact, else built anew.
 
-    The SHA-256 of the weights is checked when the file is made and is part of its name and seal; afterwards
-    the weights are not opened.
-    Errors: Fault when what is carried is damaged, the weights are missing or not the official ones, or `cache`
-    cannot be written.
+    The SHA-256 of the weights is checked when the file is built, and is part of its name and seal; later the
+    weights are not opened.
+    Raises Fault when the file of the wheel is damaged, the weights are missing or not the official ones, or
+    `cache` cannot be written.
     """
     name = file_name(precision)
     if (CARRIED / name).exists():
-        return _carried(CARRIED / name)
+        return _read_carried(CARRIED / name)
     path = cache / name
     try:
         model = path.read_bytes()
@@ -44,35 +44,35 @@ def onnx_file(cache: Path, precision: Precision) -> bytes:
         model = b""
     except OSError as exc:
         raise _unusable(cache) from exc
-    if _is_whole(model, name):
+    if _is_intact(model, name):
         return model
-    model = made(installed().weights, precision)
+    model = build_model(installed().weights, precision)
     _write(path, model)
     return model
 
 
-def _carried(path: Path) -> bytes:
+def _read_carried(path: Path) -> bytes:
     model = path.read_bytes()
-    if not _is_whole(model, path.name):
-        raise Fault("The embedding model that this installation carries is damaged.", remedy=REMEDY)
+    if not _is_intact(model, path.name):
+        raise Fault("the embedding model of this installation is damaged", remedy=REMEDY)
     return model
 
 
-def _is_whole(model: bytes, name: str) -> bool:
+def _is_intact(model: bytes, name: str) -> bool:
     return model[-SEAL:] == _seal(model[:-SEAL], name)
 
 
 def file_name(precision: Precision) -> str:
-    """Name of the cached file: the recipe, the precision and the beginning of the weights' SHA-256."""
+    """Name of the cached file: the precision, the recipe and the first 12 digits of the weights' SHA-256."""
     return f"all-MiniLM-L6-v2-{precision}-recipe{RECIPE}-{WEIGHTS_SHA256[:12]}.onnx"
 
 
-def made(weights: Path, precision: Precision) -> bytes:
-    """The sealed model, made of the official weights at this path. Fault when they are not official."""
-    # Imported only here: what makes the file would stay in the memory of every serving process.
+def build_model(weights: Path, precision: Precision) -> bytes:
+    """The sealed model, built from the weights at this path. Raises Fault when they are not the official ones."""
+    # Imported only here: the libraries that build the file would stay in the memory of every serving process.
     graph = import_module("substrate.inference.minilm.graph")
     recipe = file_name(precision)
-    with import_module("substrate.inference.minilm.tensors").weights(weights) as tensors:
+    with graph.open_weights(weights) as tensors:
         model = graph.build(tensors, precision)
     for key, value in (("weights", WEIGHTS_SHA256), ("recipe", recipe), ("seal", "0" * SEAL)):
         model.metadata_props.add(key=key, value=value)
@@ -105,6 +105,6 @@ def _write(path: Path, model: bytes) -> None:
 
 def _unusable(cache: Path) -> Fault:
     return Fault(
-        f"The embedding model cannot be kept in {cache}.",
+        f"the embedding model cannot be kept in {cache}",
         remedy="Make that directory writable, or name another with SUBSTRATE_CACHE.",
     )

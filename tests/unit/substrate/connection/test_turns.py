@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from substrate.connection.turns import ASKER, KEPT, RECENT_S, Asker, Company, Turns, ask_for
+from substrate.connection.turns import RECENT_S, RESERVED, TENANT, ActiveTenants, Tenant, Turns, note_citizen
 
-ADA, BOB, EVE = Asker("k1", "ada"), Asker("k1", "bob"), Asker("k2", "eve")
+ADA, BOB, EVE = Tenant("k1", "ada"), Tenant("k1", "bob"), Tenant("k2", "eve")
 
 
 @dataclass
@@ -31,10 +31,10 @@ class Engine:
     """Work that ends when the test says so, in the order in which it began."""
 
     turns: Turns
-    begun: list[Asker] = field(default_factory=list)
+    begun: list[Tenant] = field(default_factory=list)
     ends: list[asyncio.Event] = field(default_factory=list)
 
-    def ask(self, asker: Asker) -> asyncio.Task[str]:
+    def ask(self, asker: Tenant) -> asyncio.Task[str]:
         """One query of the asker, waiting or begun."""
 
         async def work() -> str:
@@ -45,7 +45,7 @@ class Engine:
             return f"{asker.key} {asker.citizen}"
 
         async def asked() -> str:
-            ASKER.set(asker)
+            TENANT.set(asker)
             return await self.turns.run(work)
 
         return asyncio.create_task(asked())
@@ -63,7 +63,7 @@ async def settled() -> None:
 
 
 def engine(at_once: int = 8, shared: int = 3, clock: Clock | None = None) -> Engine:
-    return Engine(Turns(at_once, shared, Company(clock or Clock())))
+    return Engine(Turns(at_once, shared, ActiveTenants(clock or Clock())))
 
 
 async def drained(one: Engine, tasks: Sequence[asyncio.Task[str]]) -> None:
@@ -80,11 +80,11 @@ async def drained(one: Engine, tasks: Sequence[asyncio.Task[str]]) -> None:
 def test_of_n_keys_that_wait_each_gets_every_nth_turn(asked: list[int], at_once: int, shared: int) -> None:
     async def law() -> None:
         one = engine(at_once, shared)
-        blockers = [one.ask(Asker("before", str(n))) for n in range(at_once)]
+        blockers = [one.ask(Tenant("before", str(n))) for n in range(at_once)]
         await settled()
         rounds = range(max(asked))
         tasks = [
-            one.ask(Asker(f"k{key}", "c")) for turn in rounds for key, many in enumerate(asked) if many > turn
+            one.ask(Tenant(f"k{key}", "c")) for turn in rounds for key, many in enumerate(asked) if many > turn
         ]
         await settled()
         await drained(one, blockers + tasks)
@@ -106,7 +106,7 @@ def test_of_n_keys_that_wait_each_gets_every_nth_turn(asked: list[int], at_once:
     shared=st.integers(1, 9),
 )
 def test_never_more_are_at_it_than_there_are_turns_and_all_come_to_an_end(
-    askers: list[Asker], at_once: int, shared: int
+    askers: list[Tenant], at_once: int, shared: int
 ) -> None:
     async def law() -> None:
         one = engine(at_once, shared)
@@ -141,7 +141,7 @@ async def test_alone_an_asker_has_nearly_all_turns_and_whoever_comes_finds_one_f
     one = engine()
     tasks = [one.ask(ADA) for _ in range(20)]
     await settled()
-    assert one.begun == [ADA] * (8 - KEPT)
+    assert one.begun == [ADA] * (8 - RESERVED)
     tasks.append(one.ask(EVE))
     await settled()
     assert one.begun[-1] == EVE, "she waits for nobody"
@@ -176,7 +176,7 @@ async def test_whoever_has_not_asked_for_a_while_takes_no_share() -> None:
     assert one.begun.count(ADA) == 1, "eve was here just now"
     clock.seconds += RECENT_S + 0.1
     await one.end_first()
-    assert len(one.ends) == 8 - KEPT
+    assert len(one.ends) == 8 - RESERVED
     await drained(one, tasks)
 
 
@@ -217,7 +217,7 @@ async def test_work_that_has_begun_holds_its_turn_to_its_end_whoever_leaves() ->
 
 
 async def test_within_a_turn_no_other_one_is_waited_for() -> None:
-    turns = Turns(1, 1, Company(Clock()))
+    turns = Turns(1, 1, ActiveTenants(Clock()))
 
     async def inner() -> str:
         return "answered"
@@ -226,7 +226,7 @@ async def test_within_a_turn_no_other_one_is_waited_for() -> None:
 
 
 async def test_a_failure_gives_the_turn_back() -> None:
-    turns = Turns(1, 1, Company(Clock()))
+    turns = Turns(1, 1, ActiveTenants(Clock()))
 
     async def fails(later: bool) -> None:
         if later:
@@ -240,7 +240,7 @@ async def test_a_failure_gives_the_turn_back() -> None:
 
 
 async def test_in_company_a_turn_rests_as_long_as_it_took() -> None:
-    company = Company()
+    company = ActiveTenants()
     one = Engine(Turns(2, 2, company, rest_beyond_s=0.0))
     tasks = [one.ask(EVE)]
     await settled()
@@ -258,8 +258,8 @@ async def test_in_company_a_turn_rests_as_long_as_it_took() -> None:
 
 
 def test_a_request_counts_as_the_first_citizen_that_it_names() -> None:
-    token = ASKER.set(Asker("k1"))
-    ask_for("ada")
-    ask_for("bob")
-    assert ASKER.get() == ADA
-    ASKER.reset(token)
+    token = TENANT.set(Tenant("k1"))
+    note_citizen("ada")
+    note_citizen("bob")
+    assert TENANT.get() == ADA
+    TENANT.reset(token)

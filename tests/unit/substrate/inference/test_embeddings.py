@@ -14,7 +14,7 @@ from schemas.errors import Fault, InvalidRequest, Unavailable
 from schemas.settings import EmbeddingSettings
 from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.embeddings import embedder as embedder_module
-from substrate.inference.embeddings.embedder import CACHED_QUERIES, DECIMALS, Source
+from substrate.inference.embeddings.embedder import CACHED_QUERIES, DECIMALS, ModelInfo
 from tests.pages import ROOT
 
 
@@ -68,7 +68,7 @@ class Slow(Scripted):
 
 
 def embedder_of(port: BaseEmbedding, dimension: int | None = None, networked: bool = False) -> Embedder:
-    return Embedder(port, Source("the test", "scripted", dimension, networked))
+    return Embedder(port, ModelInfo("the test", "scripted", dimension, networked))
 
 
 def settings(choice: str | None, tmp_path: Path) -> EmbeddingSettings:

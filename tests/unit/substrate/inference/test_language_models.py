@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from schemas.errors import Fault, InvalidRequest
 from schemas.settings import LanguageModelSettings
 from substrate.inference.language import LanguageModel, open_language_model
-from substrate.inference.language.model import Answer, Question
+from substrate.inference.language.model import ModelAnswer, ModelRequest
 from tests.scripted_model import ANSWERED, KEY, SENT, ScriptedModel
 
 
@@ -34,8 +34,8 @@ async def model(scripted: ScriptedModel) -> AsyncIterator[LanguageModel]:
     await opened.aclose()
 
 
-async def asked(model: LanguageModel, seconds: float = 10.0) -> Answer[Sum]:
-    return await model.ask(Question("entities", [("system", "Add."), ("user", "2 and 2")], seconds), Sum)
+async def asked(model: LanguageModel, seconds: float = 10.0) -> ModelAnswer[Sum]:
+    return await model.ask(ModelRequest("entities", [("system", "Add."), ("user", "2 and 2")], seconds), Sum)
 
 
 async def test_a_key_and_an_address_reach_the_server_and_its_tokens_come_back(
@@ -93,7 +93,7 @@ async def test_a_second_answer_of_another_form_is_the_last(
     value, call = await asked(model)
     assert value is None
     assert call.failure is not None
-    assert "no answer of the form asked for" in call.failure
+    assert "no answer of the requested form" in call.failure
     assert (call.requests, len(scripted.requests), call.output_tokens) == (2, 2, 2 * ANSWERED)
 
 

@@ -20,10 +20,9 @@ from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.embeddings.local import LocalMiniLM
 from substrate.inference.minilm import model_file
 from substrate.inference.minilm import weights as official
-from substrate.inference.minilm.graph import quantised
+from substrate.inference.minilm.graph import WeightsFile, open_weights, quantised
 from substrate.inference.minilm.model_file import file_name, onnx_file
-from substrate.inference.minilm.tensors import Weights, weights
-from substrate.inference.minilm.weights import Files, installed
+from substrate.inference.minilm.weights import ModelFiles, installed
 
 TEXTS = [
     "Melanie painted a lake at sunrise.",
@@ -44,7 +43,7 @@ async def local(cache: Path) -> AsyncIterator[Embedder]:
     await embedder.aclose()
 
 
-def forward(tensors: Weights, ids: list[int]) -> NDArray[np.float64]:
+def forward(tensors: WeightsFile, ids: list[int]) -> NDArray[np.float64]:
     """The model written out in numpy, in double precision, after the paper and not after our graph."""
 
     def get(name: str) -> NDArray[np.float64]:
@@ -90,7 +89,7 @@ def make(directory: str) -> None:
 
 def test_the_graph_computes_what_the_paper_says(cache: Path) -> None:
     exact, fast = LocalMiniLM(cache, "fp32"), LocalMiniLM(cache, "int8")
-    with weights(installed().weights) as tensors:
+    with open_weights(installed().weights) as tensors:
         for text in TEXTS:
             expected = forward(tensors, fast._tokenizer.encode(text).ids)
             assert np.abs(exact.get_text_embedding(text) - expected).max() < 1e-4
@@ -239,7 +238,7 @@ def test_altered_weights_are_refused_and_nothing_is_cached(
 ) -> None:
     altered = tmp_path / "model.safetensors"
     altered.write_bytes(b"not the weights")
-    monkeypatch.setattr(model_file, "installed", lambda: Files(altered, altered))
+    monkeypatch.setattr(model_file, "installed", lambda: ModelFiles(altered, altered))
     with pytest.raises(Fault, match="not the official file"):
         onnx_file(tmp_path / "cache", "int8")
     assert not (tmp_path / "cache").exists()
@@ -248,7 +247,7 @@ def test_altered_weights_are_refused_and_nothing_is_cached(
 def test_an_altered_tokenizer_is_refused(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     altered = tmp_path / "tokenizer.json"
     altered.write_bytes(b"{}")
-    monkeypatch.setattr(official, "installed", lambda: Files(altered, altered))
+    monkeypatch.setattr(official, "installed", lambda: ModelFiles(altered, altered))
     with pytest.raises(Fault, match=r"tokenizer\.json .* not the official file"):
         LocalMiniLM(cache)
 
