@@ -33,7 +33,7 @@ from api.security.permissions import Caller
 from api.security.rate_limits import RateLimits, request_cost
 from api.telemetry import logs, metrics
 from schemas.errors import Forbidden, Incorrect, SubstrateError, Unauthenticated
-from substrate.connection.turns import TENANT, NO_TENANT, Tenant
+from substrate.connection.turns import NO_TENANT, TENANT, Tenant
 
 _CONTENT_SECURITY_POLICY: Final = (
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; "
