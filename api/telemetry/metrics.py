@@ -23,7 +23,7 @@ from substrate.connection.errors import GraphMissing
 from substrate.engine.data_directory import free_bytes
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import origin_of
-from substrate.store import sizes
+from substrate.store import reader
 
 SECONDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.035, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 0.8, 1, 2.5, 5, 10)
 METHODS: Final = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"))
@@ -205,14 +205,14 @@ async def _collect_engine(runtime: Runtime) -> EngineMetrics:
 
 async def _add_sizes(families: EngineMetrics, runtime: Runtime) -> None:
     connection = runtime.deps.connection
-    memory = await sizes.memory_bytes(connection)
+    memory = await connection.memory_bytes()
     names = await runtime.deps.graphs.existing()
     slots = asyncio.Semaphore(PARALLEL_COUNTS)
 
     async def count_nodes(name: str) -> int:
         async with slots:
             try:
-                return await sizes.nodes(Graph(connection, name))
+                return await reader.count_nodes(Graph(connection, name))
             except GraphMissing:
                 return 0  # erased since it was listed
 

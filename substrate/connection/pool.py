@@ -19,7 +19,7 @@ import redis.asyncio as redis
 from redis import exceptions as redis_errors
 from redis.asyncio.lock import Lock
 
-from schemas.errors import Unavailable
+from schemas.errors import Fault, Unavailable
 from schemas.temporal import Instant
 from substrate.connection.errors import ConnectionLost, GraphMissing, WritesPaused, translate_error
 from substrate.connection.parameters import typed_row
@@ -108,14 +108,14 @@ class Connection:
         Raises GraphMissing, StoreTimeout, Unavailable or Fault.
         """
         deadline = self.timeout_ms if timeout_ms is None else timeout_ms
-        text = header + query.of(self.generations.get(graph, 0))
+        text = header + query.for_generation(self.generations.get(graph, 0))
         words = ("GRAPH.RO_QUERY", graph, text, "timeout", deadline)
         reply = await self.reads.run(lambda: self._run(query.name, words))
         return reply[1] if len(reply) > 1 else []
 
     async def read_typed(self, graph: str, query: Query, header: str) -> list[Row]:
         """Rows of a read-only query, each value in its stored type. Raises as `read` does."""
-        text = header + query.of(self.generations.get(graph, 0))
+        text = header + query.for_generation(self.generations.get(graph, 0))
         words = ("GRAPH.RO_QUERY", graph, text, "timeout", self.timeout_ms, "--compact")
         reply = await self.reads.run(lambda: self._run(query.name, words))
         return [typed_row(row) for row in (reply[1] if len(reply) > 1 else [])]
@@ -153,7 +153,7 @@ class Connection:
 
         The engine's own deadline begins when the query is sent. Raises as `read` does, and Conflict.
         """
-        text = header + query.of(self.generations.get(graph, 0))
+        text = header + query.for_generation(self.generations.get(graph, 0))
         reply = await self.writes.run(lambda: self._write_when_allowed(query.name, ("GRAPH.QUERY", graph, text)))
         return reply[1] if len(reply) > 1 else []
 
@@ -238,6 +238,14 @@ class Connection:
         """The time of the engine's host: one clock for all processes that share a store."""
         seconds, microseconds = await self._run("TIME", ("TIME",))
         return int(seconds) * 1_000_000 + int(microseconds)
+
+    async def memory_bytes(self) -> int:
+        """Bytes of memory that the engine uses. Raises Fault when it does not tell, else as `read` does."""
+        fields: Any = await self.command("INFO", "memory")
+        used = fields.get("used_memory") if isinstance(fields, dict) else None
+        if used is None:
+            raise Fault("the engine does not say how much memory it uses")
+        return int(used)
 
     async def ping(self) -> float:
         """Round trip in milliseconds. Raises as `read` does."""

@@ -1,4 +1,4 @@
-"""A named query text."""
+"""A named query text, and the names of a graph's two generations of vectors. Pure."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from typing import Final, NamedTuple
 
 _FIRST: Final = {"Trace": "Trace", "PastTrace": "PastTrace", "HAS_TRACE": "HAS_TRACE"}
 _SECOND: Final = {"Trace": "TraceB", "PastTrace": "PastTraceB", "HAS_TRACE": "HAS_TRACE_B"}
-_NAMES: Final = tuple(
-    {
-        **own,
-        **{name.replace("HAS_", "HAS_OTHER_") if "_" in name else f"Other{name}": other[name] for name in other},
-    }
-    for own, other in ((_FIRST, _SECOND), (_SECOND, _FIRST))
-)
 TRACE_LABELS: Final = tuple(names[label] for names in (_FIRST, _SECOND) for label in ("Trace", "PastTrace"))
 TRACE_TYPES: Final = tuple(names["HAS_TRACE"] for names in (_FIRST, _SECOND))
-"""What the satellites of both generations are called in a graph."""
-_TRACE_NAME: Final = re.compile(r"\b(?:Other)?(?:Past)?Trace\b|\bHAS_(?:OTHER_)?TRACE\b")
+"""Labels and relationship types of the satellites of both generations, as they are stored."""
+_PLACEHOLDER: Final = re.compile(r"\b(?:Other)?(?:Past)?Trace\b|\bHAS_(?:OTHER_)?TRACE\b")
 
 
 class Query(NamedTuple):
-    """A fixed query text under the name by which errors and timings call it.
+    """A query text, and the name that errors and timings use for it.
 
-    The vectors of a graph lie on one of two generations of satellites, so that another model's can be made
-    beside those in use. A text says `Trace`, `PastTrace` and `HAS_TRACE` of the generation in use, and
-    `OtherTrace`, `OtherPastTrace` and `HAS_OTHER_TRACE` of the other one.
+    The vectors of a graph are on satellites of one of two generations, so that the vectors of another model can be
+    built beside those in use. A text writes `Trace`, `PastTrace` and `HAS_TRACE` for the generation in use, and
+    `OtherTrace`, `OtherPastTrace` and `HAS_OTHER_TRACE` for the other one.
     """
 
     name: str
     text: str
 
-    def of(self, generation: int) -> str:
-        """The text for a graph whose generation in use is 0 or 1; each is made once."""
-        return _written(self.text, generation)
+    def for_generation(self, generation: int) -> str:
+        """The text with the stored names, for a graph that uses generation 0 or 1. Cached."""
+        return _with_stored_names(self.text, generation)
 
 
-def role_of(label: str) -> str:
-    """What a label of either generation is called in a text: `Trace` or `PastTrace`."""
-    return next((role for names in (_FIRST, _SECOND) for role, name in names.items() if name == label), label)
+def trace_role(label: str) -> str:
+    """`Trace` or `PastTrace` for a stored label of either generation; any other label unchanged."""
+    roles = {stored: role for names in (_FIRST, _SECOND) for role, stored in names.items()}
+    return roles.get(label, label)
 
 
 @cache
-def _written(text: str, generation: int) -> str:
-    return _TRACE_NAME.sub(lambda found: _NAMES[generation][found[0]], text)
+def _with_stored_names(text: str, generation: int) -> str:
+    in_use, other = (_FIRST, _SECOND) if generation == 0 else (_SECOND, _FIRST)
+    stored = {**in_use, **{_other_placeholder(name): other[name] for name in other}}
+    return _PLACEHOLDER.sub(lambda match: stored[match[0]], text)
+
+
+def _other_placeholder(name: str) -> str:
+    return name.replace("HAS_", "HAS_OTHER_") if name.startswith("HAS_") else f"Other{name}"

@@ -10,7 +10,7 @@ from schemas.errors import Fault
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection, Row
 from substrate.cypher import transfer as cypher
-from substrate.cypher.query import TRACE_LABELS, Query, role_of
+from substrate.cypher.query import TRACE_LABELS, Query, trace_role
 from substrate.engine.append_log import delete_graph
 from substrate.graphs.graph import Graph
 from substrate.store.halves import in_halves
@@ -103,7 +103,7 @@ def _span(span: Sequence[int]) -> dict[str, int]:
 
 
 def _trace(place: int, labels: Sequence[str], properties: Mapping[str, Any]) -> Trace:
-    return Trace(place, role_of(labels[0]), carried(properties))
+    return Trace(place, trace_role(labels[0]), carried(properties))
 
 
 async def past_records(graph: Graph, nodes: Sequence[Stored], *, whole: bool) -> list[PastRecord]:

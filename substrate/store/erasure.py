@@ -12,7 +12,6 @@ import orjson
 
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection, Row
-from substrate.cypher import erasing as cypher
 from substrate.cypher.query import TRACE_LABELS, Query
 from substrate.cypher.transfer import STATE_LABELS
 from substrate.engine.append_log import delete_graph
@@ -27,6 +26,83 @@ ROWS_A_PAGE: Final = 200
 PAST_RECORDS_A_PAGE: Final = 10_000
 MARKS: Final = "substrate:erasures"
 """A hash of the engine: digest of graph and command id → when. Nothing of what was erased, nor whose it was."""
+
+_THOSE: Final = "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n "
+
+PRESENT: Final = Query("erase_present", f"{_THOSE} RETURN n.id")
+
+LINKS_OF: Final = Query(
+    "erase_links_of",
+    f"{_THOSE} MATCH (n)-[e:LINK|PAST_LINK]-(m) WITH DISTINCT e LIMIT $rows RETURN DISTINCT e.id",
+)
+"""Ids of the next links, whose receipts go first."""
+
+ERASE_LINKS: Final = Query(
+    "erase_links",
+    f"{_THOSE} MATCH (n)-[e:LINK|PAST_LINK]-(m) WHERE e.id IN $links WITH DISTINCT e "
+    "WITH collect(e) AS gone WITH gone, size([e IN gone WHERE type(e) = 'LINK']) AS open "
+    "FOREACH (e IN gone | DELETE e) RETURN open, size(gone) - open",
+)
+"""Remove links; how many were open, and how many past."""
+
+ERASE_RECORDS: Final = Query(
+    "erase_records",
+    f"{_THOSE} MATCH (n)-[:HAD]->(p:PastVersion) WITH p LIMIT $rows "
+    "OPTIONAL MATCH (p)-[:HAS_TRACE|HAS_OTHER_TRACE]->(t) "
+    "WITH collect(DISTINCT p) AS records, collect(DISTINCT t) AS traces "
+    "FOREACH (p IN records | DELETE p) FOREACH (t IN traces | DELETE t) RETURN size(records), size(traces)",
+)
+"""Remove past records with their traces; how many of each."""
+
+ERASE_MEMORIES: Final = Query(
+    "erase_memories",
+    f"{_THOSE} WHERE outdegree(n, 'HAD') = 0 OPTIONAL MATCH (n)-[:HAS_TRACE|HAS_OTHER_TRACE]->(t) "
+    "WITH collect(DISTINCT n) AS memories, collect(DISTINCT t) AS traces "
+    "FOREACH (n IN memories | DELETE n) FOREACH (t IN traces | DELETE t) RETURN size(memories), size(traces)",
+)
+"""Remove memories that have no past record left, with their traces and what still hangs on them."""
+
+ERASE_RECEIPTS: Final = Query(
+    "erase_receipts",
+    "MATCH (c:Receipt) WHERE c.id IN $ids OR c.command_id IN $commands "
+    "WITH collect(c) AS gone FOREACH (c IN gone | DELETE c) RETURN size(gone)",
+)
+
+BARE_TAGS: Final = Query("erase_bare", "MATCH (g:Tag) WHERE indegree(g, 'TAGGED') = 0 RETURN g.name")
+"""The tags that no memory has now."""
+
+PAST_TAGS: Final = Query(
+    "erase_past_tags",
+    "MATCH (p:PastVersion) WHERE id(p) > $after WITH p LIMIT $rows RETURN max(id(p)), p.tags, p.buckets",
+)
+"""The tags and buckets that the next past records bear, each pair once, with the place of the last that does."""
+
+ERASE_BARE_TAGS: Final = Query(
+    "erase_bare_tags",
+    "MATCH (g:Tag) WHERE g.name IN $names AND indegree(g, 'TAGGED') = 0 "
+    "WITH collect(g) AS gone FOREACH (g IN gone | DELETE g) RETURN size(gone)",
+)
+
+OF_EPISODE: Final = Query(
+    "erase_of_episode",
+    "MATCH (n:ConsciousnessNode) WHERE n.episode_id = $episode WITH n LIMIT $rows RETURN n.id",
+)
+
+REST_OF_EPISODE: Final = Query(
+    "erase_rest_of_episode",
+    "MATCH (n:ConsciousnessNode) WHERE id(n) > $after WITH n LIMIT $rows "
+    "OPTIONAL MATCH (n)-[e:LINK|PAST_LINK]->(m) WHERE e.episode_id = $episode "
+    "WITH n, collect(DISTINCT e.id) AS links "
+    "RETURN id(n), n.id, size(links), n.command_id = $ingestion "
+    "AND indegree(n, 'LINK') + outdegree(n, 'LINK') + indegree(n, 'PAST_LINK') + outdegree(n, 'PAST_LINK') = 0",
+)
+"""The next memories: how many links of the episode each still has, and whether only the episode knew it."""
+
+LINKS_OF_EPISODE: Final = Query(
+    "erase_links_of_episode",
+    f"{_THOSE} MATCH (n)-[e:LINK|PAST_LINK]->(m) WHERE e.episode_id = $episode "
+    "WITH DISTINCT e LIMIT $rows RETURN DISTINCT e.id",
+)
 
 
 class Mark(NamedTuple):
@@ -64,7 +140,7 @@ async def set_mark(graph: Graph, command_id: str, kept: Mark) -> None:
 
 async def present(graph: Graph, ids: Sequence[str]) -> list[str]:
     """Which of the ids are memories of the graph."""
-    return [row[0] for row in await graph.read(cypher.PRESENT, ids=list(ids))]
+    return [row[0] for row in await graph.read(PRESENT, ids=list(ids))]
 
 
 async def memories(graph: Graph, ids: Sequence[str]) -> Counter[str]:
@@ -79,38 +155,38 @@ async def memories(graph: Graph, ids: Sequence[str]) -> Counter[str]:
 async def _share(graph: Graph, ids: list[str]) -> Counter[str]:
     removed: Counter[str] = Counter()
     of_links = {"ids": ids, "rows": LINKS_A_SHARE}
-    while links := [row[0] for row in await graph.read(cypher.LINKS_OF, **of_links)]:
+    while links := [row[0] for row in await graph.read(LINKS_OF, **of_links)]:
         removed += await _links(graph, ids, links)
     of_records = {"ids": ids, "rows": RECORDS_A_SHARE}
-    while (row := await _one(graph, cypher.ERASE_RECORDS, of_records))[0]:
+    while (row := await _one(graph, ERASE_RECORDS, of_records))[0]:
         removed += Counter(records=row[0], traces=row[1])
     removed["receipts"] += await receipts(graph, ids, [])
-    row = await _one(graph, cypher.ERASE_MEMORIES, {"ids": ids})
+    row = await _one(graph, ERASE_MEMORIES, {"ids": ids})
     return removed + Counter(memories=row[0], traces=row[1])
 
 
 async def _links(graph: Graph, ids: list[str], links: list[str]) -> Counter[str]:
     """Remove links of memories, their receipts first: a repeated erasure would not find their ids again."""
     gone = await receipts(graph, links, [])
-    row = await _one(graph, cypher.ERASE_LINKS, {"ids": ids, "links": links})
+    row = await _one(graph, ERASE_LINKS, {"ids": ids, "links": links})
     return Counter(links=row[0], past_links=row[1], receipts=gone)
 
 
 async def receipts(graph: Graph, ids: Sequence[str], commands: Sequence[str]) -> int:
     """Remove the receipts of commands on these memories or links, and of these commands."""
     values = {"ids": list(ids), "commands": list(commands)}
-    return int((await _one(graph, cypher.ERASE_RECEIPTS, values))[0])
+    return int((await _one(graph, ERASE_RECEIPTS, values))[0])
 
 
 async def bare_tags(graph: Graph) -> set[str]:
     """Names of the tags that no memory has now; a past record may still bear them."""
-    return {row[0] for row in await graph.read(cypher.BARE_TAGS)}
+    return {row[0] for row in await graph.read(BARE_TAGS)}
 
 
 async def past_tags(graph: Graph) -> AsyncIterator[tuple[str | None, str | None]]:
     """The tags and the buckets that past records bear, as they are stored."""
     values = {"rows": PAST_RECORDS_A_PAGE, "after": -1}
-    while page := await graph.read(cypher.PAST_TAGS, **values):
+    while page := await graph.read(PAST_TAGS, **values):
         values["after"] = max(row[0] for row in page)
         for _, tags_said, buckets_said in page:
             yield tags_said, buckets_said
@@ -118,14 +194,14 @@ async def past_tags(graph: Graph) -> AsyncIterator[tuple[str | None, str | None]
 
 async def tags(graph: Graph, names: Collection[str]) -> int:
     """Remove the tags of these names that no memory has; how many."""
-    row = await _one(graph, cypher.ERASE_BARE_TAGS, {"names": sorted(names)})
+    row = await _one(graph, ERASE_BARE_TAGS, {"names": sorted(names)})
     return int(row[0])
 
 
 async def of_episode(graph: Graph, episode_id: str) -> list[str]:
     """Ids of the next memories of an episode; empty when none is left."""
     values = {"episode": episode_id, "rows": ROWS_A_PAGE}
-    return [row[0] for row in await graph.read(cypher.OF_EPISODE, **values)]
+    return [row[0] for row in await graph.read(OF_EPISODE, **values)]
 
 
 async def rest_of_episode(graph: Graph, episode_id: str, ingestion: str) -> tuple[Counter[str], list[str]]:
@@ -137,12 +213,12 @@ async def rest_of_episode(graph: Graph, episode_id: str, ingestion: str) -> tupl
     lone: list[str] = []
     values = {"episode": episode_id, "ingestion": ingestion, "rows": ROWS_A_PAGE}
     after = -1
-    while page := await graph.read(cypher.REST_OF_EPISODE, **values, after=after):
+    while page := await graph.read(REST_OF_EPISODE, **values, after=after):
         after = max(row[0] for row in page)
         lone += [row[1] for row in page if row[3] == "true"]
         linked = [row[1] for row in page if row[2]]
         header = {"ids": linked, "episode": episode_id, "rows": LINKS_A_SHARE}
-        while links := [row[0] for row in await graph.read(cypher.LINKS_OF_EPISODE, **header)]:
+        while links := [row[0] for row in await graph.read(LINKS_OF_EPISODE, **header)]:
             removed += await _links(graph, linked, links)
     return removed, lone
 

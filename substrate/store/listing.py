@@ -15,6 +15,54 @@ from substrate.store.filters import UNFILTERED
 
 PLACES_A_READ: Final = 500
 
+PLACES: Final = Query(
+    "places",
+    "MATCH (i:ConsciousnessNode) WHERE id(i) >= $first WITH i LIMIT $rows RETURN max(id(i)), count(i)",
+)
+"""Where the next so many memories end, and how many they are."""
+
+_MEMBERS: Final = "MATCH (t:Tag {name: $label}) WITH t MATCH (i:ConsciousnessNode)-[:TAGGED]->(t) "
+
+PLACES_OF_LABEL: Final = Query(
+    "places_of_label",
+    f"{_MEMBERS} WHERE id(i) >= $first WITH i ORDER BY id(i) LIMIT $rows RETURN max(id(i)), count(i)",
+)
+"""The same of the memories that have a label now."""
+
+_OF_PAGE: Final = "MATCH (i:ConsciousnessNode) WHERE id(i) >= $first AND id(i) <= $last WITH i "
+
+
+def _of(name: str, kind: str) -> str:
+    """Whether the record is of the type, the source and the key that are asked for, if they are."""
+    return (
+        f"($kind IS NULL OR {name}.{kind} = $kind) AND ($source IS NULL OR {name}.source = $source) "
+        f"AND ($key_id IS NULL OR {name}.key_id = $key_id) "
+    )
+
+
+_RECORDS: Final = (
+    f"OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion) WHERE {visible('p')} WITH i, collect(p) AS past "
+    f"UNWIND (past + CASE WHEN {visible('i')} THEN [i] ELSE [] END) AS m "
+    f"WITH i, m WHERE {_of('m', 'node_type')}AND {fits('m')} "
+    f"RETURN id(i), {node_columns('m')} ORDER BY id(i), m.version LIMIT $limit"
+)
+
+LIST_MEMORIES: Final = Query("list_memories", f"{_OF_PAGE} {_RECORDS}")
+"""The records of a range of memories that a scope sees."""
+
+LIST_OF_LABEL: Final = Query(
+    "list_of_label", f"{_MEMBERS} WHERE id(i) >= $first AND id(i) <= $last WITH i {_RECORDS}"
+)
+"""The same of the memories that have a label now."""
+
+LIST_LINKS: Final = Query(
+    "list_links",
+    f"{_OF_PAGE} MATCH (i)-[e:LINK|PAST_LINK]->(j) WHERE {visible('e')} "
+    f"AND (id(i) > $first OR e.id > $behind) AND {_of('e', 'relation_type')}"
+    f"RETURN id(i), i.id, j.id, {link_columns('e')} ORDER BY id(i), e.id LIMIT $limit",
+)
+"""The link records that begin at a range of memories and that a scope sees; of the first, those behind an id."""
+
 
 class Place(NamedTuple):
     """Where a page begins: at a memory by its internal id; for links behind the link `behind` of it."""
@@ -49,7 +97,7 @@ class Page(NamedTuple):
 
 async def memories(graph: Graph, wanted: Wanted, start: Place) -> Page:
     """Records of memories, each row in the order of `NODE_COLUMNS`."""
-    query = cypher.LIST_MEMORIES if wanted.label is None else cypher.LIST_OF_LABEL
+    query = LIST_MEMORIES if wanted.label is None else LIST_OF_LABEL
     found, more = await _collected(graph.connection, (graph.name, query), wanted, start)
     after = Place(found[-1][0] + 1) if more else None
     return Page([row[1:] for row in found], after)
@@ -57,7 +105,7 @@ async def memories(graph: Graph, wanted: Wanted, start: Place) -> Page:
 
 async def links(graph: Graph, wanted: Wanted, start: Place) -> Page:
     """Records of links, each row the ids of its ends, then `LINK_COLUMNS`."""
-    found, more = await _collected(graph.connection, (graph.name, cypher.LIST_LINKS), wanted, start)
+    found, more = await _collected(graph.connection, (graph.name, LIST_LINKS), wanted, start)
     after = Place(found[-1][0], found[-1][3]) if more else None
     return Page([row[1:] for row in found], after)
 
@@ -67,7 +115,7 @@ async def _collected(
 ) -> tuple[list[Row], bool]:
     """At most `limit` rows, each led by the place of its memory, and whether there may be more."""
     graph, query = of
-    places = cypher.PLACES if wanted.label is None else cypher.PLACES_OF_LABEL
+    places = PLACES if wanted.label is None else PLACES_OF_LABEL
     only = {"kind": wanted.kind, "label": wanted.label, "source": wanted.source, "key_id": wanted.key_id}
     shared = {**wanted.scope.bounds(), **wanted.filters, **only}
     found: list[Row] = []

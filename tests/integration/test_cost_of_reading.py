@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from substrate.records.query import Query
 
 from orchestration.dependencies import Deps
 from orchestration.identifiers import link_name
@@ -13,8 +14,6 @@ from schemas.commands import Correct, CorrectLink
 from schemas.memory import Level
 from schemas.temporal import AFTER_ALL, Scope
 from substrate.connection.parameters import parameters
-from substrate.cypher import records as cypher
-from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from substrate.store import records
 from tests.integration.store import day, relate, remember, stored
@@ -40,7 +39,7 @@ async def graph(deps: Deps) -> str:
 
 async def produced(deps: Deps, graph: str, query: Query, values: dict[str, Any]) -> dict[str, int]:
     """How many records each step of a query made, the steps in their order."""
-    plan = await deps.connection.command("GRAPH.PROFILE", graph, parameters(values) + query.of(0))
+    plan = await deps.connection.command("GRAPH.PROFILE", graph, parameters(values) + query.for_generation(0))
     steps = [re.match(r"\s*(.+?) \| Records produced: (\d+)", line) for line in plan]
     return {f"{place} {step[1]}": int(step[2]) for place, step in enumerate(steps) if step}
 
@@ -48,14 +47,14 @@ async def produced(deps: Deps, graph: str, query: Query, values: dict[str, Any])
 def asked_of(link_id: str) -> tuple[Query, dict[str, Any]]:
     name = link_name(link_id)
     if name.ends is None:
-        return cypher.NAMED_LINK_SEEN, {"id": link_id, "handle": name.handle}
-    return cypher.LINK_SEEN, {"id": link_id, "source_id": name.ends[0], "target_id": name.ends[1]}
+        return records.NAMED_LINK_SEEN, {"id": link_id, "handle": name.handle}
+    return records.LINK_SEEN, {"id": link_id, "source_id": name.ends[0], "target_id": name.ends[1]}
 
 
 async def test_the_present_of_a_memory_costs_nothing_of_its_past(deps: Deps, graph: str) -> None:
     now = Scope.current(day(200)).bounds()
     much, once = [
-        await produced(deps, graph, cypher.MEMORY_SEEN, {"id": name, **now}) for name in ("much", "once")
+        await produced(deps, graph, records.MEMORY_SEEN, {"id": name, **now}) for name in ("much", "once")
     ]
     assert much == once
 
@@ -74,7 +73,7 @@ async def test_of_the_past_one_row_leaves_the_engine(deps: Deps, graph: str, kno
     seen = await records.memory_seen(deps.graph(graph), "much", scope)
     assert seen.row is not None
     assert seen.row[3] == said
-    steps = await produced(deps, graph, cypher.MEMORY_SEEN, {"id": "much", **scope.bounds()})
+    steps = await produced(deps, graph, records.MEMORY_SEEN, {"id": "much", **scope.bounds()})
     assert max(made for step, made in steps.items() if "Traverse" not in step) == 1
     for link_id, energy in ((NATURAL, "0.02"), ("own", "0.02"), ("lone", "0.7")):
         link = await records.link_seen(deps.graph(graph), link_name(link_id), Scope.at(day(300), day(12.5)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from substrate.cypher.query import TRACE_LABELS, Query, role_of
+from substrate.cypher.query import TRACE_LABELS, Query, trace_role
 
 
 @pytest.mark.parametrize(
@@ -19,9 +19,9 @@ from substrate.cypher.query import TRACE_LABELS, Query, role_of
 )
 def test_a_text_says_the_names_of_the_generation_in_use(text: str, first: str, second: str) -> None:
     query = Query("any", text)
-    assert (query.of(0), query.of(1)) == (first, second)
+    assert (query.for_generation(0), query.for_generation(1)) == (first, second)
 
 
 def test_each_label_has_one_role() -> None:
-    assert [role_of(label) for label in TRACE_LABELS] == ["Trace", "PastTrace", "Trace", "PastTrace"]
-    assert role_of("Tag") == "Tag"
+    assert [trace_role(label) for label in TRACE_LABELS] == ["Trace", "PastTrace", "Trace", "PastTrace"]
+    assert trace_role("Tag") == "Tag"
