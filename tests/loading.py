@@ -13,10 +13,10 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from substrate.connection.pool import Connection
-from substrate.engine import process
 from substrate.engine.append_log import rewrite
 from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.unix_socket import socket_path
+from tests.pages import ROOT
 
 KEYS: Final = 10_000
 SLOW: Final = "key-load-delay 5000\nloading-process-events-interval-bytes 1024\n"
@@ -58,7 +58,7 @@ def command(directory: Path, *words: str, settings: str = SLOW, **options: Any) 
     """The command line in a process of its own, whose engine has these settings more, if it starts one."""
     return subprocess.Popen(
         [sys.executable, "-c", PROGRAM, settings, "--data", str(directory), *words],
-        cwd=Path(process.__file__).parents[1],
+        cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -213,7 +213,7 @@ def ensure_keeper(directory: Path, lease_s: float) -> None:
 
 def _spawn_keeper(directory: Path, lease_s: float, lock: int) -> None:
     """Start the keeper with nothing but the standard library, in a session of its own like the engine."""
-    root = str(Path(engine_keeper.__file__).parents[1])
+    root = str(Path(engine_keeper.__file__).parents[engine_keeper.__name__.count(".")])
     command = [sys.executable, "-I", "-S", "-c", KEEPER, root, str(directory), str(lease_s), str(lock)]
     try:
         keeper = subprocess.Popen(

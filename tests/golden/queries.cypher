@@ -1,0 +1,5932 @@
+// Every query of the store, by name, as it is sent for a graph of the first generation of vectors.
+// Written by `python -m scripts.queries`; do not edit. `:params` lists the parameters of the query below it.
+
+// anchors_now
+// :params $known_from, $known_to, $pool, $valid_from, $valid_to, $words
+CALL db.meta.stats()
+YIELD nodeCount
+WITH nodeCount - 20000 AS first
+MATCH (n:ConsciousnessNode)
+WHERE id(n) >= first
+WITH avg(n.terms) AS mean
+CALL {
+  WITH mean
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
+  YIELD node AS m, score
+  WITH m, score, mean
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from
+  RETURN m, score
+  ORDER BY score DESC, m.id, m.version
+  LIMIT $pool
+}
+RETURN mean, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at,
+    m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// anchors_then
+// :params $known_from, $known_to, $pool, $valid_from, $valid_to, $words
+CALL db.meta.stats()
+YIELD nodeCount
+WITH nodeCount - 20000 AS first
+MATCH (n:ConsciousnessNode)
+WHERE id(n) >= first
+WITH avg(n.terms) AS mean
+CALL {
+  WITH mean
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
+  YIELD node AS m, score
+  WITH m, score, mean
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from
+  RETURN m, score
+  ORDER BY score DESC, m.id, m.version
+  LIMIT $pool
+  UNION ALL
+  WITH mean
+  CALL db.idx.fulltext.queryNodes('PastVersion', $words)
+  YIELD node AS m, score
+  WITH m, score, mean
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from
+  RETURN m, score
+  ORDER BY score DESC, m.id, m.version
+  LIMIT $pool
+}
+RETURN mean, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at,
+    m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// around
+// :params $known_to, $spans
+UNWIND $spans AS s
+MATCH (i:ConsciousnessNode {id: s.id})
+WITH s, i
+OPTIONAL MATCH (i)-[:HAD]->(q:PastVersion)
+WHERE q.created_at >= s.until
+WITH s, i, min(q.created_at) AS next
+WITH s, i, CASE WHEN i.created_at >= s.until
+    AND (next IS NULL OR i.created_at < next) THEN i.created_at ELSE coalesce(next, s.until) END AS until
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.created_at <= until AND p.expired_at >= s.since AND p.created_at < $known_to
+WITH s, i, until, collect(p) AS past
+UNWIND (past + CASE WHEN i.created_at <= until AND i.expired_at >= s.since
+    AND i.created_at < $known_to THEN [i] ELSE [] END) AS n
+RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.created_at, n.expired_at,
+    n.version, n.invalidation_reason, n.closed_reason, n.correction_pattern_id, n.discovery_energy, n.energy,
+    n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
+    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.source, n.author,
+    n.episode_id, n.speaker, n.extra, n.unset;
+
+// begin_reembedding
+// :params $dimension, $model
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WHERE m.other_state IS NULL
+SET m.other_model = $model, m.other_dimension = $dimension, m.other_state = 'filling'
+RETURN m.other_state;
+
+// carried_links
+// :params $beyond, $first, $rows, $skip
+MATCH (n:ConsciousnessNode)
+WHERE id(n) >= $first AND id(n) < $beyond
+WITH n
+MATCH (n)-[e:LINK]->(m)
+WITH n, e, m
+SKIP $skip
+LIMIT $rows
+RETURN n.id, m.id, properties(e);
+
+// carried_page
+// :params $after, $beside, $rows
+MATCH (n)
+WHERE id(n) > $after
+WITH n
+LIMIT $rows
+RETURN id(n), labels(n), CASE WHEN any(l IN labels(n) WHERE l IN $beside) THEN null ELSE properties(n) END,
+    outdegree(n, 'HAD'), outdegree(n, 'LINK'), outdegree(n, 'PAST_LINK')
+ORDER BY id(n);
+
+// carried_past_links
+// :params $beyond, $first, $rows, $skip
+MATCH (n:ConsciousnessNode)
+WHERE id(n) >= $first AND id(n) < $beyond
+WITH n
+MATCH (n)-[e:PAST_LINK]->(m)
+WITH n, e, m
+SKIP $skip
+LIMIT $rows
+RETURN n.id, m.id, properties(e);
+
+// carried_records
+// :params $beyond, $first, $rows, $skip
+MATCH (n:ConsciousnessNode)
+WHERE id(n) >= $first AND id(n) < $beyond
+WITH n
+MATCH (n)-[:HAD]->(p:PastVersion)
+WITH n, p
+SKIP $skip
+LIMIT $rows
+OPTIONAL MATCH (p)-[:HAS_TRACE]->(t)
+RETURN id(n), id(p), properties(p), id(t), labels(t), t {.*, embedding: null, emotion: null};
+
+// carried_records_whole
+// :params $beyond, $first, $rows, $skip
+MATCH (n:ConsciousnessNode)
+WHERE id(n) >= $first AND id(n) < $beyond
+WITH n
+MATCH (n)-[:HAD]->(p:PastVersion)
+WITH n, p
+SKIP $skip
+LIMIT $rows
+OPTIONAL MATCH (p)-[:HAS_TRACE]->(t)
+RETURN id(n), id(p), properties(p), id(t), labels(t), properties(t);
+
+// carried_stamp
+MATCH (m:SubstrateMeta {key: 'stamp'})
+RETURN m {.*, key: null, generation: null, other_model: null, other_dimension: null, other_state: null}
+LIMIT 1;
+
+// carried_tags
+// :params $beyond, $first
+MATCH (n:ConsciousnessNode)
+WHERE id(n) >= $first AND id(n) < $beyond
+WITH n
+MATCH (n)-[g:TAGGED]->(t:Tag)
+RETURN id(n), t.name, properties(g);
+
+// carried_traces
+// :params $beyond, $first
+MATCH (n:ConsciousnessNode)
+WHERE id(n) >= $first AND id(n) < $beyond
+WITH n
+MATCH (n)-[:HAS_TRACE]->(t)
+RETURN id(n), id(t), labels(t), t {.*, embedding: null, emotion: null};
+
+// carried_traces_whole
+// :params $beyond, $first
+MATCH (n:ConsciousnessNode)
+WHERE id(n) >= $first AND id(n) < $beyond
+WITH n
+MATCH (n)-[:HAS_TRACE]->(t)
+RETURN id(n), id(t), labels(t), properties(t);
+
+// change_state
+// :params $at, $closing, $kept, $latest, $seen, $widths
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at
+OPTIONAL MATCH (s:CitizenState)
+WITH m, at, s
+WHERE coalesce(s.version, 0) = $seen
+OPTIONAL MATCH (o:PastState)
+WHERE o.version IN $closing
+WITH m, at, s, collect(o) AS past
+FOREACH (k IN $kept |
+  CREATE (n:PastState)
+  SET n = coalesce(properties([x IN past + [s] WHERE x.version = k.of][0]), {})
+  SET n += k.change
+  SET n += {created_at: at, emotion_vector: intern(n.emotion_vector), goal: intern(n.goal),
+      drives: intern(n.drives)}
+)
+FOREACH (k IN $latest |
+  CREATE (n:CitizenState)
+  SET n = coalesce(properties(s), {})
+  SET n += k
+  SET n += {created_at: at, emotion_vector: intern(n.emotion_vector), goal: intern(n.goal),
+      drives: intern(n.drives)}
+)
+FOREACH (o IN past |
+  SET o.expired_at = at
+)
+FOREACH (o IN CASE WHEN s IS NULL THEN [] ELSE [s] END |
+  SET o.expired_at = at,
+      o.cell = [w IN $widths WHERE w >= at - o.created_at | 'known/' + toString(w) + '/' + toString(o.created_at / w)][0]
+  REMOVE o:CitizenState
+  SET o:PastState
+)
+SET m.clock = at
+RETURN at;
+
+// clear
+// :params $rows
+MATCH (t:TraceB)
+WITH t
+LIMIT $rows
+DELETE t
+RETURN count(t);
+
+// clear_past
+// :params $rows
+MATCH (t:PastTraceB)
+WITH t
+LIMIT $rows
+DELETE t
+RETURN count(t);
+
+// clock
+MATCH (m:SubstrateMeta {key: 'stamp'})
+RETURN m.clock
+LIMIT 1;
+
+// clock_of_links
+// :params $after, $open, $rows
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WITH m
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after
+WITH m, n
+LIMIT $rows
+OPTIONAL MATCH (n)-[e:LINK|PAST_LINK]->()
+WITH m, max(id(n)) AS last,
+    max(CASE WHEN e.expired_at = $open THEN e.created_at ELSE e.expired_at END) AS latest
+SET m.clock = CASE WHEN coalesce(latest, 0) > coalesce(m.clock, 0) THEN latest ELSE m.clock END
+RETURN last;
+
+// clock_of_memories
+// :params $after, $open, $rows
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WITH m
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after
+WITH m, n
+LIMIT $rows
+WITH m, max(id(n)) AS last,
+    max(CASE WHEN n.expired_at = $open THEN n.created_at ELSE n.expired_at END) AS latest
+SET m.clock = CASE WHEN coalesce(latest, 0) > coalesce(m.clock, 0) THEN latest ELSE m.clock END
+RETURN last;
+
+// clock_of_versions
+// :params $after, $open, $rows
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WITH m
+MATCH (n:PastVersion)
+WHERE id(n) > $after
+WITH m, n
+LIMIT $rows
+WITH m, max(id(n)) AS last,
+    max(CASE WHEN n.expired_at = $open THEN n.created_at ELSE n.expired_at END) AS latest
+SET m.clock = CASE WHEN coalesce(latest, 0) > coalesce(m.clock, 0) THEN latest ELSE m.clock END
+RETURN last;
+
+// close_generation
+// :params $generation
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WHERE m.other_state IN ['filling', 'leaving'] AND coalesce(m.generation, 0) = $generation
+SET m.other_state = 'clearing'
+RETURN m.other_state;
+
+// close_record
+// :params $at, $closed_source, $id, $key_id, $open, $receipt, $replaced_at, $seen, $version
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at
+MATCH (n:ConsciousnessNode {id: $id})
+WITH m, at, n
+LIMIT 1
+MATCH (n)-[:HAD]->(p:PastVersion)
+WHERE p.version = $version AND p.created_at = $seen AND p.expired_at = $open
+WITH m, at, n, p
+LIMIT 1
+SET n.touched = at, p.expired_at = $replaced_at, p.closed_by = $receipt.command_id,
+    p.closed_source = $closed_source, p.closed_key = $key_id
+CREATE (c:Receipt {command_id: $receipt.command_id})
+SET c += $receipt, c.created_at = at, m.clock = at
+RETURN at;
+
+// closings
+// :params $ended_at, $known_to, $limit, $memory_id
+MATCH (p:PastVersion)
+WHERE p.expired_at < $known_to
+    AND (p.expired_at > $ended_at OR (p.expired_at = $ended_at AND p.id > $memory_id))
+WITH p
+ORDER BY p.expired_at, p.id
+LIMIT $limit
+RETURN p.expired_at, p.id, p.created_at;
+
+// constraint_status
+CALL db.constraints()
+YIELD label, status
+RETURN label, status;
+
+// contents
+// :params $places
+UNWIND $places AS place
+MATCH (n:ConsciousnessNode)
+WHERE id(n) = place
+RETURN n.id, n.name, toStringOrNull(n.description), toStringOrNull(n.speaker), n.node_type, n.version,
+    n.valid_at, n.invalid_at, n.created_at, n.expired_at;
+
+// count_nodes
+MATCH (n)
+RETURN count(n);
+
+// counts
+CALL db.meta.stats()
+YIELD labels, relTypes
+RETURN labels.ConsciousnessNode, labels.PastVersion, labels.Trace, labels.PastTrace, relTypes.LINK,
+    relTypes.PAST_LINK;
+
+// doing_now
+// :params $beside_since, $beside_states, $expanded, $first_hop, $known_from, $known_to, $least_energy, $limit, $moment, $most_energy, $since, $states, $valid_from, $valid_to, $window
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i
+  WITH s, i, s.energy * (1.0 / (1.0 + (1.0 * $moment - s.valid_at) / $window)) AS score
+  RETURN s, i, score
+}
+WITH s, i, score
+ORDER BY score DESC, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// doing_then
+// :params $beside_since, $beside_states, $expanded, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $moment, $most_energy, $node_types, $required_emotions, $since, $states, $unfiltered, $valid_from, $valid_to, $window
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i
+  WITH s, i, s.energy * (1.0 / (1.0 + (1.0 * $moment - s.valid_at) / $window)) AS score
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  WITH s, i, s.energy * (1.0 / (1.0 + (1.0 * $moment - s.valid_at) / $window)) AS score
+  RETURN s, i, score
+}
+WITH s, i, score
+ORDER BY score DESC, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// drop_otherpasttrace_embedding
+DROP VECTOR INDEX FOR (n:PastTraceB) ON (n.embedding);
+
+// drop_otherpasttrace_emotion
+DROP VECTOR INDEX FOR (n:PastTraceB) ON (n.emotion);
+
+// drop_othertrace_embedding
+DROP VECTOR INDEX FOR (n:TraceB) ON (n.embedding);
+
+// drop_othertrace_emotion
+DROP VECTOR INDEX FOR (n:TraceB) ON (n.emotion);
+
+// end_reembedding
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WHERE m.other_state = 'clearing'
+SET m.other_model = null, m.other_dimension = null, m.other_state = null
+RETURN m.generation;
+
+// erase_bare
+MATCH (g:Tag)
+WHERE indegree(g, 'TAGGED') = 0
+RETURN g.name;
+
+// erase_bare_tags
+// :params $names
+MATCH (g:Tag)
+WHERE g.name IN $names AND indegree(g, 'TAGGED') = 0
+WITH collect(g) AS gone
+FOREACH (g IN gone |
+  DELETE g
+)
+RETURN size(gone);
+
+// erase_links
+// :params $ids, $links
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)-[e:LINK|PAST_LINK]-(m)
+WHERE e.id IN $links
+WITH DISTINCT e
+WITH collect(e) AS gone
+WITH gone, size([e IN gone WHERE type(e) = 'LINK']) AS open
+FOREACH (e IN gone |
+  DELETE e
+)
+RETURN open, size(gone) - open;
+
+// erase_links_of
+// :params $ids, $rows
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)-[e:LINK|PAST_LINK]-(m)
+WITH DISTINCT e
+LIMIT $rows
+RETURN DISTINCT e.id;
+
+// erase_links_of_episode
+// :params $episode, $ids, $rows
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)-[e:LINK|PAST_LINK]->(m)
+WHERE e.episode_id = $episode
+WITH DISTINCT e
+LIMIT $rows
+RETURN DISTINCT e.id;
+
+// erase_memories
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+WHERE outdegree(n, 'HAD') = 0
+OPTIONAL MATCH (n)-[:HAS_TRACE|HAS_TRACE_B]->(t)
+WITH collect(DISTINCT n) AS memories, collect(DISTINCT t) AS traces
+FOREACH (n IN memories |
+  DELETE n
+)
+FOREACH (t IN traces |
+  DELETE t
+)
+RETURN size(memories), size(traces);
+
+// erase_of_episode
+// :params $episode, $rows
+MATCH (n:ConsciousnessNode)
+WHERE n.episode_id = $episode
+WITH n
+LIMIT $rows
+RETURN n.id;
+
+// erase_past_tags
+// :params $after, $rows
+MATCH (p:PastVersion)
+WHERE id(p) > $after
+WITH p
+LIMIT $rows
+RETURN max(id(p)), p.tags, p.buckets;
+
+// erase_present
+// :params $ids
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+RETURN n.id;
+
+// erase_receipts
+// :params $commands, $ids
+MATCH (c:Receipt)
+WHERE c.id IN $ids OR c.command_id IN $commands
+WITH collect(c) AS gone
+FOREACH (c IN gone |
+  DELETE c
+)
+RETURN size(gone);
+
+// erase_records
+// :params $ids, $rows
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH n
+MATCH (n)-[:HAD]->(p:PastVersion)
+WITH p
+LIMIT $rows
+OPTIONAL MATCH (p)-[:HAS_TRACE|HAS_TRACE_B]->(t)
+WITH collect(DISTINCT p) AS records, collect(DISTINCT t) AS traces
+FOREACH (p IN records |
+  DELETE p
+)
+FOREACH (t IN traces |
+  DELETE t
+)
+RETURN size(records), size(traces);
+
+// erase_rest_of_episode
+// :params $after, $episode, $ingestion, $rows
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after
+WITH n
+LIMIT $rows
+OPTIONAL MATCH (n)-[e:LINK|PAST_LINK]->(m)
+WHERE e.episode_id = $episode
+WITH n, collect(DISTINCT e.id) AS links
+RETURN id(n), n.id, size(links), n.command_id = $ingestion
+    AND indegree(n, 'LINK') + outdegree(n, 'LINK') + indegree(n, 'PAST_LINK') + outdegree(n, 'PAST_LINK') = 0;
+
+// existing
+// :params $ids
+UNWIND $ids AS id
+MATCH (n:ConsciousnessNode {id: id})
+RETURN n.id, n.fingerprint;
+
+// felt_near_now
+// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $k, $known_from, $known_to, $least_energy, $limit, $most_energy, $since, $states, $valid_from, $valid_to
+CALL {
+  CALL db.idx.vector.queryNodes('Trace', 'emotion', $k, vecf32($emotion))
+  YIELD node AS t, score
+  MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i, score
+  WHERE score <= $felt_far
+  RETURN s, i, score
+}
+WITH s, i, score
+ORDER BY score, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// felt_near_then
+// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $k, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $required_emotions, $since, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  CALL db.idx.vector.queryNodes('Trace', 'emotion', $k, vecf32($emotion))
+  YIELD node AS t, score
+  MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i, score
+  WHERE score <= $felt_far
+  RETURN s, i, score
+  UNION ALL
+  CALL db.idx.vector.queryNodes('PastTrace', 'emotion', $k, vecf32($emotion))
+  YIELD node AS t, score
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s:PastVersion)-[:HAS_TRACE]->(t)
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, i, score
+  WHERE score <= $felt_far
+  RETURN s, i, score
+  UNION ALL
+  CALL db.idx.vector.queryNodes('PastTrace', 'emotion', $k, vecf32($emotion))
+  YIELD node AS t, score
+  MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i, score
+  WHERE score <= $felt_far
+  RETURN s, i, score
+}
+WITH s, i, score
+ORDER BY score, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// felt_new_now
+// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $known_from, $known_to, $least_energy, $limit, $most_energy, $since, $valid_from, $valid_to
+CALL {
+  CALL db.meta.stats()
+  YIELD nodeCount
+  WITH nodeCount - 5000 AS first
+  MATCH (s:ConsciousnessNode)
+  WHERE id(s) >= first AND s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy
+      AND s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from
+  WITH s, s AS i
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
+  WHERE score <= $felt_far
+  RETURN s, i, score
+}
+WITH s, i, score
+ORDER BY score, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// felt_new_then
+// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $required_emotions, $since, $unfiltered, $valid_from, $valid_to
+CALL {
+  CALL db.meta.stats()
+  YIELD nodeCount
+  WITH nodeCount - 5000 AS first
+  MATCH (s:ConsciousnessNode)
+  WHERE id(s) >= first AND s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy
+      AND s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from
+  WITH s, s AS i
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
+  WHERE score <= $felt_far
+  RETURN s, i, score
+  UNION ALL
+  CALL db.meta.stats()
+  YIELD nodeCount
+  WITH nodeCount - 5000 AS first
+  MATCH (s:PastVersion)
+  WHERE id(s) >= first AND s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy
+      AND s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
+  WHERE score <= $felt_far
+  RETURN s, i, score
+}
+WITH s, i, score
+ORDER BY score, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// felt_now
+// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $known_from, $known_to, $least_energy, $limit, $most_energy, $since, $states, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
+  WHERE score <= $felt_far
+  RETURN s, i, score
+}
+WITH s, i, score
+ORDER BY score, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// felt_then
+// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $required_emotions, $since, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
+  WHERE score <= $felt_far
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  MATCH (s)-[:HAS_TRACE]->(t)
+  WITH s, i, vec.cosineDistance(t.emotion, vecf32($emotion)) AS score
+  WHERE score <= $felt_far
+  RETURN s, i, score
+}
+WITH s, i, score
+ORDER BY score, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// first_state
+// :params $after, $open, $rows
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WITH m
+MATCH (s:CitizenState)
+WHERE id(s) > $after AND s.version IS NULL
+WITH m, s, coalesce(s.updated_at, m.created_at) AS told
+LIMIT $rows
+SET s.version = 1, s.valid_at = told, s.invalid_at = $open, s.created_at = told, s.expired_at = $open,
+    s.key = null, s.updated_at = null,
+    m.clock = CASE WHEN told > coalesce(m.clock, 0) THEN told ELSE m.clock END
+RETURN id(s);
+
+// fulltext_node
+CREATE FULLTEXT INDEX FOR (n:ConsciousnessNode) ON (n.name, n.description, n.search_text, n.entity_names);
+
+// fulltext_past
+CREATE FULLTEXT INDEX FOR (n:PastVersion) ON (n.name, n.description, n.search_text, n.entity_names);
+
+// graph_now
+// :params $askers, $entities, $expanded, $far, $first_hop, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to, $wishes, $words
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.id IN $entities
+  WITH s
+  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  RETURN s, -1.0 AS score
+  ORDER BY s.id
+  LIMIT 8
+  UNION ALL
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
+  YIELD node AS s, score
+  WITH s, score
+  WHERE NOT s.id IN $entities AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
+      AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  RETURN s, score
+  ORDER BY score DESC, s.id
+  LIMIT $limit
+  UNION ALL
+  UNWIND $wishes AS wish
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', wish)
+  YIELD node AS s, score
+  WITH s, score
+  WHERE toLower(s.speaker) IN $askers AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
+      AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  RETURN s, score
+  ORDER BY score DESC, s.id
+  LIMIT 40
+}
+WITH collect(s) AS starts, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH starts
+  UNWIND starts[..$expanded] AS s
+  MATCH (s)-[e:LINK]-(m)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
+      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  WITH s, e, m
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH s, collect(e)[..$first_hop] AS links, collect(m)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH s, links[place] AS e, others[place] AS m
+  RETURN 1 AS hop, null AS score, e, m
+  UNION ALL
+  WITH starts
+  UNWIND starts[..$far] AS s
+  WITH s, collect([null]) AS ways
+  WITH s, ways, indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
+  WHERE held < 64
+  UNWIND ways AS way
+  WITH s
+  MATCH (s)-[e:LINK]-(b)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
+      AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
+      AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1]))
+  WITH s, e, b
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH s, collect(e)[..1000] AS links, collect(b)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH s, links[place] AS e, others[place] AS b
+  WITH b, collect([s, e]) AS ways
+  WITH b, ways, indegree(b, 'LINK') + outdegree(b, 'LINK') AS held
+  WHERE held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS s, way[1] AS e
+  WITH s, e, b
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH s, collect(e)[..$second_starts] AS links, collect(b)[..$second_starts] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH s, links[place] AS e, others[place] AS b
+  WITH DISTINCT s, b
+  MATCH (b)-[e:LINK]-(m)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
+      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.id <> s.id
+  WITH s, b, e, m
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH s, b, collect(e)[..$second_hop] AS links, collect(m)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH s, b, links[place] AS e, others[place] AS m
+  RETURN 2 AS hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// graph_then
+// :params $askers, $entities, $expanded, $far, $first_hop, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to, $wishes, $words
+CALL {
+  MATCH (i:ConsciousnessNode)
+  WHERE i.id IN $entities
+  WITH i
+  OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH i, collect(p) AS past
+  UNWIND (past + CASE WHEN i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
+      AND i.expired_at > $known_from THEN [i] ELSE [] END) AS s
+  WITH i, s
+  WHERE s.energy >= $min_energy AND s.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  RETURN s, i, -1.0 AS score
+  ORDER BY s.id, s.version
+  LIMIT 64
+  UNION ALL
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
+  YIELD node AS s, score
+  WITH s, score
+  WHERE NOT s.id IN $entities AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
+      AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  RETURN s, s AS i, score
+  ORDER BY score DESC, s.id
+  LIMIT $limit
+  UNION ALL
+  CALL db.idx.fulltext.queryNodes('PastVersion', $words)
+  YIELD node AS s, score
+  WITH s, score
+  LIMIT 20000
+  WITH s, score
+  WHERE NOT s.id IN $entities AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
+      AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  RETURN s, i, score
+  ORDER BY score DESC, s.id, s.version
+  LIMIT $limit
+  UNION ALL
+  UNWIND $wishes AS wish
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', wish)
+  YIELD node AS s, score
+  WITH s, score
+  WHERE toLower(s.speaker) IN $askers AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
+      AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  RETURN s, s AS i, score
+  ORDER BY score DESC, s.id
+  LIMIT 40
+  UNION ALL
+  UNWIND $wishes AS wish
+  CALL db.idx.fulltext.queryNodes('PastVersion', wish)
+  YIELD node AS s, score
+  WITH s, score
+  WHERE toLower(s.speaker) IN $askers AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
+      AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  RETURN s, i, score
+  ORDER BY score DESC, s.id, s.version
+  LIMIT 40
+}
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]-(j)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+  WITH i, e, j, collect(p) AS past
+  WITH i, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
+      AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
+      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) THEN [j] ELSE [] END AS records
+  WHERE size(records) > 0
+  WITH i, e, records
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, collect(e)[..$first_hop] AS links, collect(records)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS records
+  UNWIND records AS m
+  RETURN 1 AS hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$far] AS i
+  WITH DISTINCT i
+  WITH i, collect([null]) AS ways
+  WITH i, ways, indegree(i, ['LINK', 'PAST_LINK']) + outdegree(i, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (i)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH i, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH i
+  MATCH (i)-[e:LINK|PAST_LINK]-(b)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from
+  WITH i, e, b
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, collect(e)[..1000] AS links, collect(b)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS b
+  WITH b, collect([i, e]) AS ways
+  WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH b, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS i, way[1] AS e
+  OPTIONAL MATCH (b)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+  WITH i, e, b, collect(p) AS past
+  WITH i, e, b, past + CASE WHEN b.valid_at < $valid_to AND b.invalid_at > $valid_from
+      AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
+      AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) THEN [b] ELSE [] END AS records
+  WHERE size(records) > 0
+  WITH i, e, b
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, collect(e)[..$second_starts] AS links, collect(b)[..$second_starts] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS b
+  WITH DISTINCT i, b
+  MATCH (b)-[e:LINK|PAST_LINK]-(j)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id <> i.id
+  WITH i, b, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+  WITH i, b, e, j, collect(p) AS past
+  WITH i, b, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
+      AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
+      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) THEN [j] ELSE [] END AS records
+  WHERE size(records) > 0
+  WITH i, b, e, records
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, b, collect(e)[..$second_hop] AS links, collect(records)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, b, links[place] AS e, others[place] AS records
+  UNWIND records AS m
+  RETURN 2 AS hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// held
+CALL db.meta.stats()
+YIELD labels, relTypes
+RETURN labels, relTypes;
+
+// held_before
+// :params $beliefs
+UNWIND $beliefs AS b
+MATCH (i:ConsciousnessNode {id: b.id})
+WITH b, i
+MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.created_at < b.begun AND p.name = b.name AND p.description = b.description
+RETURN b.place, p.created_at, p.expired_at;
+
+// held_out
+// :params $at, $id, $kind, $open
+MATCH (s:ConsciousnessNode {id: $id})-[e:LINK]->(t)
+WHERE e.relation_type = $kind AND e.expired_at = $open AND e.valid_at < $at AND e.invalid_at > $at
+RETURN e.id, t.id, e.version
+ORDER BY e.id;
+
+// history
+// :params $id
+MATCH (i:ConsciousnessNode {id: $id})
+CALL {
+  WITH i
+  RETURN i AS n
+  UNION ALL
+  WITH i
+  MATCH (i)-[:HAD]->(n:PastVersion)
+  RETURN n
+}
+RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.created_at, n.expired_at,
+    n.version, n.invalidation_reason, n.closed_reason, n.correction_pattern_id, n.discovery_energy, n.energy,
+    n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
+    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.source, n.author,
+    n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
+    n.closed_key
+ORDER BY n.created_at, n.valid_at;
+
+// history_page
+// :params $held_at, $id, $known_at, $known_to, $limit
+MATCH (i:ConsciousnessNode {id: $id})
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.created_at < $known_to
+    AND (p.created_at > $known_at OR (p.created_at = $known_at AND p.valid_at > $held_at))
+WITH i, collect(p) AS past
+UNWIND past + CASE WHEN i.created_at < $known_to AND (i.created_at > $known_at
+    OR (i.created_at = $known_at AND i.valid_at > $held_at)) THEN [i] ELSE [] END AS n
+WITH n
+ORDER BY n.created_at, n.valid_at
+LIMIT $limit
+RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.created_at, n.expired_at,
+    n.version, n.invalidation_reason, n.closed_reason, n.correction_pattern_id, n.discovery_energy, n.energy,
+    n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
+    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.source, n.author,
+    n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
+    n.closed_key;
+
+// identity_now
+// :params $behind, $behind_id, $fewer, $known_from, $known_to, $limit, $pool, $valid_from, $valid_to
+MATCH (n:ConsciousnessNode)
+WHERE n.name_key IS NOT NULL AND n.valid_at < $valid_to AND n.invalid_at > $valid_from
+    AND n.created_at < $known_to AND n.expired_at > $known_from
+WITH n, indegree(n, 'LINK') AS links
+WHERE links > 0
+WITH n
+ORDER BY links DESC, n.id
+LIMIT $pool
+MATCH (m:ConsciousnessNode)-[e:LINK]->(n)
+WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+    AND m.created_at < $known_to AND m.expired_at > $known_from AND m.id <> n.id
+WITH n, n.name AS name, n.node_type AS type, collect(DISTINCT m) AS ms
+WITH n, name, type, ms, size(ms) AS appearances
+WHERE appearances < $fewer
+    OR (appearances = $fewer AND (name > $behind OR (name = $behind AND n.id > $behind_id)))
+WITH n, name, type, ms, appearances
+ORDER BY appearances DESC, name, n.id
+LIMIT $limit
+UNWIND ([m IN ms WHERE m.emotions IS NOT NULL OR m.rule IS NOT NULL] + [null]) AS m
+UNWIND ([x IN coalesce(m.emotions, []) | ['emotion', x]] + CASE WHEN m IS NULL THEN [['', '']] WHEN m.rule IS NULL THEN [] ELSE [['rule', m.rule]] END) AS told
+WITH n, name, type, appearances, told[0] AS kind, told[1] AS said, count(*) AS times
+RETURN n.id, name, type, appearances, kind, said, times
+ORDER BY appearances DESC, name, n.id, kind, times DESC, said;
+
+// identity_then
+// :params $behind, $behind_id, $fewer, $known_from, $known_to, $limit, $pool, $valid_from, $valid_to
+MATCH (n:ConsciousnessNode)
+WHERE n.name_key IS NOT NULL
+WITH n, indegree(n, ['LINK', 'PAST_LINK']) AS links
+WHERE links > 0
+WITH n
+ORDER BY links DESC, n.id
+LIMIT $pool
+OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH n, collect(p) AS past
+WITH n, head(past + CASE WHEN n.valid_at < $valid_to AND n.invalid_at > $valid_from
+    AND n.created_at < $known_to AND n.expired_at > $known_from THEN [n] ELSE [] END) AS was
+WHERE was IS NOT NULL
+WITH n, was.name AS name, was.node_type AS type
+MATCH (j:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n)
+WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from AND j.id <> n.id
+WITH n, name, type, j, CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
+    AND j.created_at < $known_to AND j.expired_at > $known_from THEN j ELSE null END AS same
+WITH n, name, type, collect(DISTINCT same) AS ms,
+    collect(DISTINCT CASE WHEN same IS NULL AND outdegree(j, 'HAD') > 0 THEN j ELSE null END) AS changed
+UNWIND (changed + [null]) AS j
+OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH n, name, type, ms, collect(p) AS past
+WITH n, name, type, ms + past AS ms
+WHERE size(ms) > 0
+WITH n, name, type, ms, size(ms) AS appearances
+WHERE appearances < $fewer
+    OR (appearances = $fewer AND (name > $behind OR (name = $behind AND n.id > $behind_id)))
+WITH n, name, type, ms, appearances
+ORDER BY appearances DESC, name, n.id
+LIMIT $limit
+UNWIND ([m IN ms WHERE m.emotions IS NOT NULL OR m.rule IS NOT NULL] + [null]) AS m
+UNWIND ([x IN coalesce(m.emotions, []) | ['emotion', x]] + CASE WHEN m IS NULL THEN [['', '']] WHEN m.rule IS NULL THEN [] ELSE [['rule', m.rule]] END) AS told
+WITH n, name, type, appearances, told[0] AS kind, told[1] AS said, count(*) AS times
+RETURN n.id, name, type, appearances, kind, said, times
+ORDER BY appearances DESC, name, n.id, kind, times DESC, said;
+
+// index_link_handle
+CREATE INDEX FOR ()-[e:LINK]-() ON (e.handle);
+
+// index_node_id
+CREATE INDEX FOR (n:ConsciousnessNode) ON (n.id);
+
+// index_node_name
+CREATE INDEX FOR (n:ConsciousnessNode) ON (n.name_key);
+
+// index_node_state
+CREATE INDEX FOR (n:ConsciousnessNode) ON (n.resolution_state);
+
+// index_node_text
+CREATE INDEX FOR (n:ConsciousnessNode) ON (n.text_key);
+
+// index_past_id
+CREATE INDEX FOR (n:PastVersion) ON (n.id);
+
+// index_past_link
+CREATE INDEX FOR ()-[e:PAST_LINK]-() ON (e.handle);
+
+// index_past_link_handle
+CREATE INDEX FOR ()-[e:PAST_LINK]-() ON (e.handle);
+
+// index_past_name
+CREATE INDEX FOR (n:PastVersion) ON (n.name_key);
+
+// index_past_state
+CREATE INDEX FOR (n:PastVersion) ON (n.resolution_state);
+
+// index_receipt
+CREATE INDEX FOR (n:Receipt) ON (n.command_id);
+
+// index_receipt_command
+CREATE INDEX FOR (n:Receipt) ON (n.command_id);
+
+// index_state
+CREATE INDEX FOR (n:ConsciousnessNode) ON (n.resolution_state);
+
+// index_state_begun
+CREATE INDEX FOR (s:PastState) ON (s.valid_at);
+
+// index_state_cell
+CREATE INDEX FOR (s:PastState) ON (s.cell);
+
+// index_state_version
+CREATE INDEX FOR (s:PastState) ON (s.version);
+
+// index_status
+CALL db.indexes()
+YIELD label, status
+RETURN label, status;
+
+// index_tag_name
+CREATE INDEX FOR (n:Tag) ON (n.name);
+
+// index_text
+CREATE INDEX FOR (n:ConsciousnessNode) ON (n.text_key);
+
+// keep
+// :params $receipts
+UNWIND $receipts AS r
+MERGE (c:Receipt {command_id: r.command_id})
+ON CREATE SET c += r
+RETURN c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.invalid_at, c.created_at,
+    c.warnings, c.recognised;
+
+// known_since
+// :params $id, $open
+MATCH (n:ConsciousnessNode {id: $id})
+WHERE n.expired_at = $open
+OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
+WHERE p.expired_at = $open
+RETURN n.version, n.valid_at, min(p.valid_at);
+
+// lacking
+// :params $after, $rows
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after AND outdegree(n, 'HAS_TRACE_B') = 0
+WITH n
+LIMIT $rows
+OPTIONAL MATCH (n)-[:HAS_TRACE]->(t)
+RETURN id(n), id(t), n.id, n.version, n.created_at, n.name, n.description, n.speaker, n.emotion_vector
+ORDER BY id(n);
+
+// lacking_past
+// :params $after, $rows
+MATCH (n:PastVersion)
+WHERE id(n) > $after AND outdegree(n, 'HAS_TRACE_B') = 0
+WITH n
+LIMIT $rows
+OPTIONAL MATCH (n)-[:HAS_TRACE]->(t)
+RETURN id(n), id(t), n.id, n.version, n.created_at, n.name, n.description, n.speaker, n.emotion_vector
+ORDER BY id(n);
+
+// lexicon_now
+// :params $phrases, $sounds, $words
+CALL db.meta.stats()
+YIELD labels
+RETURN 'size' AS kind, null AS key, labels.ConsciousnessNode AS amount, labels.Trace AS name,
+    labels.PastTrace AS aliases, labels.PastVersion AS node_type
+UNION ALL
+UNWIND $words AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(node) AS found
+}
+RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type
+UNION ALL
+MATCH (node:ConsciousnessNode)
+WHERE node.name_key IN $phrases
+WITH node
+LIMIT 64
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type
+UNION ALL
+UNWIND $sounds AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN DISTINCT 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type;
+
+// lexicon_then
+// :params $phrases, $sounds, $words
+CALL db.meta.stats()
+YIELD labels
+RETURN 'size' AS kind, null AS key, labels.ConsciousnessNode AS amount, labels.Trace AS name,
+    labels.PastTrace AS aliases, labels.PastVersion AS node_type
+UNION ALL
+UNWIND $words AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(node) AS found
+}
+RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type
+UNION ALL
+MATCH (node:ConsciousnessNode)
+WHERE node.name_key IN $phrases
+WITH node
+LIMIT 64
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type
+UNION ALL
+UNWIND $sounds AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN DISTINCT 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type
+UNION ALL
+UNWIND $words AS word
+CALL {
+  WITH word
+  CALL db.idx.fulltext.queryNodes('PastVersion', word)
+  YIELD node
+  WITH node
+  LIMIT 250
+  RETURN count(node) AS found
+}
+RETURN 'was' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type
+UNION ALL
+MATCH (node:PastVersion)
+WHERE node.name_key IN $phrases
+WITH node
+LIMIT 64
+RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type
+UNION ALL
+UNWIND $sounds AS sound
+CALL {
+  WITH sound
+  CALL db.idx.fulltext.queryNodes('PastVersion', sound)
+  YIELD node
+  RETURN node
+  LIMIT 8
+}
+RETURN DISTINCT 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
+    node.node_type AS node_type;
+
+// like_in_energy_now
+// :params $beside_since, $beside_states, $energy, $expanded, $first_hop, $known_from, $known_to, $least_energy, $limit, $most_energy, $since, $states, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i
+  WITH s, i, abs(s.energy - $energy) AS score
+  RETURN s, i, score
+}
+WITH s, i, score
+ORDER BY score, s.energy DESC, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// like_in_energy_then
+// :params $beside_since, $beside_states, $energy, $expanded, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $required_emotions, $since, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i
+  WITH s, i, abs(s.energy - $energy) AS score
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  WITH s, i, abs(s.energy - $energy) AS score
+  RETURN s, i, score
+}
+WITH s, i, score
+ORDER BY score, s.energy DESC, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// likeness
+// :params $pairs
+UNWIND $pairs AS pair
+MATCH (a:ConsciousnessNode {id: pair[0]})-[:HAS_TRACE]->(t:Trace)
+WITH pair, t
+MATCH (b:ConsciousnessNode {id: pair[1]})-[:HAS_TRACE]->(u:Trace)
+RETURN pair[0], pair[1], 1.0 - vec.cosineDistance(t.embedding, u.embedding);
+
+// link_history
+// :params $id, $source_id, $target_id
+MATCH (a:ConsciousnessNode {id: $source_id})
+MATCH (b:ConsciousnessNode {id: $target_id})
+WITH a, b
+LIMIT 1
+MATCH (a)-[e:LINK|PAST_LINK]->(b)
+WHERE e.id = $id
+RETURN a.id, b.id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confidence, e.formation_trigger,
+    e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state, e.felt_quality,
+    e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
+    e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
+    e.episode_id, e.extra, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
+    e.created_at AS known, e.valid_at AS held
+ORDER BY known, held;
+
+// link_history_page
+// :params $held_at, $id, $known_at, $known_to, $limit, $source_id, $target_id
+MATCH (a:ConsciousnessNode {id: $source_id})
+MATCH (b:ConsciousnessNode {id: $target_id})
+WITH a, b
+LIMIT 1
+MATCH (a)-[e:LINK|PAST_LINK]->(b)
+WHERE e.id = $id AND e.created_at < $known_to
+    AND (e.created_at > $known_at OR (e.created_at = $known_at AND e.valid_at > $held_at))
+WITH a, e, b
+ORDER BY e.created_at, e.valid_at
+LIMIT $limit
+RETURN a.id, b.id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confidence, e.formation_trigger,
+    e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state, e.felt_quality,
+    e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
+    e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
+    e.episode_id, e.extra, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
+    e.created_at AS known, e.valid_at AS held;
+
+// link_page
+// :params $beyond, $first, $rows, $skip
+MATCH (n:ConsciousnessNode)
+WHERE id(n) >= $first AND id(n) < $beyond
+WITH n
+MATCH (n)-[e:LINK]->(m)
+WITH n, e, m
+SKIP $skip
+LIMIT $rows
+RETURN n.id, id(n), n.expired_at, n.invalid_at, n.invalidation_reason, m.id, id(m), m.expired_at,
+    m.invalid_at, m.invalidation_reason, e.energy >= 0.0 AND e.confidence >= 0.0
+    AND e.energy_transfer_coefficient >= 0.0, CASE WHEN size(split(e.extra, '{')) + size(split(e.extra,
+    '[')) > 34 THEN e.extra ELSE null END, CASE WHEN size(split(e.sensory_details,
+    '{')) + size(split(e.sensory_details, '[')) > 34 THEN e.sensory_details ELSE null END, e.id,
+    e.relation_type, e.valid_at, e.invalid_at, e.created_at, e.expired_at, e.energy, e.confidence,
+    e.emotion_vector, e.goal, e.mindstate, e.energy_transfer_coefficient, e.resolution_state,
+    e.formation_trigger, e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context,
+    e.sensory_details;
+
+// link_seen
+// :params $id, $known_from, $known_to, $source_id, $target_id, $valid_from, $valid_to
+MATCH (a:ConsciousnessNode {id: $source_id})
+MATCH (b:ConsciousnessNode {id: $target_id})
+WITH a, b
+LIMIT 1
+OPTIONAL MATCH (a)-[e:LINK]->(b)
+WHERE e.id = $id
+WITH a, b, collect(e) AS held
+WITH a, b, [e IN held WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from
+    AND e.created_at < $known_to AND e.expired_at > $known_from] AS now, size(held) AS known
+UNWIND [CASE WHEN size(now) > 0 THEN null ELSE a END] AS s
+OPTIONAL MATCH (s)-[p:PAST_LINK]->(b)
+WHERE p.id = $id
+WITH now, known, count(p) AS gone, collect(CASE WHEN p.valid_at < $valid_to AND p.invalid_at > $valid_from
+    AND p.created_at < $known_to AND p.expired_at > $known_from THEN p ELSE null END) AS past
+WITH known + gone AS known, now + past AS seen
+WITH known, CASE WHEN size(seen) > 0 THEN seen[0] ELSE null END AS e
+RETURN known, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key;
+
+// links_of
+// :params $links
+UNWIND $links AS l
+MATCH (a:ConsciousnessNode {id: l.source_id})
+MATCH (b:ConsciousnessNode {id: l.target_id})
+WITH l, a, b
+MATCH (a)-[e:LINK|PAST_LINK]->(b)
+WHERE e.id = l.id
+RETURN e.fingerprint, type(e) = 'LINK', a.id, b.id, e.versions, e.id, e.relation_type, e.goal, e.mindstate,
+    e.energy, e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient,
+    e.resolution_state, e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context,
+    e.sensory_details, e.valid_at, e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason,
+    e.closed_reason, e.source, e.author, e.episode_id, e.extra, e.command_id, e.key_id, e.closed_by,
+    e.closed_source, e.closed_key;
+
+// list_links
+// :params $behind, $first, $key_id, $kind, $known_from, $known_to, $last, $limit, $source, $valid_from, $valid_to
+MATCH (i:ConsciousnessNode)
+WHERE id(i) >= $first AND id(i) <= $last
+WITH i
+MATCH (i)-[e:LINK|PAST_LINK]->(j)
+WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from AND (id(i) > $first OR e.id > $behind)
+    AND ($kind IS NULL OR e.relation_type = $kind) AND ($source IS NULL OR e.source = $source)
+    AND ($key_id IS NULL OR e.key_id = $key_id)
+RETURN id(i), i.id, j.id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confidence,
+    e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state, e.felt_quality,
+    e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
+    e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
+    e.episode_id, e.extra
+ORDER BY id(i), e.id
+LIMIT $limit;
+
+// list_memories
+// :params $first, $key_id, $kind, $known_from, $known_to, $labels, $last, $limit, $node_types, $source, $unfiltered, $valid_from, $valid_to
+MATCH (i:ConsciousnessNode)
+WHERE id(i) >= $first AND id(i) <= $last
+WITH i
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH i, collect(p) AS past
+UNWIND (past + CASE WHEN i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
+    AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
+WITH i, m
+WHERE ($kind IS NULL OR m.node_type = $kind) AND ($source IS NULL OR m.source = $source) AND ($key_id IS NULL
+    OR m.key_id = $key_id) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+RETURN id(i), m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.source, m.author,
+    m.episode_id, m.speaker, m.extra, m.unset
+ORDER BY id(i), m.version
+LIMIT $limit;
+
+// list_of_label
+// :params $first, $key_id, $kind, $known_from, $known_to, $label, $labels, $last, $limit, $node_types, $source, $unfiltered, $valid_from, $valid_to
+MATCH (t:Tag {name: $label})
+WITH t
+MATCH (i:ConsciousnessNode)-[:TAGGED]->(t)
+WHERE id(i) >= $first AND id(i) <= $last
+WITH i
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH i, collect(p) AS past
+UNWIND (past + CASE WHEN i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
+    AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
+WITH i, m
+WHERE ($kind IS NULL OR m.node_type = $kind) AND ($source IS NULL OR m.source = $source) AND ($key_id IS NULL
+    OR m.key_id = $key_id) AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+RETURN id(i), m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.source, m.author,
+    m.episode_id, m.speaker, m.extra, m.unset
+ORDER BY id(i), m.version
+LIMIT $limit;
+
+// members_now
+// :params $embedding, $expanded, $far, $first_hop, $known_from, $known_to, $label, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to
+MATCH (g:Tag {name: $label})
+WITH g
+MATCH (s:ConsciousnessNode)-[:TAGGED]->(g)
+WITH s
+WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+    AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
+    AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
+    OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+WITH s
+MATCH (s)-[:HAS_TRACE]->(t:Trace)
+WITH s, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score
+WHERE score IS NOT NULL
+WITH s, score
+ORDER BY score, s.id
+LIMIT $limit
+WITH collect(s) AS starts, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH starts
+  UNWIND starts[..$expanded] AS s
+  MATCH (s)-[e:LINK]-(m)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
+      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  WITH s, e, m
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH s, collect(e)[..$first_hop] AS links, collect(m)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH s, links[place] AS e, others[place] AS m
+  RETURN 1 AS hop, null AS score, e, m
+  UNION ALL
+  WITH starts
+  UNWIND starts[..$far] AS s
+  WITH s, collect([null]) AS ways
+  WITH s, ways, indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
+  WHERE held < 64
+  UNWIND ways AS way
+  WITH s
+  MATCH (s)-[e:LINK]-(b)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
+      AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
+      AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1]))
+  WITH s, e, b
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH s, collect(e)[..1000] AS links, collect(b)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH s, links[place] AS e, others[place] AS b
+  WITH b, collect([s, e]) AS ways
+  WITH b, ways, indegree(b, 'LINK') + outdegree(b, 'LINK') AS held
+  WHERE held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS s, way[1] AS e
+  WITH s, e, b
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH s, collect(e)[..$second_starts] AS links, collect(b)[..$second_starts] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH s, links[place] AS e, others[place] AS b
+  WITH DISTINCT s, b
+  MATCH (b)-[e:LINK]-(m)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
+      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.id <> s.id
+  WITH s, b, e, m
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH s, b, collect(e)[..$second_hop] AS links, collect(m)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH s, b, links[place] AS e, others[place] AS m
+  RETURN 2 AS hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// memories_of
+// :params $open, $wanted
+UNWIND $wanted AS w
+MATCH (i:ConsciousnessNode {id: w.id})
+WITH i, w, w.every OR (i.expired_at < $open AND w.since < $open) AS every
+CALL {
+  WITH i
+  RETURN i AS n
+  UNION ALL
+  WITH i, w, every
+  WITH i, w, every
+  WHERE every OR i.valid_at > w.since
+  MATCH (i)-[:HAD]->(n:PastVersion)
+  WHERE every OR n.expired_at = $open
+  RETURN n
+}
+RETURN n.fingerprint, i.version, coalesce(i.versions, i.version),
+    coalesce(i.touched, CASE WHEN i.expired_at = $open THEN i.created_at ELSE i.expired_at END), n.id,
+    n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.created_at, n.expired_at, n.version,
+    n.invalidation_reason, n.closed_reason, n.correction_pattern_id, n.discovery_energy, n.energy,
+    n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
+    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.source, n.author,
+    n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
+    n.closed_key;
+
+// memory
+// :params $id
+MATCH (n:ConsciousnessNode {id: $id})
+RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.created_at, n.expired_at,
+    n.version, n.invalidation_reason, n.closed_reason, n.correction_pattern_id, n.discovery_energy, n.energy,
+    n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
+    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.source, n.author,
+    n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
+    n.closed_key;
+
+// memory_page
+// :params $after, $rows
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after
+WITH n
+LIMIT $rows
+OPTIONAL MATCH (n)-[:HAS_TRACE]->(t:Trace)
+RETURN id(n), n.energy >= 0.0 AND n.confidence >= 0.0, typeOf(t.embedding), indegree(n, 'LINK'),
+    outdegree(n, 'LINK'), outdegree(n, 'PAST_LINK'), outdegree(n, 'HAD'),
+    CASE WHEN size(split(n.extra, '{')) + size(split(n.extra, '[')) > 34 THEN n.extra ELSE null END, n.id,
+    n.node_type, n.name, n.speaker, n.version, n.energy, n.confidence, n.emotion_vector, n.goal,
+    n.resolution_state, n.unset, n.valid_at, n.invalid_at, n.created_at, n.expired_at,
+    left(toStringOrNull(n.description), 2000), left(toStringOrNull(n.felt_quality), 2000),
+    left(toStringOrNull(n.body_sensation), 2000)
+ORDER BY id(n);
+
+// memory_seen
+// :params $id, $known_from, $known_to, $valid_from, $valid_to
+MATCH (i:ConsciousnessNode {id: $id})
+WITH i, i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
+    AND i.expired_at > $known_from AS carried
+UNWIND [CASE WHEN carried THEN null ELSE i END] AS j
+OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH i, carried, p
+ORDER BY p.created_at DESC, p.valid_at DESC
+LIMIT 1
+WITH CASE WHEN carried THEN i ELSE p END AS n
+RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.created_at, n.expired_at,
+    n.version, n.invalidation_reason, n.closed_reason, n.correction_pattern_id, n.discovery_energy, n.energy,
+    n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
+    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.source, n.author,
+    n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
+    n.closed_key;
+
+// named_link_history
+// :params $handle, $id
+MATCH (a)-[e:LINK {handle: $handle}]->(b)
+WHERE e.id = $id
+RETURN a.id, b.id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confidence, e.formation_trigger,
+    e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state, e.felt_quality,
+    e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
+    e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
+    e.episode_id, e.extra, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
+    e.created_at AS known, e.valid_at AS held
+UNION ALL
+MATCH (a)-[e:PAST_LINK {handle: $handle}]->(b)
+WHERE e.id = $id
+RETURN a.id, b.id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confidence, e.formation_trigger,
+    e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state, e.felt_quality,
+    e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
+    e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
+    e.episode_id, e.extra, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
+    e.created_at AS known, e.valid_at AS held;
+
+// named_link_history_page
+// :params $handle, $held_at, $id, $known_at, $known_to, $limit
+MATCH (a)-[e:LINK {handle: $handle}]->(b)
+WHERE e.id = $id AND e.created_at < $known_to
+    AND (e.created_at > $known_at OR (e.created_at = $known_at AND e.valid_at > $held_at))
+WITH a, e, b
+ORDER BY e.created_at, e.valid_at
+LIMIT $limit
+RETURN a.id, b.id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confidence, e.formation_trigger,
+    e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state, e.felt_quality,
+    e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
+    e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
+    e.episode_id, e.extra, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
+    e.created_at AS known, e.valid_at AS held
+UNION ALL
+MATCH (a)-[e:PAST_LINK {handle: $handle}]->(b)
+WHERE e.id = $id AND e.created_at < $known_to
+    AND (e.created_at > $known_at OR (e.created_at = $known_at AND e.valid_at > $held_at))
+WITH a, e, b
+ORDER BY e.created_at, e.valid_at
+LIMIT $limit
+RETURN a.id, b.id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confidence, e.formation_trigger,
+    e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state, e.felt_quality,
+    e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
+    e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
+    e.episode_id, e.extra, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
+    e.created_at AS known, e.valid_at AS held;
+
+// named_link_seen
+// :params $handle, $id, $known_from, $known_to, $valid_from, $valid_to
+OPTIONAL MATCH ()-[e:LINK {handle: $handle}]->()
+WHERE e.id = $id
+WITH collect(e) AS held
+WITH [e IN held WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from] AS now, size(held) AS known
+UNWIND [CASE WHEN size(now) > 0 THEN null ELSE $handle END] AS handle
+OPTIONAL MATCH ()-[p:PAST_LINK {handle: handle}]->()
+WHERE p.id = $id
+WITH now, known, count(p) AS gone, collect(CASE WHEN p.valid_at < $valid_to AND p.invalid_at > $valid_from
+    AND p.created_at < $known_to AND p.expired_at > $known_from THEN p ELSE null END) AS past
+WITH known + gone AS known, now + past AS seen
+WITH known, CASE WHEN size(seen) > 0 THEN seen[0] ELSE null END AS e
+RETURN known, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key;
+
+// named_links_of
+// :params $links
+UNWIND $links AS l
+MATCH (a)-[e:LINK {handle: l.handle}]->(b)
+WHERE e.id = l.id
+RETURN e.fingerprint, type(e) = 'LINK', a.id, b.id, e.versions, e.id, e.relation_type, e.goal, e.mindstate,
+    e.energy, e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient,
+    e.resolution_state, e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context,
+    e.sensory_details, e.valid_at, e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason,
+    e.closed_reason, e.source, e.author, e.episode_id, e.extra, e.command_id, e.key_id, e.closed_by,
+    e.closed_source, e.closed_key
+UNION ALL
+UNWIND $links AS l
+MATCH (a)-[e:PAST_LINK {handle: l.handle}]->(b)
+WHERE e.id = l.id
+RETURN e.fingerprint, type(e) = 'LINK', a.id, b.id, e.versions, e.id, e.relation_type, e.goal, e.mindstate,
+    e.energy, e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient,
+    e.resolution_state, e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context,
+    e.sensory_details, e.valid_at, e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason,
+    e.closed_reason, e.source, e.author, e.episode_id, e.extra, e.command_id, e.key_id, e.closed_by,
+    e.closed_source, e.closed_key;
+
+// names_of
+// :params $ids
+UNWIND $ids AS id
+MATCH (n:ConsciousnessNode {id: id})
+WITH DISTINCT n
+OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
+WITH n, collect(p) AS past
+UNWIND ([n] + past) AS r
+RETURN n.id, r.name, r.aliases;
+
+// node_types
+MATCH (m:ConsciousnessNode)
+WITH m
+LIMIT 5000
+RETURN m.node_type, count(m) AS held
+ORDER BY held DESC, m.node_type
+LIMIT 40;
+
+// past_link_page
+// :params $beyond, $first, $rows, $skip
+MATCH (n:ConsciousnessNode)
+WHERE id(n) >= $first AND id(n) < $beyond
+WITH n
+MATCH (n)-[e:PAST_LINK]->(m)
+WITH n, e, m
+SKIP $skip
+LIMIT $rows
+RETURN n.id, m.id, e.id, e.valid_at, e.invalid_at, e.created_at, e.expired_at;
+
+// pending
+MATCH (m:SubstrateMeta {key: 'stamp'})
+RETURN coalesce(m.pending_until, 0)
+LIMIT 1;
+
+// place_then
+// :params $known_to, $valid_to
+CALL db.meta.stats()
+YIELD nodeCount
+UNWIND range(0, 63) AS step
+CALL {
+  WITH step, nodeCount
+  MATCH (n:ConsciousnessNode)
+  WHERE id(n) >= step * nodeCount / 64
+  WITH n
+  LIMIT 1
+  RETURN CASE WHEN n.valid_at < $valid_to AND n.created_at < $known_to THEN 1 ELSE null END AS held
+}
+RETURN nodeCount, count(step), count(held);
+
+// places
+// :params $first, $rows
+MATCH (i:ConsciousnessNode)
+WHERE id(i) >= $first
+WITH i
+LIMIT $rows
+RETURN max(id(i)), count(i);
+
+// places_of_label
+// :params $first, $label, $rows
+MATCH (t:Tag {name: $label})
+WITH t
+MATCH (i:ConsciousnessNode)-[:TAGGED]->(t)
+WHERE id(i) >= $first
+WITH i
+ORDER BY id(i)
+LIMIT $rows
+RETURN max(id(i)), count(i);
+
+// pools_now
+// :params $chance, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $unfiltered, $valid_from, $valid_to, $words
+CALL {
+  MATCH (m:ConsciousnessNode)
+  WHERE m.valid_at >= $recent_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
+      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN m
+  ORDER BY m.valid_at DESC, m.id, m.version
+  LIMIT $recent
+  UNION ALL
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
+  YIELD node AS m, score
+  WITH m, score
+  WHERE m.valid_at < $recent_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
+      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN m
+  ORDER BY CASE WHEN coalesce(m.importance,
+      0.0) > $importance_floor THEN m.importance ELSE $importance_floor END DESC, score DESC, m.id, m.version
+  LIMIT $matching
+  UNION ALL
+  CALL db.meta.stats()
+  YIELD nodeCount
+  UNWIND range(0, size($lots) - 1) AS lot
+  WITH lot, toInteger($lots[lot] * nodeCount) AS place
+  MATCH (m:ConsciousnessNode)
+  WHERE id(m) = place
+  WITH m, min(lot) AS lot
+  WHERE m.valid_at < $recent_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
+      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN m
+  ORDER BY lot
+  LIMIT $chance
+}
+WITH DISTINCT m, null AS e
+RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_type, e.goal, e.mindstate,
+    e.energy, e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient,
+    e.resolution_state, e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context,
+    e.sensory_details, e.valid_at, e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason,
+    e.closed_reason, e.source, e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description,
+    m.valid_at, m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// pools_then
+// :params $chance, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $unfiltered, $valid_from, $valid_to, $words
+CALL {
+  MATCH (m:ConsciousnessNode)
+  WHERE m.valid_at >= $recent_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
+      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN m
+  ORDER BY m.valid_at DESC, m.id, m.version
+  LIMIT $recent
+  UNION ALL
+  MATCH (m:PastVersion)
+  WHERE m.valid_at >= $recent_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
+      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN m
+  ORDER BY m.valid_at DESC, m.id, m.version
+  LIMIT $recent
+  UNION ALL
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
+  YIELD node AS m, score
+  WITH m, score
+  WHERE m.valid_at < $recent_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
+      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN m
+  ORDER BY CASE WHEN coalesce(m.importance,
+      0.0) > $importance_floor THEN m.importance ELSE $importance_floor END DESC, score DESC, m.id, m.version
+  LIMIT $matching
+  UNION ALL
+  CALL db.idx.fulltext.queryNodes('PastVersion', $words)
+  YIELD node AS m, score
+  WITH m, score
+  WHERE m.valid_at < $recent_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
+      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN m
+  ORDER BY CASE WHEN coalesce(m.importance,
+      0.0) > $importance_floor THEN m.importance ELSE $importance_floor END DESC, score DESC, m.id, m.version
+  LIMIT $matching
+  UNION ALL
+  CALL db.meta.stats()
+  YIELD nodeCount
+  UNWIND range(0, size($lots) - 1) AS lot
+  WITH lot, toInteger($lots[lot] * nodeCount) AS place
+  MATCH (m:ConsciousnessNode)
+  WHERE id(m) = place
+  WITH m, min(lot) AS lot
+  WHERE m.valid_at < $recent_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
+      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN m
+  ORDER BY lot
+  LIMIT $chance
+  UNION ALL
+  CALL db.meta.stats()
+  YIELD nodeCount
+  UNWIND range(0, size($lots) - 1) AS lot
+  WITH lot, toInteger($lots[lot] * nodeCount) AS place
+  MATCH (m:PastVersion)
+  WHERE id(m) = place
+  WITH m, min(lot) AS lot
+  WHERE m.valid_at < $recent_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
+      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN m
+  ORDER BY lot
+  LIMIT $chance
+}
+WITH DISTINCT m, null AS e
+RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_type, e.goal, e.mindstate,
+    e.energy, e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient,
+    e.resolution_state, e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context,
+    e.sensory_details, e.valid_at, e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason,
+    e.closed_reason, e.source, e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description,
+    m.valid_at, m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// put_citizenstate
+// :params $rows
+UNWIND $rows AS r
+CREATE (n:CitizenState)
+SET n = r.properties
+SET n += {emotion_vector: intern(r.properties.emotion_vector), goal: intern(r.properties.goal),
+    drives: intern(r.properties.drives)}
+RETURN count(n);
+
+// put_links
+// :params $rows
+UNWIND $rows AS r
+MATCH (a:ConsciousnessNode {id: r.source_id})
+MATCH (b:ConsciousnessNode {id: r.target_id})
+CREATE (a)-[e:LINK]->(b)
+SET e = r.properties
+SET e += {author: intern(r.properties.author), closed_key: intern(r.properties.closed_key),
+    command_id: intern(r.properties.command_id), episode_id: intern(r.properties.episode_id),
+    formation_trigger: intern(r.properties.formation_trigger), goal: intern(r.properties.goal),
+    key_id: intern(r.properties.key_id), mindstate: intern(r.properties.mindstate),
+    node_type: intern(r.properties.node_type), relation_type: intern(r.properties.relation_type),
+    resolution_state: intern(r.properties.resolution_state), source: intern(r.properties.source),
+    speaker: intern(r.properties.speaker), unset: intern(r.properties.unset)}
+RETURN count(e);
+
+// put_memories
+// :params $rows
+UNWIND $rows AS r
+CREATE (n:ConsciousnessNode)
+SET n = r.properties
+SET n += {author: intern(r.properties.author), closed_key: intern(r.properties.closed_key),
+    command_id: intern(r.properties.command_id), episode_id: intern(r.properties.episode_id),
+    formation_trigger: intern(r.properties.formation_trigger), goal: intern(r.properties.goal),
+    key_id: intern(r.properties.key_id), mindstate: intern(r.properties.mindstate),
+    node_type: intern(r.properties.node_type), relation_type: intern(r.properties.relation_type),
+    resolution_state: intern(r.properties.resolution_state), source: intern(r.properties.source),
+    speaker: intern(r.properties.speaker), unset: intern(r.properties.unset)}
+FOREACH (v IN r.present |
+  CREATE (n)-[:HAS_TRACE]->(t:Trace)
+  SET t = v.properties
+  SET t += {embedding: vecf32(v.embedding), emotion: vecf32(v.emotion)}
+)
+FOREACH (v IN r.past |
+  CREATE (n)-[:HAS_TRACE]->(t:PastTrace)
+  SET t = v.properties
+  SET t += {embedding: vecf32(v.embedding), emotion: vecf32(v.emotion)}
+)
+FOREACH (g IN r.tags |
+  MERGE (x:Tag {name: g.name})
+  CREATE (n)-[e:TAGGED]->(x)
+  SET e = g.properties
+)
+RETURN count(n);
+
+// put_past_links
+// :params $rows
+UNWIND $rows AS r
+MATCH (a:ConsciousnessNode {id: r.source_id})
+MATCH (b:ConsciousnessNode {id: r.target_id})
+CREATE (a)-[e:PAST_LINK]->(b)
+SET e = r.properties
+SET e += {author: intern(r.properties.author), closed_key: intern(r.properties.closed_key),
+    command_id: intern(r.properties.command_id), episode_id: intern(r.properties.episode_id),
+    formation_trigger: intern(r.properties.formation_trigger), goal: intern(r.properties.goal),
+    key_id: intern(r.properties.key_id), mindstate: intern(r.properties.mindstate),
+    node_type: intern(r.properties.node_type), relation_type: intern(r.properties.relation_type),
+    resolution_state: intern(r.properties.resolution_state), source: intern(r.properties.source),
+    speaker: intern(r.properties.speaker), unset: intern(r.properties.unset)}
+RETURN count(e);
+
+// put_paststate
+// :params $rows
+UNWIND $rows AS r
+CREATE (n:PastState)
+SET n = r.properties
+SET n += {emotion_vector: intern(r.properties.emotion_vector), goal: intern(r.properties.goal),
+    drives: intern(r.properties.drives)}
+RETURN count(n);
+
+// put_receipt
+// :params $rows
+UNWIND $rows AS r
+CREATE (n:Receipt)
+SET n = r.properties
+RETURN count(n);
+
+// put_records
+// :params $rows
+UNWIND $rows AS r
+MATCH (n:ConsciousnessNode {id: r.of})
+CREATE (p:PastVersion)<-[:HAD]-(n)
+SET p = r.properties
+SET p += {author: intern(r.properties.author), closed_key: intern(r.properties.closed_key),
+    command_id: intern(r.properties.command_id), episode_id: intern(r.properties.episode_id),
+    formation_trigger: intern(r.properties.formation_trigger), goal: intern(r.properties.goal),
+    key_id: intern(r.properties.key_id), mindstate: intern(r.properties.mindstate),
+    node_type: intern(r.properties.node_type), relation_type: intern(r.properties.relation_type),
+    resolution_state: intern(r.properties.resolution_state), source: intern(r.properties.source),
+    speaker: intern(r.properties.speaker), unset: intern(r.properties.unset)}
+FOREACH (v IN r.past |
+  CREATE (p)-[:HAS_TRACE]->(t:PastTrace)
+  SET t = v.properties
+  SET t += {embedding: vecf32(v.embedding), emotion: vecf32(v.emotion)}
+)
+RETURN count(p);
+
+// put_stamp
+// :params $properties
+MATCH (m:SubstrateMeta {key: 'stamp'})
+SET m += $properties
+RETURN count(m);
+
+// put_tags
+// :params $rows
+UNWIND $rows AS r
+CREATE (n:Tag)
+SET n = r.properties
+RETURN count(n);
+
+// re_embed
+// :params $embedding, $emotion, $id, $open, $seen
+MATCH (n:ConsciousnessNode {id: $id})
+WHERE n.version = $seen AND n.expired_at = $open
+WITH n
+LIMIT 1
+OPTIONAL MATCH (n)-[:HAS_TRACE]->(t:Trace)
+WITH n, collect(t) AS traces
+FOREACH (_ IN CASE WHEN size(traces) = 0 THEN [1] ELSE [] END |
+  CREATE (n)-[:HAS_TRACE]->(:Trace {embedding: vecf32($embedding), emotion: vecf32($emotion)})
+)
+FOREACH (t IN traces |
+  SET t.embedding = vecf32($embedding)
+)
+RETURN n.version;
+
+// read_stamp
+MATCH (m:SubstrateMeta)
+RETURN m.schema_version, m.embedding_model, m.dimension, m.created_at, coalesce(m.generation, 0),
+    m.other_model, m.other_dimension, m.other_state
+LIMIT 1;
+
+// read_state
+MATCH (s:CitizenState)
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
+    s.drives, s.last_stream_id
+LIMIT 1;
+
+// read_state_then
+// :params $cells, $known_from, $known_to, $valid_from, $valid_to
+MATCH (s:CitizenState)
+WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+    AND s.expired_at > $known_from
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
+    s.drives, s.last_stream_id
+UNION ALL
+MATCH (s:PastState)
+WHERE s.cell IN $cells AND s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+    AND s.expired_at > $known_from
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
+    s.drives, s.last_stream_id;
+
+// receipts
+// :params $ids
+UNWIND $ids AS id
+MATCH (c:Receipt {command_id: id})
+RETURN c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.invalid_at, c.created_at,
+    c.warnings, c.recognised;
+
+// records_of
+// :params $ids, $known_from, $known_to, $labels, $min_confidence, $min_energy, $most_of_all, $most_of_one, $node_types, $required_emotions, $touching, $unfiltered, $valid_from, $valid_to
+MATCH (i:ConsciousnessNode)
+WHERE i.id IN $ids
+WITH i
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH i, collect(p) AS past
+UNWIND (past + CASE WHEN i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
+    AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
+WITH i, m
+WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+    AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+    OR (size($node_types) = 0 OR m.node_type IN $node_types)
+    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+WITH i, m, (m.created_at IN $touching OR m.expired_at IN $touching) AS near
+ORDER BY near DESC, m.created_at DESC, m.version DESC
+WITH i, collect(m) AS records
+WITH records[..$most_of_one] AS kept, size(records) AS held
+UNWIND range(0, size(kept) - 1) AS place
+WITH place, kept[place] AS m, held
+ORDER BY place, m.id
+LIMIT $most_of_all
+RETURN held, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
+    m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
+    m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.source, m.author,
+    m.episode_id, m.speaker, m.extra, m.unset;
+
+// relate
+// :params $at, $command, $last, $open, $rows, $whole
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at
+WITH m, at
+FOREACH (w IN $whole |
+  MERGE (c:Receipt {command_id: w.command_id})
+  ON CREATE SET c += w, c.created_at = at
+)
+WITH m, at
+UNWIND $rows AS r
+OPTIONAL MATCH (c:Receipt {command_id: r.receipt})
+OPTIONAL MATCH (a:ConsciousnessNode {id: r.source_id})
+OPTIONAL MATCH (b:ConsciousnessNode {id: r.target_id})
+WITH m, at, r, c, a, b, a.expired_at = $open AS has_source, b.expired_at = $open AS has_target
+OPTIONAL MATCH (a)-[o:LINK {id: r.id}]->(b)
+WITH m, at, r, c, a, b, has_source, has_target, o, size([(a)-[q:PAST_LINK {id: r.id}]->(b) | 1]) AS gone
+WITH m, at, r, c, a, b, has_source, has_target, gone, CASE WHEN has_source AND has_target AND o IS NULL
+    AND c IS NULL AND gone = 0 THEN [1] ELSE [] END AS new, o.fingerprint AS fingerprint,
+    coalesce(o.version, 1) AS version, o.valid_at AS valid_at, o.invalid_at AS invalid_at,
+    o.created_at AS created_at, o.expired_at AS expired_at
+FOREACH (_ IN new |
+  CREATE (a)-[:LINK {handle: r.handle, id: r.id, relation_type: intern(r.relation_type), goal: intern(r.goal),
+      mindstate: intern(r.mindstate), energy: r.energy, confidence: r.confidence,
+      formation_trigger: intern(r.formation_trigger), emotion_vector: r.emotion_vector,
+      energy_transfer_coefficient: r.energy_transfer_coefficient,
+      resolution_state: intern(r.resolution_state), felt_quality: r.felt_quality,
+      emotion_description: r.emotion_description, body_sensation: r.body_sensation,
+      spatial_context: r.spatial_context, sensory_details: r.sensory_details, valid_at: r.valid_at,
+      invalid_at: r.invalid_at, expired_at: r.expired_at, version: r.version,
+      invalidation_reason: r.invalidation_reason, closed_reason: r.closed_reason, source: intern(r.source),
+      author: intern(r.author), episode_id: intern(r.episode_id), extra: r.extra,
+      command_id: intern(r.command_id), key_id: intern(r.key_id), fingerprint: r.fingerprint,
+      created_at: at + r.nth}]->(b)
+  SET m.clock = at + $last
+)
+FOREACH (_ IN CASE WHEN c IS NULL AND r.receipt IS NOT NULL AND (size(new) = 1
+    OR (r.again AND version = 1 AND fingerprint = r.fingerprint AND expired_at = $open)) THEN [1] ELSE [] END |
+  CREATE (:Receipt {command_id: r.receipt, fingerprint: r.fingerprint, command: intern($command), id: r.id,
+      version: version, valid_at: coalesce(valid_at, r.valid_at),
+      invalid_at: coalesce(invalid_at, r.invalid_at), created_at: coalesce(created_at, at + r.nth),
+      warnings: intern(r.warnings)})
+)
+RETURN r.id, size(new), at + r.nth, fingerprint, version, valid_at, invalid_at, created_at, expired_at,
+    c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.invalid_at, c.created_at,
+    c.warnings, c.recognised, has_source, has_target, gone;
+
+// relate_named
+// :params $at, $command, $last, $open, $rows, $whole
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at
+WITH m, at
+FOREACH (w IN $whole |
+  MERGE (c:Receipt {command_id: w.command_id})
+  ON CREATE SET c += w, c.created_at = at
+)
+WITH m, at
+UNWIND $rows AS r
+OPTIONAL MATCH (c:Receipt {command_id: r.receipt})
+OPTIONAL MATCH (a:ConsciousnessNode {id: r.source_id})
+OPTIONAL MATCH (b:ConsciousnessNode {id: r.target_id})
+WITH m, at, r, c, a, b, a.expired_at = $open AS has_source, b.expired_at = $open AS has_target
+OPTIONAL MATCH ()-[o:LINK {handle: r.handle}]->()
+WHERE o.id = r.id
+WITH m, at, r, c, a, b, has_source, has_target, o
+CALL {
+  WITH r
+  OPTIONAL MATCH ()-[q:PAST_LINK {handle: r.handle}]->()
+  WHERE q.id = r.id
+  RETURN count(q) AS gone
+}
+WITH m, at, r, c, a, b, has_source, has_target, gone, CASE WHEN has_source AND has_target AND o IS NULL
+    AND c IS NULL AND gone = 0 THEN [1] ELSE [] END AS new, o.fingerprint AS fingerprint,
+    coalesce(o.version, 1) AS version, o.valid_at AS valid_at, o.invalid_at AS invalid_at,
+    o.created_at AS created_at, o.expired_at AS expired_at
+FOREACH (_ IN new |
+  CREATE (a)-[:LINK {handle: r.handle, id: r.id, relation_type: intern(r.relation_type), goal: intern(r.goal),
+      mindstate: intern(r.mindstate), energy: r.energy, confidence: r.confidence,
+      formation_trigger: intern(r.formation_trigger), emotion_vector: r.emotion_vector,
+      energy_transfer_coefficient: r.energy_transfer_coefficient,
+      resolution_state: intern(r.resolution_state), felt_quality: r.felt_quality,
+      emotion_description: r.emotion_description, body_sensation: r.body_sensation,
+      spatial_context: r.spatial_context, sensory_details: r.sensory_details, valid_at: r.valid_at,
+      invalid_at: r.invalid_at, expired_at: r.expired_at, version: r.version,
+      invalidation_reason: r.invalidation_reason, closed_reason: r.closed_reason, source: intern(r.source),
+      author: intern(r.author), episode_id: intern(r.episode_id), extra: r.extra,
+      command_id: intern(r.command_id), key_id: intern(r.key_id), fingerprint: r.fingerprint,
+      created_at: at + r.nth}]->(b)
+  SET m.clock = at + $last
+)
+FOREACH (_ IN CASE WHEN c IS NULL AND r.receipt IS NOT NULL AND (size(new) = 1
+    OR (r.again AND version = 1 AND fingerprint = r.fingerprint AND expired_at = $open)) THEN [1] ELSE [] END |
+  CREATE (:Receipt {command_id: r.receipt, fingerprint: r.fingerprint, command: intern($command), id: r.id,
+      version: version, valid_at: coalesce(valid_at, r.valid_at),
+      invalid_at: coalesce(invalid_at, r.invalid_at), created_at: coalesce(created_at, at + r.nth),
+      warnings: intern(r.warnings)})
+)
+RETURN r.id, size(new), at + r.nth, fingerprint, version, valid_at, invalid_at, created_at, expired_at,
+    c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.invalid_at, c.created_at,
+    c.warnings, c.recognised, has_source, has_target, gone;
+
+// relation_types
+MATCH (:ConsciousnessNode)-[e:LINK]->()
+WITH e
+LIMIT 5000
+RETURN e.relation_type, count(e) AS held
+ORDER BY held DESC, e.relation_type
+LIMIT 40;
+
+// remember
+// :params $at, $command, $last, $open, $rows, $whole
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at
+WITH m, at
+FOREACH (w IN $whole |
+  MERGE (c:Receipt {command_id: w.command_id})
+  ON CREATE SET c += w, c.created_at = at
+)
+WITH m, at
+UNWIND $rows AS r
+OPTIONAL MATCH (c:Receipt {command_id: r.receipt})
+OPTIONAL MATCH (o:ConsciousnessNode {id: r.id})
+WITH m, at, r, c, CASE WHEN o IS NULL AND c IS NULL THEN [1] ELSE [] END AS new, o.fingerprint AS fingerprint,
+    coalesce(o.version, 1) AS version, o.valid_at AS valid_at, o.invalid_at AS invalid_at,
+    o.created_at AS created_at, o.expired_at AS expired_at
+FOREACH (_ IN new |
+  CREATE (n:ConsciousnessNode {id: r.id, node_type: intern(r.node_type), name: r.name,
+      description: r.description, valid_at: r.valid_at, invalid_at: r.invalid_at, expired_at: r.expired_at,
+      version: r.version, invalidation_reason: r.invalidation_reason, closed_reason: r.closed_reason,
+      correction_pattern_id: r.correction_pattern_id, discovery_energy: r.discovery_energy, energy: r.energy,
+      confidence: r.confidence, emotion_vector: r.emotion_vector, felt_quality: r.felt_quality,
+      body_sensation: r.body_sensation, goal: intern(r.goal), resolution_state: intern(r.resolution_state),
+      tags: r.tags, buckets: r.buckets, aliases: r.aliases, importance: r.importance, intensity: r.intensity,
+      result: r.result, rule: r.rule, abstraction: r.abstraction, source: intern(r.source),
+      author: intern(r.author), episode_id: intern(r.episode_id), speaker: intern(r.speaker), extra: r.extra,
+      unset: intern(r.unset), search_text: r.search_text, name_key: r.name_key, entity_names: r.entity_names,
+      emotions: r.emotions, terms: r.terms, text_key: r.text_key, command_id: intern(r.command_id),
+      key_id: intern(r.key_id), fingerprint: r.fingerprint,
+      created_at: at + r.nth})-[:HAS_TRACE]->(:Trace {embedding: vecf32(r.embedding),
+      emotion: vecf32(r.emotion)})
+  SET m.clock = at + $last
+  FOREACH (tag IN r.tag_names |
+    MERGE (t:Tag {name: tag})
+    CREATE (n)-[:TAGGED]->(t)
+  )
+)
+FOREACH (_ IN CASE WHEN c IS NULL AND r.receipt IS NOT NULL AND (size(new) = 1
+    OR (r.again AND version = 1 AND fingerprint = r.fingerprint AND expired_at = $open)) THEN [1] ELSE [] END |
+  CREATE (:Receipt {command_id: r.receipt, fingerprint: r.fingerprint, command: intern($command), id: r.id,
+      version: version, valid_at: coalesce(valid_at, r.valid_at),
+      invalid_at: coalesce(invalid_at, r.invalid_at), created_at: coalesce(created_at, at + r.nth),
+      warnings: intern(r.warnings)})
+)
+RETURN r.id, size(new), at + r.nth, fingerprint, version, valid_at, invalid_at, created_at, expired_at,
+    c.command_id, c.fingerprint, c.command, c.id, c.version, c.valid_at, c.invalid_at, c.created_at,
+    c.warnings, c.recognised;
+
+// resolve_names
+// :params $keys, $names
+CALL db.meta.stats()
+YIELD nodeCount
+UNWIND [1, 4, 16, 64, 256] AS wide
+WITH nodeCount - 5000 * wide AS first
+CALL {
+  WITH first
+  MATCH (n:ConsciousnessNode)
+  WHERE id(n) >= first
+  WITH n
+  LIMIT 1000
+  RETURN count(n) AS held
+}
+RETURN 'newest' AS kind, first AS key, held AS id
+UNION ALL
+MATCH (n:ConsciousnessNode)
+WHERE n.id IN $names
+RETURN 'id' AS kind, n.id AS key, n.id AS id
+UNION ALL
+MATCH (n:ConsciousnessNode)
+WHERE n.name_key IN $keys
+WITH n
+ORDER BY n.id
+LIMIT 256
+RETURN 'name' AS kind, n.name_key AS key, n.id AS id
+UNION ALL
+MATCH (p:PastVersion)
+WHERE p.name_key IN $keys
+WITH p
+ORDER BY p.id
+LIMIT 256
+RETURN DISTINCT 'name' AS kind, p.name_key AS key, p.id AS id;
+
+// resolved_alike_now
+// :params $emotion, $felt_far, $first_hop, $known_from, $known_to, $least_energy, $most_energy, $patterns, $second_hop, $since, $states, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i
+  WITH s, i, 2.0 AS score
+  RETURN s, i, score
+}
+WITH s, i, score
+MATCH (i)-[e:LINK]->(r:ConsciousnessNode)
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH s, i, score, count(e) AS ways
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+WITH s, i, score, collect(p) AS once
+UNWIND (once + [s]) AS f
+MATCH (f)-[:HAS_TRACE]->(t)
+WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
+WHERE apart <= $felt_far
+WITH s, i, score, apart
+ORDER BY apart, s.id, s.version
+LIMIT $patterns
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[:HAD]->(p:PastVersion)
+  WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+  RETURN -1 AS hop, null AS score, null AS e, p AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK]->(j:ConsciousnessNode)
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+      AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, 'LINK') + outdegree(r, 'LINK') AS held
+  WHERE held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from
+      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH 2 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, 'LINK') + outdegree(r, 'LINK') AS held
+  WHERE held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[y:LINK]-(b:ConsciousnessNode)
+  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
+      AND b.created_at < $known_to AND b.expired_at > $known_from
+      AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
+  WITH b, collect([r, y]) AS ways
+  WITH b, ways, indegree(b, 'LINK') + outdegree(b, 'LINK') AS held
+  WHERE held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS r, way[1] AS y
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  MATCH (b)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
+      AND j.node_type IN ['Decision', 'Action', 'Learning']
+  WITH y, b, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
+  WITH row[0] AS hop, row[1] AS e, row[2] AS j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// resolved_alike_then
+// :params $emotion, $felt_far, $first_hop, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $required_emotions, $second_hop, $since, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i
+  WITH s, i, 2.0 AS score
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  WITH s, i, 2.0 AS score
+  RETURN s, i, score
+}
+WITH s, i, score
+MATCH (i)-[e:LINK|PAST_LINK]->(r:ConsciousnessNode)
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH s, i, score, count(e) AS ways
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+WITH s, i, score, collect(p) AS once
+UNWIND (once + [s]) AS f
+MATCH (f)-[:HAS_TRACE]->(t)
+WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
+WHERE apart <= $felt_far
+WITH s, i, score, apart
+ORDER BY apart, s.id, s.version
+LIMIT $patterns
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[:HAD]->(p:PastVersion)
+  WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+  RETURN -1 AS hop, null AS score, null AS e, p AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]->(j:ConsciousnessNode)
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+      AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH r, ways, ever, count(link) AS held
+  WHERE ever < 1000 OR held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH 2 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH r, ways, ever, count(link) AS held
+  WHERE ever < 1000 OR held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[y:LINK|PAST_LINK]-(b:ConsciousnessNode)
+  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.id IS NOT NULL
+      AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
+  WITH b, collect([r, y]) AS ways
+  WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH b, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS r, way[1] AS y
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
+      AND j.node_type IN ['Decision', 'Action', 'Learning']
+  WITH y, b, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
+  WITH row[0] AS hop, row[1] AS e, row[2] AS j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// resolved_by_goal_now
+// :params $emotion, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $known_from, $known_to, $least_energy, $most_energy, $near, $patterns, $plain_goal, $second_hop, $shared_words, $since, $states, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+  UNION ALL
+  CALL db.idx.vector.queryNodes('Trace', 'embedding', $near, vecf32($goal_embedding))
+  YIELD node AS t, score
+  MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i, score
+  WHERE score <= $far
+  RETURN s, i, score
+}
+WITH s, i, min(score) AS score
+MATCH (i)-[e:LINK]->(r:ConsciousnessNode)
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH s, i, score, count(e) AS ways
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+WITH s, i, score, collect(p) AS once
+UNWIND (once + [s]) AS f
+MATCH (f)-[:HAS_TRACE]->(t)
+WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
+WHERE apart <= $felt_far
+WITH s, i, score, apart
+ORDER BY coalesce(s.discovery_energy, 0.5) DESC, s.id, s.version
+LIMIT $patterns
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[:HAD]->(p:PastVersion)
+  WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+  RETURN -1 AS hop, null AS score, null AS e, p AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK]->(j:ConsciousnessNode)
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+      AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, 'LINK') + outdegree(r, 'LINK') AS held
+  WHERE held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from
+      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH 2 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, 'LINK') + outdegree(r, 'LINK') AS held
+  WHERE held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[y:LINK]-(b:ConsciousnessNode)
+  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
+      AND b.created_at < $known_to AND b.expired_at > $known_from
+      AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
+  WITH b, collect([r, y]) AS ways
+  WITH b, ways, indegree(b, 'LINK') + outdegree(b, 'LINK') AS held
+  WHERE held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS r, way[1] AS y
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  MATCH (b)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
+      AND j.node_type IN ['Decision', 'Action', 'Learning']
+  WITH y, b, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
+  WITH row[0] AS hop, row[1] AS e, row[2] AS j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// resolved_by_goal_then
+// :params $emotion, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $required_emotions, $second_hop, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+  UNION ALL
+  CALL db.idx.vector.queryNodes('Trace', 'embedding', $near, vecf32($goal_embedding))
+  YIELD node AS t, score
+  MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i, score
+  WHERE score <= $far
+  RETURN s, i, score
+  UNION ALL
+  CALL db.idx.vector.queryNodes('PastTrace', 'embedding', $near, vecf32($goal_embedding))
+  YIELD node AS t, score
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s:PastVersion)-[:HAS_TRACE]->(t)
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, i, score
+  WHERE score <= $far
+  RETURN s, i, score
+  UNION ALL
+  CALL db.idx.vector.queryNodes('PastTrace', 'embedding', $near, vecf32($goal_embedding))
+  YIELD node AS t, score
+  MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i, score
+  WHERE score <= $far
+  RETURN s, i, score
+}
+WITH s, i, min(score) AS score
+MATCH (i)-[e:LINK|PAST_LINK]->(r:ConsciousnessNode)
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH s, i, score, count(e) AS ways
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+WITH s, i, score, collect(p) AS once
+UNWIND (once + [s]) AS f
+MATCH (f)-[:HAS_TRACE]->(t)
+WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
+WHERE apart <= $felt_far
+WITH s, i, score, apart
+ORDER BY coalesce(s.discovery_energy, 0.5) DESC, s.id, s.version
+LIMIT $patterns
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[:HAD]->(p:PastVersion)
+  WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+  RETURN -1 AS hop, null AS score, null AS e, p AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]->(j:ConsciousnessNode)
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+      AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH r, ways, ever, count(link) AS held
+  WHERE ever < 1000 OR held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH 2 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH r, ways, ever, count(link) AS held
+  WHERE ever < 1000 OR held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[y:LINK|PAST_LINK]-(b:ConsciousnessNode)
+  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.id IS NOT NULL
+      AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
+  WITH b, collect([r, y]) AS ways
+  WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH b, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS r, way[1] AS y
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
+      AND j.node_type IN ['Decision', 'Action', 'Learning']
+  WITH y, b, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
+  WITH row[0] AS hop, row[1] AS e, row[2] AS j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// resolved_by_impact_now
+// :params $emotion, $felt_far, $first_hop, $known_from, $known_to, $least_energy, $most_energy, $patterns, $second_hop, $since, $states, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i
+  WITH s, i, 2.0 AS score
+  RETURN s, i, score
+}
+WITH s, i, score
+MATCH (i)-[e:LINK]->(r:ConsciousnessNode)
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH s, i, score, count(e) AS ways
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+WITH s, i, score, collect(p) AS once
+UNWIND (once + [s]) AS f
+MATCH (f)-[:HAS_TRACE]->(t)
+WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
+WHERE apart <= $felt_far
+WITH s, i, score, apart
+ORDER BY coalesce(s.discovery_energy, 0.5) DESC, s.id, s.version
+LIMIT $patterns
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[:HAD]->(p:PastVersion)
+  WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+  RETURN -1 AS hop, null AS score, null AS e, p AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK]->(j:ConsciousnessNode)
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+      AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, 'LINK') + outdegree(r, 'LINK') AS held
+  WHERE held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from
+      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH 2 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, 'LINK') + outdegree(r, 'LINK') AS held
+  WHERE held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[y:LINK]-(b:ConsciousnessNode)
+  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
+      AND b.created_at < $known_to AND b.expired_at > $known_from
+      AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
+  WITH b, collect([r, y]) AS ways
+  WITH b, ways, indegree(b, 'LINK') + outdegree(b, 'LINK') AS held
+  WHERE held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS r, way[1] AS y
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  MATCH (b)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
+      AND j.node_type IN ['Decision', 'Action', 'Learning']
+  WITH y, b, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
+  WITH row[0] AS hop, row[1] AS e, row[2] AS j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// resolved_by_impact_then
+// :params $emotion, $felt_far, $first_hop, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $required_emotions, $second_hop, $since, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i
+  WITH s, i, 2.0 AS score
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  WITH s, i, 2.0 AS score
+  RETURN s, i, score
+}
+WITH s, i, score
+MATCH (i)-[e:LINK|PAST_LINK]->(r:ConsciousnessNode)
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH s, i, score, count(e) AS ways
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+WITH s, i, score, collect(p) AS once
+UNWIND (once + [s]) AS f
+MATCH (f)-[:HAS_TRACE]->(t)
+WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
+WHERE apart <= $felt_far
+WITH s, i, score, apart
+ORDER BY coalesce(s.discovery_energy, 0.5) DESC, s.id, s.version
+LIMIT $patterns
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[:HAD]->(p:PastVersion)
+  WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+  RETURN -1 AS hop, null AS score, null AS e, p AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]->(j:ConsciousnessNode)
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+      AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH r, ways, ever, count(link) AS held
+  WHERE ever < 1000 OR held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH 2 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH r, ways, ever, count(link) AS held
+  WHERE ever < 1000 OR held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[y:LINK|PAST_LINK]-(b:ConsciousnessNode)
+  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.id IS NOT NULL
+      AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
+  WITH b, collect([r, y]) AS ways
+  WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH b, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS r, way[1] AS y
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
+      AND j.node_type IN ['Decision', 'Action', 'Learning']
+  WITH y, b, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
+  WITH row[0] AS hop, row[1] AS e, row[2] AS j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// resolved_by_words_now
+// :params $emotion, $felt_far, $first_hop, $goal, $goal_words, $known_from, $known_to, $least_energy, $most_energy, $patterns, $plain_goal, $second_hop, $shared_words, $since, $states, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+}
+WITH s, i, min(score) AS score
+MATCH (i)-[e:LINK]->(r:ConsciousnessNode)
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH s, i, score, count(e) AS ways
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+WITH s, i, score, collect(p) AS once
+UNWIND (once + [s]) AS f
+MATCH (f)-[:HAS_TRACE]->(t)
+WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
+WHERE apart <= $felt_far
+WITH s, i, score, apart
+ORDER BY coalesce(s.discovery_energy, 0.5) DESC, s.id, s.version
+LIMIT $patterns
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[:HAD]->(p:PastVersion)
+  WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+  RETURN -1 AS hop, null AS score, null AS e, p AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK]->(j:ConsciousnessNode)
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+      AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, 'LINK') + outdegree(r, 'LINK') AS held
+  WHERE held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from
+      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH 2 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, 'LINK') + outdegree(r, 'LINK') AS held
+  WHERE held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[y:LINK]-(b:ConsciousnessNode)
+  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
+      AND b.created_at < $known_to AND b.expired_at > $known_from
+      AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
+  WITH b, collect([r, y]) AS ways
+  WITH b, ways, indegree(b, 'LINK') + outdegree(b, 'LINK') AS held
+  WHERE held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS r, way[1] AS y
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  MATCH (b)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
+      AND j.node_type IN ['Decision', 'Action', 'Learning']
+  WITH y, b, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
+  WITH row[0] AS hop, row[1] AS e, row[2] AS j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// resolved_by_words_then
+// :params $emotion, $felt_far, $first_hop, $goal, $goal_words, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $plain_goal, $required_emotions, $second_hop, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+}
+WITH s, i, min(score) AS score
+MATCH (i)-[e:LINK|PAST_LINK]->(r:ConsciousnessNode)
+WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH s, i, score, count(e) AS ways
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+WITH s, i, score, collect(p) AS once
+UNWIND (once + [s]) AS f
+MATCH (f)-[:HAS_TRACE]->(t)
+WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
+WHERE apart <= $felt_far
+WITH s, i, score, apart
+ORDER BY coalesce(s.discovery_energy, 0.5) DESC, s.id, s.version
+LIMIT $patterns
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[:HAD]->(p:PastVersion)
+  WHERE p.resolution_state = 'blocked' AND p.created_at < $known_to AND p.valid_at < $valid_to
+  RETURN -1 AS hop, null AS score, null AS e, p AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]->(j:ConsciousnessNode)
+  WHERE e.relation_type = 'RESOLVED_BY' AND e.resolution_state = 'resolved' AND e.valid_at < $valid_to
+      AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH r, ways, ever, count(link) AS held
+  WHERE ever < 1000 OR held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
+  WITH r, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS e, others[place] AS j
+  WITH 2 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities AS i
+  WITH DISTINCT i
+  MATCH (i)-[x:LINK|PAST_LINK]->(r:ConsciousnessNode)
+  WHERE x.relation_type = 'RESOLVED_BY' AND x.resolution_state = 'resolved' AND x.valid_at < $valid_to
+      AND x.invalid_at > $valid_from AND x.created_at < $known_to AND x.expired_at > $known_from
+  WITH DISTINCT r
+  WITH r, collect([null]) AS ways
+  WITH r, ways, indegree(r, ['LINK', 'PAST_LINK']) + outdegree(r, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (r)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 1000 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH r, ways, ever, count(link) AS held
+  WHERE ever < 1000 OR held < 1000
+  UNWIND ways AS way
+  WITH r
+  MATCH (r)-[y:LINK|PAST_LINK]-(b:ConsciousnessNode)
+  WHERE y.valid_at < $valid_to AND y.invalid_at > $valid_from AND y.created_at < $known_to
+      AND y.expired_at > $known_from AND b.id IS NOT NULL
+      AND NOT (y.relation_type = 'RESOLVED_BY' AND startNode(y).id = b.id)
+  WITH b, collect([r, y]) AS ways
+  WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH b, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS r, way[1] AS y
+  WITH r, y, b
+  ORDER BY y.energy * y.confidence DESC, y.valid_at DESC, y.id
+  WITH r, collect(y)[..$first_hop] AS links, collect(b)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH r, links[place] AS y, others[place] AS b
+  MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
+      AND j.node_type IN ['Decision', 'Action', 'Learning']
+  WITH y, b, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  UNWIND [[2, y, b], [3, links[place], others[place]]] AS row
+  WITH row[0] AS hop, row[1] AS e, row[2] AS j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// resonate_now
+// :params $all_weights, $embedding, $embeddings, $emotion, $feelings, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $limit, $max_level, $moment, $newest, $of_memory, $plural, $pool, $result, $shown, $triples, $types, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.id IN $ids
+  WITH s
+  ORDER BY indegree(s, 'LINK') + outdegree(s, 'LINK'), s.id
+  MATCH (s)-[e:LINK]-(i:ConsciousnessNode)
+  RETURN s, e, i
+  LIMIT 1000
+}
+WITH collect([s, e, i]) AS near
+CALL {
+  WITH near
+  UNWIND near AS one
+  WITH one[0] AS s, one[1] AS e, one[2] AS i
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND e.episode_id IS NOT NULL
+  WITH DISTINCT e
+  WITH e.episode_id AS episode, collect([e.relation_type, startNode(e).id, endNode(e).id]) AS said
+  MATCH (w:ConsciousnessNode {id: episode})
+  WITH episode, said, any(t IN said WHERE t[0] IN $types) AS sought
+  ORDER BY sought DESC, size(said) DESC, episode
+  LIMIT $pool
+  RETURN collect([episode, said[..64]]) AS asserted
+}
+CALL {
+  WITH asserted
+  UNWIND asserted AS one
+  WITH one[0] AS episode
+  MATCH (i:ConsciousnessNode {id: episode})
+  RETURN i
+  UNION ALL
+  MATCH (i:ConsciousnessNode)
+  WHERE i.id IN $plural
+  RETURN i
+  UNION ALL
+  WITH near
+  UNWIND near AS one
+  WITH one[0] AS s, one[1] AS e, one[2] AS i
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from
+  WITH i, count(DISTINCT s) AS hits
+  ORDER BY hits DESC, i.valid_at DESC, i.id
+  LIMIT $pool
+  RETURN i
+  UNION ALL
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
+  YIELD node AS s, score
+  WITH s, score
+  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
+  WITH s, score
+  ORDER BY score DESC, s.id
+  LIMIT $pool
+  WITH s AS i
+  RETURN i
+  UNION ALL
+  UNWIND $embeddings AS v
+  CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32(v))
+  YIELD node AS t, score
+  MATCH (i:ConsciousnessNode)-[:HAS_TRACE]->(t)
+  WHERE i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
+      AND i.expired_at > $known_from AND coalesce(i.abstraction, 'L0') <= $max_level
+  WITH i, score
+  ORDER BY score, i.id
+  LIMIT $pool
+  RETURN i
+  UNION ALL
+  UNWIND $feelings AS v
+  CALL db.idx.vector.queryNodes('Trace', 'emotion', $k, vecf32(v))
+  YIELD node AS t, score
+  MATCH (i:ConsciousnessNode)-[:HAS_TRACE]->(t)
+  WHERE i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
+      AND i.expired_at > $known_from AND coalesce(i.abstraction, 'L0') <= $max_level
+  WITH i, score
+  ORDER BY score, i.id
+  LIMIT $pool
+  RETURN i
+  UNION ALL
+  MATCH (m:ConsciousnessNode)
+  WHERE id(m) >= $newest
+  WITH m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level
+  WITH m,
+      $w_emotion * (CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END) + $w_result * (CASE WHEN toLower(m.result) = $result THEN 1.0 ELSE 0.0 END) + $w_importance * (CASE WHEN coalesce(m.importance,
+      0.0) > $importance_floor THEN m.importance ELSE $importance_floor END) + $w_recency * (1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0))) AS quick
+  ORDER BY quick DESC, m.valid_at DESC, m.id
+  LIMIT $pool
+  RETURN m AS i
+}
+WITH DISTINCT i, asserted
+WITH i, i AS m, asserted
+WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+    AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level
+WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
+OPTIONAL MATCH (i)-[e:LINK]-(o:ConsciousnessNode)
+WHERE indegree(i, 'LINK') + outdegree(i, 'LINK') <= 500 AND e.valid_at < $valid_to
+    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH i, m, said, collect(DISTINCT o.id) AS others,
+    collect(DISTINCT CASE WHEN o.name_key IS NULL THEN null ELSE o.id END) AS around,
+    collect(DISTINCT CASE WHEN e IS NULL THEN null ELSE [e.relation_type, startNode(e).id,
+    endNode(e).id] END) AS own
+OPTIONAL MATCH (m)-[:HAS_TRACE]->(t)
+WITH m, around, others + [a IN said | a[1]] + [a IN said | a[2]] AS linked, own + said AS held,
+    1.0 - vec.cosineDistance(t.embedding, vecf32($embedding)) AS alike
+WITH m, around,
+    CASE WHEN $of_memory THEN CASE WHEN size(around) = 0 THEN 0.0 ELSE 1.0 * size([x IN around WHERE x IN $ids]) / size(around) END WHEN size($groups) = 0 THEN 0.0 ELSE 1.0 * size([g IN $groups WHERE any(x IN g WHERE x IN linked)]) / size($groups) END AS nodes,
+    CASE WHEN size($triples) = 0 THEN 0.0 ELSE 1.0 * size([r IN $triples WHERE any(t IN held WHERE t[0] = r[0] AND (size(r[1]) = 0 OR t[1] IN r[1]) AND (size(r[2]) = 0 OR t[2] IN r[2]))]) / size($triples) END AS relations,
+    CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END AS emotion,
+    CASE WHEN toLower(m.result) = $result THEN 1.0 ELSE 0.0 END AS result,
+    CASE WHEN alike > 1.0 THEN 1.0 WHEN alike > 0.0 THEN alike ELSE 0.0 END AS likeness,
+    CASE WHEN coalesce(m.importance,
+    0.0) > $importance_floor THEN m.importance ELSE $importance_floor END AS importance,
+    1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0)) AS recency,
+    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS suppression,
+    CASE m.abstraction WHEN 'L1' THEN 1.05 WHEN 'L2' THEN 1.1 WHEN 'L3' THEN 1.15 ELSE 1.0 END AS boost
+WITH m, around, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
+    $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
+WITH *, total / $all_weights * suppression * boost AS resonance
+ORDER BY resonance DESC, m.id, m.version
+LIMIT $limit
+RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
+    string.join(around, '|'), m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
+ORDER BY resonance DESC, m.id, m.version;
+
+// resonate_then
+// :params $all_weights, $embedding, $embeddings, $emotion, $feelings, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $limit, $max_level, $moment, $newest, $of_memory, $plural, $pool, $result, $shown, $triples, $types, $until, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.id IN $ids
+  WITH s
+  ORDER BY indegree(s, 'LINK') + outdegree(s, 'LINK'), s.id
+  MATCH (s)-[e:LINK|PAST_LINK]-(i:ConsciousnessNode)
+  RETURN s, e, i
+  LIMIT 1000
+}
+WITH collect([s, e, i]) AS near
+CALL {
+  WITH near
+  UNWIND near AS one
+  WITH one[0] AS s, one[1] AS e, one[2] AS i
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND e.episode_id IS NOT NULL
+  WITH DISTINCT e
+  WITH e.episode_id AS episode, collect([e.relation_type, startNode(e).id, endNode(e).id]) AS said
+  MATCH (w:ConsciousnessNode {id: episode})
+  WITH episode, said, any(t IN said WHERE t[0] IN $types) AS sought
+  ORDER BY sought DESC, size(said) DESC, episode
+  LIMIT $pool
+  RETURN collect([episode, said[..64]]) AS asserted
+}
+CALL {
+  WITH asserted
+  UNWIND asserted AS one
+  WITH one[0] AS episode
+  MATCH (i:ConsciousnessNode {id: episode})
+  RETURN i
+  UNION ALL
+  MATCH (i:ConsciousnessNode)
+  WHERE i.id IN $plural
+  RETURN i
+  UNION ALL
+  WITH near
+  UNWIND near AS one
+  WITH one[0] AS s, one[1] AS e, one[2] AS i
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from
+  WITH i, count(DISTINCT s) AS hits
+  ORDER BY hits DESC, i.valid_at DESC, i.id
+  LIMIT $pool
+  RETURN i
+  UNION ALL
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
+  YIELD node AS s, score
+  WITH s, score
+  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
+  WITH s, score
+  ORDER BY score DESC, s.id
+  LIMIT $pool
+  WITH s AS i
+  RETURN i
+  UNION ALL
+  UNWIND $embeddings AS v
+  CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32(v))
+  YIELD node AS t, score
+  MATCH (i:ConsciousnessNode)-[:HAS_TRACE]->(t)
+  WITH i, score
+  ORDER BY score, i.id
+  LIMIT $pool
+  RETURN i
+  UNION ALL
+  UNWIND $embeddings AS v
+  CALL db.idx.vector.queryNodes('PastTrace', 'embedding', $k, vecf32(v))
+  YIELD node AS t, score
+  MATCH (i:ConsciousnessNode)-[:HAS_TRACE]->(t)
+  WITH i, score
+  ORDER BY score, i.id
+  LIMIT $pool
+  RETURN i
+  UNION ALL
+  UNWIND $embeddings AS v
+  CALL db.idx.vector.queryNodes('PastTrace', 'embedding', $k, vecf32(v))
+  YIELD node AS t, score
+  MATCH (i:ConsciousnessNode)-[:HAD]->(:PastVersion)-[:HAS_TRACE]->(t)
+  WITH i, score
+  ORDER BY score, i.id
+  LIMIT $pool
+  RETURN i
+  UNION ALL
+  UNWIND $feelings AS v
+  CALL db.idx.vector.queryNodes('Trace', 'emotion', $k, vecf32(v))
+  YIELD node AS t, score
+  MATCH (i:ConsciousnessNode)-[:HAS_TRACE]->(t)
+  WITH i, score
+  ORDER BY score, i.id
+  LIMIT $pool
+  RETURN i
+  UNION ALL
+  UNWIND $feelings AS v
+  CALL db.idx.vector.queryNodes('PastTrace', 'emotion', $k, vecf32(v))
+  YIELD node AS t, score
+  MATCH (i:ConsciousnessNode)-[:HAS_TRACE]->(t)
+  WITH i, score
+  ORDER BY score, i.id
+  LIMIT $pool
+  RETURN i
+  UNION ALL
+  UNWIND $feelings AS v
+  CALL db.idx.vector.queryNodes('PastTrace', 'emotion', $k, vecf32(v))
+  YIELD node AS t, score
+  MATCH (i:ConsciousnessNode)-[:HAD]->(:PastVersion)-[:HAS_TRACE]->(t)
+  WITH i, score
+  ORDER BY score, i.id
+  LIMIT $pool
+  RETURN i
+  UNION ALL
+  CALL db.idx.fulltext.queryNodes('PastVersion', $words)
+  YIELD node AS s, score
+  WITH s, score
+  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND coalesce(s.abstraction, 'L0') <= $max_level
+  WITH s, score
+  ORDER BY score DESC, s.id
+  LIMIT $pool
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH i
+  RETURN i
+  UNION ALL
+  MATCH (m:ConsciousnessNode)
+  WHERE id(m) >= $newest AND id(m) < $until
+  WITH m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level
+  WITH m
+  ORDER BY m.valid_at DESC, m.id
+  LIMIT $pool
+  WITH m AS i
+  RETURN i
+  UNION ALL
+  MATCH (m:PastVersion)
+  WHERE id(m) >= $newest AND id(m) < $until
+  WITH m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND coalesce(m.abstraction, 'L0') <= $max_level
+  WITH m
+  ORDER BY m.valid_at DESC, m.id
+  LIMIT $pool
+  WITH m AS s
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH i
+  RETURN i
+}
+WITH DISTINCT i, asserted
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH asserted, i, collect(p) AS past
+UNWIND (past + CASE WHEN i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
+    AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
+WITH asserted, i, m
+WITH i, m, asserted
+WHERE coalesce(m.abstraction, 'L0') <= $max_level
+WITH i, m, coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), []) AS said
+OPTIONAL MATCH (i)-[e:LINK|PAST_LINK]-(o:ConsciousnessNode)
+WHERE indegree(i, 'LINK') + outdegree(i, 'LINK') <= 500 AND e.valid_at < $valid_to
+    AND e.invalid_at > $valid_from AND e.created_at < $known_to AND e.expired_at > $known_from
+WITH i, m, said, collect(DISTINCT o.id) AS others,
+    collect(DISTINCT CASE WHEN o.name_key IS NULL THEN null ELSE o.id END) AS around,
+    collect(DISTINCT CASE WHEN e IS NULL THEN null ELSE [e.relation_type, startNode(e).id,
+    endNode(e).id] END) AS own
+OPTIONAL MATCH (m)-[:HAS_TRACE]->(t)
+WITH m, around, others + [a IN said | a[1]] + [a IN said | a[2]] AS linked, own + said AS held,
+    1.0 - vec.cosineDistance(t.embedding, vecf32($embedding)) AS alike
+WITH m, around,
+    CASE WHEN $of_memory THEN CASE WHEN size(around) = 0 THEN 0.0 ELSE 1.0 * size([x IN around WHERE x IN $ids]) / size(around) END WHEN size($groups) = 0 THEN 0.0 ELSE 1.0 * size([g IN $groups WHERE any(x IN g WHERE x IN linked)]) / size($groups) END AS nodes,
+    CASE WHEN size($triples) = 0 THEN 0.0 ELSE 1.0 * size([r IN $triples WHERE any(t IN held WHERE t[0] = r[0] AND (size(r[1]) = 0 OR t[1] IN r[1]) AND (size(r[2]) = 0 OR t[2] IN r[2]))]) / size($triples) END AS relations,
+    CASE WHEN any(x IN m.emotions WHERE x = $emotion) THEN 1.0 WHEN any(x IN m.emotions WHERE x IN $kindred) THEN 0.5 ELSE 0.0 END AS emotion,
+    CASE WHEN toLower(m.result) = $result THEN 1.0 ELSE 0.0 END AS result,
+    CASE WHEN alike > 1.0 THEN 1.0 WHEN alike > 0.0 THEN alike ELSE 0.0 END AS likeness,
+    CASE WHEN coalesce(m.importance,
+    0.0) > $importance_floor THEN m.importance ELSE $importance_floor END AS importance,
+    1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * 86400000000.0)) AS recency,
+    coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0) AS suppression,
+    CASE m.abstraction WHEN 'L1' THEN 1.05 WHEN 'L2' THEN 1.1 WHEN 'L3' THEN 1.15 ELSE 1.0 END AS boost
+WITH m, around, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
+    $w_nodes * (nodes) + $w_relations * (relations) + $w_emotion * (emotion) + $w_result * (result) + $w_likeness * (likeness) + $w_importance * (importance) + $w_recency * (recency) AS total
+WITH *, total / $all_weights * suppression * boost AS resonance
+ORDER BY resonance DESC, m.id, m.version
+LIMIT $limit
+RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, likeness, importance, recency,
+    string.join(around, '|'), m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
+ORDER BY resonance DESC, m.id, m.version;
+
+// rest_index
+CREATE INDEX FOR (n:Rest) ON (n.id);
+
+// revise_link
+// :params $at, $closed_source, $id, $key_id, $open, $opened, $receipt, $seen, $source_id, $target_id
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at
+MATCH (a:ConsciousnessNode {id: $source_id})
+WITH m, at, a
+LIMIT 1
+MATCH (a)-[e:LINK]->(b)
+WHERE b.id = $target_id AND e.id = $id AND e.created_at = $seen AND e.expired_at = $open
+WITH m, at, a, b, e
+LIMIT 1
+OPTIONAL MATCH (a)-[q:PAST_LINK]->(b)
+WHERE q.id = $id
+WITH m, at, a, b, e, max(coalesce(q.version, 1)) AS before
+WITH m, at, a, b, e,
+    CASE WHEN before > coalesce(e.version, 1) THEN before ELSE coalesce(e.version, 1) END AS highest
+CREATE (a)-[p:PAST_LINK]->(b)
+SET p = properties(e)
+SET p.expired_at = at, p.closed_by = $receipt.command_id, p.closed_reason = 'discovered_false',
+    p.closed_source = $closed_source, p.closed_key = $key_id
+FOREACH (change IN $opened |
+  CREATE (a)-[k:LINK]->(b)
+  SET k = properties(e)
+  SET k += change, k.created_at = at, k.version = highest + 1, k.command_id = $receipt.command_id,
+      k.key_id = $key_id
+)
+CREATE (c:Receipt {command_id: $receipt.command_id})
+SET c += $receipt, c.created_at = at, m.clock = at
+DELETE e
+RETURN at;
+
+// saying
+// :params $keys, $now, $open
+UNWIND $keys AS key
+MATCH (n:ConsciousnessNode {text_key: key})
+WITH n
+WHERE n.expired_at = $open AND n.valid_at <= $now AND n.invalid_at > $now
+RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.created_at, n.expired_at,
+    n.version, n.invalidation_reason, n.closed_reason, n.correction_pattern_id, n.discovery_energy, n.energy,
+    n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
+    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.source, n.author,
+    n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
+    n.closed_key
+ORDER BY n.created_at, n.id
+LIMIT 1000;
+
+// scan_now
+// :params $embedding, $expanded, $far, $first_hop, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to
+MATCH (s:ConsciousnessNode)
+WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+    AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
+    AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
+    OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+WITH s
+MATCH (s)-[:HAS_TRACE]->(t:Trace)
+WITH s, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score
+WHERE score IS NOT NULL
+WITH s, score
+ORDER BY score, s.id
+LIMIT $limit
+WITH collect(s) AS starts, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH starts
+  UNWIND starts[..$expanded] AS s
+  MATCH (s)-[e:LINK]-(m)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
+      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  WITH s, e, m
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH s, collect(e)[..$first_hop] AS links, collect(m)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH s, links[place] AS e, others[place] AS m
+  RETURN 1 AS hop, null AS score, e, m
+  UNION ALL
+  WITH starts
+  UNWIND starts[..$far] AS s
+  WITH s, collect([null]) AS ways
+  WITH s, ways, indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
+  WHERE held < 64
+  UNWIND ways AS way
+  WITH s
+  MATCH (s)-[e:LINK]-(b)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
+      AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
+      AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1]))
+  WITH s, e, b
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH s, collect(e)[..1000] AS links, collect(b)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH s, links[place] AS e, others[place] AS b
+  WITH b, collect([s, e]) AS ways
+  WITH b, ways, indegree(b, 'LINK') + outdegree(b, 'LINK') AS held
+  WHERE held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS s, way[1] AS e
+  WITH s, e, b
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH s, collect(e)[..$second_starts] AS links, collect(b)[..$second_starts] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH s, links[place] AS e, others[place] AS b
+  WITH DISTINCT s, b
+  MATCH (b)-[e:LINK]-(m)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
+      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.id <> s.id
+  WITH s, b, e, m
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH s, b, collect(e)[..$second_hop] AS links, collect(m)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH s, b, links[place] AS e, others[place] AS m
+  RETURN 2 AS hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// scan_then
+// :params $embedding, $expanded, $far, $first_hop, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  RETURN s, s AS i
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+      AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR s.node_type IN $node_types)
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  RETURN s, i
+}
+WITH s, i
+MATCH (s)-[:HAS_TRACE]->(t)
+WITH s, i, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score
+WHERE score IS NOT NULL
+WITH s, i, score
+ORDER BY score, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]-(j)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+  WITH i, e, j, collect(p) AS past
+  WITH i, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
+      AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
+      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) THEN [j] ELSE [] END AS records
+  WHERE size(records) > 0
+  WITH i, e, records
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, collect(e)[..$first_hop] AS links, collect(records)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS records
+  UNWIND records AS m
+  RETURN 1 AS hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$far] AS i
+  WITH DISTINCT i
+  WITH i, collect([null]) AS ways
+  WITH i, ways, indegree(i, ['LINK', 'PAST_LINK']) + outdegree(i, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (i)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH i, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH i
+  MATCH (i)-[e:LINK|PAST_LINK]-(b)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from
+  WITH i, e, b
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, collect(e)[..1000] AS links, collect(b)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS b
+  WITH b, collect([i, e]) AS ways
+  WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH b, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS i, way[1] AS e
+  OPTIONAL MATCH (b)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+  WITH i, e, b, collect(p) AS past
+  WITH i, e, b, past + CASE WHEN b.valid_at < $valid_to AND b.invalid_at > $valid_from
+      AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
+      AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) THEN [b] ELSE [] END AS records
+  WHERE size(records) > 0
+  WITH i, e, b
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, collect(e)[..$second_starts] AS links, collect(b)[..$second_starts] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS b
+  WITH DISTINCT i, b
+  MATCH (b)-[e:LINK|PAST_LINK]-(j)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id <> i.id
+  WITH i, b, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+  WITH i, b, e, j, collect(p) AS past
+  WITH i, b, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
+      AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
+      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) THEN [j] ELSE [] END AS records
+  WHERE size(records) > 0
+  WITH i, b, e, records
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, b, collect(e)[..$second_hop] AS links, collect(records)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, b, links[place] AS e, others[place] AS records
+  UNWIND records AS m
+  RETURN 2 AS hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// set_version
+// :params $number
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WHERE m.schema_version = $number - 1
+SET m.schema_version = $number
+RETURN m.schema_version;
+
+// share_traces
+// :params $rows
+UNWIND $rows AS r
+MATCH (n:ConsciousnessNode {id: r.of})
+WITH r, n
+MATCH (n)-[:HAD]->(o:PastVersion)-[:HAS_TRACE]->(t:PastTrace)
+WHERE o.version = r.shares_trace_of
+WITH r, n, t
+CREATE (p:PastVersion)<-[:HAD]-(n)
+CREATE (p)-[:HAS_TRACE]->(t)
+SET p = r.properties
+SET p += {author: intern(r.properties.author), closed_key: intern(r.properties.closed_key),
+    command_id: intern(r.properties.command_id), episode_id: intern(r.properties.episode_id),
+    formation_trigger: intern(r.properties.formation_trigger), goal: intern(r.properties.goal),
+    key_id: intern(r.properties.key_id), mindstate: intern(r.properties.mindstate),
+    node_type: intern(r.properties.node_type), relation_type: intern(r.properties.relation_type),
+    resolution_state: intern(r.properties.resolution_state), source: intern(r.properties.source),
+    speaker: intern(r.properties.speaker), unset: intern(r.properties.unset)}
+RETURN count(p);
+
+// state_page
+// :params $beyond, $first
+MATCH (s:PastState)
+WHERE s.version >= $first AND s.version < $beyond
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
+    s.drives, s.last_stream_id
+UNION ALL
+MATCH (s:CitizenState)
+WHERE s.version >= $first AND s.version < $beyond
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
+    s.drives, s.last_stream_id;
+
+// states_between
+// :params $after, $before, $open, $rows
+MATCH (s:PastState)
+WHERE s.valid_at > $after AND s.valid_at < $before AND s.expired_at = $open
+RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
+    s.drives, s.last_stream_id
+LIMIT $rows;
+
+// surroundings_now
+// :params $known_from, $known_to, $near, $shown, $valid_from, $valid_to
+MATCH (s:ConsciousnessNode)
+WHERE s.id IN $shown
+WITH s
+MATCH (s)-[e:LINK]->(o:ConsciousnessNode)
+WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from AND o.name_key IS NOT NULL
+WITH DISTINCT o.id AS id, o.name AS name
+ORDER BY id
+LIMIT 32
+RETURN 'node' AS kind, id, name
+UNION ALL
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.id IN $near
+  WITH s
+  ORDER BY indegree(s, 'LINK') + outdegree(s, 'LINK'), s.id
+  MATCH (s)-[e:LINK]-(i:ConsciousnessNode)
+  RETURN s, e, i
+  LIMIT 1000
+}
+WITH e
+WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from
+WITH e.relation_type AS name, count(e) AS links
+ORDER BY links DESC, name
+LIMIT 64
+RETURN 'type' AS kind, null AS id, name;
+
+// surroundings_then
+// :params $known_from, $known_to, $near, $shown, $valid_from, $valid_to
+MATCH (s:ConsciousnessNode)
+WHERE s.id IN $shown
+WITH s
+MATCH (s)-[e:LINK|PAST_LINK]->(o:ConsciousnessNode)
+WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from AND o.name_key IS NOT NULL
+WITH DISTINCT o.id AS id, o.name AS name
+ORDER BY id
+LIMIT 32
+RETURN 'node' AS kind, id, name
+UNION ALL
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.id IN $near
+  WITH s
+  ORDER BY indegree(s, 'LINK') + outdegree(s, 'LINK'), s.id
+  MATCH (s)-[e:LINK|PAST_LINK]-(i:ConsciousnessNode)
+  RETURN s, e, i
+  LIMIT 1000
+}
+WITH e
+WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from
+WITH e.relation_type AS name, count(e) AS links
+ORDER BY links DESC, name
+LIMIT 64
+RETURN 'type' AS kind, null AS id, name;
+
+// switch_generation
+// :params $dimension, $model, $tolerated
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WHERE m.other_state = 'filling' AND m.other_model = $model AND m.other_dimension = $dimension
+CALL db.meta.stats()
+YIELD labels, relTypes
+WITH m, m.embedding_model AS model, m.dimension AS dimension, coalesce(m.generation, 0) AS generation,
+    coalesce(labels.ConsciousnessNode, 0) + coalesce(labels.PastVersion, 0) - coalesce(relTypes.HAS_TRACE_B,
+    0) AS lacking
+WHERE lacking <= $tolerated
+SET m.embedding_model = m.other_model, m.dimension = m.other_dimension, m.generation = 1 - generation,
+    m.other_model = model, m.other_dimension = dimension, m.other_state = 'leaving'
+RETURN lacking;
+
+// tag_sizes
+// :params $names
+CALL db.meta.stats()
+YIELD labels
+WITH labels.ConsciousnessNode AS size
+OPTIONAL MATCH (t:Tag)
+WHERE t.name IN $names
+RETURN t.name, indegree(t, 'TAGGED'), size
+ORDER BY t.name;
+
+// trace
+// :params $dimension, $model, $open, $rows
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WHERE (m.other_state = 'filling' AND m.other_model = $model AND m.other_dimension = $dimension)
+    OR (m.embedding_model = $model AND m.dimension = $dimension)
+WITH m
+UNWIND $rows AS r
+WITH r
+MATCH (n:ConsciousnessNode {id: r.id})
+WHERE n.version = r.version AND n.created_at = r.created_at AND outdegree(n, 'HAS_TRACE_B') = 0
+WITH r, n
+FOREACH (_ IN CASE WHEN n.expired_at = $open THEN [1] ELSE [] END |
+  CREATE (n)-[:HAS_TRACE_B]->(:TraceB {embedding: vecf32(r.embedding), emotion: vecf32(r.emotion)})
+)
+FOREACH (_ IN CASE WHEN n.expired_at = $open THEN [] ELSE [1] END |
+  CREATE (n)-[:HAS_TRACE_B]->(:PastTraceB {embedding: vecf32(r.embedding), emotion: vecf32(r.emotion)})
+)
+RETURN count(n);
+
+// trace_past
+// :params $dimension, $model, $rows
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WHERE (m.other_state = 'filling' AND m.other_model = $model AND m.other_dimension = $dimension)
+    OR (m.embedding_model = $model AND m.dimension = $dimension)
+WITH m
+UNWIND $rows AS r
+WITH r
+UNWIND r.owners AS owner
+MATCH (n:PastVersion {id: owner.id})
+WHERE n.version = owner.version AND n.created_at = owner.created_at AND outdegree(n, 'HAS_TRACE_B') = 0
+WITH r.number AS number, r, collect(n) AS owners
+CREATE (t:PastTraceB {embedding: vecf32(r.embedding), emotion: vecf32(r.emotion)})
+FOREACH (n IN owners |
+  CREATE (n)-[:HAS_TRACE_B]->(t)
+)
+RETURN count(t);
+
+// transaction
+// :params $at, $carried, $closing, $commands, $handles, $held, $ids, $links, $moved, $new, $open, $past, $pending_until, $receipts, $restored, $seen, $tagged, $touched, $withdrawn
+MATCH (m:SubstrateMeta {key: 'stamp'})
+WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at
+WITH m, at, at - $at AS later
+OPTIONAL MATCH (c:Receipt)
+WHERE c.command_id IN $commands
+WITH m, at, later, count(c) AS applied
+OPTIONAL MATCH (n:ConsciousnessNode)
+WHERE n.id IN $ids
+WITH m, at, later, applied, collect(n) AS found
+WITH m, at, later, applied, [n IN found | [n.id, n.version,
+    coalesce(n.touched, CASE WHEN n.expired_at = $open THEN n.created_at ELSE n.expired_at END)]] AS found
+WITH m, at, later
+WHERE applied = 0 AND size(found) = size($seen) AND all(one IN $seen WHERE one IN found)
+CALL {
+  UNWIND $held AS l
+  MATCH (a:ConsciousnessNode {id: l.source_id})
+  MATCH (b:ConsciousnessNode {id: l.target_id})
+  WITH l, a, b
+  OPTIONAL MATCH (a)-[e:LINK]->(b)
+  WHERE e.id = l.id
+  WITH l, a, b, collect(e) AS carried
+  OPTIONAL MATCH (a)-[h:PAST_LINK]->(b)
+  WHERE h.id = l.id
+  WITH l, carried, collect(h) AS past
+  WITH l, size(past) AS held, size([h IN past WHERE h.expired_at = $open]) AS still,
+      [e IN carried | coalesce(e.version, 1)] AS versions
+  WHERE versions = l.carried AND held = l.past AND still = l.still
+  RETURN count(l) AS same
+}
+WITH m, at, later
+WHERE same = size($held)
+CALL {
+  UNWIND $handles AS handle
+  MATCH ()-[e:LINK|PAST_LINK {handle: handle}]->()
+  RETURN count(e) AS taken
+}
+WITH m, at, later
+WHERE taken = 0
+FOREACH (r IN $new |
+  CREATE (n:ConsciousnessNode)-[:HAS_TRACE]->(t:Trace)
+  SET n = r.content
+  SET n += {node_type: intern(r.content.node_type), goal: intern(r.content.goal),
+      resolution_state: intern(r.content.resolution_state), source: intern(r.content.source),
+      author: intern(r.content.author), episode_id: intern(r.content.episode_id),
+      speaker: intern(r.content.speaker), unset: intern(r.content.unset)}
+  SET n += r.marks, n.created_at = CASE WHEN r.marks.created_at < $at
+      OR r.marks.created_at = $open THEN r.marks.created_at ELSE r.marks.created_at + later END,
+      n.expired_at = CASE WHEN r.marks.expired_at < $at
+      OR r.marks.expired_at = $open THEN r.marks.expired_at ELSE r.marks.expired_at + later END
+  SET t += CASE WHEN r.embedding IS NULL THEN {} ELSE {embedding: vecf32(r.embedding)} END
+  SET t.emotion = vecf32(r.emotion)
+)
+WITH m, at, later
+CALL {
+  WITH later
+  UNWIND $past AS r
+  MATCH (n:ConsciousnessNode {id: r.id})
+  WITH later, r, n
+  OPTIONAL MATCH (n)-[:HAS_TRACE]->(t)
+  WITH later, r, n, CASE WHEN r.of = n.version THEN [n] ELSE [] END AS now, collect(t) AS nows
+  OPTIONAL MATCH (n)-[:HAD]->(s:PastVersion)
+  WHERE s.version = r.of
+  OPTIONAL MATCH (s)-[:HAS_TRACE]->(st)
+  WITH later, r, n, now, nows, collect(s) AS before, collect(st) AS befores
+  WITH later, r, n, now + before AS bases, CASE WHEN size(now) = 1 THEN nows ELSE befores END AS traces
+  CREATE (p:PastTrace)
+  SET p = CASE WHEN r.of = 0 OR size(traces) = 0 THEN {} ELSE properties(traces[0]) END
+  SET p += CASE WHEN r.embedding IS NULL THEN {} ELSE {embedding: vecf32(r.embedding)} END
+  SET p += CASE WHEN r.felt THEN {emotion: vecf32(r.emotion)} ELSE {} END
+  FOREACH (one IN r.records |
+    CREATE (n)-[:HAD]->(q:PastVersion)-[:HAS_TRACE]->(p)
+    SET q = CASE WHEN r.of = 0 THEN {} ELSE properties(bases[0]) END
+    SET q += r.content
+    SET q += one.marks, q.created_at = CASE WHEN one.marks.created_at < $at
+        OR one.marks.created_at = $open THEN one.marks.created_at ELSE one.marks.created_at + later END,
+        q.expired_at = CASE WHEN one.marks.expired_at < $at
+        OR one.marks.expired_at = $open THEN one.marks.expired_at ELSE one.marks.expired_at + later END
+  )
+  RETURN count(r) AS opened
+}
+WITH m, at, later
+CALL {
+  WITH later
+  UNWIND $closing AS r
+  MATCH (n:ConsciousnessNode {id: r.id})
+  WITH later, r, n
+  MATCH (n)-[:HAD]->(p:PastVersion)
+  WHERE p.version = r.version
+  SET p += r.marks, p.created_at = CASE WHEN r.marks.created_at < $at
+      OR r.marks.created_at = $open THEN r.marks.created_at ELSE r.marks.created_at + later END,
+      p.expired_at = CASE WHEN r.marks.expired_at < $at
+      OR r.marks.expired_at = $open THEN r.marks.expired_at ELSE r.marks.expired_at + later END
+  RETURN count(r) AS closed
+}
+WITH m, at, later
+CALL {
+  WITH later
+  UNWIND $carried AS r
+  MATCH (n:ConsciousnessNode {id: r.id})
+  WITH later, r, n
+  OPTIONAL MATCH (n)-[:HAD]->(s:PastVersion)
+  WHERE s.version = r.of
+  WITH later, r, n, s
+  LIMIT 1000
+  OPTIONAL MATCH (s)-[:HAS_TRACE]->(st)
+  WITH later, r, n, s, st
+  LIMIT 1000
+  OPTIONAL MATCH (n)-[:HAS_TRACE]->(t)
+  WITH later, r, n, s, st, t
+  LIMIT 1000
+  SET n = CASE WHEN r.of = 0 THEN {id: r.id} WHEN s IS NULL THEN properties(n) ELSE properties(s) END
+  SET n += r.content
+  SET n += r.marks, n.created_at = CASE WHEN r.marks.created_at < $at
+      OR r.marks.created_at = $open THEN r.marks.created_at ELSE r.marks.created_at + later END,
+      n.expired_at = CASE WHEN r.marks.expired_at < $at
+      OR r.marks.expired_at = $open THEN r.marks.expired_at ELSE r.marks.expired_at + later END
+  SET t = CASE WHEN r.of = 0 THEN {} WHEN st IS NULL THEN properties(t) ELSE properties(st) END
+  SET t += CASE WHEN r.embedding IS NULL THEN {} ELSE {embedding: vecf32(r.embedding)} END
+  SET t += CASE WHEN r.felt THEN {emotion: vecf32(r.emotion)} ELSE {} END
+  RETURN count(r) AS changed
+}
+WITH m, at, later
+CALL {
+  UNWIND $carried AS r
+  MATCH (n:ConsciousnessNode {id: r.id})
+  WITH n
+  MATCH (n)-[:HAS_TRACE_B]->(o)
+  DELETE o
+  RETURN count(n) AS stale
+}
+WITH m, at, later
+CALL {
+  UNWIND $moved AS r
+  MATCH (n:ConsciousnessNode {id: r.id})
+  WITH r, n
+  MATCH (n)-[:HAD]->(p:PastVersion)
+  WHERE p.version = r.version
+  WITH p
+  LIMIT 1000
+  OPTIONAL MATCH (p)-[:HAS_TRACE]->(t)
+  WHERE indegree(t, 'HAS_TRACE') = 1
+  OPTIONAL MATCH (p)-[:HAS_TRACE_B]->(o)
+  WHERE indegree(o, 'HAS_TRACE_B') = 1
+  DELETE t, o, p
+  RETURN count(p) AS moved
+}
+WITH m, at, later
+CALL {
+  WITH at
+  UNWIND $touched AS r
+  MATCH (n:ConsciousnessNode {id: r.id})
+  SET n.touched = at, n.versions = r.versions
+  RETURN count(n) AS touched
+}
+WITH m, at, later
+CALL {
+  UNWIND $withdrawn AS id
+  MATCH (n:ConsciousnessNode {id: id})
+  WITH n
+  MATCH (n)-[:HAS_TRACE]->(t:Trace)
+  REMOVE t:Trace
+  SET t:PastTrace
+  RETURN count(n) AS withdrawn
+}
+WITH m, at, later
+CALL {
+  UNWIND $restored AS id
+  MATCH (n:ConsciousnessNode {id: id})
+  WITH n
+  MATCH (n)-[:HAS_TRACE]->(t:PastTrace)
+  REMOVE t:PastTrace
+  SET t:Trace
+  RETURN count(n) AS restored
+}
+WITH m, at, later
+CALL {
+  UNWIND $tagged AS r
+  MATCH (n:ConsciousnessNode {id: r.id})
+  WITH n
+  MATCH (n)-[g:TAGGED]->(:Tag)
+  DELETE g
+  RETURN count(g) AS untagged
+}
+WITH m, at, later
+CALL {
+  UNWIND $tagged AS r
+  MATCH (n:ConsciousnessNode {id: r.id})
+  FOREACH (tag IN r.tags |
+    MERGE (x:Tag {name: tag})
+    CREATE (n)-[:TAGGED]->(x)
+  )
+  RETURN count(r) AS tagged
+}
+WITH m, at, later
+CALL {
+  WITH later
+  UNWIND $links AS r
+  MATCH (a:ConsciousnessNode {id: r.source_id})
+  MATCH (b:ConsciousnessNode {id: r.target_id})
+  WITH later, r, a, b
+  OPTIONAL MATCH (a)-[e:LINK]->(b)
+  WHERE e.id = r.id
+  WITH later, r, a, b, collect(e) AS carried
+  OPTIONAL MATCH (a)-[h:PAST_LINK]->(b)
+  WHERE h.id = r.id
+  WITH later, r, a, b, carried, collect(h) AS past
+  FOREACH (k IN r.opened |
+    FOREACH (_ IN CASE WHEN k.type = 'PAST_LINK' THEN [1] ELSE [] END |
+      CREATE (a)-[l:PAST_LINK]->(b)
+      SET l = CASE WHEN k.of = 0 THEN {} ELSE properties([x IN carried + past WHERE coalesce(x.version, 1) = k.of][0]) END
+      SET l += k.content
+      SET l += {relation_type: intern(l.relation_type), goal: intern(l.goal), mindstate: intern(l.mindstate),
+          formation_trigger: intern(l.formation_trigger), resolution_state: intern(l.resolution_state),
+          source: intern(l.source), author: intern(l.author), episode_id: intern(l.episode_id)}
+      SET l += k.marks, l.created_at = CASE WHEN k.marks.created_at < $at
+          OR k.marks.created_at = $open THEN k.marks.created_at ELSE k.marks.created_at + later END,
+          l.expired_at = CASE WHEN k.marks.expired_at < $at
+          OR k.marks.expired_at = $open THEN k.marks.expired_at ELSE k.marks.expired_at + later END
+    )
+  )
+  FOREACH (k IN r.opened |
+    FOREACH (_ IN CASE WHEN k.type = 'LINK' THEN [1] ELSE [] END |
+      CREATE (a)-[l:LINK]->(b)
+      SET l = CASE WHEN k.of = 0 THEN {} ELSE properties([x IN carried + past WHERE coalesce(x.version, 1) = k.of][0]) END
+      SET l += k.content
+      SET l += {relation_type: intern(l.relation_type), goal: intern(l.goal), mindstate: intern(l.mindstate),
+          formation_trigger: intern(l.formation_trigger), resolution_state: intern(l.resolution_state),
+          source: intern(l.source), author: intern(l.author), episode_id: intern(l.episode_id)}
+      SET l += k.marks, l.created_at = CASE WHEN k.marks.created_at < $at
+          OR k.marks.created_at = $open THEN k.marks.created_at ELSE k.marks.created_at + later END,
+          l.expired_at = CASE WHEN k.marks.expired_at < $at
+          OR k.marks.expired_at = $open THEN k.marks.expired_at ELSE k.marks.expired_at + later END
+    )
+  )
+  FOREACH (k IN r.closing |
+    FOREACH (h IN [h IN past WHERE coalesce(h.version, 1) = k.version] |
+      SET h += k.marks, h.created_at = CASE WHEN k.marks.created_at < $at
+          OR k.marks.created_at = $open THEN k.marks.created_at ELSE k.marks.created_at + later END,
+          h.expired_at = CASE WHEN k.marks.expired_at < $at
+          OR k.marks.expired_at = $open THEN k.marks.expired_at ELSE k.marks.expired_at + later END
+    )
+  )
+  FOREACH (h IN [h IN past WHERE coalesce(h.version, 1) IN r.carried_again] |
+    DELETE h
+  )
+  FOREACH (e IN CASE WHEN r.moved THEN carried ELSE [] END |
+    DELETE e
+  )
+  RETURN count(r) AS related
+}
+WITH m, at, later
+FOREACH (r IN $receipts |
+  CREATE (c:Receipt {command_id: r.command_id})
+  SET c += r, c.created_at = CASE WHEN r.created_at < $at
+      OR r.created_at = $open THEN r.created_at ELSE r.created_at + later END
+)
+SET m.clock = at, m.pending_until = CASE WHEN coalesce(m.pending_until,
+    0) < $pending_until THEN $pending_until ELSE m.pending_until END
+RETURN later;
+
+// unresolved_by_words_now
+// :params $beside_since, $beside_states, $expanded, $first_hop, $goal, $goal_words, $known_from, $known_to, $least_energy, $limit, $most_energy, $plain_goal, $shared_words, $since, $states, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+}
+WITH s, i, min(score) AS score
+ORDER BY s.energy DESC, score, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// unresolved_by_words_then
+// :params $beside_since, $beside_states, $expanded, $first_hop, $goal, $goal_words, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $plain_goal, $required_emotions, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+}
+WITH s, i, min(score) AS score
+ORDER BY s.energy DESC, score, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// unresolved_now
+// :params $beside_since, $beside_states, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $known_from, $known_to, $least_energy, $limit, $most_energy, $near, $plain_goal, $shared_words, $since, $states, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+  UNION ALL
+  CALL db.idx.vector.queryNodes('Trace', 'embedding', $near, vecf32($goal_embedding))
+  YIELD node AS t, score
+  MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i, score
+  WHERE score <= $far
+  RETURN s, i, score
+}
+WITH s, i, min(score) AS score
+ORDER BY s.energy DESC, score, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  WITH hop, e, j AS m
+  WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+      AND m.expired_at > $known_from AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// unresolved_then
+// :params $beside_since, $beside_states, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $near, $node_types, $plain_goal, $required_emotions, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
+CALL {
+  MATCH (s:ConsciousnessNode)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+  UNION ALL
+  MATCH (s:PastVersion)
+  WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
+      AND s.energy <= $most_energy AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
+      AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+  WITH s, i
+  WITH s.goal AS stored, collect(s) AS records, collect(i) AS places
+  WITH stored, records, places, ' ' + replace(replace(toLower(stored), '_', ' '), '-', ' ') + ' ' AS goal
+  WHERE stored = $goal OR goal CONTAINS $plain_goal OR $plain_goal CONTAINS goal
+      OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words
+  UNWIND range(0, size(records) - 1) AS place
+  WITH records[place] AS s, places[place] AS i, 2.0 AS score
+  RETURN s, i, score
+  UNION ALL
+  CALL db.idx.vector.queryNodes('Trace', 'embedding', $near, vecf32($goal_embedding))
+  YIELD node AS t, score
+  MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i, score
+  WHERE score <= $far
+  RETURN s, i, score
+  UNION ALL
+  CALL db.idx.vector.queryNodes('PastTrace', 'embedding', $near, vecf32($goal_embedding))
+  YIELD node AS t, score
+  MATCH (i:ConsciousnessNode)-[:HAD]->(s:PastVersion)-[:HAS_TRACE]->(t)
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, i, score
+  WHERE score <= $far
+  RETURN s, i, score
+  UNION ALL
+  CALL db.idx.vector.queryNodes('PastTrace', 'embedding', $near, vecf32($goal_embedding))
+  YIELD node AS t, score
+  MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
+  WHERE (size($states) = 0 OR s.resolution_state IN $states) AND s.valid_at >= $since
+      AND s.energy >= $least_energy AND s.energy <= $most_energy AND s.valid_at < $valid_to
+      AND s.invalid_at > $valid_from AND s.created_at < $known_to AND s.expired_at > $known_from
+  WITH s, s AS i, score
+  WHERE score <= $far
+  RETURN s, i, score
+}
+WITH s, i, min(score) AS score
+ORDER BY s.energy DESC, score, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id IS NOT NULL
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
+  WITH i, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH 1 AS hop, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from
+  WITH hop, e, j, collect(p) AS past
+  UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+      AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+  WITH hop, e, m
+  WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.valid_at >= $beside_since
+      AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)
+  RETURN hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// vector_now
+// :params $embedding, $expanded, $far, $first_hop, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to
+CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding))
+YIELD node AS t, score
+MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t)
+WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+    AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
+    AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
+    OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+WITH s, score
+ORDER BY score, s.id
+LIMIT $limit
+WITH collect(s) AS starts, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH starts
+  UNWIND starts[..$expanded] AS s
+  MATCH (s)-[e:LINK]-(m)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
+      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+  WITH s, e, m
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH s, collect(e)[..$first_hop] AS links, collect(m)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH s, links[place] AS e, others[place] AS m
+  RETURN 1 AS hop, null AS score, e, m
+  UNION ALL
+  WITH starts
+  UNWIND starts[..$far] AS s
+  WITH s, collect([null]) AS ways
+  WITH s, ways, indegree(s, 'LINK') + outdegree(s, 'LINK') AS held
+  WHERE held < 64
+  UNWIND ways AS way
+  WITH s
+  MATCH (s)-[e:LINK]-(b)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND b.valid_at < $valid_to AND b.invalid_at > $valid_from
+      AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
+      AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1]))
+  WITH s, e, b
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH s, collect(e)[..1000] AS links, collect(b)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH s, links[place] AS e, others[place] AS b
+  WITH b, collect([s, e]) AS ways
+  WITH b, ways, indegree(b, 'LINK') + outdegree(b, 'LINK') AS held
+  WHERE held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS s, way[1] AS e
+  WITH s, e, b
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH s, collect(e)[..$second_starts] AS links, collect(b)[..$second_starts] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH s, links[place] AS e, others[place] AS b
+  WITH DISTINCT s, b
+  MATCH (b)-[e:LINK]-(m)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+      AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
+      AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.id <> s.id
+  WITH s, b, e, m
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH s, b, collect(e)[..$second_hop] AS links, collect(m)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH s, b, links[place] AS e, others[place] AS m
+  RETURN 2 AS hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// vector_otherpasttrace_embedding
+CREATE VECTOR INDEX FOR (n:PastTraceB) ON (n.embedding)
+OPTIONS {dimension: 384, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100};
+
+// vector_otherpasttrace_emotion
+CREATE VECTOR INDEX FOR (n:PastTraceB) ON (n.emotion)
+OPTIONS {dimension: 48, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100};
+
+// vector_othertrace_embedding
+CREATE VECTOR INDEX FOR (n:TraceB) ON (n.embedding)
+OPTIONS {dimension: 384, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100};
+
+// vector_othertrace_emotion
+CREATE VECTOR INDEX FOR (n:TraceB) ON (n.emotion)
+OPTIONS {dimension: 48, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100};
+
+// vector_pasttrace_embedding
+CREATE VECTOR INDEX FOR (n:PastTrace) ON (n.embedding)
+OPTIONS {dimension: 384, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100};
+
+// vector_pasttrace_emotion
+CREATE VECTOR INDEX FOR (n:PastTrace) ON (n.emotion)
+OPTIONS {dimension: 48, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100};
+
+// vector_then
+// :params $embedding, $expanded, $far, $first_hop, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to
+CALL {
+  CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding))
+  YIELD node, score
+  RETURN collect(node) AS present, collect(score) AS present_scores,
+      CASE WHEN count(node) < $k THEN 3.0 ELSE max(score) END AS present_seen
+}
+CALL {
+  CALL db.idx.vector.queryNodes('PastTrace', 'embedding', $k, vecf32($embedding))
+  YIELD node, score
+  RETURN collect(node) AS past, collect(score) AS past_scores,
+      CASE WHEN count(node) < $k THEN 3.0 ELSE max(score) END AS past_seen
+}
+WITH present + past AS traces, present_scores + past_scores AS scores,
+    CASE WHEN present_seen < past_seen THEN present_seen ELSE past_seen END AS seen
+UNWIND range(0, size(traces) - 1) AS place
+WITH traces[place] AS t, scores[place] AS score, seen
+WHERE score <= seen
+MATCH (s)-[:HAS_TRACE]->(t)
+WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $known_to
+    AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
+    AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
+    OR (size($node_types) = 0 OR s.node_type IN $node_types)
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+WITH s, score
+OPTIONAL MATCH (i:ConsciousnessNode)-[:HAD]->(s)
+WITH s, coalesce(i, s) AS i, score
+ORDER BY score, s.id, s.version
+LIMIT $limit
+WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
+CALL {
+  WITH starts, scores
+  UNWIND range(0, size(starts) - 1) AS place
+  RETURN 0 AS hop, scores[place] AS score, null AS e, starts[place] AS m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$expanded] AS i
+  WITH DISTINCT i
+  MATCH (i)-[e:LINK|PAST_LINK]-(j)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from
+  WITH i, e, j
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, collect(e)[..1000] AS links, collect(j)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS j
+  WITH i, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+  WITH i, e, j, collect(p) AS past
+  WITH i, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
+      AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
+      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) THEN [j] ELSE [] END AS records
+  WHERE size(records) > 0
+  WITH i, e, records
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, collect(e)[..$first_hop] AS links, collect(records)[..$first_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS records
+  UNWIND records AS m
+  RETURN 1 AS hop, null AS score, e, m
+  UNION ALL
+  WITH identities
+  UNWIND identities[..$far] AS i
+  WITH DISTINCT i
+  WITH i, collect([null]) AS ways
+  WITH i, ways, indegree(i, ['LINK', 'PAST_LINK']) + outdegree(i, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (i)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH i, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH i
+  MATCH (i)-[e:LINK|PAST_LINK]-(b)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from
+  WITH i, e, b
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, collect(e)[..1000] AS links, collect(b)[..1000] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS b
+  WITH b, collect([i, e]) AS ways
+  WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH b, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS i, way[1] AS e
+  OPTIONAL MATCH (b)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+  WITH i, e, b, collect(p) AS past
+  WITH i, e, b, past + CASE WHEN b.valid_at < $valid_to AND b.invalid_at > $valid_from
+      AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
+      AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
+      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) THEN [b] ELSE [] END AS records
+  WHERE size(records) > 0
+  WITH i, e, b
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, collect(e)[..$second_starts] AS links, collect(b)[..$second_starts] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, links[place] AS e, others[place] AS b
+  WITH DISTINCT i, b
+  MATCH (b)-[e:LINK|PAST_LINK]-(j)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND j.id <> i.id
+  WITH i, b, e, j
+  OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
+      AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
+      OR (size($node_types) = 0 OR p.node_type IN $node_types)
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+  WITH i, b, e, j, collect(p) AS past
+  WITH i, b, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
+      AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
+      AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
+      AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
+      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) THEN [j] ELSE [] END AS records
+  WHERE size(records) > 0
+  WITH i, b, e, records
+  ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
+  WITH i, b, collect(e)[..$second_hop] AS links, collect(records)[..$second_hop] AS others
+  UNWIND range(0, size(links) - 1) AS place
+  WITH i, b, links[place] AS e, others[place] AS records
+  UNWIND records AS m
+  RETURN 2 AS hop, null AS score, e, m
+}
+RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.mindstate, e.energy,
+    e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
+    e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
+    e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
+    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
+    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+
+// vector_trace_embedding
+CREATE VECTOR INDEX FOR (n:Trace) ON (n.embedding)
+OPTIONS {dimension: 384, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100};
+
+// vector_trace_emotion
+CREATE VECTOR INDEX FOR (n:Trace) ON (n.emotion)
+OPTIONS {dimension: 48, similarityFunction: 'cosine', M: 16, efConstruction: 200, efRuntime: 100};
+
+// version_page
+// :params $beyond, $first, $rows, $skip
+MATCH (n:ConsciousnessNode)
+WHERE id(n) >= $first AND id(n) < $beyond
+WITH n
+MATCH (n)-[:HAD]->(p:PastVersion)
+WITH n, p
+SKIP $skip
+LIMIT $rows
+RETURN n.id, n.version, n.valid_at, n.invalid_at, n.created_at, n.expired_at, p.version, p.valid_at,
+    p.invalid_at, p.created_at, p.expired_at;
+
+// walk_now
+// :params $from, $held, $known_from, $known_to, $pool, $tags, $valid_from, $valid_to
+CALL {
+  UNWIND $tags AS tag
+  MATCH (t:Tag {name: tag[0]})
+  WITH t, tag[1] AS weight
+  MATCH (t)<-[:TAGGED]-(i:ConsciousnessNode)
+  WITH i, sum(weight) AS weight
+  WHERE NOT i.id IN $held AND i.valid_at < $valid_to AND i.invalid_at > $valid_from
+      AND i.created_at < $known_to AND i.expired_at > $known_from
+  WITH i, weight
+  ORDER BY weight DESC, i.valid_at DESC, i.id
+  LIMIT $pool
+  RETURN i, null AS way
+  UNION ALL
+  MATCH (a:ConsciousnessNode)
+  WHERE a.id IN $from
+  WITH a, collect([null]) AS ways
+  WITH a, ways, indegree(a, 'LINK') + outdegree(a, 'LINK') AS held
+  WHERE held < 64
+  UNWIND ways AS way
+  WITH a
+  MATCH (a)-[e:LINK]-(b:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from
+  WITH DISTINCT a, b
+  WITH b, collect([a]) AS ways
+  WITH b, ways, indegree(b, 'LINK') + outdegree(b, 'LINK') AS held
+  WHERE held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS a
+  RETURN b AS i, '1' + a.id AS way
+  UNION ALL
+  MATCH (a:ConsciousnessNode)
+  WHERE a.id IN $from
+  WITH a, collect([null]) AS ways
+  WITH a, ways, indegree(a, 'LINK') + outdegree(a, 'LINK') AS held
+  WHERE held < 64
+  UNWIND ways AS way
+  WITH a
+  MATCH (a)-[e:LINK]-(b:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from
+  WITH DISTINCT a, b
+  WITH b, collect([a]) AS ways
+  WITH b, ways, indegree(b, 'LINK') + outdegree(b, 'LINK') AS held
+  WHERE held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS a
+  MATCH (b)-[e:LINK]-(c:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND c.id <> a.id
+  WITH DISTINCT a, c
+  WITH c, collect([a]) AS ways
+  WITH c, ways, indegree(c, 'LINK') + outdegree(c, 'LINK') AS held
+  WHERE held < 64
+  UNWIND ways AS way
+  WITH c, way[0] AS a
+  RETURN c AS i, '2' + a.id AS way
+}
+WITH i, string.join(collect(DISTINCT way), '|') AS ways
+WITH i AS m, ways
+WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+    AND m.expired_at > $known_from
+RETURN ways, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at,
+    m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
+ORDER BY m.id, m.version;
+
+// walk_then
+// :params $from, $held, $known_from, $known_to, $pool, $quoted_buckets, $quoted_tags, $tags, $valid_from, $valid_to
+CALL {
+  UNWIND $tags AS tag
+  MATCH (t:Tag {name: tag[0]})
+  WITH t, tag[1] AS weight
+  MATCH (t)<-[:TAGGED]-(i:ConsciousnessNode)
+  WITH i, sum(weight) AS weight
+  WHERE NOT i.id IN $held
+  WITH i, weight
+  ORDER BY weight DESC, i.valid_at DESC, i.id
+  LIMIT $pool
+  RETURN i, null AS way
+  UNION ALL
+  MATCH (a:ConsciousnessNode)
+  WHERE a.id IN $from
+  WITH a, collect([null]) AS ways
+  WITH a, ways, indegree(a, ['LINK', 'PAST_LINK']) + outdegree(a, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (a)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH a, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH a
+  MATCH (a)-[e:LINK|PAST_LINK]-(b:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from
+  WITH DISTINCT a, b
+  WITH b, collect([a]) AS ways
+  WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH b, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS a
+  RETURN b AS i, '1' + a.id AS way
+  UNION ALL
+  MATCH (a:ConsciousnessNode)
+  WHERE a.id IN $from
+  WITH a, collect([null]) AS ways
+  WITH a, ways, indegree(a, ['LINK', 'PAST_LINK']) + outdegree(a, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (a)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH a, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH a
+  MATCH (a)-[e:LINK|PAST_LINK]-(b:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from
+  WITH DISTINCT a, b
+  WITH b, collect([a]) AS ways
+  WITH b, ways, indegree(b, ['LINK', 'PAST_LINK']) + outdegree(b, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (b)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH b, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH b, way[0] AS a
+  MATCH (b)-[e:LINK|PAST_LINK]-(c:ConsciousnessNode)
+  WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+      AND e.expired_at > $known_from AND c.id <> a.id
+  WITH DISTINCT a, c
+  WITH c, collect([a]) AS ways
+  WITH c, ways, indegree(c, ['LINK', 'PAST_LINK']) + outdegree(c, ['LINK', 'PAST_LINK']) AS ever
+  OPTIONAL MATCH (c)-[link:LINK|PAST_LINK]-()
+  WHERE ever >= 64 AND link.valid_at < $valid_to AND link.invalid_at > $valid_from
+      AND link.created_at < $known_to AND link.expired_at > $known_from
+  WITH c, ways, ever, count(link) AS held
+  WHERE ever < 64 OR held < 64
+  UNWIND ways AS way
+  WITH c, way[0] AS a
+  RETURN c AS i, '2' + a.id AS way
+  UNION ALL
+  MATCH (p:PastVersion)
+  WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+      AND p.expired_at > $known_from AND (any(t IN $quoted_tags WHERE coalesce(p.tags, '') CONTAINS t)
+      OR any(t IN $quoted_buckets WHERE coalesce(p.buckets, '') CONTAINS t))
+  WITH p
+  ORDER BY p.valid_at DESC, p.id, p.version
+  LIMIT $pool
+  MATCH (i:ConsciousnessNode)-[:HAD]->(p)
+  RETURN i, null AS way
+}
+WITH i, string.join(collect(DISTINCT way), '|') AS ways
+OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH ways, i, collect(p) AS past
+UNWIND (past + CASE WHEN i.valid_at < $valid_to AND i.invalid_at > $valid_from AND i.created_at < $known_to
+    AND i.expired_at > $known_from THEN [i] ELSE [] END) AS m
+WITH ways, i, m
+RETURN ways, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at,
+    m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
+    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
+    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
+    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
+ORDER BY m.id, m.version;
+
+// write_stamp
+// :params $dimension, $embedding_model, $now, $schema_version
+MERGE (m:SubstrateMeta {key: 'stamp'})
+ON CREATE SET m.schema_version = $schema_version, m.embedding_model = $embedding_model,
+    m.dimension = $dimension, m.created_at = $now;
