@@ -28,7 +28,7 @@ from orchestration.ranking.relevance import lexical_text
 from schemas.errors import InvalidRequest, Unavailable
 from schemas.intention import RetrievalIntention
 from schemas.language_model import ModelCall
-from substrate.inference.language.model import Message, Question
+from substrate.inference.language.model import Message, ModelRequest
 from substrate.text import stems
 
 RERANKED: Final = 30

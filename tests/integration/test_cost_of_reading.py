@@ -6,7 +6,6 @@ import re
 from typing import Any
 
 import pytest
-from substrate.records.query import Query
 
 from orchestration.dependencies import Deps
 from orchestration.identifiers import link_name
@@ -14,6 +13,7 @@ from schemas.commands import Correct, CorrectLink
 from schemas.memory import Level
 from schemas.temporal import AFTER_ALL, Scope
 from substrate.connection.parameters import parameters
+from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from substrate.store import records
 from tests.integration.store import day, relate, remember, stored
