@@ -130,7 +130,7 @@ def _log(store: StoreSettings) -> Finding:
 
 async def _erasures(connection: Connection) -> list[Finding]:
     """Those that broke off: opening the store should have finished them."""
-    left = len(await unfinished_erasures.noted(connection))
+    left = len(await unfinished_erasures.read_notes(connection))
     if not left:
         return []
     remedy = "If no erasure is under way, free some space, start the engine again, or send the erasure again."

@@ -74,7 +74,7 @@ def create(
 @app.command("list")
 def listed(ctx: typer.Context, *, as_json: AsJson = False) -> None:
     """Show all keys, oldest first, those revoked or expired included."""
-    found = _with_store(ctx, api_keys.listed)
+    found = _with_store(ctx, api_keys.list_keys)
     if as_json:
         support.write_json(orjson.dumps([key.model_dump(mode="json") for key in found]).decode())
         return

@@ -14,7 +14,7 @@ from api.cli.backup import show
 from api.runtime.backup import ALL_KEYS, Restored, restore_backup
 from schemas.errors import InvalidRequest
 from schemas.keys import KeyInfo
-from substrate.store.revoked_keys import kept_in
+from substrate.store.revoked_keys import read_revoked_keys
 
 ONE_OF_TWO: Final = "--revoke-keys revokes those too: leave --former away."
 
@@ -38,7 +38,7 @@ def restore_store(
     settings = support.settings_of(ctx)
     if former is not None and revoke_keys:
         raise InvalidRequest("--former and --revoke-keys exclude each other", remedy=ONE_OF_TWO)
-    revoked = None if former is None else kept_in(former.expanduser().absolute())
+    revoked = None if former is None else read_revoked_keys(former.expanduser().absolute())
     restored = support.run(
         restore_backup(source.expanduser().absolute(), settings, ALL_KEYS if revoke_keys else revoked)
     )

@@ -103,7 +103,7 @@ async def existing_graph(level: Level, request: CitizenRequest, runtime: Runtime
 async def read_memory_row(address: MemoryAddress, request: MomentRequest, runtime: Runtime, now: Instant) -> Row:
     """The record of the memory at the requested moment. Raises InvalidRequest, NotFound."""
     graph = runtime.deps.graph(await existing_graph(address.level, request, runtime))
-    seen = await records.memory_seen(graph, address.memory_id, request.scope(now))
+    seen = await records.read_memory(graph, address.memory_id, request.scope(now))
     if seen.row is None:
         raise not_found("memory", address, exists=seen.exists)
     return seen.row
@@ -112,7 +112,7 @@ async def read_memory_row(address: MemoryAddress, request: MomentRequest, runtim
 async def read_link_row(address: LinkAddress, request: MomentRequest, runtime: Runtime, now: Instant) -> Row:
     """The record of the link at the requested moment. Raises InvalidRequest, NotFound."""
     graph = runtime.deps.graph(await existing_graph(address.level, request, runtime))
-    seen = await records.link_seen(graph, link_name(address.link_id), request.scope(now))
+    seen = await records.read_link(graph, link_name(address.link_id), request.scope(now))
     if seen.row is None:
         raise not_found("link", address, exists=seen.exists)
     return seen.row

@@ -92,7 +92,9 @@ class PageReader(Protocol):
 
     __name__: str
 
-    def __call__(self, graph: Graph, wanted: listing.Wanted, start: listing.Place, /) -> Awaitable[listing.Page]:
+    def __call__(
+        self, graph: Graph, wanted: listing.ListQuery, start: listing.ListPosition, /
+    ) -> Awaitable[listing.ListPage]:
         """The rows from a place on, and where the next page begins."""
 
 
@@ -108,10 +110,10 @@ async def read_page(read: PageReader, request: ListRequest, runtime: Runtime, no
     """Read the page. Raises InvalidRequest for a cursor of another list or moment, NotFound without a graph."""
     graph = runtime.deps.graph(await existing_graph(request.level, request, runtime))
     if request.cursor is None:
-        start, scope = listing.Place(), await _scope_of_first_page(request, graph, now)
+        start, scope = listing.ListPosition(), await _scope_of_first_page(request, graph, now)
     else:
         start, scope = _resume(request, request.cursor, read.__name__)
-    wanted = listing.Wanted(
+    wanted = listing.ListQuery(
         scope,
         request.kind,
         request.limit,
@@ -135,7 +137,7 @@ async def _narrowest_label(request: ListRequest, graph: Graph, scope: Scope) -> 
     names = tag_names(request.filters.tags, request.filters.buckets)
     if not names or request.names_moment:
         return None
-    changed = await records.clock(graph, scope.known.start) != scope.known.start
+    changed = await records.read_clock(graph, scope.known.start) != scope.known.start
     if changed or scope.valid.start < await reader.pending_until(graph):
         return None
     rarest = await reader.rarest_label(graph, names)
@@ -146,10 +148,10 @@ async def _scope_of_first_page(request: ListRequest, graph: Graph, now: Instant)
     """The moment of the first page. All later pages keep it, so that writes in between move nothing."""
     if request.names_moment:
         return request.scope(now)
-    return Scope.at(now, await records.clock(graph, now))
+    return Scope.at(now, await records.read_clock(graph, now))
 
 
-def _resume(request: ListRequest, cursor: str, name: str) -> tuple[listing.Place, Scope]:
+def _resume(request: ListRequest, cursor: str, name: str) -> tuple[listing.ListPosition, Scope]:
     """The place and the moment in a cursor.
 
     Raises InvalidRequest when the cursor is of another list, or the request names another moment.
@@ -160,7 +162,7 @@ def _resume(request: ListRequest, cursor: str, name: str) -> tuple[listing.Place
     scope = Scope.at(valid, known)
     if request.names_moment and request.scope(valid) != scope:
         raise invalid_request(["cursor: is of another moment; ask for that one, or begin again without a cursor"])
-    return listing.Place(first, behind), scope
+    return listing.ListPosition(first, behind), scope
 
 
 class HistoryRequest(CitizenRequest, Paged):
@@ -178,11 +180,11 @@ async def read_memory_history(
     """A page of the records of a memory. Raises InvalidRequest, NotFound."""
     graph = runtime.deps.graph(await existing_graph(address.level, request, runtime))
 
-    async def read(wanted: records.Wanted) -> _Rows:
-        return await records.history(graph, address.memory_id, wanted)
+    async def read(wanted: records.HistoryQuery) -> _Rows:
+        return await records.read_history(graph, address.memory_id, wanted)
 
     wanted = await _wanted(request, graph, now)
-    rows, after = await _history_page(read, wanted, records.memory_place)
+    rows, after = await _history_page(read, wanted, records.memory_position)
     if not rows and request.cursor is None:
         exists = await reader.memory(graph, address.memory_id) is not None
         raise not_found("memory", address, exists=exists)
@@ -197,32 +199,32 @@ async def read_link_history(
     graph = runtime.deps.graph(await existing_graph(address.level, request, runtime))
     name = link_name(address.link_id)
 
-    async def read(wanted: records.Wanted) -> _Rows:
-        return await records.link_history(graph, name, wanted)
+    async def read(wanted: records.HistoryQuery) -> _Rows:
+        return await records.read_link_history(graph, name, wanted)
 
     wanted = await _wanted(request, graph, now)
-    rows, after = await _history_page(read, wanted, records.link_place)
+    rows, after = await _history_page(read, wanted, records.link_position)
     if not rows and request.cursor is None:
-        seen = await records.link_seen(graph, name, Scope.current(now))
+        seen = await records.read_link(graph, name, Scope.current(now))
         raise not_found("link", address, exists=seen.exists)
     shown = tuple(link_record(row, address.level, wanted.known_to) for row in rows)
     return LinkHistory(id=address.link_id, records=shown, next=after, degraded=left_out(shown))
 
 
-async def _wanted(request: HistoryRequest, graph: Graph, now: Instant) -> records.Wanted:
+async def _wanted(request: HistoryRequest, graph: Graph, now: Instant) -> records.HistoryQuery:
     """The page that is asked for. A cursor keeps the known moment of the first page."""
     if request.cursor is not None:
         *place, known_to = parts_of(request.cursor, int, int, int)
-        return records.Wanted(known_to, request.limit, records.Place(*place))
+        return records.HistoryQuery(known_to, request.limit, records.HistoryPosition(*place))
     if request.known_at is not None:
-        return records.Wanted(to_instant(request.known_at) + 1, request.limit, records.Place())
-    return records.Wanted(await records.clock(graph, now) + 1, request.limit, records.Place())
+        return records.HistoryQuery(to_instant(request.known_at) + 1, request.limit, records.HistoryPosition())
+    return records.HistoryQuery(await records.read_clock(graph, now) + 1, request.limit, records.HistoryPosition())
 
 
 async def _history_page(
-    read: Callable[[records.Wanted], Awaitable[_Rows]],
-    wanted: records.Wanted,
-    place_of: Callable[[Sequence[Any]], records.Place],
+    read: Callable[[records.HistoryQuery], Awaitable[_Rows]],
+    wanted: records.HistoryQuery,
+    place_of: Callable[[Sequence[Any]], records.HistoryPosition],
 ) -> tuple[_Rows, str | None]:
     """The rows of a page, and the cursor of the next one."""
     rows = await read(wanted._replace(limit=wanted.limit + 1))

@@ -31,7 +31,7 @@ async def create(request: KeyRequest, runtime: OpenRuntime, now: Now) -> NewKey:
 @requires(ADMIN)
 async def listed(runtime: OpenRuntime) -> KeyList:
     """All keys, oldest first, those revoked or expired included."""
-    return KeyList(keys=tuple(await api_keys.listed(runtime.deps.connection)))
+    return KeyList(keys=tuple(await api_keys.list_keys(runtime.deps.connection)))
 
 
 @router.patch("/{key_id}", operation_id="change_key")

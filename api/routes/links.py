@@ -40,7 +40,7 @@ async def listed(query: LinkListInQuery, runtime: OpenRuntime, now: Now, respons
     `Substrate-Notes` says what was assumed.
     """
     add_notes(response, query)
-    page = await read_page(listing.links, query, runtime, now)
+    page = await read_page(listing.list_links, query, runtime, now)
     links = tuple(link_with_ends(row, query.level, page.known_to) for row in page.rows)
     return LinkPage(links=links, next=page.next, degraded=left_out(links))
 

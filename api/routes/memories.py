@@ -49,7 +49,7 @@ async def remember(body: MemoryBody, writing: ListWrite) -> Response:
 async def listed(query: MemoryListInQuery, runtime: OpenRuntime, now: Now, response: Response) -> MemoryPage:
     """The memories of a graph, now or at a moment, a page at a time. `Substrate-Notes` says what was assumed."""
     add_notes(response, query)
-    page = await read_page(listing.memories, query, runtime, now)
+    page = await read_page(listing.list_memories, query, runtime, now)
     memories = tuple(node(row, query.level, page.known_to) for row in page.rows)
     return MemoryPage(memories=memories, next=page.next, degraded=left_out(memories))
 

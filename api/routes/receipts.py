@@ -49,7 +49,7 @@ async def read(
             receipts = await reader.receipts(graph, [command_id])
             if command_id in receipts:
                 return of_kept(receipts[command_id], level)
-        erasure_mark = await erasure.mark(graph, command_id)
+        erasure_mark = await erasure.read_mark(graph, command_id)
         if erasure_mark is not None:
             finished = erasure_mark.log_rewritten is not None
             return of_erasure(command_id, level, erasure_mark.at, finished=finished)

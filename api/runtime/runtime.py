@@ -129,7 +129,7 @@ async def keep_revocations(connection: Connection, engine: EmbeddedEngine | None
     if engine is None:
         return
     try:
-        await revoked_keys.keep(connection, engine.directory)
+        await revoked_keys.save_revoked_keys(connection, engine.directory)
     except (SubstrateError, OSError, ValueError) as error:
         logger.error("the revoked keys could not be written to %s: %s", engine.directory, error)
 

@@ -31,7 +31,7 @@ from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.inference.language.model import LanguageModel, ModelRequest
 from substrate.store import reader
-from substrate.store.vocabulary import Vocabulary, held_out, read_vocabulary
+from substrate.store.vocabulary import Vocabulary, links_from, read_vocabulary
 from substrate.text import name_key
 
 AT_ONCE: Final = 4
@@ -215,9 +215,10 @@ def _link(claim: Claim, source_id: str, target_id: str, job: _Job) -> Relate:
 async def _replace(link_id: str, link: Relate, job: _Job) -> list[Supersession]:
     """End the links that this one replaces: of the same type, from the same memory, begun before it."""
     at = to_datetime(job.now) if link.valid_at is None else link.valid_at
-    of = (link.source_id, link.relation_type)
     supersessions = []
-    for earlier in await held_out(job.graph, of, to_instant(at)):
+    for earlier in await links_from(
+        job.graph, link.source_id, relation_type=link.relation_type, at=to_instant(at)
+    ):
         if earlier.target_id == link.target_id:
             continue
         end = Unrelate(

@@ -38,7 +38,7 @@ async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:
     notes, next_cursor = request.notes, None
     target = view.targets.get(Level.N1)
     if target is not None:
-        known_at = await records.clock(target.graph, now) if scope.is_present else scope.known.start
+        known_at = await records.read_clock(target.graph, now) if scope.is_present else scope.known.start
         pool = max(MIN_COUNTED, 4 * (page.shown + request.limit))
         found = await read_entities(target, scope, page.after, limit=request.limit + 1, pool=pool)
         entities = tuple(found[: request.limit])

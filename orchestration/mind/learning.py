@@ -78,7 +78,7 @@ async def _page_start(page: OfLearning, graph: Graph, now: Instant) -> _PageStar
     if page.cursor is not None:
         ended_at, memory_id, known_to = parts_of(page.cursor, int, str, int)
         return _PageStart(ClosingPosition(ended_at, memory_id), known_to)
-    known_at = await records.clock(graph, now) if page.known_at is None else to_instant(page.known_at)
+    known_at = await records.read_clock(graph, now) if page.known_at is None else to_instant(page.known_at)
     return _PageStart(ClosingPosition(), known_at + 1)
 
 

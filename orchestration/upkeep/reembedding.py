@@ -21,14 +21,14 @@ from substrate.connection.pool import Connection
 from substrate.graphs import reembedding
 from substrate.graphs.graph import Graph
 from substrate.graphs.migrations import migrate
-from substrate.graphs.reembedding import Bare, Target
+from substrate.graphs.reembedding import EmbeddingTarget, UntracedRecord
 from substrate.graphs.registry import BELIEVED_SECONDS, CLEARING, FILLING, Stamp, existing_graphs, read_stamp
 from substrate.inference.embeddings import Embedder
 from substrate.store import reader
 
 type Progress = Callable[[int, int], None]
 """Told after each batch how many records are done, of how many."""
-type Traced = tuple[Sequence[Bare], dict[str, Any]]
+type Traced = tuple[Sequence[UntracedRecord], dict[str, Any]]
 
 GRACE_SECONDS: Final = 2 * BELIEVED_SECONDS + 1.5
 """So long the vectors that were in use stay: a stamp is believed for a second, and a query runs for so long."""
@@ -48,9 +48,9 @@ class Reembedding:
     total: int = 0
 
     @property
-    def target(self) -> Target:
+    def target(self) -> EmbeddingTarget:
         """The embedding that all graphs are to have."""
-        return Target(self.embedder.model, self.embedder.dimension)
+        return EmbeddingTarget(self.embedder.model, self.embedder.dimension)
 
 
 async def reembed_store(
@@ -96,7 +96,7 @@ async def _round(run: Reembedding, names: Sequence[str]) -> None:
     for name in names:
         await _switch(run, name)
     for name in names:
-        await reembedding.close(Graph(run.connection, name), await _stamp(run, name))
+        await reembedding.close_generation(Graph(run.connection, name), await _stamp(run, name))
     await asyncio.sleep(run.grace)
     for name in names:
         await _fill(run, name)
@@ -125,11 +125,11 @@ async def _prepare(run: Reembedding, name: str) -> None:
         return
     wanted = (stamp.other_model, stamp.other_dimension) == run.target and stamp.other_state == FILLING
     if stamp.other_state is not None and not wanted:
-        await reembedding.close(Graph(run.connection, name), stamp)
+        await reembedding.close_generation(Graph(run.connection, name), stamp)
         await _clear(run, name)
     if not wanted and not await reembedding.begin(Graph(run.connection, name), run.target):
         raise _taken_over(name)
-    await reembedding.make_indexes(Graph(run.connection, name), run.target)
+    await reembedding.create_indexes(Graph(run.connection, name), run.target)
     await _fill(run, name)
 
 
@@ -144,10 +144,10 @@ async def _fill(run: Reembedding, name: str) -> None:
     """Go over all records that lack a trace of the generation to come, and give them one."""
     for past in (False, True):
         after = -1
-        while page := await reembedding.lacking(Graph(run.connection, name), after, past=past):
-            after = page[-1].place
+        while page := await reembedding.untraced_records(Graph(run.connection, name), after, past=past):
+            after = page[-1].internal_id
             traced = await _traced(run, _sharing(page) if past else [[bare] for bare in page])
-            write = reembedding.trace_past if past else reembedding.trace
+            write = reembedding.add_past_traces if past else reembedding.add_traces
             if not await write(Graph(run.connection, name), run.target, traced):
                 await _check_still_ours(run, name)
             run.done += len(page)
@@ -161,15 +161,15 @@ async def _check_still_ours(run: Reembedding, name: str) -> None:
         raise _taken_over(name)
 
 
-def _sharing(page: Iterable[Bare]) -> list[list[Bare]]:
+def _sharing(page: Iterable[UntracedRecord]) -> list[list[UntracedRecord]]:
     """The records in groups that share a trace; one without a trace is alone."""
-    groups: defaultdict[tuple[bool, int], list[Bare]] = defaultdict(list)
+    groups: defaultdict[tuple[bool, int], list[UntracedRecord]] = defaultdict(list)
     for bare in page:
-        groups[bare.trace is None, bare.place if bare.trace is None else bare.trace].append(bare)
+        groups[bare.trace is None, bare.internal_id if bare.trace is None else bare.trace].append(bare)
     return list(groups.values())
 
 
-async def _traced(run: Reembedding, groups: Sequence[Sequence[Bare]]) -> list[Traced]:
+async def _traced(run: Reembedding, groups: Sequence[Sequence[UntracedRecord]]) -> list[Traced]:
     contents = [group[0].content for group in groups]
     vectors = await run.embedder.embed_texts([records.embedded_text(content) for content in contents])
     return [
@@ -178,7 +178,7 @@ async def _traced(run: Reembedding, groups: Sequence[Sequence[Bare]]) -> list[Tr
     ]
 
 
-def _felt(bare: Bare) -> list[float] | None:
+def _felt(bare: UntracedRecord) -> list[float] | None:
     return records.felt_trace(bare.content, bare.id, bare.version)
 
 
@@ -186,7 +186,7 @@ async def _switch(run: Reembedding, name: str) -> None:
     tries = 0
     while not _reached(run, await _stamp(run, name)):
         tolerated = 0 if tries < STRICT_TRIES else reembedding.ROWS
-        if not await reembedding.switch(Graph(run.connection, name), run.target, tolerated):
+        if not await reembedding.switch_generation(Graph(run.connection, name), run.target, tolerated):
             await _fill(run, name)
         tries += 1
 
@@ -199,7 +199,7 @@ async def _clear(run: Reembedding, name: str) -> None:
     run.connection.generations[name] = stamp.generation
     for past in (False, True):
         begun = time.perf_counter()
-        while await reembedding.clear(Graph(run.connection, name), past=past):
+        while await reembedding.clear_traces(Graph(run.connection, name), past=past):
             await asyncio.sleep(time.perf_counter() - begun)
             begun = time.perf_counter()
     await reembedding.end(Graph(run.connection, name))

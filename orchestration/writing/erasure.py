@@ -22,8 +22,8 @@ from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import existing_graphs
 from substrate.store import erasure, unfinished_erasures
-from substrate.store.erasure import Mark
-from substrate.store.unfinished_erasures import Note, Target
+from substrate.store.erasure import ErasureMark
+from substrate.store.unfinished_erasures import ErasureNote, ErasureTarget
 
 ABOUT_IT_US: Final = 600 * 1_000_000
 """So long whoever began an erasure on a server is taken to be about it still."""
@@ -54,13 +54,13 @@ async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None
     level = command.level if isinstance(command, EraseMemory) else Level.N1
     target = _target(command, graph_name(level, command.citizen_id))
     connection = deps.connection
-    async with unfinished_erasures.turn(directory):
-        kept = await erasure.mark(Graph(connection, target.graph), command_id)
+    async with unfinished_erasures.shared_lock(directory):
+        kept = await erasure.read_mark(Graph(connection, target.graph), command_id)
         there = await _there(target, connection)
-        notes = _about(target, await unfinished_erasures.noted(connection))
-        late = None if there or kept or notes else await erasure.mark_of(connection, target.digest())
+        notes = _about(target, await unfinished_erasures.read_notes(connection))
+        late = None if there or kept or notes else await erasure.read_named_mark(connection, target.digest())
         _check(command, there=there, kept=kept or late, under_way=bool(notes))
-        begun = kept or late or Mark(now)
+        begun = kept or late or ErasureMark(now)
         done = begun.log_rewritten is not None and not notes
         report = ErasureReport(
             command_id=command_id,
@@ -74,7 +74,7 @@ async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None
         if done:
             return report
         name = erasure.mark_name(target.graph, command_id)
-        notes[name] = Note(begun.at, target.digest(), target)
+        notes[name] = ErasureNote(begun.at, target.digest(), target)
         await unfinished_erasures.begin(connection, name, notes[name])
         removed, rewritten = await _carried_out(target, Setting(connection, directory), notes)
         if target.kind == "citizen":
@@ -82,7 +82,9 @@ async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None
     return report.model_copy(update={"removed": Removed(**removed), "log_rewritten": rewritten})
 
 
-async def _carried_out(target: Target, setting: Setting, notes: dict[str, Note]) -> tuple[Counter[str], bool]:
+async def _carried_out(
+    target: ErasureTarget, setting: Setting, notes: dict[str, ErasureNote]
+) -> tuple[Counter[str], bool]:
     """Remove what was noted, from the files too; how much of each kind, and whether there is a log."""
     removed = await _removed(target, setting, notes)
     rewritten = await _written_anew(setting)
@@ -97,8 +99,8 @@ async def finish_broken_off(setting: Setting) -> int:
     """
     connection, directory = setting
     found = 0
-    if await unfinished_erasures.noted(connection):
-        async with unfinished_erasures.only_turn(directory) as alone:
+    if await unfinished_erasures.read_notes(connection):
+        async with unfinished_erasures.exclusive_lock(directory) as alone:
             notes = await _left_alone(setting) if alone else {}
             for name, note in notes.items():
                 if note.target is not None:
@@ -111,20 +113,20 @@ async def finish_broken_off(setting: Setting) -> int:
     return found
 
 
-async def _left_alone(setting: Setting) -> dict[str, Note]:
+async def _left_alone(setting: Setting) -> dict[str, ErasureNote]:
     """What is not finished and nobody is about. Of a server that is told by age."""
-    notes = await unfinished_erasures.noted(setting.connection)
+    notes = await unfinished_erasures.read_notes(setting.connection)
     if setting.directory is not None:
         return notes
     old = await setting.connection.now() - ABOUT_IT_US
     return {name: note for name, note in notes.items() if note.at < old}
 
 
-def _about(target: Target, notes: dict[str, Note]) -> dict[str, Note]:
+def _about(target: ErasureTarget, notes: dict[str, ErasureNote]) -> dict[str, ErasureNote]:
     return {name: note for name, note in notes.items() if note.digest == target.digest()}
 
 
-def _check(command: Erase, *, there: bool, kept: Mark | None, under_way: bool) -> None:
+def _check(command: Erase, *, there: bool, kept: ErasureMark | None, under_way: bool) -> None:
     """Raises Conflict or NotFound."""
     if there and kept is not None and kept.log_rewritten is not None:
         raise Conflict(
@@ -140,27 +142,27 @@ def _check(command: Erase, *, there: bool, kept: Mark | None, under_way: bool) -
     raise NotFound(f"nothing was remembered for {command.citizen_id} yet")
 
 
-def _target(command: Erase, graph: str) -> Target:
+def _target(command: Erase, graph: str) -> ErasureTarget:
     if isinstance(command, EraseMemory):
-        return Target("memory", graph, command.id)
+        return ErasureTarget("memory", graph, command.id)
     if isinstance(command, EraseEpisode):
-        return Target("episode", graph, command.episode_id)
-    return Target("citizen", graph)
+        return ErasureTarget("episode", graph, command.episode_id)
+    return ErasureTarget("citizen", graph)
 
 
-async def _there(target: Target, connection: Connection) -> bool:
+async def _there(target: ErasureTarget, connection: Connection) -> bool:
     """Whether there is something to erase. A graph of another embedder can be erased too."""
     try:
         if target.kind == "memory":
-            return bool(await erasure.present(Graph(connection, target.graph), [target.id]))
+            return bool(await erasure.existing_ids(Graph(connection, target.graph), [target.id]))
         if target.kind == "episode":
-            return bool(await erasure.of_episode(Graph(connection, target.graph), target.id))
+            return bool(await erasure.episode_memories(Graph(connection, target.graph), target.id))
     except GraphMissing:
         return False
     return target.graph in await existing_graphs(connection)
 
 
-async def _removed(target: Target, setting: Setting, notes: dict[str, Note]) -> Counter[str]:
+async def _removed(target: ErasureTarget, setting: Setting, notes: dict[str, ErasureNote]) -> Counter[str]:
     """Remove the target from the graph, and note that it is gone; how much of each kind. Safe to repeat."""
     connection, graph = setting.connection, target.graph
     removed: Counter[str] = Counter()
@@ -171,11 +173,11 @@ async def _removed(target: Target, setting: Setting, notes: dict[str, Note]) -> 
             removed = await _episode(target.id, graph, connection)
         else:
             delete = partial(unfinished_erasures.delete_graph, Graph(connection, graph), notes)
-            removed = await erasure.whole_graph(Graph(connection, graph), delete)
+            removed = await erasure.erase_graph(Graph(connection, graph), delete)
     except GraphMissing:
         removed = Counter()  # it went with its graph
     await erasure.forget_queries(Graph(connection, graph))
-    await unfinished_erasures.emptied(connection, notes)
+    await unfinished_erasures.note_all_removed(connection, notes)
     return removed
 
 
@@ -188,24 +190,24 @@ async def _written_anew(setting: Setting) -> bool:
 
 
 async def _memory(memory_id: str, graph: str, connection: Connection) -> Counter[str]:
-    return await erasure.memories(Graph(connection, graph), [memory_id]) + await _tags(graph, connection)
+    return await erasure.erase_memories(Graph(connection, graph), [memory_id]) + await _tags(graph, connection)
 
 
 async def _episode(episode_id: str, graph: str, connection: Connection) -> Counter[str]:
     removed: Counter[str] = Counter()
-    while ids := await erasure.of_episode(Graph(connection, graph), episode_id):
-        removed += await erasure.memories(Graph(connection, graph), ids)
+    while ids := await erasure.episode_memories(Graph(connection, graph), episode_id):
+        removed += await erasure.erase_memories(Graph(connection, graph), ids)
     ingestion = identifier(f"ingest:{episode_id}")
-    rest, lone = await erasure.rest_of_episode(Graph(connection, graph), episode_id, ingestion)
-    removed += rest + await erasure.memories(Graph(connection, graph), lone)
-    removed["receipts"] += await erasure.receipts(Graph(connection, graph), [], [ingestion])
+    rest, lone = await erasure.erase_episode_links(Graph(connection, graph), episode_id, ingestion)
+    removed += rest + await erasure.erase_memories(Graph(connection, graph), lone)
+    removed["receipts"] += await erasure.erase_receipts(Graph(connection, graph), [], [ingestion])
     return removed + await _tags(graph, connection)
 
 
 async def _tags(graph: str, connection: Connection) -> Counter[str]:
     """Remove the tags that nothing bears any more. One that only the past bears leads back to it."""
-    bare = await erasure.bare_tags(Graph(connection, graph))
+    bare = await erasure.unused_tags(Graph(connection, graph))
     if bare:
-        async for tags, buckets in erasure.past_tags(Graph(connection, graph)):
+        async for tags, buckets in erasure.past_labels(Graph(connection, graph)):
             bare.difference_update(stored_tag_names({"tags": tags, "buckets": buckets}))
-    return Counter(tags=await erasure.tags(Graph(connection, graph), bare) if bare else 0)
+    return Counter(tags=await erasure.erase_tags(Graph(connection, graph), bare) if bare else 0)

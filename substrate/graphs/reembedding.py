@@ -1,4 +1,9 @@
-"""One graph on its way from one model's vectors to another's: each function is a step that can be repeated."""
+"""Replaces the vectors of a graph by those of another model, while it is read and written.
+
+Each function is a step that can be repeated. The texts are written for the generation that is replaced: `Other` is
+the new one (`substrate.cypher.query`). An index is created while its label is empty, and dropped when it is empty
+again: on a filled label the engine would rebuild what the label holds, and stop meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +14,12 @@ from schemas.temporal import END_OF_TIME
 from substrate.cypher import schema as schema_cypher
 from substrate.cypher.query import Query
 from substrate.emotions import DIMENSION as EMOTION_DIMENSION
-from substrate.graphs import indexes as indexing
+from substrate.graphs import indexes
 from substrate.graphs.graph import Graph
 from substrate.graphs.registry import Stamp
 
 ROWS: Final = 25
-"""Records of a statement: an indexed vector costs a commit, which stops all graphs, about a millisecond."""
+"""Records of a statement: each indexed vector adds about a millisecond to the commit, which stops all graphs."""
 
 _STAMP: Final = "MATCH (m:SubstrateMeta {key: 'stamp'}) "
 _TARGET: Final = "m.other_model = $model AND m.other_dimension = $dimension"
@@ -27,21 +32,22 @@ BEGIN: Final = Query(
     f"{_STAMP} WHERE m.other_state IS NULL SET m.other_model = $model, m.other_dimension = $dimension, "
     "m.other_state = 'filling' RETURN m.other_state",
 )
-"""The other generation belongs to the model from here on. No row: it is not free."""
+"""Claims the free generation for the model. No row: it is not free."""
 
-_TOLD: Final = "n.id, n.version, n.created_at, n.name, n.description, n.speaker, n.emotion_vector"
+_CONTENT: Final = ("name", "description", "speaker", "emotion_vector")
+_CONTENT_COLUMNS: Final = f"n.id, n.version, n.created_at, {', '.join(f'n.{name}' for name in _CONTENT)}"
 
 
 def _lacking(label: str) -> str:
     return (
         f"MATCH (n:{label}) WHERE id(n) > $after AND outdegree(n, 'HAS_OTHER_TRACE') = 0 WITH n LIMIT $rows "
-        f"OPTIONAL MATCH (n)-[:HAS_TRACE]->(t) RETURN id(n), id(t), {_TOLD} ORDER BY id(n)"
+        f"OPTIONAL MATCH (n)-[:HAS_TRACE]->(t) RETURN id(n), id(t), {_CONTENT_COLUMNS} ORDER BY id(n)"
     )
 
 
 LACKING: Final = Query("lacking", _lacking("ConsciousnessNode"))
 LACKING_PAST: Final = Query("lacking_past", _lacking("PastVersion"))
-"""The next records without a trace of the generation to come, each with what it says and the trace it has."""
+"""The next records without a trace of the new generation: internal id, id of the old trace, content."""
 
 _NEW: Final = "{embedding: vecf32(r.embedding), emotion: vecf32(r.emotion)}"
 _UNLESS_TRACED: Final = "outdegree(n, 'HAS_OTHER_TRACE') = 0 "
@@ -56,7 +62,7 @@ TRACE: Final = Query(
     f"CREATE (n)-[:HAS_OTHER_TRACE]->(:OtherPastTrace {_NEW})) "
     "RETURN count(n)",
 )
-"""Give carried records their traces to come. What changed since it was read is passed over, and comes again."""
+"""Adds traces of the new generation to carried records, except to those that changed since they were read."""
 
 TRACE_PAST: Final = Query(
     "trace_past",
@@ -67,7 +73,7 @@ TRACE_PAST: Final = Query(
     f"CREATE (t:OtherPastTrace {_NEW}) "
     "FOREACH (n IN owners | CREATE (n)-[:HAS_OTHER_TRACE]->(t)) RETURN count(t)",
 )
-"""The same for past records; those that share a trace share the one to come."""
+"""The same for past records; those that share an old trace share a new one."""
 
 SWITCH: Final = Query(
     "switch_generation",
@@ -78,18 +84,18 @@ SWITCH: Final = Query(
     "SET m.embedding_model = m.other_model, m.dimension = m.other_dimension, m.generation = 1 - generation, "
     "m.other_model = model, m.other_dimension = dimension, m.other_state = 'leaving' RETURN lacking",
 )
-"""Let the generation to come be the one in use. No row: more records lack their trace than are tolerated."""
+"""Makes the new generation the one in use. No row: too many records have no trace yet."""
 
 CLOSE: Final = Query(
     "close_generation",
     f"{_STAMP} WHERE m.other_state IN ['filling', 'leaving'] AND coalesce(m.generation, 0) = $generation "
     "SET m.other_state = 'clearing' RETURN m.other_state",
 )
-"""Nobody reads the other generation from here on; `generation` is the one in use."""
+"""From now on nobody reads the other generation; `$generation` is the one in use."""
 
 CLEAR: Final = Query("clear", "MATCH (t:OtherTrace) WITH t LIMIT $rows DELETE t RETURN count(t)")
 CLEAR_PAST: Final = Query("clear_past", "MATCH (t:OtherPastTrace) WITH t LIMIT $rows DELETE t RETURN count(t)")
-"""Remove traces of the other generation, so many at a time."""
+"""Deletes the next `$rows` traces of the other generation."""
 
 END: Final = Query(
     "end_reembedding",
@@ -98,17 +104,17 @@ END: Final = Query(
 )
 
 
-class Target(NamedTuple):
-    """The embedding that a graph is to have."""
+class EmbeddingTarget(NamedTuple):
+    """The model and dimension that the vectors of a graph are replaced by."""
 
     model: str
     dimension: int
 
 
-class Bare(NamedTuple):
-    """A record without a trace of the generation to come; `trace` names the one it has, which it may share."""
+class UntracedRecord(NamedTuple):
+    """A record without a trace of the new generation; `trace` is the internal id of its old one, if it has one."""
 
-    place: int
+    internal_id: int
     trace: int | None
     id: str
     version: int
@@ -116,77 +122,76 @@ class Bare(NamedTuple):
     content: Mapping[str, Any]
 
 
-async def begin(graph: Graph, target: Target) -> bool:
-    """Take the free generation for the target. False when it is not free."""
+type TracedGroup = tuple[Sequence[UntracedRecord], Mapping[str, Any]]
+"""Records that share a trace, and its vectors by column."""
+
+
+async def begin(graph: Graph, target: EmbeddingTarget) -> bool:
+    """Claim the free generation for the target; False when it is not free."""
     return bool(await graph.write(BEGIN, **target._asdict()))
 
 
-async def make_indexes(graph: Graph, target: Target) -> None:
-    """The indexes of the generation to come; its labels are still empty, or have them already."""
-    indexes = schema_cypher.vector_indexes(target.dimension, EMOTION_DIMENSION, schema_cypher.OTHER_TRACES)
-    async with indexing.index_lock(graph.connection):
-        for index in indexes:
-            await indexing.create_index(graph, index)
-        await indexing.wait_operational(graph)
+async def create_indexes(graph: Graph, target: EmbeddingTarget) -> None:
+    """Create the vector indexes of the new generation. Raises Unavailable when they do not become operational."""
+    queries = schema_cypher.vector_indexes(target.dimension, EMOTION_DIMENSION, schema_cypher.OTHER_TRACES)
+    async with indexes.index_lock(graph.connection):
+        for query in queries:
+            await indexes.create_index(graph, query)
+        await indexes.wait_operational(graph)
 
 
-async def lacking(graph: Graph, after: int, *, past: bool) -> list[Bare]:
-    """The next records behind the internal id `after` that the generation to come lacks; empty at the end."""
-    query = LACKING_PAST if past else LACKING
-    rows = await graph.read(query, after=after, rows=ROWS)
-    told = ("name", "description", "speaker", "emotion_vector")
-    found = {row[0]: Bare._make((*row[:5], dict(zip(told, row[5:], strict=True)))) for row in rows}
-    return list(found.values())
+async def untraced_records(graph: Graph, after: int, *, past: bool) -> list[UntracedRecord]:
+    """The next records after the internal id `after` without a new trace; empty at the end."""
+    rows = await graph.read(LACKING_PAST if past else LACKING, after=after, rows=ROWS)
+    records: dict[int, UntracedRecord] = {}
+    for row in rows:
+        content = dict(zip(_CONTENT, row[5:], strict=True))
+        records[row[0]] = UntracedRecord._make((*row[:5], content))
+    return list(records.values())
 
 
-async def trace(graph: Graph, target: Target, traced: Sequence[tuple[Sequence[Bare], Mapping[str, Any]]]) -> int:
-    """Give carried records their traces: one record and its vectors each. How many were as they had been read."""
-    rows = [{**_named(bare), **vectors} for [bare], vectors in traced]
-    return await _write(graph, (TRACE, target), rows)
+async def add_traces(graph: Graph, target: EmbeddingTarget, groups: Sequence[TracedGroup]) -> int:
+    """Add the new traces of carried records, one record a group; how many were unchanged since they were read."""
+    rows = [{**_key(record), **vectors} for [record], vectors in groups]
+    return await _write(graph, TRACE, target, rows)
 
 
-async def trace_past(
-    graph: Graph, target: Target, traced: Sequence[tuple[Sequence[Bare], Mapping[str, Any]]]
-) -> int:
-    """Give past records their traces: all that share one, and its vectors. How many were as they had been read."""
-    rows = [
-        {"number": number, "owners": [_named(bare) for bare in owners], **vectors}
-        for number, (owners, vectors) in enumerate(traced)
-    ]
-    return await _write(graph, (TRACE_PAST, target), rows)
+async def add_past_traces(graph: Graph, target: EmbeddingTarget, groups: Sequence[TracedGroup]) -> int:
+    """Add the new traces of past records, one trace a group; how many were unchanged since they were read."""
+    rows = []
+    for number, (records, vectors) in enumerate(groups):
+        rows.append({"number": number, "owners": [_key(record) for record in records], **vectors})
+    return await _write(graph, TRACE_PAST, target, rows)
 
 
-def _named(bare: Bare) -> dict[str, Any]:
-    return {"id": bare.id, "version": bare.version, "created_at": bare.created_at}
+def _key(record: UntracedRecord) -> dict[str, Any]:
+    return {"id": record.id, "version": record.version, "created_at": record.created_at}
 
 
-async def _write(graph: Graph, asked: tuple[Query, Target], rows: Sequence[Mapping[str, Any]]) -> int:
-    query, target = asked
-    values = {"rows": list(rows), "open": END_OF_TIME, **target._asdict()}
-    return int((await graph.write(query, **values))[0][0])
+async def _write(graph: Graph, query: Query, target: EmbeddingTarget, rows: Sequence[Mapping[str, Any]]) -> int:
+    [[count]] = await graph.write(query, rows=list(rows), open=END_OF_TIME, **target._asdict())
+    return int(count)
 
 
-async def switch(graph: Graph, target: Target, tolerated: int) -> bool:
-    """Let the generation to come be the one in use, unless more than `tolerated` records lack their trace."""
-    values = {**target._asdict(), "tolerated": tolerated}
-    return bool(await graph.write(SWITCH, **values))
+async def switch_generation(graph: Graph, target: EmbeddingTarget, tolerated: int) -> bool:
+    """Make the new generation the one in use; False when more than `tolerated` records have no trace yet."""
+    return bool(await graph.write(SWITCH, **target._asdict(), tolerated=tolerated))
 
 
-async def close(graph: Graph, stamp: Stamp) -> None:
+async def close_generation(graph: Graph, stamp: Stamp) -> None:
     """Let nobody read the generation that is not in use."""
     await graph.write(CLOSE, generation=stamp.generation)
 
 
-async def clear(graph: Graph, *, past: bool) -> int:
-    """Remove a few traces of the generation that is not in use; how many."""
-    query = CLEAR_PAST if past else CLEAR
-    return int((await graph.write(query, rows=ROWS))[0][0])
+async def clear_traces(graph: Graph, *, past: bool) -> int:
+    """Delete up to `ROWS` traces of the generation that is not in use; how many."""
+    return int((await graph.write(CLEAR_PAST if past else CLEAR, rows=ROWS))[0][0])
 
 
 async def end(graph: Graph) -> None:
-    """The generation that is not in use is empty: its indexes go, and the stamp says no more of it."""
-    async with indexing.index_lock(graph.connection):
-        for index in schema_cypher.DROP_OTHER_INDEXES:
-            await indexing.drop_index(graph, index)
-        await indexing.wait_operational(graph)
+    """Drop the indexes of the empty generation that is not in use, and remove it from the stamp."""
+    async with indexes.index_lock(graph.connection):
+        for query in schema_cypher.DROP_OTHER_INDEXES:
+            await indexes.drop_index(graph, query)
+        await indexes.wait_operational(graph)
     await graph.write(END)

@@ -1,8 +1,8 @@
-"""Where keys are kept: two Redis hashes in the engine's own store, beside the graphs.
+"""API keys: two Redis hashes in the engine, beside the graphs.
 
-No graph, so that no graph name ever reaches them; durable as the graphs are; and one HGET to look one up, so
-that several processes of the service see a revocation as soon as they look again. When a key was last used
-stands apart, so that noting it can never write back a key that was changed meanwhile.
+They are as durable as the graphs, no graph name can reach them, and one HGET finds a key: several processes of the
+service see a revocation at their next lookup. The last use has a hash of its own, so that writing it can never
+overwrite a key that was changed meanwhile.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ LAST_USED: Final = "substrate:keys:used"
 
 
 async def find(connection: Connection, key_id: str) -> KeyRecord | None:
-    """The key of this id, without its last use. Raises Unavailable when the engine does not answer."""
-    kept = await connection.command("HGET", KEYS, key_id)
-    return None if kept is None else KeyRecord.model_validate_json(kept)
+    """The key of this id, without its last use; None when there is none."""
+    text = await connection.command("HGET", KEYS, key_id)
+    return None if text is None else KeyRecord.model_validate_json(text)
 
 
 async def add(connection: Connection, record: KeyRecord) -> bool:
-    """Keep a key; False, and nothing changed, when there is one of this id."""
+    """Add a key; False, and nothing is changed, when its id exists already."""
     return bool(await connection.command("HSETNX", KEYS, record.id, record.model_dump_json()))
 
 
@@ -35,33 +35,34 @@ _SWAP: Final = (
 )
 
 
-async def change(connection: Connection, key_id: str, how: Callable[[KeyRecord], KeyRecord]) -> KeyRecord | None:
-    """Keep the key as `how` leaves it, and return it; None when there is none of this id.
+async def change(
+    connection: Connection, key_id: str, revise: Callable[[KeyRecord], KeyRecord]
+) -> KeyRecord | None:
+    """Replace the key by `revise(key)`, and return that; None when there is no key of this id.
 
-    What another changed meanwhile is never written back: `how` is then asked again.
+    A compare-and-set: `revise` is called again when another process changed the key meanwhile.
     """
-    while (kept := await connection.command("HGET", KEYS, key_id)) is not None:
-        changed = how(KeyRecord.model_validate_json(kept))
-        if await connection.command("EVAL", _SWAP, 1, KEYS, key_id, kept, changed.model_dump_json()):
+    while (text := await connection.command("HGET", KEYS, key_id)) is not None:
+        changed = revise(KeyRecord.model_validate_json(text))
+        if await connection.command("EVAL", _SWAP, 1, KEYS, key_id, text, changed.model_dump_json()):
             return changed
     return None
 
 
 async def remove(connection: Connection, key_id: str) -> None:
-    """Keep the key no longer."""
     await connection.command("HDEL", KEYS, key_id)
 
 
 async def count(connection: Connection) -> int:
-    """How many keys there are, those revoked included."""
+    """Number of keys, revoked ones included."""
     return int(await connection.command("HLEN", KEYS))
 
 
-async def listed(connection: Connection) -> list[KeyInfo]:
+async def list_keys(connection: Connection) -> list[KeyInfo]:
     """All keys, oldest first, each with its last use."""
-    kept = await connection.command("HGETALL", KEYS)
+    texts = await connection.command("HGETALL", KEYS)
     used = await connection.command("HGETALL", LAST_USED)
-    records = [KeyRecord.model_validate_json(text) for text in kept.values()]
+    records = [KeyRecord.model_validate_json(text) for text in texts.values()]
     infos = [
         record.info().model_copy(update={"last_used_at": datetime.fromisoformat(used[record.id])})
         if record.id in used
@@ -72,5 +73,4 @@ async def listed(connection: Connection) -> list[KeyInfo]:
 
 
 async def note_use(connection: Connection, key_id: str, at: datetime) -> None:
-    """Keep when the key was last used."""
     await connection.command("HSET", LAST_USED, key_id, at.isoformat())

@@ -1,9 +1,9 @@
-"""Removing memories for good, in shares that hold nobody up for long, and the marks that stay of it."""
+"""Erasing memories for good, in groups small enough that no statement runs past its deadline, and its marks."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from hashlib import blake2b
 from itertools import batched
 from typing import Any, Final, NamedTuple
@@ -18,14 +18,14 @@ from substrate.engine.append_log import delete_graph
 from substrate.graphs.graph import Graph
 from substrate.store.archive import drafts, held
 
-MEMORIES_A_SHARE: Final = 20
-RECORDS_A_SHARE: Final = 25
-"""Each with two indexed vectors, which cost some milliseconds to take out."""
-LINKS_A_SHARE: Final = 500
+MEMORIES_AT_ONCE: Final = 20
+RECORDS_AT_ONCE: Final = 25
+"""Each has two indexed vectors, and removing those takes some milliseconds."""
+LINKS_AT_ONCE: Final = 500
 ROWS_A_PAGE: Final = 200
 PAST_RECORDS_A_PAGE: Final = 10_000
 MARKS: Final = "substrate:erasures"
-"""A hash of the engine: digest of graph and command id → when. Nothing of what was erased, nor whose it was."""
+"""A Redis hash: digest of graph and command id -> mark. It tells neither what was erased nor whose it was."""
 
 _THOSE: Final = "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n "
 
@@ -35,7 +35,7 @@ LINKS_OF: Final = Query(
     "erase_links_of",
     f"{_THOSE} MATCH (n)-[e:LINK|PAST_LINK]-(m) WITH DISTINCT e LIMIT $rows RETURN DISTINCT e.id",
 )
-"""Ids of the next links, whose receipts go first."""
+"""Ids of the next links; their receipts are erased first."""
 
 ERASE_LINKS: Final = Query(
     "erase_links",
@@ -43,7 +43,7 @@ ERASE_LINKS: Final = Query(
     "WITH collect(e) AS gone WITH gone, size([e IN gone WHERE type(e) = 'LINK']) AS open "
     "FOREACH (e IN gone | DELETE e) RETURN open, size(gone) - open",
 )
-"""Remove links; how many were open, and how many past."""
+"""Rows: open links, past links."""
 
 ERASE_RECORDS: Final = Query(
     "erase_records",
@@ -52,7 +52,7 @@ ERASE_RECORDS: Final = Query(
     "WITH collect(DISTINCT p) AS records, collect(DISTINCT t) AS traces "
     "FOREACH (p IN records | DELETE p) FOREACH (t IN traces | DELETE t) RETURN size(records), size(traces)",
 )
-"""Remove past records with their traces; how many of each."""
+"""Rows: records, traces."""
 
 ERASE_MEMORIES: Final = Query(
     "erase_memories",
@@ -60,7 +60,7 @@ ERASE_MEMORIES: Final = Query(
     "WITH collect(DISTINCT n) AS memories, collect(DISTINCT t) AS traces "
     "FOREACH (n IN memories | DELETE n) FOREACH (t IN traces | DELETE t) RETURN size(memories), size(traces)",
 )
-"""Remove memories that have no past record left, with their traces and what still hangs on them."""
+"""Deletes memories without past records, with their traces and remaining relationships. Rows: memories, traces."""
 
 ERASE_RECEIPTS: Final = Query(
     "erase_receipts",
@@ -69,13 +69,12 @@ ERASE_RECEIPTS: Final = Query(
 )
 
 BARE_TAGS: Final = Query("erase_bare", "MATCH (g:Tag) WHERE indegree(g, 'TAGGED') = 0 RETURN g.name")
-"""The tags that no memory has now."""
 
 PAST_TAGS: Final = Query(
     "erase_past_tags",
     "MATCH (p:PastVersion) WHERE id(p) > $after WITH p LIMIT $rows RETURN max(id(p)), p.tags, p.buckets",
 )
-"""The tags and buckets that the next past records bear, each pair once, with the place of the last that does."""
+"""Tags and buckets of the next past records, each pair once, with the internal id of its last record."""
 
 ERASE_BARE_TAGS: Final = Query(
     "erase_bare_tags",
@@ -96,7 +95,7 @@ REST_OF_EPISODE: Final = Query(
     "RETURN id(n), n.id, size(links), n.command_id = $ingestion "
     "AND indegree(n, 'LINK') + outdegree(n, 'LINK') + indegree(n, 'PAST_LINK') + outdegree(n, 'PAST_LINK') = 0",
 )
-"""The next memories: how many links of the episode each still has, and whether only the episode knew it."""
+"""Rows: internal id, id, number of its links of the episode, and whether only the episode knew the memory."""
 
 LINKS_OF_EPISODE: Final = Query(
     "erase_links_of_episode",
@@ -105,126 +104,128 @@ LINKS_OF_EPISODE: Final = Query(
 )
 
 
-class Mark(NamedTuple):
-    """What is kept of an erasure. `log_rewritten` is None while it is not finished."""
+class ErasureMark(NamedTuple):
+    """What stays of an erasure: when it began, and `log_rewritten`, None while it is not finished."""
 
     at: int
     log_rewritten: bool | None = None
 
 
 def mark_name(graph: str, command_id: str) -> str:
-    """Under which name the mark of a command on the graph is kept."""
+    """The name of the mark of a command on a graph: a digest, so that it tells nothing of either."""
     return blake2b(f"{graph}\n{command_id}".encode(), digest_size=16).hexdigest()
 
 
-async def mark(graph: Graph, command_id: str) -> Mark | None:
-    """What is kept of a command on the graph; None when it was never carried out."""
-    return await mark_of(graph.connection, mark_name(graph.name, command_id))
+async def read_mark(graph: Graph, command_id: str) -> ErasureMark | None:
+    """The mark of a command on the graph; None when it was never carried out."""
+    return await read_named_mark(graph.connection, mark_name(graph.name, command_id))
 
 
-async def mark_of(connection: Connection, name: str) -> Mark | None:
-    """The mark of this name."""
-    kept = await connection.command("HGET", MARKS, name)
-    return Mark(**orjson.loads(kept)) if kept else None
+async def read_named_mark(connection: Connection, name: str) -> ErasureMark | None:
+    text = await connection.command("HGET", MARKS, name)
+    return ErasureMark(**orjson.loads(text)) if text else None
 
 
-def mark_said(kept: Mark) -> str:
-    """The mark as the engine keeps it."""
-    return orjson.dumps(kept._asdict()).decode()
+def format_mark(mark: ErasureMark) -> str:
+    """The mark in its stored form."""
+    return orjson.dumps(mark._asdict()).decode()
 
 
-async def set_mark(graph: Graph, command_id: str, kept: Mark) -> None:
-    """Keep that the command was begun, or finished."""
-    await graph.connection.command("HSET", MARKS, mark_name(graph.name, command_id), mark_said(kept))
+async def write_mark(graph: Graph, command_id: str, mark: ErasureMark) -> None:
+    await graph.connection.command("HSET", MARKS, mark_name(graph.name, command_id), format_mark(mark))
 
 
-async def present(graph: Graph, ids: Sequence[str]) -> list[str]:
-    """Which of the ids are memories of the graph."""
+async def existing_ids(graph: Graph, ids: Sequence[str]) -> list[str]:
+    """Those of the ids that are memories of the graph."""
     return [row[0] for row in await graph.read(PRESENT, ids=list(ids))]
 
 
-async def memories(graph: Graph, ids: Sequence[str]) -> Counter[str]:
-    """Remove memories with all that hangs on them; how much of each kind. Safe to repeat."""
+async def erase_memories(graph: Graph, ids: Sequence[str]) -> Counter[str]:
+    """Erase memories with their records, traces, links and receipts; how many of each kind. Can be repeated."""
     removed: Counter[str] = Counter()
-    for some in batched(ids, MEMORIES_A_SHARE):
-        while share := await present(graph, some):
-            removed += await _share(graph, share)
+    for group in batched(ids, MEMORIES_AT_ONCE):
+        while existing := await existing_ids(graph, group):
+            removed += await _erase_group(graph, existing)
     return removed
 
 
-async def _share(graph: Graph, ids: list[str]) -> Counter[str]:
+async def _erase_group(graph: Graph, ids: list[str]) -> Counter[str]:
     removed: Counter[str] = Counter()
-    of_links = {"ids": ids, "rows": LINKS_A_SHARE}
-    while links := [row[0] for row in await graph.read(LINKS_OF, **of_links)]:
-        removed += await _links(graph, ids, links)
-    of_records = {"ids": ids, "rows": RECORDS_A_SHARE}
-    while (row := await _one(graph, ERASE_RECORDS, of_records))[0]:
+    while links := [row[0] for row in await graph.read(LINKS_OF, ids=ids, rows=LINKS_AT_ONCE)]:
+        removed += await _erase_links(graph, ids, links)
+    while (row := await _write_one_row(graph, ERASE_RECORDS, ids=ids, rows=RECORDS_AT_ONCE))[0]:
         removed += Counter(records=row[0], traces=row[1])
-    removed["receipts"] += await receipts(graph, ids, [])
-    row = await _one(graph, ERASE_MEMORIES, {"ids": ids})
+    removed["receipts"] += await erase_receipts(graph, ids, [])
+    row = await _write_one_row(graph, ERASE_MEMORIES, ids=ids)
     return removed + Counter(memories=row[0], traces=row[1])
 
 
-async def _links(graph: Graph, ids: list[str], links: list[str]) -> Counter[str]:
-    """Remove links of memories, their receipts first: a repeated erasure would not find their ids again."""
-    gone = await receipts(graph, links, [])
-    row = await _one(graph, ERASE_LINKS, {"ids": ids, "links": links})
-    return Counter(links=row[0], past_links=row[1], receipts=gone)
+async def _erase_links(graph: Graph, ids: list[str], links: list[str]) -> Counter[str]:
+    """Erase links of memories, their receipts first: a repeated erasure would not find the ids of the links."""
+    receipts = await erase_receipts(graph, links, [])
+    row = await _write_one_row(graph, ERASE_LINKS, ids=ids, links=links)
+    return Counter(links=row[0], past_links=row[1], receipts=receipts)
 
 
-async def receipts(graph: Graph, ids: Sequence[str], commands: Sequence[str]) -> int:
-    """Remove the receipts of commands on these memories or links, and of these commands."""
-    values = {"ids": list(ids), "commands": list(commands)}
-    return int((await _one(graph, ERASE_RECEIPTS, values))[0])
+async def erase_receipts(graph: Graph, ids: Sequence[str], commands: Sequence[str]) -> int:
+    """Erase the receipts of commands on these memories or links, and of these commands; how many."""
+    return int((await _write_one_row(graph, ERASE_RECEIPTS, ids=list(ids), commands=list(commands)))[0])
 
 
-async def bare_tags(graph: Graph) -> set[str]:
-    """Names of the tags that no memory has now; a past record may still bear them."""
+async def unused_tags(graph: Graph) -> set[str]:
+    """Names of the tags that no memory has now; a past record may still have them."""
     return {row[0] for row in await graph.read(BARE_TAGS)}
 
 
-async def past_tags(graph: Graph) -> AsyncIterator[tuple[str | None, str | None]]:
-    """The tags and the buckets that past records bear, as they are stored."""
-    values = {"rows": PAST_RECORDS_A_PAGE, "after": -1}
-    while page := await graph.read(PAST_TAGS, **values):
-        values["after"] = max(row[0] for row in page)
-        for _, tags_said, buckets_said in page:
-            yield tags_said, buckets_said
+class StoredLabels(NamedTuple):
+    """Tags and buckets of a past record, as JSON; None where it has none."""
+
+    tags: str | None
+    buckets: str | None
 
 
-async def tags(graph: Graph, names: Collection[str]) -> int:
-    """Remove the tags of these names that no memory has; how many."""
-    row = await _one(graph, ERASE_BARE_TAGS, {"names": sorted(names)})
-    return int(row[0])
+async def past_labels(graph: Graph) -> AsyncIterator[StoredLabels]:
+    """The labels of all past records, each pair once a page."""
+    after = -1
+    while page := await graph.read(PAST_TAGS, rows=PAST_RECORDS_A_PAGE, after=after):
+        after = max(row[0] for row in page)
+        for _, tags, buckets in page:
+            yield StoredLabels(tags, buckets)
 
 
-async def of_episode(graph: Graph, episode_id: str) -> list[str]:
+async def erase_tags(graph: Graph, names: Collection[str]) -> int:
+    """Erase those of the tags that no memory has; how many."""
+    return int((await _write_one_row(graph, ERASE_BARE_TAGS, names=sorted(names)))[0])
+
+
+async def episode_memories(graph: Graph, episode_id: str) -> list[str]:
     """Ids of the next memories of an episode; empty when none is left."""
-    values = {"episode": episode_id, "rows": ROWS_A_PAGE}
-    return [row[0] for row in await graph.read(OF_EPISODE, **values)]
+    return [row[0] for row in await graph.read(OF_EPISODE, episode=episode_id, rows=ROWS_A_PAGE)]
 
 
-async def rest_of_episode(graph: Graph, episode_id: str, ingestion: str) -> tuple[Counter[str], list[str]]:
-    """Remove the links of an episode between other memories; give the ids of those that only it knew.
+async def erase_episode_links(graph: Graph, episode_id: str, ingestion: str) -> tuple[Counter[str], list[str]]:
+    """Erase the links of an episode between memories of others.
 
-    `ingestion`: the id of the command that brought the episode in.
+    Returns how much was erased, and the ids of memories that only the episode knew. `ingestion` is the id of the
+    command that ingested it.
     """
     removed: Counter[str] = Counter()
-    lone: list[str] = []
-    values = {"episode": episode_id, "ingestion": ingestion, "rows": ROWS_A_PAGE}
+    orphans: list[str] = []
     after = -1
-    while page := await graph.read(REST_OF_EPISODE, **values, after=after):
+    while page := await graph.read(
+        REST_OF_EPISODE, episode=episode_id, ingestion=ingestion, rows=ROWS_A_PAGE, after=after
+    ):
         after = max(row[0] for row in page)
-        lone += [row[1] for row in page if row[3] == "true"]
+        orphans += [row[1] for row in page if row[3] == "true"]
         linked = [row[1] for row in page if row[2]]
-        header = {"ids": linked, "episode": episode_id, "rows": LINKS_A_SHARE}
-        while links := [row[0] for row in await graph.read(LINKS_OF_EPISODE, **header)]:
-            removed += await _links(graph, linked, links)
-    return removed, lone
+        values = {"ids": linked, "episode": episode_id, "rows": LINKS_AT_ONCE}
+        while links := [row[0] for row in await graph.read(LINKS_OF_EPISODE, **values)]:
+            removed += await _erase_links(graph, linked, links)
+    return removed, orphans
 
 
-async def whole_graph(graph: Graph, delete: Callable[[], Awaitable[None]]) -> Counter[str]:
-    """Remove a graph, by `delete`, and its unfinished imports; how much of each kind it held."""
+async def erase_graph(graph: Graph, delete: Callable[[], Awaitable[None]]) -> Counter[str]:
+    """Erase a graph, by calling `delete`, and its unfinished imports; how much of each kind it held."""
     for draft in await drafts(graph):
         await delete_graph(graph.connection, draft)
     try:
@@ -245,7 +246,7 @@ async def whole_graph(graph: Graph, delete: Callable[[], Awaitable[None]]) -> Co
 
 
 async def forget_queries(graph: Graph) -> None:
-    """Remove what the engine itself keeps of past queries: its telemetry and its lists of slow ones."""
+    """Remove what the engine stores of past queries: its telemetry and its lists of slow queries."""
     await graph.connection.command("DEL", f"telemetry{{{graph.name}}}")
     await graph.connection.command("SLOWLOG", "RESET")
     try:
@@ -254,6 +255,6 @@ async def forget_queries(graph: Graph) -> None:
         return
 
 
-async def _one(graph: Graph, query: Query, values: Mapping[str, Any]) -> Row:
+async def _write_one_row(graph: Graph, query: Query, **values: Any) -> Row:
     [row] = await graph.write(query, **values)
     return row

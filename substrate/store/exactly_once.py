@@ -1,4 +1,4 @@
-"""Sending a statement that applies once, over a connection that may be lost before the answer comes."""
+"""A statement that is applied exactly once, over a connection that may be lost before the answer comes."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from substrate.cypher.query import Query
 from substrate.graphs import indexes
 from substrate.graphs.graph import Graph
 
-SOUGHT_FOR_S: Final = 3.0
-SOUGHT_EVERY_S: Final = 0.05
+RETRY_FOR_S: Final = 3.0
+RETRY_EVERY_S: Final = 0.05
 
 
-class Unsure(Unavailable):
-    """The connection was lost while a command was being applied, and what became of it could not be learnt."""
+class WriteUnconfirmed(Unavailable):
+    """The connection was lost during a write, and it is not known whether the write was applied."""
 
 
-class Once:
-    """A statement that looks for the receipts of its commands first and applies none that has one.
+class ExactlyOnceWrite:
+    """A statement that reads the receipts of its commands first, and applies no command that has one.
 
-    Therefore it can be sent again after a lost connection: what the first sending did is then read from its
-    receipts, in the same atomic step that would do it. `again` says that this happened, be it to the larger
-    statement of which this is a part.
+    So it can be sent again after a lost connection: in one atomic step it either finds the receipts of the first
+    sending, or applies the commands. `again` is True once it, or the larger statement it is a part of, was sent
+    before.
     """
 
     def __init__(self, graph: Graph, query: Query, values: Mapping[str, Any], *, again: bool = False) -> None:
@@ -37,13 +37,13 @@ class Once:
         self._values = values
 
     async def send(self, command_ids: Sequence[str], *, divisible: bool = False) -> list[Row]:
-        """The rows of the statement, sent anew until the engine answers. `command_ids`: what to ask for later.
+        """The rows of the statement, sent again until the engine answers. `command_ids` are named in the error.
 
-        Raises Unsure when a connection was lost and none was to be had for three seconds; else what
-        `Connection.write` raises. A statement that is `divisible` is not sent anew when it takes too long:
+        Raises WriteUnconfirmed when the connection was lost and no new one could be made for three seconds, else
+        as `Graph.write` does. A `divisible` statement that runs past its deadline is not sent again: it raises
         StoreTimeout, also after a lost connection.
         """
-        give_up = time.monotonic() + SOUGHT_FOR_S
+        give_up = time.monotonic() + RETRY_FOR_S
         while True:
             try:
                 if self.again:
@@ -56,12 +56,12 @@ class Once:
                     raise
                 self.again = True
                 if time.monotonic() > give_up:
-                    raise _unsure(command_ids) from error
-                await asyncio.sleep(SOUGHT_EVERY_S)
+                    raise _unconfirmed(command_ids) from error
+                await asyncio.sleep(RETRY_EVERY_S)
 
 
-def _unsure(command_ids: Sequence[str]) -> Unsure:
-    return Unsure(
+def _unconfirmed(command_ids: Sequence[str]) -> WriteUnconfirmed:
+    return WriteUnconfirmed(
         "the engine was lost while it was writing; whether it stored this is not known yet",
         remedy="Ask GET /v1/receipts/{command_id}, or send it again with the same command_id: it is applied once.",
         faults=[f"command_id {command_id}: not known" for command_id in command_ids],

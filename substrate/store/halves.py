@@ -1,4 +1,4 @@
-"""Rows that are written together where the engine is quick enough, and in halves where it is not."""
+"""Rows written in one statement, or in halves when that runs past the deadline."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from schemas.errors import StoreTimeout
 async def in_halves[Row, Answer](
     rows: Sequence[Row], send: Callable[[Sequence[Row]], Awaitable[Answer]]
 ) -> list[Answer]:
-    """What `send` answers for the rows, in order: once, or for each part of them.
+    """The results of `send` for the rows, in order: one result, or one for each part.
 
-    A statement that runs past its deadline changes nothing, so its rows are sent again in halves, down to a
-    single one. Raises StoreTimeout when even that takes too long; the parts before it are then written.
+    A statement that runs past its deadline changes nothing, so its rows are sent again in halves, down to single
+    rows. Raises StoreTimeout when a single row takes too long; the parts before it are written then.
     """
     try:
         return [await send(rows)]

@@ -1,4 +1,8 @@
-"""Reads of one memory or one link: as a moment sees it, and its history a page at a time."""
+"""Reads of one memory or one link: the record that a moment sees, and its history page by page.
+
+At most one record of an identity is visible at a moment, for no two of them overlap on both time axes. So the past
+is searched only when the record that the identity carries is not the visible one.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,7 @@ MEMORY_SEEN: Final = Query(
     "WITH i, carried, p ORDER BY p.created_at DESC, p.valid_at DESC LIMIT 1 "
     f"WITH CASE WHEN carried THEN i ELSE p END AS n RETURN {_node('n')}",
 )
-"""The record of a memory that a scope of one moment sees; a row of nulls for one that is not there then."""
+"""The visible record of a memory; a row of nulls when the memory exists but has none then."""
 
 _OF_LINK: Final = (
     f"WITH now, known, count(p) AS gone, collect(CASE WHEN {visible('p')} THEN p ELSE null END) AS past "
@@ -46,7 +50,7 @@ LINK_SEEN: Final = Query(
     "UNWIND [CASE WHEN size(now) > 0 THEN null ELSE a END] AS s "
     f"OPTIONAL MATCH (s)-[p:PAST_LINK]->(b) WHERE p.id = $id {_OF_LINK}",
 )
-"""How many records of a link were looked at, and the one that a scope of one moment sees, led by its ends."""
+"""Number of records found, then the ids of both ends and the visible record; nulls when none is."""
 
 NAMED_LINK_SEEN: Final = Query(
     "named_link_seen",
@@ -55,11 +59,11 @@ NAMED_LINK_SEEN: Final = Query(
     "UNWIND [CASE WHEN size(now) > 0 THEN null ELSE $handle END] AS handle "
     f"OPTIONAL MATCH ()-[p:PAST_LINK {{handle: handle}}]->() WHERE p.id = $id {_OF_LINK}",
 )
-"""The same of a link with an id of its own."""
+"""The same for a link that has a handle."""
 
 
-def _behind(name: str) -> str:
-    """Known before `$known_to`, and behind the place where the page before ended."""
+def _is_after(name: str) -> str:
+    """Predicate: known before `$known_to`, and after the last record of the page before."""
     return (
         f"{name}.created_at < $known_to AND ({name}.created_at > $known_at "
         f"OR ({name}.created_at = $known_at AND {name}.valid_at > $held_at))"
@@ -73,13 +77,13 @@ def _first(name: str, carried: str) -> str:
 HISTORY_PAGE: Final = Query(
     "history_page",
     "MATCH (i:ConsciousnessNode {id: $id}) "
-    f"OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion) WHERE {_behind('p')} WITH i, collect(p) AS past "
-    f"UNWIND past + CASE WHEN {_behind('i')} THEN [i] ELSE [] END AS n {_first('n', 'n')} RETURN {_node('n')}",
+    f"OPTIONAL MATCH (i)-[:HAD]->(p:PastVersion) WHERE {_is_after('p')} WITH i, collect(p) AS past "
+    f"UNWIND past + CASE WHEN {_is_after('i')} THEN [i] ELSE [] END AS n {_first('n', 'n')} RETURN {_node('n')}",
 )
-"""The next records of a memory, in the order in which they became known."""
+"""The next records of a memory, by transaction time, then valid time."""
 
 _LINK_PAGE: Final = (
-    f"WHERE e.id = $id AND {_behind('e')} {_first('e', 'a, e, b')} "
+    f"WHERE e.id = $id AND {_is_after('e')} {_first('e', 'a, e, b')} "
     f"RETURN a.id, b.id, {_link('e')}, e.created_at AS known, e.valid_at AS held "
 )
 
@@ -88,95 +92,93 @@ LINK_HISTORY_PAGE: Final = Query(
     "MATCH (a:ConsciousnessNode {id: $source_id}) MATCH (b:ConsciousnessNode {id: $target_id}) "
     f"WITH a, b LIMIT 1 MATCH (a)-[e:LINK|PAST_LINK]->(b) {_LINK_PAGE}",
 )
-"""The next records of a link that is found through its ends; last its place."""
+"""The next records of a link that is found through its ends; the last two columns are its position."""
 
 NAMED_LINK_HISTORY_PAGE: Final = Query(
     "named_link_history_page",
     f"MATCH (a)-[e:LINK {{handle: $handle}}]->(b) {_LINK_PAGE} "
     f"UNION ALL MATCH (a)-[e:PAST_LINK {{handle: $handle}}]->(b) {_LINK_PAGE}",
 )
-"""The same of a link with an id of its own, of either side as many."""
+"""The same for a link that has a handle; up to `$limit` rows from each side."""
 
 CLOCK: Final = Query("clock", "MATCH (m:SubstrateMeta {key: 'stamp'}) RETURN m.clock LIMIT 1")
-"""The last transaction time of a graph."""
 
 
 type Row = Sequence[Any]
 
 
-class Place(NamedTuple):
-    """Where a page of a history begins: behind the record that became known, and holds, from here on."""
+class HistoryPosition(NamedTuple):
+    """Where a page of a history begins: after the record with this transaction time and valid time."""
 
     known_at: Instant = BEGINNING_OF_TIME
     held_at: Instant = BEGINNING_OF_TIME
 
 
-class Wanted(NamedTuple):
-    """A page of a history: at most so many records behind a place, of those known before `known_to`."""
+class HistoryQuery(NamedTuple):
+    """A page of a history: at most `limit` records after `start`, of those known before `known_to`."""
 
     known_to: Instant
     limit: int
-    start: Place
+    start: HistoryPosition
 
 
-class Seen(NamedTuple):
-    """Whether there is such a memory or link at all, and its record of the moment, None when it has none then."""
+class RecordLookup(NamedTuple):
+    """Whether the memory or link exists at all, and its record at the moment; None when it has none then."""
 
     exists: bool
     row: Row | None
 
 
-async def memory_seen(graph: Graph, memory_id: str, scope: Scope) -> Seen:
-    """The record that a scope of one moment sees: `NODE_COLUMNS`, `PROVENANCE`."""
+async def read_memory(graph: Graph, memory_id: str, scope: Scope) -> RecordLookup:
+    """The record visible to a scope of one moment: `NODE_COLUMNS`, `PROVENANCE`."""
     rows = await graph.read(MEMORY_SEEN, id=memory_id, **scope.bounds())
     if not rows:
-        return Seen(exists=False, row=None)
-    return Seen(exists=True, row=None if rows[0][0] is None else rows[0])
+        return RecordLookup(exists=False, row=None)
+    return RecordLookup(exists=True, row=None if rows[0][0] is None else rows[0])
 
 
-async def link_seen(graph: Graph, link: LinkName, scope: Scope) -> Seen:
-    """The link record that a scope of one moment sees: the ids of its ends, `LINK_COLUMNS`, `PROVENANCE`."""
-    query, values = _of(link, LINK_SEEN, NAMED_LINK_SEEN)
-    rows = await graph.read(query, **values, **scope.bounds())
+async def read_link(graph: Graph, link: LinkName, scope: Scope) -> RecordLookup:
+    """The record visible to a scope of one moment: the ids of both ends, `LINK_COLUMNS`, `PROVENANCE`."""
+    query = NAMED_LINK_SEEN if link.ends is None else LINK_SEEN
+    rows = await graph.read(query, **_link_values(link), **scope.bounds())
     if not rows or not rows[0][0]:
-        return Seen(exists=False, row=None)
-    return Seen(exists=True, row=None if rows[0][1] is None else rows[0][1:])
+        return RecordLookup(exists=False, row=None)
+    return RecordLookup(exists=True, row=None if rows[0][1] is None else rows[0][1:])
 
 
-async def history(graph: Graph, memory_id: str, wanted: Wanted) -> list[Row]:
-    """Records of a memory in the order in which they became known: `NODE_COLUMNS`, `PROVENANCE`."""
-    header = {"id": memory_id, **_page(wanted)}
-    return list(await graph.read(HISTORY_PAGE, **header))
+async def read_history(graph: Graph, memory_id: str, page: HistoryQuery) -> list[Row]:
+    """Records of a memory by transaction time: `NODE_COLUMNS`, `PROVENANCE`."""
+    return list(await graph.read(HISTORY_PAGE, id=memory_id, **_page_values(page)))
 
 
-async def link_history(graph: Graph, link: LinkName, wanted: Wanted) -> list[Row]:
-    """Records of a link in that order: the ids of its ends, `LINK_COLUMNS`, `PROVENANCE`."""
-    query, values = _of(link, LINK_HISTORY_PAGE, NAMED_LINK_HISTORY_PAGE)
-    rows = await graph.read(query, **values, **_page(wanted))
-    return [row[:-2] for row in sorted(rows, key=itemgetter(-2, -1))[: wanted.limit]]
+async def read_link_history(graph: Graph, link: LinkName, page: HistoryQuery) -> list[Row]:
+    """Records of a link by transaction time: the ids of both ends, `LINK_COLUMNS`, `PROVENANCE`."""
+    query = NAMED_LINK_HISTORY_PAGE if link.ends is None else LINK_HISTORY_PAGE
+    rows = await graph.read(query, **_link_values(link), **_page_values(page))
+    return [row[:-2] for row in sorted(rows, key=itemgetter(-2, -1))[: page.limit]]
 
 
-def memory_place(row: Row) -> Place:
-    """Where the history of a memory goes on behind this record."""
-    return Place(row[NODE_PLACE["created_at"]], row[NODE_PLACE["valid_at"]])
+def memory_position(row: Row) -> HistoryPosition:
+    """The position after this record in the history of its memory."""
+    return HistoryPosition(row[NODE_PLACE["created_at"]], row[NODE_PLACE["valid_at"]])
 
 
-def link_place(row: Row) -> Place:
-    """Where the history of a link goes on behind this record; the ids of its ends come first in the row."""
-    return Place(row[2 + LINK_PLACE["created_at"]], row[2 + LINK_PLACE["valid_at"]])
+def link_position(row: Row) -> HistoryPosition:
+    """The position after this record in the history of its link; the row begins with the ids of its ends."""
+    return HistoryPosition(row[2 + LINK_PLACE["created_at"]], row[2 + LINK_PLACE["valid_at"]])
 
 
-def _of(link: LinkName, by_ends: Query, by_handle: Query) -> tuple[Query, dict[str, Any]]:
+def _link_values(link: LinkName) -> dict[str, Any]:
     if link.ends is None:
-        return by_handle, {"id": link.id, "handle": link.handle}
-    return by_ends, {"id": link.id, "source_id": link.ends[0], "target_id": link.ends[1]}
+        return {"id": link.id, "handle": link.handle}
+    return {"id": link.id, "source_id": link.ends[0], "target_id": link.ends[1]}
 
 
-def _page(wanted: Wanted) -> dict[str, Any]:
-    return {"known_to": wanted.known_to, "limit": wanted.limit, **wanted.start._asdict()}
+def _page_values(page: HistoryQuery) -> dict[str, Any]:
+    return {"known_to": page.known_to, "limit": page.limit, **page.start._asdict()}
 
 
-async def clock(graph: Graph, now: Instant) -> Instant:
-    """The last transaction time of the graph; `now` for one that was never written to."""
+async def read_clock(graph: Graph, now: Instant) -> Instant:
+    """The last transaction time of the graph; `now` for a graph that was never written to."""
     rows = await graph.read(CLOCK)
     return int(rows[0][0]) if rows and rows[0][0] is not None else now

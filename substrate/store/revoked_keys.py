@@ -1,4 +1,4 @@
-"""Which keys were revoked, kept in a file beside the engine's: a backup that is restored does not know it."""
+"""A file beside the engine's that lists the revoked keys, because a restored backup may not know of them."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from substrate.store import api_keys
 FILE: Final = "engine.revoked"
 
 
-async def keep(connection: Connection, directory: Path) -> None:
-    """Add to the file what the store knows, and make the file if there is none. Raises OSError."""
-    known = {
+async def save_revoked_keys(connection: Connection, directory: Path) -> None:
+    """Add the revoked keys of the store to the file, and create it if it does not exist. Raises OSError."""
+    revoked = {
         key.id: key.revoked_at.isoformat()
-        for key in await api_keys.listed(connection)
+        for key in await api_keys.list_keys(connection)
         if key.revoked_at is not None
     }
-    await asyncio.to_thread(_add, directory, known)
+    await asyncio.to_thread(_add, directory, revoked)
 
 
-def _add(directory: Path, known: Mapping[str, str]) -> None:
+def _add(directory: Path, revoked: Mapping[str, str]) -> None:
     path = directory / FILE
     before = orjson.loads(path.read_bytes()) if path.exists() else None
-    after = {**known, **(before or {})}
+    after = {**revoked, **(before or {})}
     if after != before:
         write_private(path, orjson.dumps(after).decode())
 
 
-def kept_in(directory: Path) -> dict[str, datetime]:
-    """Which keys a data directory knows as revoked, and since when. Raises InvalidRequest when it says nothing."""
+def read_revoked_keys(directory: Path) -> dict[str, datetime]:
+    """Ids of the revoked keys, and when each was revoked. Raises InvalidRequest when it cannot be read."""
     try:
-        said = orjson.loads((directory / FILE).read_bytes())
-        return {key_id: datetime.fromisoformat(at) for key_id, at in said.items()}
+        revoked = orjson.loads((directory / FILE).read_bytes())
+        return {key_id: datetime.fromisoformat(at) for key_id, at in revoked.items()}
     except (OSError, ValueError, AttributeError, TypeError) as error:
         raise InvalidRequest(
             f"{directory} does not say which keys were revoked ({FILE} cannot be read)",
@@ -51,14 +51,14 @@ def kept_in(directory: Path) -> dict[str, datetime]:
 
 
 async def revoke_again(connection: Connection, revoked: Mapping[str, datetime]) -> list[KeyInfo]:
-    """Revoke those keys of the store that count there; returns them."""
-    found = []
+    """Revoke those of the keys that are valid in the store; returns these."""
+    newly_revoked = []
     for key_id, at in revoked.items():
         record = await api_keys.find(connection, key_id)
         if record is not None and record.revoked_at is None:
             record = await api_keys.change(connection, key_id, partial(_since, at=at))
-            found += [] if record is None else [record.info()]
-    return found
+            newly_revoked += [] if record is None else [record.info()]
+    return newly_revoked
 
 
 def _since(key: KeyRecord, at: datetime) -> KeyRecord:

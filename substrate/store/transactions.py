@@ -12,7 +12,7 @@ from substrate.connection.pool import Row
 from substrate.cypher import transaction as cypher
 from substrate.graphs.graph import Graph
 from substrate.store import rows
-from substrate.store.exactly_once import Once
+from substrate.store.exactly_once import ExactlyOnceWrite
 from substrate.store.rows import LinkName
 
 COMMANDS_AT_MOST: Final = 100
@@ -150,7 +150,7 @@ async def write(graph: Graph, seen: Seen, writes: Writes) -> int | None:
         "pending_until": writes.pending_until,
     }
     lists = frozenset(name for name, value in values.items() if isinstance(value, list) and value)
-    once = Once(graph, cypher.transaction(lists), values)
+    once = ExactlyOnceWrite(graph, cypher.transaction(lists), values)
     try:
         reply = await once.send([receipt["command_id"] for receipt in writes.receipts])
     finally:

@@ -1,4 +1,4 @@
-"""The kinds of memories and links that a graph holds."""
+"""The types of memories and links that a graph uses, and the links that leave a memory."""
 
 from __future__ import annotations
 
@@ -10,42 +10,40 @@ from substrate.connection.errors import GraphMissing
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 
-LOOKED_AT: Final = 5_000
-"""So many memories or links are looked at: a whole graph would take too long for one question."""
-
-KINDS: Final = 40
+SAMPLE: Final = 5_000
+"""Memories or links that are counted: a whole graph would take too long."""
+MAX_TYPES: Final = 40
 
 NODE_TYPES: Final = Query(
     "node_types",
-    f"MATCH (m:ConsciousnessNode) WITH m LIMIT {LOOKED_AT} "
-    f"RETURN m.node_type, count(m) AS held ORDER BY held DESC, m.node_type LIMIT {KINDS}",
+    f"MATCH (m:ConsciousnessNode) WITH m LIMIT {SAMPLE} "
+    f"RETURN m.node_type, count(m) AS held ORDER BY held DESC, m.node_type LIMIT {MAX_TYPES}",
 )
-"""The commonest types of memories."""
+"""Rows: type, count; the most frequent type first."""
 
 RELATION_TYPES: Final = Query(
     "relation_types",
-    f"MATCH (:ConsciousnessNode)-[e:LINK]->() WITH e LIMIT {LOOKED_AT} "
-    f"RETURN e.relation_type, count(e) AS held ORDER BY held DESC, e.relation_type LIMIT {KINDS}",
+    f"MATCH (:ConsciousnessNode)-[e:LINK]->() WITH e LIMIT {SAMPLE} "
+    f"RETURN e.relation_type, count(e) AS held ORDER BY held DESC, e.relation_type LIMIT {MAX_TYPES}",
 )
-"""The commonest types of links."""
 
-HELD_OUT: Final = Query(
+LINKS_FROM: Final = Query(
     "held_out",
     "MATCH (s:ConsciousnessNode {id: $id})-[e:LINK]->(t) WHERE e.relation_type = $kind AND e.expired_at = $open "
     "AND e.valid_at < $at AND e.invalid_at > $at RETURN e.id, t.id, e.version ORDER BY e.id",
 )
-"""The links of a type that begin at a memory and hold at a moment, having begun before it."""
+"""Links of a type from a memory that hold at a moment and began before it."""
 
 
 class Vocabulary(NamedTuple):
-    """Types of memories and of links, commonest first."""
+    """Types of memories and of links, the most frequent first."""
 
     node_types: tuple[str, ...] = ()
     relation_types: tuple[str, ...] = ()
 
 
 async def read_vocabulary(graph: Graph) -> Vocabulary:
-    """The types in a graph, as far as the first few thousand memories and links show them."""
+    """The types among the first 5,000 memories and links of a graph; empty when the graph does not exist."""
     try:
         nodes, relations = await asyncio.gather(
             graph.read(NODE_TYPES),
@@ -56,22 +54,25 @@ async def read_vocabulary(graph: Graph) -> Vocabulary:
     return Vocabulary(tuple(row[0] for row in nodes), tuple(row[0] for row in relations))
 
 
-def merged(vocabularies: list[Vocabulary]) -> Vocabulary:
+def merge_vocabularies(vocabularies: list[Vocabulary]) -> Vocabulary:
     """The types of several graphs, each once."""
-    nodes = dict.fromkeys(name for one in vocabularies for name in one.node_types)
-    relations = dict.fromkeys(name for one in vocabularies for name in one.relation_types)
+    nodes: dict[str, None] = {}
+    relations: dict[str, None] = {}
+    for vocabulary in vocabularies:
+        nodes.update(dict.fromkeys(vocabulary.node_types))
+        relations.update(dict.fromkeys(vocabulary.relation_types))
     return Vocabulary(tuple(nodes), tuple(relations))
 
 
-class Held(NamedTuple):
-    """A link that holds: its id, where it leads, the version of its record."""
+class OutgoingLink(NamedTuple):
+    """A link that holds, and the version of its record."""
 
     link_id: str
     target_id: str
     version: int
 
 
-async def held_out(graph: Graph, of: tuple[str, str], at: Instant) -> list[Held]:
-    """The links that hold at a moment and began before it; `of`: the memory they begin at, their type."""
-    values = {"id": of[0], "kind": of[1], "at": at, "open": END_OF_TIME}
-    return [Held(*row) for row in await graph.read(HELD_OUT, **values)]
+async def links_from(graph: Graph, memory_id: str, *, relation_type: str, at: Instant) -> list[OutgoingLink]:
+    """The links of a type from a memory that hold at `at` and began before it, by id."""
+    rows = await graph.read(LINKS_FROM, id=memory_id, kind=relation_type, at=at, open=END_OF_TIME)
+    return [OutgoingLink(*row) for row in rows]

@@ -12,7 +12,7 @@ from substrate.cypher import write as cypher
 from substrate.cypher.fragments import RECEIPT_COLUMNS
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
-from substrate.store.exactly_once import Once
+from substrate.store.exactly_once import ExactlyOnceWrite
 from substrate.store.halves import in_halves
 from substrate.store.rows import Kept
 
@@ -82,7 +82,7 @@ async def _write(graph: Graph, query: Query, batch: Batch) -> list[Mark]:
     async def send(rows: Sequence[Mapping[str, Any]]) -> list[Mark]:
         nonlocal again
         part = batch._replace(rows=rows)
-        once = Once(graph, query, batch_values(part, query.name), again=again)
+        once = ExactlyOnceWrite(graph, query, batch_values(part, query.name), again=again)
         try:
             marks = in_order(await _sent(once, part), part)
         finally:
@@ -108,7 +108,7 @@ def _cut[Item](rows: Sequence[Item], most: Callable[[], int]) -> Iterator[Sequen
         begun = ended
 
 
-async def _sent(once: Once, batch: Batch) -> list[Row]:
+async def _sent(once: ExactlyOnceWrite, batch: Batch) -> list[Row]:
     try:
         return await once.send(batch.command_ids, divisible=len(batch.rows) > 1)
     except Conflict:

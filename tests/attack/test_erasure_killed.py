@@ -238,7 +238,7 @@ async def test_the_command_line_says_under_which_id_and_goes_on_after_a_signal(t
         await filled(runtime, "citizen")
         whole = line(tmp_path, "--yes", "--command-id", "of-the-test")
         # Nobody erases while another finishes what broke off: the command waits here, and is told to end.
-        async with unfinished_erasures.only_turn(tmp_path) as alone:
+        async with unfinished_erasures.exclusive_lock(tmp_path) as alone:
             assert alone
             before = clients(tmp_path)
             process = await asyncio.to_thread(subprocess.Popen, whole, stderr=subprocess.PIPE, text=True)

@@ -17,7 +17,7 @@ from orchestration.transfer.backup import back_up
 from schemas.errors import InvalidRequest, Unauthenticated
 from schemas.keys import KeyRequest
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from substrate.store.revoked_keys import FILE, kept_in
+from substrate.store.revoked_keys import FILE, read_revoked_keys
 
 
 class Lived(NamedTuple):
@@ -68,13 +68,13 @@ async def counts(directory: Path, key: str) -> bool:
 
 
 async def test_a_key_that_the_former_store_knows_as_revoked_stays_so(lived: Lived, tmp_path: Path) -> None:
-    restored = await restore_backup(lived.backup, at(tmp_path / "data"), kept_in(lived.data))
+    restored = await restore_backup(lived.backup, at(tmp_path / "data"), read_revoked_keys(lived.data))
     assert [key.name for key in restored.kept_revoked] == ["late"]
     assert [key.name for key in restored.keys] == ["good"]
     assert await counts(tmp_path / "data", lived.good)
     assert not await counts(tmp_path / "data", lived.late)
     assert not await counts(tmp_path / "data", lived.early)
-    assert kept_in(tmp_path / "data").keys() == {id_of(lived.early), id_of(lived.late)}
+    assert read_revoked_keys(tmp_path / "data").keys() == {id_of(lived.early), id_of(lived.late)}
 
 
 async def test_going_back_to_a_backup_in_place_brings_no_key_back(lived: Lived, tmp_path: Path) -> None:
@@ -119,4 +119,4 @@ def test_a_store_that_says_nothing_of_revoked_keys_is_not_taken_for_one_that_has
         if text is not None:
             (tmp_path / FILE).write_text(text)
         with pytest.raises(InvalidRequest, match="does not say which keys were revoked"):
-            kept_in(tmp_path)
+            read_revoked_keys(tmp_path)

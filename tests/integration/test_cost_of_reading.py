@@ -70,27 +70,27 @@ async def test_the_present_of_a_link_costs_nothing_of_its_past(deps: Deps, graph
 @pytest.mark.parametrize(("known", "said"), [(5, ""), (12.5, "take 2"), (200, f"take {CORRECTIONS - 1}")])
 async def test_of_the_past_one_row_leaves_the_engine(deps: Deps, graph: str, known: float, said: str) -> None:
     scope = Scope.at(day(300), day(known))
-    seen = await records.memory_seen(deps.graph(graph), "much", scope)
+    seen = await records.read_memory(deps.graph(graph), "much", scope)
     assert seen.row is not None
     assert seen.row[3] == said
     steps = await produced(deps, graph, records.MEMORY_SEEN, {"id": "much", **scope.bounds()})
     assert max(made for step, made in steps.items() if "Traverse" not in step) == 1
     for link_id, energy in ((NATURAL, "0.02"), ("own", "0.02"), ("lone", "0.7")):
-        link = await records.link_seen(deps.graph(graph), link_name(link_id), Scope.at(day(300), day(12.5)))
+        link = await records.read_link(deps.graph(graph), link_name(link_id), Scope.at(day(300), day(12.5)))
         assert link.row is not None
         assert (list(link.row[:3]), link.row[6]) == (["much", "once", link_id], energy)
 
 
 async def test_a_page_of_a_history_reads_its_own_rows_alone(deps: Deps, graph: str) -> None:
     found: list[Any] = []
-    wanted = records.Wanted(AFTER_ALL, 7, records.Place())
-    while rows := await records.history(deps.graph(graph), "much", wanted):
+    wanted = records.HistoryQuery(AFTER_ALL, 7, records.HistoryPosition())
+    while rows := await records.read_history(deps.graph(graph), "much", wanted):
         assert len(rows) <= 7
         found += [row[8] for row in rows]
-        wanted = wanted._replace(start=records.Place(rows[-1][6], rows[-1][4]))
+        wanted = wanted._replace(start=records.HistoryPosition(rows[-1][6], rows[-1][4]))
     assert found == list(range(1, CORRECTIONS + 2))
     for link_id in (NATURAL, "own"):
-        of_link = await records.link_history(
-            deps.graph(graph), link_name(link_id), records.Wanted(day(12.5), 100, records.Place())
+        of_link = await records.read_link_history(
+            deps.graph(graph), link_name(link_id), records.HistoryQuery(day(12.5), 100, records.HistoryPosition())
         )
         assert [row[6] for row in of_link] == ["0.7", "0", "0.01", "0.02"]

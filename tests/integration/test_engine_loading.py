@@ -300,4 +300,4 @@ def is_keeper(pid: int, home: Path) -> bool:
         words = Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return False
-    return b"engine_keeper" in words and os.fsencode(home) in words
+    return b"engine.keeper" in words and os.fsencode(home) in words

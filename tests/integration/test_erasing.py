@@ -31,7 +31,7 @@ from substrate.cypher.query import Query
 from substrate.cypher.schema import SCHEMA_VERSION
 from substrate.engine import append_log
 from substrate.store import erasure
-from substrate.store.erasure import Mark
+from substrate.store.erasure import ErasureMark
 from tests.integration.store import NOW, history, links, relate, remember, send, stored
 
 SECRETS = (
@@ -202,8 +202,8 @@ async def test_an_erasure_is_carried_out_once_and_says_nothing_of_what_it_erased
     again = await erased(own, first)
     assert (again.duplicate, again.log_rewritten, again.erased_at) == (True, True, before.erased_at)
     assert again.removed.memories == 0
-    kept = await erasure.mark(own.deps.graph(f"citizen_{fresh_citizen}"), f"erase-{fresh_citizen}")
-    assert kept == Mark(NOW + 100, log_rewritten=True)
+    kept = await erasure.read_mark(own.deps.graph(f"citizen_{fresh_citizen}"), f"erase-{fresh_citizen}")
+    assert kept == ErasureMark(NOW + 100, log_rewritten=True)
     with pytest.raises(Conflict, match="was used for an erasure before"):
         await erased(own, first.model_copy(update={"id": "n"}))
     with pytest.raises(NotFound):
@@ -212,10 +212,10 @@ async def test_an_erasure_is_carried_out_once_and_says_nothing_of_what_it_erased
 
 async def test_an_erasure_that_broke_off_goes_on_when_it_is_sent_again(own: Runtime, fresh_citizen: str) -> None:
     await stored(own.deps, remember(fresh_citizen, "m"))
-    await erasure.set_mark(own.deps.graph(f"citizen_{fresh_citizen}"), f"e-{fresh_citizen}", Mark(NOW))
+    await erasure.write_mark(own.deps.graph(f"citizen_{fresh_citizen}"), f"e-{fresh_citizen}", ErasureMark(NOW))
     command = EraseMemory(citizen_id=fresh_citizen, id="m", command_id=f"e-{fresh_citizen}")
     assert (await erased(own, command)).removed.memories == 1
-    await erasure.set_mark(own.deps.graph(f"citizen_{fresh_citizen}"), f"e-{fresh_citizen}", Mark(NOW))
+    await erasure.write_mark(own.deps.graph(f"citizen_{fresh_citizen}"), f"e-{fresh_citizen}", ErasureMark(NOW))
     assert (await erased(own, command)).log_rewritten
 
 

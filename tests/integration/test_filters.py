@@ -110,8 +110,8 @@ def test_a_label_that_is_none_is_refused(label: str) -> None:
 async def _reads(deps: Deps, citizen: str, label: str | None) -> int:
     """How many queries it takes to list the members of the bucket `few`."""
     counting, graph = Counting(deps), graph_name(Level.N1, citizen)
-    wanted = listing.Wanted(Scope.at(NOW, NOW), None, 500, filter_values(Filters(tags=("few",))), label)
-    page = await listing.memories(Graph(counting.connection, graph), wanted, listing.Place())
+    wanted = listing.ListQuery(Scope.at(NOW, NOW), None, 500, filter_values(Filters(tags=("few",))), label)
+    page = await listing.list_memories(Graph(counting.connection, graph), wanted, listing.ListPosition())
     assert {row[0] for row in page.rows} == FEW
     return counting.count
 

@@ -225,11 +225,13 @@ async def speakers(deps: Deps, citizen: str, day: int, known: Instant) -> list[t
     """What was said by whom on a day, as known at a moment: the ends of links that are seen with both."""
     scope = Scope.at(to_instant(datetime(2024, 1, day, 13, tzinfo=UTC)), known)
     graph = graph_name(Level.N1, citizen)
-    seen = await listing.links(deps.graph(graph), listing.Wanted(scope, "SAID_BY", 100), listing.Place())
+    seen = await listing.list_links(
+        deps.graph(graph), listing.ListQuery(scope, "SAID_BY", 100), listing.ListPosition()
+    )
     there = [
         (row[0], row[1])
         for row in seen.rows
-        if all([(await records.memory_seen(deps.graph(graph), end, scope)).row for end in row[:2]])
+        if all([(await records.read_memory(deps.graph(graph), end, scope)).row for end in row[:2]])
     ]
     return sorted(there)
 

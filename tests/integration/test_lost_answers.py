@@ -32,7 +32,7 @@ from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import Graphs
 from substrate.store import exactly_once, reader
-from substrate.store.exactly_once import Unsure
+from substrate.store.exactly_once import WriteUnconfirmed
 from tests.integration.store import NOW, history, links, relate, remember, send, stored
 
 LINK = "a|NEXT|b"
@@ -204,7 +204,7 @@ async def test_where_no_connection_comes_back_it_is_said_that_the_outcome_is_not
             return cut
 
         between.decide = after_the_write
-        with pytest.raises(Unsure, match="not known") as caught:
+        with pytest.raises(WriteUnconfirmed, match="not known") as caught:
             await send(proxied, command)
         assert "/v1/receipts/" in caught.value.remedy
         [fault] = caught.value.faults

@@ -130,7 +130,7 @@ class Ways(Asking):
 
     async def page(self, asked: ListRequest, *, links: bool) -> ListPage:
         """One page of a listing."""
-        read = listing.links if links else listing.memories
+        read = listing.list_links if links else listing.list_memories
         return await read_page(read, asked, self.runtime, self.now)
 
     def shown(self, found: Sequence[Sequence[Any]], known_to: int, *, links: bool) -> list[Shown]:

@@ -154,13 +154,13 @@ async def test_an_answer_that_is_no_vector_is_refused(garbage: object) -> None:
 
 
 async def test_a_vector_of_another_dimension_is_refused() -> None:
-    with pytest.raises(Fault, match="3 numbers where 4 are due"):
+    with pytest.raises(Fault, match="3 numbers where 4 are expected"):
         await embedder_of(Scripted(), dimension=4).embed_query("a")
 
 
 async def test_the_dimension_is_asked_from_a_model_that_has_not_told_it() -> None:
     embedder = embedder_of(Scripted())
-    with pytest.raises(Fault, match="length of its vectors"):
+    with pytest.raises(Fault, match="dimension of the vectors"):
         _ = embedder.dimension
     assert (await embedder.ready()).dimension == 3
 

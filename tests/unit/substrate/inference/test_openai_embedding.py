@@ -173,7 +173,7 @@ async def test_garbage_from_the_server_is_refused(body: bytes, service: Service,
 
 async def test_a_vector_of_the_wrong_dimension_is_refused(service: Service, embedder: Embedder) -> None:
     service.dimension = 1535
-    with pytest.raises(Fault, match="1535 numbers where 1536 are due"):
+    with pytest.raises(Fault, match="1535 numbers where 1536 are expected"):
         await embedder.embed_query("four")
 
 
