@@ -30,7 +30,7 @@ from substrate.connection.errors import GraphMissing
 from substrate.graphs.graph import Graph
 from substrate.inference.language.model import ModelRequest
 from substrate.store.lexicon import LexiconRows, look_up
-from substrate.store.vocabulary import Vocabulary, merged, read_vocabulary
+from substrate.store.vocabulary import Vocabulary, merge_vocabularies, read_vocabulary
 from substrate.text import query_words
 
 
@@ -112,7 +112,9 @@ async def suggest_names(text: str, view: View, deps: Deps) -> Suggestion:
     if model is None or not model.question_seconds or not view.targets:
         return Suggestion()
     kinds = await asyncio.gather(*(_read_vocabulary(target.graph) for target in view.targets.values()))
-    question = ModelRequest("entities", entity_prompt.build_messages(text, merged(kinds)), model.question_seconds)
+    question = ModelRequest(
+        "entities", entity_prompt.build_messages(text, merge_vocabularies(kinds)), model.question_seconds
+    )
     value, call = await model.ask(question, entity_prompt.Names)
     names = () if value is None else tuple(dict.fromkeys(value.entities))[: entity_prompt.MAX_NAMES]
     return Suggestion(names, (call,))

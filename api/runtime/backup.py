@@ -81,10 +81,10 @@ async def _revoke_again(
 ) -> tuple[tuple[KeyInfo, ...], tuple[KeyInfo, ...]]:
     """Revoke these keys. Returns the keys that are valid now, and those that were revoked here."""
     now = to_datetime(await connection.now())
-    keys = await api_keys.listed(connection)
+    keys = await api_keys.list_keys(connection)
     to_revoke = dict.fromkeys([key.id for key in keys], now) if revoked == ALL_KEYS else revoked or {}
     kept_revoked = await revoked_keys.revoke_again(connection, to_revoke)
-    await revoked_keys.keep(connection, directory)
+    await revoked_keys.save_revoked_keys(connection, directory)
     revoked_ids = {key.id for key in kept_revoked}
     unrevoked = [key for key in keys if key.revoked_at is None and key.id not in revoked_ids]
     valid = tuple(key for key in unrevoked if key.expires_at is None or key.expires_at > now)

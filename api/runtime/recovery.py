@@ -90,7 +90,7 @@ async def replace_with_backup(source: Path, settings: Settings) -> tuple[Path, R
     directory = data_directory(settings.store)
     revoked = None
     with suppress(InvalidRequest):
-        revoked = await asyncio.to_thread(revoked_keys.kept_in, directory)
+        revoked = await asyncio.to_thread(revoked_keys.read_revoked_keys, directory)
     aside = await asyncio.to_thread(_move_aside, directory)
     try:
         return aside, await restore_backup(source, settings, revoked)

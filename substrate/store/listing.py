@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from schemas.temporal import Scope
-from substrate.connection.parameters import parameters
-from substrate.connection.pool import Connection, Row
-from substrate.cypher import listing as cypher
+from substrate.connection.pool import Row
+from substrate.cypher.fragments import fits, link_columns, node_columns, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store.filters import UNFILTERED

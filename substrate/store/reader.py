@@ -10,6 +10,8 @@ import orjson
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.cypher import association as association_cypher
 from substrate.cypher import schema as schema_cypher
+from substrate.cypher.fragments import PROVENANCE, RECEIPT_COLUMNS, columns_of, link_columns, node_columns
+from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store.rows import Kept, LinkName
 
@@ -179,7 +181,7 @@ async def receipts(graph: Graph, ids: Sequence[str]) -> dict[str, Kept]:
 
 async def pending_until(graph: Graph) -> int:
     """When the last scheduled change takes effect; 0 without one. Until then the past side is needed too."""
-    rows = await graph.read(cypher.PENDING)
+    rows = await graph.read(PENDING)
     return int(rows[0][0]) if rows else 0
 
 

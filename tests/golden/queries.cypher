@@ -997,7 +997,7 @@ CREATE FULLTEXT INDEX FOR (n:ConsciousnessNode) ON (n.name, n.description, n.sea
 CREATE FULLTEXT INDEX FOR (n:PastVersion) ON (n.name, n.description, n.search_text, n.entity_names);
 
 // graph_now
-// :params $askers, $entities, $expanded, $far, $first_hop, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to, $wishes, $words
+// :params $askers, $entities, $expanded, $far, $first_hop, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.id IN $entities
@@ -1007,7 +1007,7 @@ CALL {
       AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
-  RETURN s, -1.0 AS score
+  RETURN s, 0.0 AS score
   ORDER BY s.id
   LIMIT 8
   UNION ALL
@@ -1023,8 +1023,8 @@ CALL {
   ORDER BY score DESC, s.id
   LIMIT $limit
   UNION ALL
-  UNWIND $wishes AS wish
-  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', wish)
+  UNWIND $instruction_words AS words
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', words)
   YIELD node AS s, score
   WITH s, score
   WHERE toLower(s.speaker) IN $askers AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
@@ -1113,7 +1113,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // graph_then
-// :params $askers, $entities, $expanded, $far, $first_hop, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to, $wishes, $words
+// :params $askers, $entities, $expanded, $far, $first_hop, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to, $words
 CALL {
   MATCH (i:ConsciousnessNode)
   WHERE i.id IN $entities
@@ -1129,7 +1129,7 @@ CALL {
       AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
       AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
-  RETURN s, i, -1.0 AS score
+  RETURN s, i, 0.0 AS score
   ORDER BY s.id, s.version
   LIMIT 64
   UNION ALL
@@ -1160,8 +1160,8 @@ CALL {
   ORDER BY score DESC, s.id, s.version
   LIMIT $limit
   UNION ALL
-  UNWIND $wishes AS wish
-  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', wish)
+  UNWIND $instruction_words AS words
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', words)
   YIELD node AS s, score
   WITH s, score
   WHERE toLower(s.speaker) IN $askers AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
@@ -1173,8 +1173,8 @@ CALL {
   ORDER BY score DESC, s.id
   LIMIT 40
   UNION ALL
-  UNWIND $wishes AS wish
-  CALL db.idx.fulltext.queryNodes('PastVersion', wish)
+  UNWIND $instruction_words AS words
+  CALL db.idx.fulltext.queryNodes('PastVersion', words)
   YIELD node AS s, score
   WITH s, score
   WHERE toLower(s.speaker) IN $askers AND s.valid_at < $valid_to AND s.invalid_at > $valid_from
@@ -1537,8 +1537,9 @@ ORDER BY id(n);
 // :params $phrases, $sounds, $words
 CALL db.meta.stats()
 YIELD labels
-RETURN 'size' AS kind, null AS key, labels.ConsciousnessNode AS amount, labels.Trace AS name,
-    labels.PastTrace AS aliases, labels.PastVersion AS node_type
+UNWIND [['memories', labels.ConsciousnessNode], ['traces', labels.Trace], ['past_traces', labels.PastTrace],
+    ['past_versions', labels.PastVersion]] AS size
+RETURN 'size' AS kind, size[0] AS key, size[1] AS amount, null AS name, null AS aliases, null AS node_type
 UNION ALL
 UNWIND $words AS word
 CALL {
@@ -1573,8 +1574,9 @@ RETURN DISTINCT 'name' AS kind, node.id AS key, null AS amount, node.name AS nam
 // :params $phrases, $sounds, $words
 CALL db.meta.stats()
 YIELD labels
-RETURN 'size' AS kind, null AS key, labels.ConsciousnessNode AS amount, labels.Trace AS name,
-    labels.PastTrace AS aliases, labels.PastVersion AS node_type
+UNWIND [['memories', labels.ConsciousnessNode], ['traces', labels.Trace], ['past_traces', labels.PastTrace],
+    ['past_versions', labels.PastVersion]] AS size
+RETURN 'size' AS kind, size[0] AS key, size[1] AS amount, null AS name, null AS aliases, null AS node_type
 UNION ALL
 UNWIND $words AS word
 CALL {
@@ -1614,7 +1616,7 @@ CALL {
   LIMIT 250
   RETURN count(node) AS found
 }
-RETURN 'was' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type
+RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type
 UNION ALL
 MATCH (node:PastVersion)
 WHERE node.name_key IN $phrases
