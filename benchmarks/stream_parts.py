@@ -25,18 +25,16 @@ import orjson
 from api.runtime.runtime import GC_THRESHOLD
 from benchmarks.synthetic import World
 from orchestration.assembly.compact import compact
-from orchestration.assembly.levels import select
-from orchestration.assembly.options import of_intention
-from orchestration.assembly.stream import Account, assemble
-from orchestration.assembly.summary import summarise
-from orchestration.metadata_enrichment import enriched, relationships
+from orchestration.assembly.options import intention_options
+from orchestration.assembly.stream import RetrievalReport, assemble, select, summarize
+from orchestration.metadata_enrichment import enrich_links, enrich_memories
 from orchestration.mind import energy
 from orchestration.mind.dissonance import detect_temporal_dissonances
 from orchestration.question.lexicon import Lexicon
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation, Asker, activate
 from orchestration.ranking.candidates import Candidates
-from orchestration.stream_completion import measured
+from orchestration.stream_completion import with_coherence
 from orchestration.traversal import graph as traversal
 from orchestration.traversal.paths import suggested_paths
 from orchestration.validation import metadata_report
@@ -156,8 +154,8 @@ def _activation(case: Case, found: Candidates) -> Activation:
     return activate(found, case.lexicons, asker)
 
 
-def _account() -> Account:
-    return Account(retrieved_at=datetime.fromtimestamp(NOW / 1e6, UTC), timings=(), notes=(), entities=())
+def _account() -> RetrievalReport:
+    return RetrievalReport(retrieved_at=datetime.fromtimestamp(NOW / 1e6, UTC), timings=(), notes=(), entities=())
 
 
 def _coherent(stream: ConsciousnessStream) -> ConsciousnessStream:
@@ -167,13 +165,13 @@ def _coherent(stream: ConsciousnessStream) -> ConsciousnessStream:
         for path in graph.suggested_paths
         for ends in zip(path.path_nodes, path.path_nodes[1:], strict=False)
     }
-    return measured(stream, dict.fromkeys(Level, likeness))
+    return with_coherence(stream, dict.fromkeys(Level, likeness))
 
 
 def streamed(case: Case) -> ConsciousnessStream:
     """The stream from the rows."""
     found = case.found()
-    return assemble(of_intention(case.intention), found, _activation(case, found), _account())
+    return assemble(intention_options(case.intention), found, _activation(case, found), _account())
 
 
 def whole(case: Case) -> bytes:
@@ -197,28 +195,26 @@ class Clock:
 
 def parts(case: Case, clock: Clock) -> None:
     """One stream part by part. They overlap nowhere; what holds them together is left out."""
-    framing = of_intention(case.intention)
+    options = intention_options(case.intention)
     found = clock.part("rows_to_graph", case.found)
     activation = clock.part("activation", lambda: _activation(case, found))
-    selection = clock.part("selection", lambda: select(found, activation.order, framing.levels, framing.limit))
-    nodes = clock.part("memories", lambda: enriched(activation.order, found, activation, explain=False))
-    links = clock.part(
-        "links", lambda: [one for bonds in selection.links.values() for one in relationships(bonds)]
-    )
+    selection = clock.part("selection", lambda: select(found, activation.order, options.levels, options.limit))
+    nodes = clock.part("memories", lambda: enrich_memories(activation.order, found, activation, explain=False))
+    links = clock.part("links", lambda: [one for links in selection.links.values() for one in enrich_links(links)])
     order = [nodes[score.key] for score in activation.order]
     focus, peripheral, background = (
         tuple(nodes[score.key] for score in tier) for tier in consciousness_score.tiers(activation.order)
     )
     tiers = ActivationTiers(focus=focus, peripheral=peripheral, background=background)
-    graph = clock.part("traversal_graph", lambda: traversal.build_graph(order, tiers, links, framing.state))
+    graph = clock.part("traversal_graph", lambda: traversal.build_graph(order, tiers, links, options.state))
     by_identity = {(node.level, node.node_id): node for node in order}
     starts = [(node.level, node.node_id) for node in tiers.focus]
     clock.part("of_which_paths", lambda: suggested_paths(by_identity, graph.edges, starts))
     clock.part("energy", lambda: energy.energy_feedback_potential(links))
     clock.part("validation", lambda: metadata_report(order, links))
     clock.part("dissonance", lambda: detect_temporal_dissonances(order, TemporalMode.FULL_HISTORY))
-    clock.part("summary", lambda: summarise(order, _account().retrieved_at))
-    stream = assemble(framing, found, activation, _account())
+    clock.part("summary", lambda: summarize(order, _account().retrieved_at))
+    stream = assemble(options, found, activation, _account())
     clock.part("coherence", lambda: _coherent(stream))
     clock.part("compact", lambda: compact(stream))
     clock.part("json", lambda: json_bytes(stream))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from orchestration.assembly.options import of_intention
-from orchestration.assembly.stream import Account, assemble
+from orchestration.assembly.options import intention_options
+from orchestration.assembly.stream import RetrievalReport, assemble
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import Extraction, extract
 from orchestration.graph_queries import six_queries
@@ -15,10 +15,15 @@ from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question, read_question
 from orchestration.ranking.activation import Asker, activate
 from orchestration.ranking.candidates import Candidates
-from orchestration.ranking.plurality import lifted
+from orchestration.ranking.plurality import with_plurality
 from orchestration.reranking import rerank
-from orchestration.stream_completion import ActsOn, Stages, completed, others
-from orchestration.versions import with_versions
+from orchestration.stream_completion import (
+    Feedback,
+    StageTimer,
+    add_versions,
+    complete,
+    let_others_run,
+)
 from schemas.errors import Unavailable
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
@@ -35,43 +40,42 @@ async def retrieve_consciousness_context(
     Raises Unavailable when the engine does not answer at all, StoreMisfit when it holds other embeddings,
     InvalidRequest when it is to be ordered by a model that is not configured.
     """
-    stages = Stages()
+    timer = StageTimer()
     scope, levels = six_queries.scope_of(intention, now), intention.query_levels
     view = await open_view(intention.citizen_id, levels, scope, deps, now=now)
-    stages.end("open")
+    timer.end("open")
     question = read_question(intention.query_text, to_datetime(view.moment))
     extraction = await extract(question.text, view, deps)
-    stages.end("embed_and_extract")
+    timer.end("embed_and_extract")
     requests = await build_requests(intention, question, extraction, view, far=deps.far)
     asker = asker_of(intention, question)
     async with deps.connection.questions.turn():
         results = await run_all(requests)
-        stages.end("six_queries")
+        timer.end("six_queries")
         candidates = collect_candidates(results, extraction.lexicons, view)
         activation = activate(candidates, extraction.lexicons, asker, deps.channel_weights)
         if intention.plurality is not None:
-            activation = lifted(activation, candidates.memories, intention.plurality, view.moment)
+            activation = with_plurality(activation, candidates.memories, intention.plurality, view.moment)
     # A model may take seconds: whoever waits for it holds no turn.
     activation, model_calls = await rerank(intention, activation, candidates, deps)
-    await others()
-    stages.end("activation")
+    await let_others_run()
+    timer.end("activation")
     async with deps.connection.questions.turn():
-        where = (view.targets, six_queries.shared_values(intention, scope))
-        history = await with_versions(intention, asker, (candidates, activation), where)
-        stages.end("records")
-        notes = [*_notes(intention, view, extraction), *six_queries.note_unfollowed(results), *history.notes]
-        account = Account(
+        versions = await add_versions(intention, asker, candidates, activation, view=view)
+        timer.end("records")
+        notes = [*_notes(intention, view, extraction), *six_queries.note_unfollowed(results), *versions.notes]
+        report = RetrievalReport(
             retrieved_at=to_datetime(now),
-            timings=[result.timing for result in (*results, *history.results)],
+            timings=[result.timing for result in (*results, *versions.results)],
             notes=notes,
             entities=extraction.entity_names(),
             model_calls=(*extraction.model_calls, *model_calls),
         )
-        stream = assemble(of_intention(intention), candidates, history.activation, account)
-        await others()
-        stages.end("assembly")
-        acts_on = ActsOn(intention.current_energy) if intention.apply_feedback else None
-        return await completed(stream, (view, deps), stages, acts_on)
+        stream = assemble(intention_options(intention), candidates, versions.activation, report)
+        await let_others_run()
+        timer.end("assembly")
+        feedback = Feedback(intention.current_energy) if intention.apply_feedback else None
+        return await complete(stream, view, deps, timer=timer, feedback=feedback)
 
 
 async def build_requests(

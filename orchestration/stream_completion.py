@@ -1,27 +1,48 @@
-"""Adds to an assembled stream what needs the store: path coherence, energy feedback, stage times (003, 4)."""
+"""Adds to a stream what needs I/O: other versions, then path coherence, energy feedback and times."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, Final, NamedTuple
 
+from orchestration.assembly.stream import select
 from orchestration.dependencies import Deps
+from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
 from orchestration.graph_queries.existing_graphs import View
+from orchestration.graph_queries.six_queries import shared_values
+from orchestration.mind.dissonance import HISTORICAL
 from orchestration.mind.state import with_feedback
+from orchestration.ranking import consciousness_score
+from orchestration.ranking.activation import Activation, Asker
+from orchestration.ranking.candidates import Candidates, Key
 from orchestration.traversal.paths import level_of
 from schemas.errors import Fault, StoreTimeout
+from schemas.intention import RetrievalIntention
 from schemas.memory import Level
 from schemas.stream import ConsciousnessStream
 from schemas.stream_parts import TraversalPath
+from schemas.temporal import END_OF_TIME
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.store import reader
+from substrate.store.search import RECORDS_OF, RecordRow, read_records
+
+MAX_VERSIONS: Final = 50
+"""Other versions of one memory that are added: those next to the ones found, then the newest."""
+MAX_VERSIONS_OF_LEVEL: Final = 500
+"""Other versions that are added to one level: the first of each memory before the second of any."""
+MAX_NAMED: Final = 3
+"""Memories that a note names one by one."""
 
 type Pair = tuple[str, str]
+"""The ids of two neighbours on a path, the lower first."""
 
 
-class Stages:
+class StageTimer:
     """Wall time of each stage, in milliseconds."""
 
     def __init__(self) -> None:
@@ -29,79 +50,153 @@ class Stages:
         self.spent: dict[str, float] = {}
 
     def end(self, stage: str) -> None:
-        """The stage ends here."""
-        here = time.perf_counter()
-        self.spent[stage] = round((here - self._last) * 1000, 3)
-        self._last = here
+        """End this stage; the next one begins."""
+        now = time.perf_counter()
+        self.spent[stage] = round((now - self._last) * 1000, 3)
+        self._last = now
 
     def total(self) -> float:
-        """Milliseconds since the beginning."""
+        """Milliseconds from the beginning to the end of the last stage."""
         return round((self._last - self._begun) * 1000, 3)
 
 
-class ActsOn(NamedTuple):
-    """The citizen's energy that a stream may change: as the request says it, None for the one that is kept."""
+class Feedback(NamedTuple):
+    """Energy feedback is asked for: on `energy` in [0, 1], or on the stored energy of the citizen when None."""
 
     energy: float | None
 
 
-async def completed(
-    stream: ConsciousnessStream,
-    store: tuple[View, Deps],
-    stages: Stages,
-    acts_on: ActsOn | None,
+class AddedVersions(NamedTuple):
+    """The activation with other versions at its end, the results of their queries, notes on what was left out."""
+
+    activation: Activation
+    results: Sequence[QueryResult] = ()
+    notes: tuple[str, ...] = ()
+
+
+async def add_versions(
+    intention: RetrievalIntention, asker: Asker, candidates: Candidates, activation: Activation, *, view: View
+) -> AddedVersions:
+    """Add every version of the memories that the stream will show; in `evolution` and `full_history` alone.
+
+    A change has two sides, and the question finds only one of them (003, component 2). The added versions have no
+    relevance and stand last; `candidates` gains them.
+    """
+    if intention.temporal_mode not in HISTORICAL:
+        return AddedVersions(activation)
+    levels, limit = intention.query_levels, intention.max_results_per_level
+    selected = select(candidates, activation.order, levels, limit).keys()
+    shared = shared_values(intention, view.scope)
+    results = await run_all(version_requests(selected, candidates, view.targets, shared))
+    notes: list[str] = []
+    added: list[Key] = []
+    for result in results:
+        records = read_records(result.rows)
+        added += candidates.join(result.level, [record.columns for record in records], selected)
+        notes += left_out_notes(result.level, records)
+    memories = [candidates.memories[key] for key in sorted(added)]
+    scores = consciousness_score.consciousness_scores(
+        memories, [0.0] * len(memories), asker.felt(), asker.pressure
+    )
+    parts = {**activation.parts, **{key: {} for key in added}}
+    order = (*activation.order, *scores)
+    return AddedVersions(replace(activation, order=order, parts=parts), results, tuple(notes))
+
+
+def version_requests(
+    selected: Iterable[Key],
+    candidates: Candidates,
+    targets: Mapping[Level, GraphTarget],
+    shared: Mapping[str, Any],
+) -> list[QueryRequest]:
+    """One query a level: the versions of the memories selected, those that touch the ones found first."""
+    keys = sorted(selected)
+    requests = []
+    for level, target in targets.items():
+        memories = [candidates.memories[key] for key in keys if key[0] is level]
+        touching = {int(memory.get(name)) for memory in memories for name in ("created_at", "expired_at")}
+        values = {
+            **shared,
+            "ids": list(dict.fromkeys(memory.key[1] for memory in memories)),
+            "touching": sorted(touching - {END_OF_TIME}),
+            "most_of_one": MAX_VERSIONS,
+            "most_of_all": MAX_VERSIONS_OF_LEVEL,
+        }
+        if memories:
+            requests.append(QueryRequest("records", target, RECORDS_OF, values))
+    return requests
+
+
+def left_out_notes(level: Level, records: Sequence[RecordRow]) -> list[str]:
+    """One note on the memories that have more versions than were added; none when all were."""
+    stored = {record.memory_id: record.records for record in records}
+    added = Counter(record.memory_id for record in records)
+    cut = [memory_id for memory_id in stored if added[memory_id] < stored[memory_id]]
+    if not cut:
+        return []
+    counts = [
+        f"of {memory_id} ({level}) {added[memory_id]} of {stored[memory_id]} records came along"
+        for memory_id in cut[:MAX_NAMED]
+    ]
+    more = len(cut) - MAX_NAMED
+    others = f", and of {more} more memories not all" if more > 0 else ""
+    return [f"{'; '.join(counts)}{others}: the history of a memory has all of them"]
+
+
+async def complete(
+    stream: ConsciousnessStream, view: View, deps: Deps, *, timer: StageTimer, feedback: Feedback | None
 ) -> ConsciousnessStream:
-    """The stream with what the store adds: coherence of its paths, energy feedback if asked for, its times."""
-    view, deps = store
+    """The stream with the coherence of its paths, energy feedback if asked for, and its times (003, 4)."""
     if stream.traversal_graph.suggested_paths:
-        stream = await with_coherence(stream, view.targets)
-    if acts_on is not None:
-        stream = await with_feedback(stream, acts_on.energy, deps, view.now)
-    stages.end("completion")
-    return stream.model_copy(update={"retrieval_latency_ms": stages.total(), "stage_ms": stages.spent})
+        stream = await add_coherence(stream, view.targets)
+    if feedback is not None:
+        stream = await with_feedback(stream, feedback.energy, deps, view.now)
+    timer.end("completion")
+    return stream.model_copy(update={"retrieval_latency_ms": timer.total(), "stage_ms": timer.spent})
 
 
-async def others() -> None:
-    """Let other requests go on: this process has one core, and one large answer takes it for long."""
+async def let_others_run() -> None:
+    """Let other requests run: this process has one core, and a large answer holds it for long."""
     await asyncio.sleep(0)
 
 
-async def with_coherence(stream: ConsciousnessStream, targets: Mapping[Level, GraphTarget]) -> ConsciousnessStream:
-    """The stream with each path's coherence as mean cosine of its neighbours.
+async def add_coherence(stream: ConsciousnessStream, targets: Mapping[Level, GraphTarget]) -> ConsciousnessStream:
+    """The stream with the coherence of each path: the mean cosine of neighbours, in [0, 1].
 
-    A path whose memories have no embeddings today, or whose likeness was late, keeps the share of words that
-    its neighbours have in common.
+    A path with a memory that has no embedding, or whose cosines came too late, keeps the share of stems that its
+    neighbours have in common.
     """
-    graph = stream.traversal_graph
     wanted: dict[Level, set[Pair]] = {}
-    for path in graph.suggested_paths:
-        wanted.setdefault(level_of(path), set()).update(_pairs(path))
-    found = await asyncio.gather(*(_likeness(targets[level].graph, pairs) for level, pairs in wanted.items()))
-    return measured(stream, dict(zip(wanted, found, strict=True)))
+    for path in stream.traversal_graph.suggested_paths:
+        wanted.setdefault(level_of(path), set()).update(_neighbours(path))
+    cosines = await asyncio.gather(*(_cosines(targets[level].graph, pairs) for level, pairs in wanted.items()))
+    return with_coherence(stream, dict(zip(wanted, cosines, strict=True)))
 
 
-def measured(stream: ConsciousnessStream, likeness: Mapping[Level, Mapping[Pair, float]]) -> ConsciousnessStream:
-    """The stream with the coherence of its paths from the likeness of neighbours; pairs are in order."""
+def with_coherence(
+    stream: ConsciousnessStream, cosines: Mapping[Level, Mapping[Pair, float]]
+) -> ConsciousnessStream:
+    """The stream with the coherence of each path whose neighbours all have a cosine."""
     graph = stream.traversal_graph
-    paths = tuple(_measured(path, likeness[level_of(path)]) for path in graph.suggested_paths)
+    paths = tuple(_coherent_path(path, cosines[level_of(path)]) for path in graph.suggested_paths)
     return stream.model_copy(update={"traversal_graph": graph.model_copy(update={"suggested_paths": paths})})
 
 
-async def _likeness(graph: Graph, pairs: set[Pair]) -> Mapping[Pair, float]:
+async def _cosines(graph: Graph, pairs: set[Pair]) -> Mapping[Pair, float]:
     try:
         return await reader.likeness(graph, sorted(pairs))
     except (StoreTimeout, Fault):
         return {}
 
 
-def _pairs(path: TraversalPath) -> Iterator[Pair]:
-    for one, other in zip(path.path_nodes, path.path_nodes[1:], strict=False):
+def _neighbours(path: TraversalPath) -> Iterator[Pair]:
+    for one, other in pairwise(path.path_nodes):
         yield (one, other) if one < other else (other, one)
 
 
-def _measured(path: TraversalPath, likeness: Mapping[Pair, float]) -> TraversalPath:
-    cosines = [likeness.get(pair) for pair in _pairs(path)]
-    known = [min(1.0, max(0.0, cosine)) for cosine in cosines if cosine is not None]
-    if len(known) < len(cosines):
+def _coherent_path(path: TraversalPath, cosines: Mapping[Pair, float]) -> TraversalPath:
+    pairs = list(_neighbours(path))
+    known = [min(1.0, max(0.0, cosines[pair])) for pair in pairs if pair in cosines]
+    if len(known) < len(pairs):
         return path
     return path.model_copy(update={"semantic_coherence": round(sum(known) / len(known), 6)})

@@ -10,31 +10,31 @@ from schemas.memory import ConsciousnessNode
 
 
 class Budget(NamedTuple):
-    """How many tokens an answer may have, None for any number, and how they are counted."""
+    """The most tokens that an answer may have, None for any number; and the function that counts them."""
 
     limit: int | None = None
     count: Callable[[str], int] = len
 
     def cost(self, node: ConsciousnessNode) -> int:
-        """Tokens of what a reader sees of a memory: who said it or its name, and its text."""
+        """Tokens of a memory as a reader sees it: its speaker or name, and its text."""
         return self.count(f"{node.speaker or node.name}: {node.description}")
 
 
-def within(
+def fit_budget(
     tiers: Sequence[Sequence[tuple[Key, ConsciousnessNode]]], ranks: Mapping[Key, float], budget: Budget
 ) -> set[Key] | None:
-    """The memories that fit, filled tier by tier and by fused rank within a tier; None when all may stay.
+    """The memories that fit, filled tier by tier, within a tier by fused rank; None when the budget has no limit.
 
-    One that is too large does not end the filling.
+    A memory that is too large is skipped: smaller ones after it may still fit.
     """
     if budget.limit is None:
         return None
-    kept: set[Key] = set()
+    fitting: set[Key] = set()
     left = budget.limit
     for tier in tiers:
         for key, node in sorted(tier, key=lambda pair: (-ranks.get(pair[0], 0.0), pair[0])):
             cost = budget.cost(node)
             if cost <= left:
-                kept.add(key)
+                fitting.add(key)
                 left -= cost
-    return kept
+    return fitting

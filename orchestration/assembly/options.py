@@ -1,4 +1,4 @@
-"""How an answer is framed: what assembly needs of a request, whichever way it was asked. Pure."""
+"""What assembly needs of a request, whichever way it was asked. Pure."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from substrate.inference import tokens
 
 
 @dataclass(frozen=True, slots=True)
-class Framing:
-    """The frame of one answer. `state` is from where links are weighed; `limit` is per query and level."""
+class StreamOptions:
+    """How a stream is assembled. `limit` is per query and level; links are weighed from `state`."""
 
     request_id: str
     citizen_id: str
@@ -31,28 +31,28 @@ class Framing:
     plurality: Plurality | None = None
 
 
-def of_intention(intention: RetrievalIntention) -> Framing:
-    """The frame of an answer to a question."""
-    return _framing(intention, intention.intention_id, intention.temporal_mode)
+def intention_options(intention: RetrievalIntention) -> StreamOptions:
+    return _options(intention, intention.intention_id, intention.temporal_mode)
 
 
-def of_state(state: StateBasedRetrieval) -> Framing:
-    """The frame of an answer to a state."""
+def state_options(state: StateBasedRetrieval) -> StreamOptions:
     past = state.as_of_time is not None or state.known_at is not None
-    return _framing(state, state.state_id, TemporalMode.POINT_IN_TIME if past else TemporalMode.CURRENT)
+    return _options(state, state.state_id, TemporalMode.POINT_IN_TIME if past else TemporalMode.CURRENT)
 
 
-def _framing(asked: RetrievalIntention | StateBasedRetrieval, request_id: str, mode: TemporalMode) -> Framing:
-    return Framing(
+def _options(
+    request: RetrievalIntention | StateBasedRetrieval, request_id: str, mode: TemporalMode
+) -> StreamOptions:
+    return StreamOptions(
         request_id=request_id,
-        citizen_id=asked.citizen_id,
+        citizen_id=request.citizen_id,
         mode=mode,
-        levels=asked.query_levels,
-        limit=asked.max_results_per_level,
-        explain=asked.explain,
-        budget=Budget() if asked.max_tokens is None else Budget(asked.max_tokens, tokens.counter()),
-        form=asked.form,
-        require_valid=asked.require_valid,
-        state=State(asked.current_goal, asked.current_emotions),
-        plurality=asked.plurality,
+        levels=request.query_levels,
+        limit=request.max_results_per_level,
+        explain=request.explain,
+        budget=Budget() if request.max_tokens is None else Budget(request.max_tokens, tokens.counter()),
+        form=request.form,
+        require_valid=request.require_valid,
+        state=State(request.current_goal, request.current_emotions),
+        plurality=request.plurality,
     )

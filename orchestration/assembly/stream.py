@@ -1,25 +1,28 @@
-"""The stream from what was found and how active it is (003, components 3 and 4). Pure."""
+"""The stream, assembled from the candidates and their order (003, components 3 and 4). Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
+from typing import Final
 
 from orchestration.algorithms import reciprocal_rank_fusion
-from orchestration.assembly import budget
+from orchestration.assembly.budget import fit_budget
 from orchestration.assembly.compact import compact
-from orchestration.assembly.levels import Selection, select
-from orchestration.assembly.options import Framing
-from orchestration.assembly.summary import summarise
-from orchestration.metadata_enrichment import enriched, relationships
+from orchestration.assembly.options import StreamOptions
+from orchestration.metadata_enrichment import enrich_links, enrich_memories
 from orchestration.mind import energy
 from orchestration.mind.dissonance import detect_temporal_dissonances
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation
-from orchestration.ranking.candidates import Candidates, Key
-from orchestration.ranking.plurality import spread
+from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key
+from orchestration.ranking.consciousness_score import Score
+from orchestration.ranking.plurality import spread_over_weeks
 from orchestration.traversal.graph import build_graph
+from orchestration.traversal.paths import Identity
 from orchestration.validation import memory_verdicts, metadata_report
 from schemas.language_model import ModelCall
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
@@ -28,18 +31,21 @@ from schemas.stream import (
     ActivationTiers,
     ConsciousnessLevelResults,
     ConsciousnessStream,
+    ConsciousnessSummary,
     Degradation,
     QueryTiming,
 )
-from schemas.stream_parts import ResolutionPattern, TraversalGraph
+from schemas.stream_parts import GraphEdge, ResolutionPattern, TraversalGraph
 from schemas.unreadable import left_out
+from substrate.emotions import normal_emotions
 
-type Identity = tuple[Level, str]
+LINKS_PER_LEVEL: Final = 200
+EMOTIONAL_THEMES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
-    """How the retrieval went: when, how long by query, what was assumed, names seen, patterns, models asked."""
+class RetrievalReport:
+    """How the retrieval went; the caller measured it."""
 
     retrieved_at: datetime
     timings: Sequence[QueryTiming]
@@ -50,164 +56,261 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """Memories, most active first, and links per level: all that was found, or what of it is shown."""
+class Selection:
+    """The candidates that a stream shows, by level: the results of both queries whole, and the links.
 
-    order: Sequence[consciousness_score.Score]
+    003, decision 4: concatenation first. `vector` is in the order of likeness, `graph` in that of the scores.
+    """
+
+    vector: Mapping[Level, Sequence[Key]]
+    graph: Mapping[Level, Sequence[Key]]
+    links: Mapping[Level, Sequence[CandidateLink]]
+
+    def keys(self) -> set[Key]:
+        return set(chain(*self.vector.values(), *self.graph.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class StreamContent:
+    """Memories, best first, and links per level: all that was selected, or the part that is shown."""
+
+    order: Sequence[Score]
     nodes: Mapping[Key, ConsciousnessNode]
     links: Mapping[Level, Sequence[ConsciousnessRelationship]]
 
     def ordered(self) -> list[ConsciousnessNode]:
-        """The memories in order."""
         return [self.nodes[score.key] for score in self.order]
 
     def all_links(self) -> list[ConsciousnessRelationship]:
-        """The links of all levels."""
-        return [link for links in self.links.values() for link in links]
+        return list(chain(*self.links.values()))
 
     def identities(self) -> set[Identity]:
-        """Whose records they are."""
         return {score.key[:2] for score in self.order}
 
-    def of(self, order: Sequence[consciousness_score.Score]) -> Part:
+    def reduced_to(self, order: Sequence[Score]) -> StreamContent:
         """The memories of these scores alone, and the links between them."""
+        reduced = replace(self, order=order)
         if len(order) == len(self.order):
-            return replace(self, order=order)
-        present = {score.key[:2] for score in order}
-        return Part(
-            order, self.nodes, {level: _between(some, level, present) for level, some in self.links.items()}
-        )
+            return reduced
+        present = reduced.identities()
+        return replace(reduced, links={level: _links_among(present, links) for level, links in self.links.items()})
 
 
-def assemble(framing: Framing, found: Candidates, activation: Activation, account: Account) -> ConsciousnessStream:
-    """The whole stream. Its latency and stage times are set by the caller, who holds the clock.
+def select(candidates: Candidates, order: Sequence[Score], levels: Sequence[Level], limit: int) -> Selection:
+    """The best `limit` of each query, and up to `LINKS_PER_LEVEL` links between them, the strongest first.
 
-    What is calculated about it is calculated of all that was found, what the budget leaves out included: how much
-    of a stream is shown changes no energy, no grade, no path.
+    Other versions of a selected memory are shown beyond the limit, with the results of the graph query.
     """
-    selection = select(found, activation.order, framing.levels, framing.limit)
-    selected = _selected(selection, found, activation, explain=framing.explain)
-    whole = _accepted(framing, selected, found)
+    vector: dict[Level, list[Candidate]] = {level: [] for level in levels}
+    graph: dict[Level, list[Key]] = {level: [] for level in levels}
+    left = dict.fromkeys(levels, limit)
+    for score in order:
+        level, memory = score.key[0], candidates.memories[score.key]
+        if memory.likeness is not None and len(vector[level]) < limit:
+            vector[level].append(memory)
+        within = memory.hops is not None and left[level] > 0
+        left[level] -= within
+        if within or memory.along:
+            graph[level].append(score.key)
+    nearest = {level: _by_likeness(memories) for level, memories in vector.items()}
+    return Selection(nearest, graph, _strongest_links(candidates, levels, Selection(nearest, graph, {}).keys()))
+
+
+def _by_likeness(memories: Sequence[Candidate]) -> list[Key]:
+    return [memory.key for memory in sorted(memories, key=lambda memory: memory.place)]
+
+
+def _strongest_links(
+    candidates: Candidates, levels: Sequence[Level], shown: Collection[Key]
+) -> dict[Level, list[CandidateLink]]:
+    present = {key[:2] for key in shown}
+    links: dict[Level, list[CandidateLink]] = {level: [] for level in levels}
+    for link in sorted(candidates.links.values(), key=_by_strength):
+        both = (link.level, link.source) in present and (link.level, link.target) in present
+        if both and len(links[link.level]) < LINKS_PER_LEVEL:
+            links[link.level].append(link)
+    return links
+
+
+def _by_strength(link: CandidateLink) -> tuple[float, str]:
+    return -float(link.get("energy")) * float(link.get("confidence")), link.get("id")
+
+
+def assemble(
+    options: StreamOptions, candidates: Candidates, activation: Activation, report: RetrievalReport
+) -> ConsciousnessStream:
+    """The whole stream. The caller, who holds the clock, sets its latency and stage times.
+
+    Everything about the stream is calculated from all that was selected, with what the budget leaves out: how much
+    of a stream is shown changes no energy, no grade and no path.
+    """
+    selection = select(candidates, activation.order, options.levels, options.limit)
+    selected = _selected_content(selection, candidates, activation, explain=options.explain)
+    whole = _accepted_content(options, selected, candidates)
     tiers = consciousness_score.tiers(whole.order)
-    shown = _fitting(framing, selection, whole, tiers)
+    shown = _fitting_content(options, selection, whole, tiers)
     nodes, links = whole.ordered(), whole.all_links()
-    in_tiers = _tiers(tiers, whole)
+    whole_tiers = _activation_tiers(tiers, whole)
+    graph = build_graph(nodes, whole_tiers, links, options.state)
     stream = ConsciousnessStream(
-        intention_id=framing.request_id,
-        citizen_id=framing.citizen_id,
-        temporal_mode=framing.mode,
-        retrieved_at=account.retrieved_at,
-        levels=_levels(framing.levels, selection, shown),
-        activation_tiers=in_tiers if shown is whole else _tiers(tiers, shown),
-        traversal_graph=_graph_shown(build_graph(nodes, in_tiers, links, framing.state), whole, shown),
+        intention_id=options.request_id,
+        citizen_id=options.citizen_id,
+        temporal_mode=options.mode,
+        retrieved_at=report.retrieved_at,
+        levels=_level_results(options.levels, selection, shown),
+        activation_tiers=whole_tiers if shown is whole else _activation_tiers(tiers, shown),
+        traversal_graph=graph if shown is whole else _shown_graph(graph, shown),
         energy_feedback_potential=energy.energy_feedback_potential(links),
-        energy_shares=tuple(energy.energy_shares(links)) if framing.explain else (),
-        temporal_dissonances=tuple(detect_temporal_dissonances(nodes, framing.mode)),
+        energy_shares=tuple(energy.energy_shares(links)) if options.explain else (),
+        temporal_dissonances=tuple(detect_temporal_dissonances(nodes, options.mode)),
         metadata_validation=metadata_report(nodes, links),
-        resolution_patterns=tuple(account.patterns),
-        consciousness_summary=summarise(nodes, account.retrieved_at),
+        resolution_patterns=tuple(report.patterns),
+        consciousness_summary=summarize(nodes, report.retrieved_at),
         retrieval_latency_ms=0.0,
-        query_count=2 * len(framing.levels),
-        timings=tuple(account.timings),
-        degraded=(*_degraded(account), *_incomplete(nodes, links)),
-        notes=(*account.notes, *_notes(len(selected.order) - len(whole.order))),
-        entities=tuple(account.entities),
+        query_count=2 * len(options.levels),
+        timings=tuple(report.timings),
+        degraded=(*_degradations(report), *_unreadable_fields(nodes, links)),
+        notes=(*report.notes, *_invalid_notes(len(selected.order) - len(whole.order))),
+        entities=tuple(report.entities),
         omitted=len(whole.order) - len(shown.order),
-        model_calls=tuple(account.model_calls),
+        model_calls=tuple(report.model_calls),
     )
-    if framing.form == "compact":
-        of_shown = [one for one in stream.temporal_dissonances if (one.level, one.node_id) in shown.identities()]
-        return stream.model_copy(update={"text": compact(stream, of_shown)})
-    return stream
+    return _with_text(stream, shown) if options.form == "compact" else stream
 
 
-def _selected(selection: Selection, found: Candidates, activation: Activation, *, explain: bool) -> Part:
+def _with_text(stream: ConsciousnessStream, shown: StreamContent) -> ConsciousnessStream:
+    present = shown.identities()
+    changes = [change for change in stream.temporal_dissonances if (change.level, change.node_id) in present]
+    return stream.model_copy(update={"text": compact(stream, changes)})
+
+
+def _selected_content(
+    selection: Selection, candidates: Candidates, activation: Activation, *, explain: bool
+) -> StreamContent:
     keys = selection.keys()
     order = [score for score in activation.order if score.key in keys]
-    nodes = enriched(order, found, activation, explain=explain)
-    return Part(
-        order,
-        nodes,
-        {level: tuple(relationships(bonds, found.known_to)) for level, bonds in selection.links.items()},
-    )
+    nodes = enrich_memories(order, candidates, activation, explain=explain)
+    links = {level: tuple(enrich_links(links, candidates.known_to)) for level, links in selection.links.items()}
+    return StreamContent(order, nodes, links)
 
 
-def _accepted(framing: Framing, selected: Part, found: Candidates) -> Part:
-    """What is valid, if that was asked for, spread over weeks, if that was."""
-    accepted = selected.order
-    if framing.require_valid:
+def _accepted_content(options: StreamOptions, selected: StreamContent, candidates: Candidates) -> StreamContent:
+    """Without what is not valid, if the request demands that; spread over weeks, if it asks for plurality."""
+    order = selected.order
+    if options.require_valid:
         verdicts = memory_verdicts(selected.nodes.values(), selected.all_links())
-        accepted = [score for score in accepted if verdicts[score.key].valid]
-    if framing.plurality is not None:
-        accepted = spread(accepted, found.memories, framing.plurality)
-    return selected.of(accepted)
+        order = [score for score in order if verdicts[score.key].valid]
+    if options.plurality is not None:
+        order = spread_over_weeks(order, candidates.memories, options.plurality)
+    return selected.reduced_to(order)
 
 
-def _fitting(
-    framing: Framing, selection: Selection, whole: Part, tiers: Sequence[Sequence[consciousness_score.Score]]
-) -> Part:
-    """What fits the budget: the whole itself where there is none."""
+def _fitting_content(
+    options: StreamOptions, selection: Selection, whole: StreamContent, tiers: Sequence[Sequence[Score]]
+) -> StreamContent:
+    """The part that fits the budget; `whole` itself when there is none."""
     ranks = reciprocal_rank_fusion((*selection.vector.values(), *selection.graph.values()))
-    kept = budget.within(
-        [[(score.key, whole.nodes[score.key]) for score in tier] for tier in tiers], ranks, framing.budget
-    )
-    return whole if kept is None else whole.of([score for score in whole.order if score.key in kept])
+    nodes_by_tier = [_with_nodes(tier, whole) for tier in tiers]
+    fitting = fit_budget(nodes_by_tier, ranks, options.budget)
+    return whole if fitting is None else whole.reduced_to([score for score in whole.order if score.key in fitting])
 
 
-def _graph_shown(graph: TraversalGraph, whole: Part, shown: Part) -> TraversalGraph:
-    """The graph of the whole with those of its nodes and edges that are shown."""
-    if len(shown.order) == len(whole.order):
-        return graph
+def _with_nodes(tier: Sequence[Score], content: StreamContent) -> list[tuple[Key, ConsciousnessNode]]:
+    return [(score.key, content.nodes[score.key]) for score in tier]
+
+
+def _shown_graph(graph: TraversalGraph, shown: StreamContent) -> TraversalGraph:
+    """The graph with the nodes and edges that are shown; its paths and figures are those of the whole."""
     present = shown.identities()
-    edges = tuple(
-        edge
-        for edge in graph.edges
-        if (edge.level, edge.source_id) in present and (edge.level, edge.target_id) in present
-    )
     nodes = tuple(node for node in graph.nodes if (node.level, node.node_id) in present)
-    return graph.model_copy(update={"nodes": nodes, "edges": edges})
+    return graph.model_copy(update={"nodes": nodes, "edges": _links_among(present, graph.edges)})
 
 
-def _between(
-    links: Sequence[ConsciousnessRelationship], level: Level, present: set[Identity]
-) -> tuple[ConsciousnessRelationship, ...]:
+def _links_among[T: (ConsciousnessRelationship, GraphEdge)](
+    present: set[Identity], links: Sequence[T]
+) -> tuple[T, ...]:
     return tuple(
-        link for link in links if (level, link.source_id) in present and (level, link.target_id) in present
+        link
+        for link in links
+        if (link.level, link.source_id) in present and (link.level, link.target_id) in present
     )
 
 
-def _tiers(tiers: Sequence[Sequence[consciousness_score.Score]], part: Part) -> ActivationTiers:
-    """Of each tier what the part holds."""
-    there = {score.key for score in part.order}
-    focus, peripheral, background = (
-        tuple(part.nodes[score.key] for score in tier if score.key in there) for tier in tiers
-    )
+def _activation_tiers(tiers: Sequence[Sequence[Score]], content: StreamContent) -> ActivationTiers:
+    present = {score.key for score in content.order}
+    focus, peripheral, background = (_tier_nodes(tier, content, present) for tier in tiers)
     return ActivationTiers(focus=focus, peripheral=peripheral, background=background)
 
 
-def _levels(levels: Sequence[Level], selection: Selection, shown: Part) -> dict[str, ConsciousnessLevelResults]:
-    there = {score.key for score in shown.order}
+def _tier_nodes(
+    tier: Sequence[Score], content: StreamContent, present: Collection[Key]
+) -> tuple[ConsciousnessNode, ...]:
+    return tuple(content.nodes[score.key] for score in tier if score.key in present)
+
+
+def _level_results(
+    levels: Sequence[Level], selection: Selection, shown: StreamContent
+) -> dict[str, ConsciousnessLevelResults]:
+    present = {score.key for score in shown.order}
+
+    def nodes_of(keys: Sequence[Key]) -> tuple[ConsciousnessNode, ...]:
+        return tuple(shown.nodes[key] for key in keys if key in present)
+
     return {
         LEVEL_NAMES[level]: ConsciousnessLevelResults(
-            vector_results=tuple(shown.nodes[key] for key in selection.vector[level] if key in there),
-            graph_results=tuple(shown.nodes[key] for key in selection.graph[level] if key in there),
+            vector_results=nodes_of(selection.vector[level]),
+            graph_results=nodes_of(selection.graph[level]),
             relationships=tuple(shown.links[level]),
         )
         for level in levels
     }
 
 
-def _notes(invalid: int) -> list[str]:
+def _invalid_notes(invalid: int) -> list[str]:
     return [f"left out because their metadata is not fully valid: {invalid}"] if invalid else []
 
 
-def _incomplete(
+def _unreadable_fields(
     nodes: Sequence[ConsciousnessNode], links: Sequence[ConsciousnessRelationship]
 ) -> Iterator[Degradation]:
     return (Degradation(query="fields", reason=line) for line in left_out((*nodes, *links)))
 
 
-def _degraded(account: Account) -> tuple[Degradation, ...]:
-    went = [(timing.query, timing.failure) for timing in account.timings]
-    went += [(call.purpose, call.failure) for call in account.model_calls]
-    return tuple(Degradation(query=what, reason=why) for what, why in went if why is not None)
+def _degradations(report: RetrievalReport) -> Iterator[Degradation]:
+    for timing in report.timings:
+        if timing.failure is not None:
+            yield Degradation(query=timing.query, reason=timing.failure)
+    for call in report.model_calls:
+        if call.failure is not None:
+            yield Degradation(query=call.purpose, reason=call.failure)
+
+
+def summarize(nodes: Sequence[ConsciousnessNode], now: datetime) -> ConsciousnessSummary:
+    """The stream in a few numbers: averages, themes, span and counts; zeros for no memory (003, component 4)."""
+    if not nodes:
+        return ConsciousnessSummary()
+    themes: defaultdict[str, float] = defaultdict(float)
+    for node in nodes:
+        for emotion, intensity in normal_emotions(node.emotion_vector or {}).items():
+            themes[emotion] += intensity
+    per_level = Counter(node.level for node in nodes)
+    active = sum(_is_active(node, now) for node in nodes)
+    strongest = sorted(themes.items(), key=lambda item: (-item[1], item[0]))
+    return ConsciousnessSummary(
+        dominant_energy=round(sum(node.energy for node in nodes) / len(nodes), 6),
+        emotional_themes=tuple(name for name, weight in strongest[:EMOTIONAL_THEMES] if weight > 0),
+        confidence_average=round(sum(node.confidence for node in nodes) / len(nodes), 6),
+        earliest_memory=min(node.valid_at for node in nodes),
+        latest_memory=max(node.valid_at for node in nodes),
+        n1_result_count=per_level[Level.N1],
+        n2_result_count=per_level[Level.N2],
+        n3_result_count=per_level[Level.N3],
+        total_results=len(nodes),
+        active_vs_historical_ratio=round(active / len(nodes), 6),
+    )
+
+
+def _is_active(node: ConsciousnessNode, now: datetime) -> bool:
+    return (node.invalid_at is None or node.invalid_at > now) and (
+        node.expired_at is None or node.expired_at > now
+    )

@@ -17,7 +17,7 @@ from orchestration.graph_queries.execution import QueryRequest, QueryResult, run
 from orchestration.graph_queries.existing_graphs import View, open_view
 from orchestration.graph_queries.plural_pools import draw
 from orchestration.question.lexicon import Lexicon, discriminative_terms
-from orchestration.ranking.plurality import term
+from orchestration.ranking.plurality import plurality_term
 from orchestration.ranking.relevance import word_weights
 from schemas.association import Associations, TagWalk
 from schemas.errors import Unavailable
@@ -202,7 +202,7 @@ def _walked(walked: Sequence[QueryResult]) -> list[Hit]:
 def _added(hit: Hit, plural: Plurality | None, moment: Instant) -> float:
     if plural is None:
         return 0.0
-    return term(to_instant(hit.memory.valid_at), hit.memory.importance, plural, moment)
+    return plurality_term(to_instant(hit.memory.valid_at), hit.memory.importance, plural, moment)
 
 
 def _telling(asked: _Asked, sought: Sought) -> Sought:

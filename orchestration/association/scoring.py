@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from orchestration.algorithms import inverse_document_frequency
 from orchestration.assembly.budget import Budget
 from orchestration.ranking.candidates import Key
-from orchestration.ranking.plurality import over_weeks
+from orchestration.ranking.plurality import split_by_week
 from orchestration.ranking.relevance import Lengths, bm25_scores
 from orchestration.writing.records import given_tags, indexed_text, tag_names, terms
 from schemas.association import Associated, Bridge
@@ -202,7 +202,7 @@ def ordered(found: Iterable[Associated], per_week: int | None = None) -> list[As
     best = sorted(found, key=lambda one: (-one.score, one.memory.level, one.memory.node_id, one.memory.version))
     if per_week is None:
         return best
-    first, rest = over_weeks(best, lambda one: to_instant(one.memory.valid_at), per_week)
+    first, rest = split_by_week(best, lambda one: to_instant(one.memory.valid_at), per_week)
     return first + rest
 
 

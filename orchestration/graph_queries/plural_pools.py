@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
-from orchestration.ranking.plurality import DAY, lots
+from orchestration.ranking.plurality import DAY, seeded_numbers
 from schemas.plurality import Plural
 from schemas.temporal import Instant
 from substrate.graphs.graph import GraphTarget
@@ -36,7 +36,7 @@ def build_pool_queries(
         **shared,
         **plurality.model_dump(include={"recent", "matching", "chance", "importance_floor"}),
         "words": "|".join(words),
-        "lots": lots(f"{target.level}|{seed_of(request)}"),
+        "lots": seeded_numbers(f"{target.level}|{seed_of(request)}"),
         "recent_from": moment - int(plurality.recent_days * DAY),
     }
     return [QueryRequest("pools", target, (search.THEN if target.past else search.NOW).pools, values)]

@@ -1,11 +1,11 @@
-"""The consciousness-aware score and the tiers (003, component 5; completeness from component 6). Pure."""
+"""The consciousness-aware score and the activation tiers (003, component 5). Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import orjson
 
@@ -15,18 +15,22 @@ from substrate.cypher.fragments import NODE_COLUMNS
 from substrate.emotions import cosine_similarities
 from substrate.store.search import NODE_START
 
-REALITY_PRESSURE = 0.5
-"""External urgency when nobody says otherwise (003)."""
+REALITY_PRESSURE: Final = 0.5
+"""External urgency in [0, 1] where the request gives none (003)."""
 FOCUS, PERIPHERAL, BACKGROUND = 5, 20, 50
-STANDING_OUT = 0.5
-"""What is in focus has at least this share of the greatest activation of the stream."""
+"""The most memories of each tier (003, component 5)."""
+STANDING_OUT: Final = 0.5
+"""A memory in focus has at least this share of the greatest activation of the stream."""
 _METADATA = (*REQUIRED, *IMPORTANT, *CONDITIONAL)
 _PLACES = tuple(NODE_START + place for place, name in enumerate(NODE_COLUMNS) if name in _METADATA)
 _metadata = itemgetter(*_PLACES)
 
 
 class Score(NamedTuple):
-    """The score of one memory, `total`, with each of its terms, as 003 adds them up."""
+    """The consciousness score of one memory.
+
+    `activation` is its relevance after spreading, in [0, 1]; `total` the sum of `terms`, about [−0.1, 2.1].
+    """
 
     key: Key
     activation: float
@@ -35,15 +39,15 @@ class Score(NamedTuple):
 
 
 def priority(energy: float, pressure: float = REALITY_PRESSURE) -> float:
-    """energy × 0.4 + reality pressure × 0.6: what presses from outside counts more (003, component 5)."""
+    """0.4 × energy + 0.6 × reality pressure, all in [0, 1]: external urgency counts more (003, component 5)."""
     return energy * 0.4 + pressure * 0.6
 
 
 def completeness(memory: Candidate) -> float:
-    """Share of the 13 metadata fields of 003 component 6 that the memory carries, in [0, 7/13].
+    """The share of 003's 13 metadata fields that the memory has, in [0, 7/13] (003, component 6).
 
-    The report judges a memory by the seven that it can carry. The other six take the same off every score and
-    change no order; dividing by seven would let a missing field weigh nearly twice what 003 gives it.
+    A memory can have seven of them. The other six take the same off every score and change no order; dividing by
+    seven would nearly double the weight that 003 gives to a missing field.
     """
     absent: int = _metadata(memory.row).count(None)
     return (len(_PLACES) - absent) / len(_METADATA)
@@ -55,15 +59,17 @@ def consciousness_scores(
     emotions: Mapping[str, float],
     pressure: float = REALITY_PRESSURE,
 ) -> list[Score]:
-    """003's formula: relevance + 0.4 priority + 0.2 confidence + 0.5 resonance − 0.1 (1 − completeness).
+    """relevance + 0.4 priority + 0.2 confidence + 0.5 resonance − 0.1 (1 − completeness) (003, component 5).
 
-    `activations` in [0, 1] are relevance after spreading; `emotions` are those of the question, normalised.
+    `activations`: relevance after spreading, in [0, 1], in the order of `memories`. `emotions`: those of the
+    question, in normal form; resonance is their cosine with those of the memory, in [0, 1]. `pressure` is in [0,
+    1].
     """
-    known = list(memories)
-    felt = [memory.get("emotion_vector") for memory in known] if emotions else []
-    resonances = cosine_similarities([text and orjson.loads(text) for text in felt], emotions).tolist()
+    scored = list(memories)
+    vectors = [memory.get("emotion_vector") for memory in scored] if emotions else []
+    resonances = cosine_similarities([stored and orjson.loads(stored) for stored in vectors], emotions).tolist()
     scores = []
-    for memory, activation, resonance in zip(known, activations, resonances or repeat(0.0), strict=False):
+    for memory, activation, resonance in zip(scored, activations, resonances or repeat(0.0), strict=False):
         terms = {
             "relevance": activation,
             "priority": 0.4 * priority(float(memory.get("energy")), pressure),
@@ -76,18 +82,23 @@ def consciousness_scores(
 
 
 def ranked(scores: Sequence[Score]) -> list[Score]:
-    """Highest score first; equal ones in the order of their keys, so that the same question has one answer."""
+    """Highest total first; equal ones by key, so that the same question has the same answer."""
     return sorted(scores, key=lambda score: (-score.total, score.key))
 
 
-def tiers(order: Sequence[Score]) -> tuple[list[Score], list[Score], list[Score]]:
-    """Focus, peripheral, background: 5, 20 and 50 at most.
+def stands_out(score: Score, greatest: float) -> bool:
+    """Whether a memory is active enough for the focus, `greatest` being the greatest activation of the stream."""
+    return score.activation >= STANDING_OUT * greatest > 0.0
 
-    In focus is only what stands out: an empty mind should not be told that it is focused (DESIGN §8).
+
+def tiers(order: Sequence[Score]) -> tuple[list[Score], list[Score], list[Score]]:
+    """Focus, peripheral, background: the next 5, 20 and 50 of the order at most (003, component 5).
+
+    Only what stands out is in focus: with nothing relevant, the focus is empty.
     """
     greatest = max((score.activation for score in order), default=0.0)
     focused = 0
-    while focused < min(FOCUS, len(order)) and order[focused].activation >= STANDING_OUT * greatest > 0.0:
+    while focused < min(FOCUS, len(order)) and stands_out(order[focused], greatest):
         focused += 1
     rest = order[focused:]
     return list(order[:focused]), list(rest[:PERIPHERAL]), list(rest[PERIPHERAL : PERIPHERAL + BACKGROUND])

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from orchestration.algorithms import RELEVANCE_SHARE, jaccard, maximal_marginal_relevance
-from orchestration.ranking.plurality import over_weeks
+from orchestration.ranking.plurality import split_by_week
 from schemas.memory import ConsciousnessNode, Level
 from schemas.temporal import AFTER_ALL, Instant, to_instant
 from schemas.wave_signal import CHANNELS, Channel, Resonance, Weights
@@ -90,7 +90,7 @@ def shown(echoes: Sequence[Echo], limit: int, per_week: int | None = None) -> li
     `echoes` come strongest first. What has no emotion is not counted as one. With plurality at most `per_week` of
     one week come before the others of it.
     """
-    weeks = (echoes,) if per_week is None else over_weeks(echoes, _valid_at, per_week)
+    weeks = (echoes,) if per_week is None else split_by_week(echoes, _valid_at, per_week)
     chosen: list[Echo] = []
     for part in (part for one in weeks for part in at_most_two(one)):
         for echo in diverse(part, chosen):

@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from orchestration.assembly.options import of_state
-from orchestration.assembly.stream import Account, assemble
+from orchestration.assembly.options import state_options
+from orchestration.assembly.stream import RetrievalReport, assemble
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.execution import QueryResult, run_all
 from orchestration.graph_queries.existing_graphs import View, open_view
 from orchestration.ranking.candidates import Candidates, Key
-from orchestration.ranking.plurality import lifted
-from orchestration.stream_completion import ActsOn, Stages, completed, others
+from orchestration.ranking.plurality import with_plurality
+from orchestration.stream_completion import Feedback, StageTimer, complete, let_others_run
 from orchestration.traversal.probability import State
 from orchestration.waking import resolutions, scoring
 from orchestration.waking.queries import Meaning, goes_by_goal, scope_of, six
@@ -43,16 +43,16 @@ async def retrieve_consciousness_context_from_state(
     fails or is late is named in `degraded`; without current emotions the three queries of emotion are left
     out, and a note says so.
     """
-    stages = Stages()
+    timer = StageTimer()
     notes: list[str] = []
     view = await open_view(state.citizen_id, state.query_levels, scope_of(state, now), deps, now=now)
-    stages.end("open")
+    timer.end("open")
     meaning = await _meaning(state, view, deps, notes)
-    stages.end("embed")
+    timer.end("embed")
     sought = _sought(state, view.scope)
     async with deps.connection.questions.turn():
         answers = await run_all(six(state, view, meaning))
-        stages.end("six_queries")
+        timer.end("six_queries")
         gathered = gather(answers, sought)
         resolved = _resolved(gathered, sought)
         memories = gathered.found.memories
@@ -60,21 +60,21 @@ async def retrieve_consciousness_context_from_state(
         scores = resolutions.passed_on(own, resolved)
         activation = scoring.activate(gathered.found, scores, sought)
         if state.plurality is not None:
-            activation = lifted(activation, memories, state.plurality, sought.moment)
-        await others()
-        stages.end("activation")
-        account = Account(
+            activation = with_plurality(activation, memories, state.plurality, sought.moment)
+        await let_others_run()
+        timer.end("activation")
+        report = RetrievalReport(
             retrieved_at=to_datetime(now),
             timings=[answer.timing for answer in answers],
             notes=_notes(state, view) + notes,
             entities=[],
             patterns=[resolutions.pattern(one, gathered.answers[one.blockage.key].felt) for one in resolved],
         )
-        stream = _in_mode_order(assemble(of_state(state), gathered.found, activation, account), scores)
-        await others()
-        stages.end("assembly")
-        acts_on = ActsOn(state.current_energy) if state.apply_feedback else None
-        return await completed(stream, (view, deps), stages, acts_on)
+        stream = _in_mode_order(assemble(state_options(state), gathered.found, activation, report), scores)
+        await let_others_run()
+        timer.end("assembly")
+        feedback = Feedback(state.current_energy) if state.apply_feedback else None
+        return await complete(stream, view, deps, timer=timer, feedback=feedback)
 
 
 def _sought(state: StateBasedRetrieval, scope: Scope) -> Sought:

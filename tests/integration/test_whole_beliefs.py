@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from orchestration.dependencies import Deps
-from orchestration.versions import MOST_OF_ONE
+from orchestration.stream_completion import MAX_VERSIONS
 from schemas.commands import Correct
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import to_datetime
@@ -77,15 +77,15 @@ async def test_of_a_memory_of_many_records_the_nearest_to_what_was_found_and_the
 ) -> None:
     c = fresh_citizen
     await stored(deps, remember(c, "weather", name="log", description="Zephyr over the marsh."))
-    count = MOST_OF_ONE + 20
+    count = MAX_VERSIONS + 20
     for number in range(2, count + 1):
         changed = Correct(citizen_id=c, id="weather", description=f"Day {number} was dull.")
         await stored(deps, changed, now=NOW + number)
     stream = await ask(deps, c, "zephyr marsh", now=LATER, temporal_mode="full_history", max_results_per_level=1)
     shown = sorted(one.version for one in found(stream))
     assert {1, 2} <= set(shown), "the record found, and the one that took its place"
-    assert len(shown) <= MOST_OF_ONE + 2
-    assert set(range(count, count - MOST_OF_ONE + 10, -1)) <= set(shown), "and the newest"
+    assert len(shown) <= MAX_VERSIONS + 2
+    assert set(range(count, count - MAX_VERSIONS + 10, -1)) <= set(shown), "and the newest"
     [note] = stream.notes
-    assert note.startswith(f"of weather (N1) {MOST_OF_ONE} of {count} records came along")
+    assert note.startswith(f"of weather (N1) {MAX_VERSIONS} of {count} records came along")
     assert stream.temporal_dissonances[0].original_belief == "Zephyr over the marsh."

@@ -13,7 +13,7 @@ from orchestration.entity_extraction import look_up_lexicon
 from orchestration.graph_queries import six_queries
 from orchestration.graph_queries.execution import QueryRequest, run_all
 from orchestration.graph_queries.existing_graphs import needs_past
-from orchestration.metadata_enrichment import relationships
+from orchestration.metadata_enrichment import enrich_links
 from orchestration.question.lexicon import Entity, Lexicon
 from orchestration.ranking.candidates import Candidates
 from orchestration.retrieval import retrieve_consciousness_context
@@ -111,7 +111,7 @@ class Life(Others):
         seen = [of_node(rows.node(m.row[NODE_START:], Level.N1, found.known_to)) for m in found.memories.values()]
         expected = [of_memory(record) for record in walked.memories(view)]
         self.compare(self.words_of(question), sorted(seen, key=str), sorted(expected, key=str))
-        links = [of_bond(link) for link in relationships(list(found.links.values()), found.known_to)]
+        links = [of_bond(link) for link in enrich_links(list(found.links.values()), found.known_to)]
         due = [of_link(link) for link in walked.relations(view)]
         self.compare(f"links of {self.words_of(question)}", sorted(links, key=str), sorted(due, key=str))
 

@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.assembly.budget import Budget, within
-from orchestration.assembly.levels import LINKS_PER_LEVEL, select
-from orchestration.assembly.options import of_intention
-from orchestration.assembly.stream import Account, assemble
-from orchestration.assembly.summary import summarise
+from orchestration.assembly.budget import Budget, fit_budget
+from orchestration.assembly.options import intention_options
+from orchestration.assembly.stream import LINKS_PER_LEVEL, RetrievalReport, assemble, select, summarize
 from orchestration.question.lexicon import Lexicon
 from orchestration.ranking.activation import Asker, activate
 from orchestration.ranking.candidates import Candidates, Key
@@ -95,8 +93,8 @@ def streamed(found: Candidates, **fields: Any) -> ConsciousnessStream:
         QueryTiming(query="N1_vector", milliseconds=1.0, rows=3),
         QueryTiming(query="N2_vector", milliseconds=9.0, failure="no answer within 1.25 s"),
     ]
-    account = Account(NOW, timings, ["a note"], ["Ada"])
-    return assemble(of_intention(intention), found, activate(found, LEXICONS, Asker("what")), account)
+    account = RetrievalReport(NOW, timings, ["a note"], ["Ada"])
+    return assemble(intention_options(intention), found, activate(found, LEXICONS, Asker("what")), account)
 
 
 # --- levels ----------------------------------------------------------------------------------------------
@@ -149,7 +147,7 @@ def test_a_level_shows_so_many_links_at_most() -> None:
 
 
 def test_an_empty_stream_has_zeros_and_no_span() -> None:
-    summary = summarise([], NOW)
+    summary = summarize([], NOW)
     assert summary == ConsciousnessSummary()
     assert (summary.dominant_energy, summary.total_results, summary.earliest_memory) == (0.0, 0, None)
 
@@ -161,7 +159,7 @@ def test_the_summary_by_hand() -> None:
         node(energy=0.6, confidence=0.3, level="N2", valid_at=NOW - timedelta(days=9), invalid_at=NOW),
         node(energy=0.2, confidence=0.5, level="N3", expired_at=NOW - timedelta(days=1)),
     ]
-    assert summarise(memories, NOW) == ConsciousnessSummary(
+    assert summarize(memories, NOW) == ConsciousnessSummary(
         dominant_energy=0.5,
         emotional_themes=("calm", "excitement", "fear"),
         confidence_average=0.5,
@@ -177,14 +175,14 @@ def test_the_summary_by_hand() -> None:
 
 def test_themes_are_the_five_strongest_and_never_one_that_nobody_felt() -> None:
     feelings = {"joy": 0.1, "fear": 0.2, "calm": 0.3, "pride": 0.4, "hope": 0.5, "awe": 0.6, "envy": 0.0}
-    assert summarise([node(emotion_vector=feelings)], NOW).emotional_themes == (
+    assert summarize([node(emotion_vector=feelings)], NOW).emotional_themes == (
         "awe",
         "hope",
         "pride",
         "calm",
         "fear",
     )
-    assert summarise([node(emotion_vector={"envy": 0.0})], NOW).emotional_themes == ()
+    assert summarize([node(emotion_vector={"envy": 0.0})], NOW).emotional_themes == ()
 
 
 # --- budget ----------------------------------------------------------------------------------------------
@@ -238,7 +236,7 @@ def test_what_is_kept_fits_the_budget_and_what_is_left_out_did_not_fit(
         if rank
     }
     count = Budget(budget, by_characters)
-    kept = within(tiers, ranks, count)
+    kept = fit_budget(tiers, ranks, count)
     if budget is None:
         assert kept is None
         return
@@ -257,10 +255,10 @@ def test_a_tier_is_filled_before_the_next_and_within_it_by_fused_rank() -> None:
     four = node(name="x" * 14)
     tiers = [[(first, four), (second, four)], [(third, four)]]
     ranks = {second: 0.02, first: 0.01, third: 0.9}
-    assert within(tiers, ranks, Budget(3, by_characters)) == set()
-    assert within(tiers, ranks, Budget(7, by_characters)) == {second}
-    assert within(tiers, ranks, Budget(8, by_characters)) == {first, second}
-    assert within(tiers, ranks, Budget(12, by_characters)) == {first, second, third}
+    assert fit_budget(tiers, ranks, Budget(3, by_characters)) == set()
+    assert fit_budget(tiers, ranks, Budget(7, by_characters)) == {second}
+    assert fit_budget(tiers, ranks, Budget(8, by_characters)) == {first, second}
+    assert fit_budget(tiers, ranks, Budget(12, by_characters)) == {first, second, third}
 
 
 # --- the whole stream ------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Plurality: the curve of recency, spreading over weeks, and lots that follow from the request (004)."""
+"""Plurality: the curve of recency, spreading over weeks, and numbers that follow from the request (004)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import Candidate, Key
 from orchestration.ranking.consciousness_score import Score
-from orchestration.ranking.plurality import DAY, lifted, lots, recency, spread, week
+from orchestration.ranking.plurality import DAY, recency, seeded_numbers, spread_over_weeks, week, with_plurality
 from schemas.memory import Level
 from schemas.plurality import Plurality
 from substrate.cypher.fragments import NODE_COLUMNS
@@ -46,11 +46,11 @@ def test_what_is_older_never_counts_more(one: float, other: float, half_life: fl
 
 
 @given(st.text(max_size=20))
-def test_lots_follow_from_the_seed_alone(seed: str) -> None:
-    drawn = lots(seed, 50)
-    assert drawn == lots(seed, 50)
-    assert all(0.0 <= lot < 1.0 for lot in drawn)
-    assert drawn != lots(seed + "x", 50)
+def test_the_numbers_drawn_follow_from_the_seed_alone(seed: str) -> None:
+    drawn = seeded_numbers(seed, 50)
+    assert drawn == seeded_numbers(seed, 50)
+    assert all(0.0 <= number < 1.0 for number in drawn)
+    assert drawn != seeded_numbers(seed + "x", 50)
 
 
 ORDERS = st.lists(st.tuples(st.integers(0, 12), st.floats(0.0, 1.0)), max_size=90)
@@ -68,7 +68,7 @@ def world(drawn: Sequence[tuple[int, float]]) -> tuple[list[Score], dict[Key, Ca
 @given(ORDERS, st.integers(1, 3))
 def test_spreading_loses_and_adds_nothing(drawn: list[tuple[int, float]], per_week: int) -> None:
     order, found = world(drawn)
-    assert sorted(s.key for s in spread(order, found, Plurality(per_week=per_week))) == sorted(found)
+    assert sorted(s.key for s in spread_over_weeks(order, found, Plurality(per_week=per_week))) == sorted(found)
 
 
 @given(ORDERS, st.integers(1, 3))
@@ -76,15 +76,14 @@ def test_a_tier_holds_more_of_one_week_only_when_no_other_week_is_left(
     drawn: list[tuple[int, float]], per_week: int
 ) -> None:
     order, found = world(drawn)
-    tiers = consciousness_score.tiers(spread(order, found, Plurality(per_week=per_week)))
+    tiers = consciousness_score.tiers(spread_over_weeks(order, found, Plurality(per_week=per_week)))
     taken: set[Key] = set()
     greatest = max((s.activation for s in order), default=0.0)
     for place, tier in enumerate(tiers):
         open_to = [
             s.key
             for s in order
-            if s.key not in taken
-            and (place > 0 or s.activation >= consciousness_score.STANDING_OUT * greatest > 0.0)
+            if s.key not in taken and (place > 0 or consciousness_score.stands_out(s, greatest))
         ]
         held = Counter(week(found[s.key].get("valid_at")) for s in tier)
         there = Counter(week(found[key].get("valid_at")) for key in open_to)
@@ -96,12 +95,12 @@ def test_a_tier_holds_more_of_one_week_only_when_no_other_week_is_left(
 def test_a_low_importance_counts_as_the_floor() -> None:
     found = {m.key: m for m in (memory("quiet", NOW, 0.1), memory("loud", NOW, 0.9), memory("unsaid", NOW))}
     flat = Activation(tuple(score(key, 0.5) for key in found), {})
-    seen = lifted(flat, found, Plurality(importance_floor=0.4), NOW)
+    seen = with_plurality(flat, found, Plurality(importance_floor=0.4), NOW)
     terms = {s.key[1]: s.terms["plurality"] for s in seen.order}
     assert terms == pytest.approx({"quiet": 0.08, "unsaid": 0.08, "loud": 0.18})
 
 
 def test_importance_pales_with_the_half_life() -> None:
     old = memory("old", NOW - 30 * DAY, 1.0)
-    seen = lifted(Activation((score(old.key, 0.5),), {}), {old.key: old}, Plurality(), NOW)
+    seen = with_plurality(Activation((score(old.key, 0.5),), {}), {old.key: old}, Plurality(), NOW)
     assert seen.order[0].total == pytest.approx(0.5 + 0.2 * 0.5)
