@@ -8,7 +8,7 @@ from typing import Final
 
 from orchestration.assembly.displayed_text import one_line as _one_line
 from orchestration.assembly.displayed_text import whose
-from orchestration.traversal.paths import STATES, called, relation_words
+from orchestration.traversal.paths import STATE_NAMES, relation_words, short_name
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.stream import ConsciousnessStream
 from schemas.stream_parts import TemporalDissonance
@@ -52,7 +52,7 @@ def _memory(node: ConsciousnessNode, entities: Sequence[str], *, ids: bool) -> s
     name, text = _one_line(node.speaker or node.name), _one_line(node.description)
     beside = [_why(node, entities), _OF_LEVEL[node.level], whose(node)]
     if node.resolution_state is not None:
-        beside.append(STATES[node.resolution_state].lower())
+        beside.append(STATE_NAMES[node.resolution_state].lower())
     beside += [_feeling(node.emotion_vector), *_ended(node), f"id {node.node_id}" if ids else ""]
     noted = "; ".join(part for part in beside if part)
     return f"[{_day(node.valid_at)}] {name}{': ' if text else ''}{text} ({noted})"
@@ -94,12 +94,12 @@ def _links(stream: ConsciousnessStream) -> Iterable[str]:
 
 def _link(link: ConsciousnessRelationship, source: ConsciousnessNode, target: ConsciousnessNode) -> str:
     beside = (
-        STATES[link.resolution_state].lower(),
+        STATE_NAMES[link.resolution_state].lower(),
         f"goal: {_one_line(link.goal)}",
         _feeling(link.emotion_vector),
     )
     noted = "; ".join(part for part in beside if part)
-    return f"{called(source)} → {relation_words(link.relation_type)} → {called(target)} ({noted})"
+    return f"{short_name(source)} → {relation_words(link.relation_type)} → {short_name(target)} ({noted})"
 
 
 def _change(change: TemporalDissonance) -> str:

@@ -1,4 +1,4 @@
-"""The traversal graph: how the memories found hang together (003, components 4 and 5b). Pure."""
+"""The traversal graph: how the memories of a stream are linked (003, components 4 and 5b). Pure."""
 
 from __future__ import annotations
 
@@ -7,8 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from orchestration.traversal.paths import Identity, Likeness, activation_score, called, level_of, suggested_paths
-from orchestration.traversal.probability import State, traversal_probabilities
+from orchestration.traversal.paths import (
+    Identity,
+    Likeness,
+    activation_score,
+    level_of,
+    short_name,
+    suggested_paths,
+)
+from orchestration.traversal.probability import NO_STATE, State, traversal_probabilities
 from schemas.base import columns_of
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Source
 from schemas.stream import ActivationTiers
@@ -16,36 +23,42 @@ from schemas.stream_parts import GraphEdge, GraphNode, Tier, TraversalGraph, Tra
 from substrate.emotions import normal_emotion
 from substrate.text import STOP_WORDS, name_key, stem
 
-MOST_HUBS: Final = 5
-LEAST_LINKS_OF_A_HUB: Final = 3
-MOST_THEMES: Final = 5
-LEAST_VOICES_OF_A_THEME: Final = 2
-LEAST_FEELING_OF_A_THEME: Final = 0.5
-_MADE_BY_NOBODY: Final = (Source.INGESTION, Source.UPKEEP, Source.SYSTEM)
+MAX_HUBS: Final = 5
+MIN_HUB_LINKS: Final = 3
+MAX_THEMES: Final = 5
+MIN_THEME_VOTES: Final = 2
+MIN_THEME_EMOTION: Final = 0.5
+_MACHINE_SOURCES: Final = (Source.INGESTION, Source.UPKEEP, Source.SYSTEM)
 """Links of these sources have the goal of a machine, which is no theme of a mind."""
-_OF_MEMORY: Final = tuple(name for name in GraphNode.model_fields if name in ConsciousnessNode.model_fields)
-_OF_LINK: Final = tuple(name for name in GraphEdge.model_fields if name in ConsciousnessRelationship.model_fields)
-"""What a node and an edge show as the record has it."""
+_NODE_COLUMNS: Final = tuple(name for name in GraphNode.model_fields if name in ConsciousnessNode.model_fields)
+_EDGE_COLUMNS: Final = tuple(
+    name for name in GraphEdge.model_fields if name in ConsciousnessRelationship.model_fields
+)
+"""What a node and an edge copy from the record."""
+
+type Stems = frozenset[str]
+"""A theme: what its phrases have in common."""
 
 
 def build_graph(
     nodes: Sequence[ConsciousnessNode],
     tiers: ActivationTiers,
     links: Sequence[ConsciousnessRelationship],
-    state: State | None = None,
+    state: State = NO_STATE,
+    *,
     likeness: Likeness | None = None,
 ) -> TraversalGraph:
-    """Every memory and link found, with paths, hubs, themes and density (003, component 4).
+    """Every memory and link, with paths, hubs, themes and density (003, component 4).
 
-    `nodes` come most active first. A memory stands once: of several records the most active one, in the
-    highest tier of any; one beyond the tiers belongs to the background. A link stands once too, as its newest
-    record, and only when both its ends were found. Paths begin at the memories in focus.
+    `nodes` come most active first. Each memory stands once: of several versions the most active one, in the
+    highest tier of any; a memory beyond the tiers belongs to the background. Each link stands once, as its newest
+    version, and only when both its ends are there. Paths begin at the memories in focus.
     """
     memories: dict[Identity, ConsciousnessNode] = {}
     for node in nodes:
         memories.setdefault((node.level, node.node_id), node)
     between = _newest_between(links, memories)
-    edges = graph_edges(between, state or State())
+    edges = graph_edges(between, state)
     starts = [(node.level, node.node_id) for node in tiers.focus]
     paths = suggested_paths(memories, edges, starts, likeness)
     hubs = _hubs(edges)
@@ -54,7 +67,7 @@ def build_graph(
         edges=edges,
         suggested_paths=paths,
         hub_nodes=tuple(node_id for _, node_id in hubs),
-        central_themes=central_themes(*_voices(memories, between, hubs, paths)),
+        central_themes=central_themes(_themed_memories(memories, hubs, paths), _themed_links(between, paths)),
         node_count=len(memories),
         edge_count=len(edges),
         path_count=len(paths),
@@ -64,19 +77,13 @@ def build_graph(
 
 def graph_nodes(memories: Mapping[Identity, ConsciousnessNode], tiers: ActivationTiers) -> tuple[GraphNode, ...]:
     """The memories as nodes, in the order given. Activation is relevance after spreading, in [0, 1]."""
-    in_tier: dict[Identity, Tier] = {}
-    named: tuple[tuple[Tier, Sequence[ConsciousnessNode]], ...] = (
-        ("focus", tiers.focus),
-        ("peripheral", tiers.peripheral),
-    )
-    for tier, held in named:
-        for node in held:
-            in_tier.setdefault((node.level, node.node_id), tier)
+    tier_of: dict[Identity, Tier] = {(node.level, node.node_id): "peripheral" for node in tiers.peripheral}
+    tier_of.update({(node.level, node.node_id): "focus" for node in tiers.focus})
     columns = {
-        **columns_of(list(memories.values()), _OF_MEMORY),
+        **columns_of(list(memories.values()), _NODE_COLUMNS),
         "content": map(_content, memories.values()),
         "activation_score": map(activation_score, memories.values()),
-        "activation_tier": [in_tier.get(identity, "background") for identity in memories],
+        "activation_tier": [tier_of.get(identity, "background") for identity in memories],
     }
     return tuple(GraphNode.of_columns(len(memories), columns))
 
@@ -88,8 +95,8 @@ def _content(node: ConsciousnessNode) -> str:
 
 
 def graph_edges(links: Sequence[ConsciousnessRelationship], state: State) -> tuple[GraphEdge, ...]:
-    """The links as edges, in the order given, weighed from this state; weights to six digits."""
-    columns = columns_of(links, _OF_LINK)
+    """The links as edges, in the order given. The weight is the probability from this state, to six digits."""
+    columns = columns_of(links, _EDGE_COLUMNS)
     weights = traversal_probabilities(columns, state)
     columns["edge_id"] = [link.link_id for link in links]
     columns["traversal_weight"] = weights.round(6).tolist()
@@ -102,8 +109,8 @@ def _newest_between(
     newest: dict[Identity, ConsciousnessRelationship] = {}
     for link in links:
         if (link.level, link.source_id) in memories and (link.level, link.target_id) in memories:
-            known = newest.get((link.level, link.link_id))
-            if known is None or link.created_at > known.created_at:
+            other = newest.get((link.level, link.link_id))
+            if other is None or link.created_at > other.created_at:
                 newest[link.level, link.link_id] = link
     return list(newest.values())
 
@@ -114,7 +121,7 @@ def density(nodes: int, edges: int) -> float:
 
 
 def hub_nodes(edges: Iterable[GraphEdge]) -> tuple[str, ...]:
-    """The memories with most links to others: at least 3, at most 5 memories, equal ones by level and id."""
+    """The ids of the 5 memories with the most links to others, 3 links or more; equal ones by level and id."""
     return tuple(node_id for _, node_id in _hubs(edges))
 
 
@@ -122,80 +129,90 @@ def _hubs(edges: Iterable[GraphEdge]) -> list[Identity]:
     ends = [(edge.level, edge.source_id, edge.target_id) for edge in edges if edge.source_id != edge.target_id]
     degree = Counter((level, source) for level, source, _ in ends)
     degree.update((level, target) for level, _, target in ends)
-    linked = [(-count, identity) for identity, count in degree.items() if count >= LEAST_LINKS_OF_A_HUB]
-    return [identity for _, identity in sorted(linked)[:MOST_HUBS]]
+    linked = [(-count, identity) for identity, count in degree.items() if count >= MIN_HUB_LINKS]
+    return [identity for _, identity in sorted(linked)[:MAX_HUBS]]
 
 
-def _voices(
-    memories: Mapping[Identity, ConsciousnessNode],
-    links: Iterable[ConsciousnessRelationship],
-    hubs: Iterable[Identity],
-    paths: Iterable[TraversalPath],
-) -> tuple[list[ConsciousnessNode], list[ConsciousnessRelationship]]:
-    """The hubs, the memories of the paths and the links of the paths, each once."""
-    walked: dict[Identity, None] = dict.fromkeys(hubs)
+def _themed_memories(
+    memories: Mapping[Identity, ConsciousnessNode], hubs: Iterable[Identity], paths: Iterable[TraversalPath]
+) -> list[ConsciousnessNode]:
+    """The hubs and the memories of the paths, each once."""
+    identities: dict[Identity, None] = dict.fromkeys(hubs)
+    for path in paths:
+        level = level_of(path)
+        identities.update(dict.fromkeys((level, node_id) for node_id in path.path_nodes))
+    return [memories[identity] for identity in identities]
+
+
+def _themed_links(
+    links: Iterable[ConsciousnessRelationship], paths: Iterable[TraversalPath]
+) -> list[ConsciousnessRelationship]:
+    """The links of the paths."""
     followed: set[Identity] = set()
     for path in paths:
         level = level_of(path)
-        followed.update((level, edge) for edge in path.path_edges)
-        walked.update(dict.fromkeys((level, node) for node in path.path_nodes))
-    return [memories[identity] for identity in walked], [
-        link for link in links if (link.level, link.link_id) in followed
-    ]
+        followed.update((level, edge_id) for edge_id in path.path_edges)
+    return [link for link in links if (link.level, link.link_id) in followed]
 
 
 def central_themes(
     memories: Iterable[ConsciousnessNode], links: Iterable[ConsciousnessRelationship]
 ) -> tuple[str, ...]:
-    """What hubs and paths have in common: at most five, the most common first (003, component 4).
+    """What hubs and paths have in common: at most five themes, the most common first (003, component 4).
 
-    Each memory has one voice for each of its tags, its goal, its stronger emotions (0.5 and more) and the
-    words of its name; each link for its goal and emotions. Themes of the same stems are one, told in their
-    commonest words; a theme has two voices at least. Of equally common ones the longer comes first, then by
-    alphabet; a word that a theme already says is not told again.
+    A memory votes once for each of its tags, its goal, its emotions of 0.5 and more, and the words of its name; a
+    link for its goal and emotions, unless a machine made it. Phrases of the same stems are one theme, named by the
+    most common of them; a theme needs two votes. Of equal themes the one with more stems comes first, then by
+    alphabet. A theme whose stems another one has is left out.
     """
-    heard: Counter[tuple[frozenset[str], str]] = Counter()
+    votes: Counter[tuple[Stems, str]] = Counter()
     for memory in memories:
-        goal, felt, words = memory.goal, memory.emotion_vector, name_key(called(memory)).split()
-        heard.update(_told([*memory.tags, *([goal] if goal else ()), *_strong(felt), *words]))
+        goals = [memory.goal] if memory.goal else []
+        emotions, words = _strong_emotions(memory.emotion_vector), name_key(short_name(memory)).split()
+        votes.update(_distinct_themes([*memory.tags, *goals, *emotions, *words]))
     for link in links:
-        if link.source not in _MADE_BY_NOBODY:
-            heard.update(_told([link.goal, *_strong(link.emotion_vector)]))
-    voices: defaultdict[frozenset[str], list[tuple[int, str]]] = defaultdict(list)
-    for (stems, told), count in heard.items():
-        voices[stems].append((-count, told))
-    counted = [(sum(count for count, _ in said), stems) for stems, said in voices.items() if stems]
-    common = [one for one in counted if -one[0] >= LEAST_VOICES_OF_A_THEME]
-    themes: list[frozenset[str]] = []
-    for _, stems in sorted(common, key=lambda one: (one[0], -len(one[1]), sorted(one[1]))):
+        if link.source not in _MACHINE_SOURCES:
+            votes.update(_distinct_themes([link.goal, *_strong_emotions(link.emotion_vector)]))
+    phrases: defaultdict[Stems, Counter[str]] = defaultdict(Counter)
+    for (stems, phrase), count in votes.items():
+        phrases[stems][phrase] = count
+    common = [stems for stems in phrases if stems and phrases[stems].total() >= MIN_THEME_VOTES]
+    themes: list[Stems] = []
+    for stems in sorted(common, key=lambda stems: (-phrases[stems].total(), -len(stems), sorted(stems))):
         if not any(stems <= theme for theme in themes):
             themes.append(stems)
-    return tuple(min(voices[stems])[1] for stems in themes[:MOST_THEMES])
+    return tuple(_most_common_phrase(phrases[stems]) for stems in themes[:MAX_THEMES])
 
 
-def _strong(felt: Mapping[str, float] | None) -> list[str]:
-    return [normal_emotion(name) for name, much in (felt or {}).items() if much >= LEAST_FEELING_OF_A_THEME]
+def _most_common_phrase(phrases: Mapping[str, int]) -> str:
+    return min(phrases, key=lambda phrase: (-phrases[phrase], phrase))
 
 
-def _told(phrases: Iterable[str]) -> Iterable[tuple[frozenset[str], str]]:
-    """One voice: each theme once, in the words in which it was told first."""
-    heard: dict[frozenset[str], str] = {}
-    for stems, told in map(_theme, phrases):
-        heard.setdefault(stems, told)
-    return heard.items()
+def _strong_emotions(emotions: Mapping[str, float] | None) -> list[str]:
+    return [normal_emotion(name) for name, intensity in (emotions or {}).items() if intensity >= MIN_THEME_EMOTION]
+
+
+def _distinct_themes(phrases: Iterable[str]) -> Iterable[tuple[Stems, str]]:
+    """The votes of one memory or link: each theme once, with the first phrase for it."""
+    themes: dict[Stems, str] = {}
+    for stems, phrase in map(_theme, phrases):
+        themes.setdefault(stems, phrase)
+    return themes.items()
 
 
 @lru_cache(maxsize=8192)
-def _theme(phrase: str) -> tuple[frozenset[str], str]:
-    told = name_key(phrase)
-    words = [word for word in told.split() if word not in STOP_WORDS and not word.isdigit()]
-    return frozenset(stem(word) for word in words), told
+def _theme(phrase: str) -> tuple[Stems, str]:
+    plain = name_key(phrase)
+    words = [word for word in plain.split() if word not in STOP_WORDS and not word.isdigit()]
+    return frozenset(stem(word) for word in words), plain
 
 
 def to_node_link(graph: TraversalGraph) -> dict[str, Any]:
-    """The graph in NetworkX's node-link form, ready for JSON; read it with `node_link_graph(…, edges="edges")`.
+    """The graph in NetworkX's node-link form, ready for JSON; `networkx.node_link_graph(data, edges="edges")`
+    reads it.
 
-    An id is unique only within its level, so a node is named `N1:id`; the key of an edge is its link id.
+    An id is unique only within its level, so a node is named `N1:id`; the key of an edge is its link id. `weight`
+    of an edge is not set, because NetworkX takes it for a distance; ask for `traversal_weight` by name.
     """
     data = graph.model_dump(mode="json")
     nodes = [{"id": f"{node['level']}:{node['node_id']}", **node} for node in data.pop("nodes")]

@@ -1,33 +1,32 @@
-"""Paths of thought: where attention would go from what is in focus (003, components 4 and 5b). Pure.
+"""Suggested paths: where attention may go from the memories in focus (003, components 4 and 5b). Pure.
 
-**What is suggested.** From each memory in focus (a *start*), to each memory that it can reach, there is one
-*best path*: the greatest product of edge weights among the paths of at most `MAX_EDGES` links, walked in
-either direction, with no memory twice; of equal ones the shorter, then the one whose memories come first by id.
-Since no weight is above 1, a longer path is never more probable than its own beginning. So a best path is
-suggested only when it is *whole*:
+**Which paths.** From each memory in focus (a *start*) to each memory that it can reach there is one *best path*:
+the greatest product of edge weights among the paths of at most `MAX_EDGES` links, in either direction, with no
+memory twice; of equal ones the shorter, then the one whose memories come first by id. No weight is above 1, so a
+longer path is never more probable than its own beginning. A best path is suggested only when it is *whole*:
 
-1. its product is at least `FLOOR` (fainter thoughts are not thought to their end);
-2. no other such best path contains it, forwards or backwards; of a path and its own reverse, the one that
-   follows more links in their direction stays, then the one whose start comes first;
-3. of those that differ in nothing but their last memory, it is the most probable: a fan of like endings is one
-   thought.
+1. its product is at least `FLOOR`;
+2. no other best path contains it, forwards or backwards; of a path and its own reverse, the one that follows more
+   links in their direction stays, then the one whose start comes first;
+3. among those that differ only in their last memory, it is the most probable.
 
-The `MAX_PATHS` most probable are given, of equal ones the longer, then by ids.
+The `MAX_PATHS` most probable are suggested; of equal ones the longer, then by ids.
 
-**Bounds.** From a memory only its `STRONGEST` neighbours are walked to (by weight, then id); of parallel links
-the strongest counts. A search settles each memory at most `MAX_EDGES` times, so a hub costs what any other
-memory costs.
+**Bounds.** A search goes from a memory only to its `MAX_NEIGHBOURS` strongest neighbours (by weight, then id); of
+parallel links the strongest counts. It settles each memory at most `MAX_EDGES` times, so a hub costs what any
+other memory costs.
 """
 
 from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from orchestration.algorithms import jaccard
 from schemas.memory import ConsciousnessNode, Level, ResolutionState
 from schemas.stream_parts import GraphEdge, TraversalPath
 from substrate.emotions import cosine_similarity, normal_emotions
@@ -35,11 +34,13 @@ from substrate.text import stems
 
 MAX_PATHS: Final = 10
 MAX_EDGES: Final = 5
-STRONGEST: Final = 32
+MAX_NEIGHBOURS: Final = 32
 FLOOR: Final = 0.02
-LONGEST_NARRATIVE: Final = 240
-LONGEST_NAME: Final = 60
-STATES: Final = {
+"""The least product of edge weights; a fainter path ends before."""
+MAX_NARRATIVE: Final = 240
+MAX_NAME: Final = 60
+"""Characters."""
+STATE_NAMES: Final = {
     ResolutionState.RESOLVED: "Resolved",
     ResolutionState.IN_PROGRESS: "In progress",
     ResolutionState.BLOCKED: "Blocked",
@@ -49,27 +50,26 @@ type Identity = tuple[Level, str]
 type Likeness = Mapping[tuple[Level, str, str], float]
 """Cosine of the embeddings of two memories of a level, under either order of their ids."""
 type _Walk = tuple[int, ...]
-"""The places in `_Web.names` of the memories of a path."""
+"""The memories of a path, as places in `_Web.identities`."""
 
 
 class _Web(NamedTuple):
-    """What can be walked. A memory is its place among `names`, which are in order.
+    """The memories and links to walk. A memory is its place among `identities`, which are sorted.
 
-    `steps` lists for each memory (−weight, neighbour), strongest first; `edges` holds the strongest link of
+    `steps` lists for each memory (−weight, neighbour), the strongest first; `edges` holds the strongest link of
     each pair, the lower place first.
     """
 
-    names: Sequence[Identity]
+    identities: Sequence[Identity]
     steps: Sequence[Sequence[tuple[float, int]]]
     edges: Mapping[tuple[int, int], GraphEdge]
 
     def edge(self, one: int, other: int) -> GraphEdge:
-        """The link that is walked between two neighbours."""
         return self.edges[(one, other) if one < other else (other, one)]
 
 
 def activation_score(node: ConsciousnessNode) -> float:
-    """How strongly a memory is active, in [0, 1]: its relevance after spreading."""
+    """Relevance after spreading, in [0, 1]."""
     return max(0.0, min(1.0, node.relevance_score))
 
 
@@ -79,41 +79,39 @@ def suggested_paths(
     starts: Sequence[Identity],
     likeness: Likeness | None = None,
 ) -> tuple[TraversalPath, ...]:
-    """The most probable whole paths from `starts`, at most ten; see the head of this room for what is whole.
+    """The most probable whole paths from `starts`, at most ten; the head of this module says which are whole.
 
-    `nodes` must hold both ends of each edge. Starts that are not among them are passed over.
+    `nodes` must hold both ends of each edge. Starts that are not among them are skipped.
     """
     web = _web(nodes, edges)
-    place = {name: number for number, name in enumerate(web.names)}
+    place = {identity: number for number, identity in enumerate(web.identities)}
     known = [place[start] for start in dict.fromkeys(starts) if start in place]
-    best = {walk: product for start in known for walk, product in _best_walks(start, web).items()}
-    covered = _covered(best, known, web)
-    whole = sorted(
-        (walk for walk in best if walk not in covered), key=lambda walk: (-best[walk], -len(walk), walk)
-    )
-    endings = {walk[:-1]: walk for walk in reversed(whole)}
-    chosen = [walk for walk in whole if endings[walk[:-1]] is walk][:MAX_PATHS]
-    return tuple(
-        _path([nodes[web.names[at]] for at in walk], [web.edge(*ends) for ends in pairwise(walk)], likeness or {})
-        for walk in chosen
-    )
+    best: dict[_Walk, float] = {}
+    for start in known:
+        best.update(_best_walks(start, web))
+    contained = _contained_walks(best, known, web)
+    not_contained = [walk for walk in best if walk not in contained]
+    whole = sorted(not_contained, key=lambda walk: (-best[walk], -len(walk), walk))
+    most_probable = {walk[:-1]: walk for walk in reversed(whole)}
+    chosen = [walk for walk in whole if most_probable[walk[:-1]] is walk][:MAX_PATHS]
+    return tuple(_path(walk, web, nodes, likeness or {}) for walk in chosen)
 
 
 def _web(nodes: Iterable[Identity], edges: Iterable[GraphEdge]) -> _Web:
-    names = sorted(nodes)
-    place = {name: number for number, name in enumerate(names)}
+    identities = sorted(nodes)
+    place = {identity: number for number, identity in enumerate(identities)}
     strongest: dict[tuple[int, int], GraphEdge] = {}
     for edge in edges:
         source, target = place[edge.level, edge.source_id], place[edge.level, edge.target_id]
         pair = (source, target) if source < target else (target, source)
-        other = strongest.get(pair)
-        if source != target and (other is None or _by_strength(edge) < _by_strength(other)):
+        parallel = strongest.get(pair)
+        if source != target and (parallel is None or _by_strength(edge) < _by_strength(parallel)):
             strongest[pair] = edge
-    steps: list[list[tuple[float, int]]] = [[] for _ in names]
-    for (one, other_end), edge in strongest.items():
-        steps[one].append((-edge.traversal_weight, other_end))
-        steps[other_end].append((-edge.traversal_weight, one))
-    return _Web(names, [sorted(there)[:STRONGEST] for there in steps], strongest)
+    steps: list[list[tuple[float, int]]] = [[] for _ in identities]
+    for (one, other), edge in strongest.items():
+        steps[one].append((-edge.traversal_weight, other))
+        steps[other].append((-edge.traversal_weight, one))
+    return _Web(identities, [sorted(neighbours)[:MAX_NEIGHBOURS] for neighbours in steps], strongest)
 
 
 def _by_strength(edge: GraphEdge) -> tuple[float, str]:
@@ -121,77 +119,84 @@ def _by_strength(edge: GraphEdge) -> tuple[float, str]:
 
 
 def _best_walks(start: int, web: _Web) -> dict[_Walk, float]:
-    """The best path from the start to each other memory, with its product, down to the floor.
+    """The best path from the start to each other memory, with its product, at least `FLOOR`.
 
-    Best-first. A memory may be settled again over fewer links and a lower product, because fewer links may
-    reach further; such a walk goes on but is nobody's best. `seen` holds the last step put off to a memory, so
-    that one that is worse in both is not.
+    Best-first search. A memory is settled again when it is reached over fewer links, at a lower product, because
+    fewer links may reach further; such a walk goes on but is no best path. `queued` holds the last step queued for
+    each memory: a step that is worse in both, product and links, is not queued.
     """
     best: dict[_Walk, float] = {}
-    fewest = [MAX_EDGES + 1] * len(web.names)
-    seen: list[tuple[float, int]] = [(0.0, 0)] * len(web.names)
+    fewest = [MAX_EDGES + 1] * len(web.identities)
+    queued: list[tuple[float, int]] = [(0.0, 0)] * len(web.identities)
     heap: list[tuple[float, int, _Walk]] = [(-1.0, 0, (start,))]
     while heap:
         cost, hops, walk = heapq.heappop(heap)
-        here = walk[-1]
-        if fewest[here] <= hops:
+        last = walk[-1]
+        if fewest[last] <= hops:
             continue
-        if hops and fewest[here] > MAX_EDGES:
+        if hops and fewest[last] > MAX_EDGES:
             best[walk] = -cost
-        fewest[here] = hops
+        fewest[last] = hops
         hops += 1
-        for weight, there in web.steps[here] if hops <= MAX_EDGES else ():
+        for weight, neighbour in web.steps[last] if hops <= MAX_EDGES else ():
             onward = cost * weight
             if onward < FLOOR:
                 break
-            earlier = seen[there]
-            if fewest[there] > hops and not (earlier[0] < -onward and earlier[1] <= hops):
-                seen[there] = (-onward, hops)
-                heapq.heappush(heap, (-onward, hops, (*walk, there)))
+            earlier = queued[neighbour]
+            if fewest[neighbour] > hops and not (earlier[0] < -onward and earlier[1] <= hops):
+                queued[neighbour] = (-onward, hops)
+                heapq.heappush(heap, (-onward, hops, (*walk, neighbour)))
     return best
 
 
-def _covered(best: Mapping[_Walk, float], starts: Sequence[int], web: _Web) -> set[_Walk]:
-    """The best paths that another one contains: its beginnings, and what follows a further start on it.
+def _contained_walks(best: Mapping[_Walk, float], starts: Sequence[int], web: _Web) -> set[_Walk]:
+    """The walks that another best path contains, forwards or backwards.
 
-    Every best path begins at a start, so nothing else can be contained; and what a beginning contains, the
-    path that goes on from it contains too.
+    A best path begins at a start. So a walk contains its own beginnings, and where it passes another start, the
+    walks from there: onwards along it, and back along it. The beginnings of a walk contain nothing that the walk
+    does not.
     """
-    covered: set[_Walk] = set()
+    contained: set[_Walk] = set()
     for walk in best:
-        beginning = walk[:-1]
-        while len(beginning) > 1 and beginning not in covered:
-            covered.add(beginning)
-            beginning = beginning[:-1]
+        for beginning in _beginnings(walk):
+            if beginning in contained:
+                break
+            contained.add(beginning)
     rank = {start: place for place, start in enumerate(starts)}
-    meeting = [walk for walk in best if walk not in covered and not rank.keys().isdisjoint(walk[1:])]
-    for walk in meeting:
-        last = len(walk) - 1
-        for place in range(1, last + 1):
-            if walk[place] in rank:
-                covered.update(walk[place:end] for end in range(place + 2, last + 2))
-                back = walk[place::-1]
-                covered.update(back[:length] for length in range(2, len(back) + (place < last)))
-                if place == last and back in best and _rather(walk, rank, web) < _rather(back, rank, web):
-                    covered.add(back)
-    return covered
+    for walk in [walk for walk in best if walk not in contained]:
+        for place in [place for place in range(1, len(walk)) if walk[place] in rank]:
+            onward, back = walk[place:], walk[place::-1]
+            contained.update((onward, *_beginnings(onward), *_beginnings(back)))
+            is_reverse = len(back) == len(walk)
+            if not is_reverse or (back in best and _preference(walk, rank, web) < _preference(back, rank, web)):
+                contained.add(back)
+    return contained
 
 
-def _rather(walk: _Walk, rank: Mapping[int, int], web: _Web) -> tuple[int, int]:
-    """Sorted: the path that follows more links in their direction first, then by the order of the starts."""
-    along = sum(web.edge(*ends).source_id == web.names[ends[0]][1] for ends in pairwise(walk))
-    return -along, rank[walk[0]]
+def _preference(walk: _Walk, rank: Mapping[int, int], web: _Web) -> tuple[int, int]:
+    """Of a walk and its reverse the lower stays: more links in their direction, then the earlier start."""
+    forward = sum(web.edge(*ends).source_id == web.identities[ends[0]][1] for ends in pairwise(walk))
+    return -forward, rank[walk[0]]
 
 
-def _path(memories: Sequence[ConsciousnessNode], edges: Sequence[GraphEdge], likeness: Likeness) -> TraversalPath:
+def _beginnings(walk: _Walk) -> Iterator[_Walk]:
+    """The proper beginnings of a walk that have a link, the longest first."""
+    return (walk[:end] for end in range(len(walk) - 1, 1, -1))
+
+
+def _path(
+    walk: _Walk, web: _Web, nodes: Mapping[Identity, ConsciousnessNode], likeness: Likeness
+) -> TraversalPath:
+    memories = [nodes[web.identities[place]] for place in walk]
+    edges = [web.edge(*ends) for ends in pairwise(walk)]
     ids = "\n".join((*(memory.node_id for memory in memories), *(edge.edge_id for edge in edges)))
-    pairs = list(pairwise(memories))
+    coherence = [_likeness(one, other, likeness) for one, other in pairwise(memories)]
     return TraversalPath(
         path_id=f"{memories[0].level}-{blake2b(ids.encode(), digest_size=8).hexdigest()}",
         path_nodes=tuple(memory.node_id for memory in memories),
         path_edges=tuple(edge.edge_id for edge in edges),
         total_activation=round(sum(activation_score(memory) for memory in memories), 6),
-        semantic_coherence=round(sum(_alike(*pair, likeness) for pair in pairs) / len(pairs), 6),
+        semantic_coherence=round(sum(coherence) / len(coherence), 6),
         emotional_consistency=round(emotional_consistency([edge.emotion_vector for edge in edges]), 6),
         path_narrative=narrative(memories),
         traversal_probability=math.prod(edge.traversal_weight for edge in edges),
@@ -199,48 +204,46 @@ def _path(memories: Sequence[ConsciousnessNode], edges: Sequence[GraphEdge], lik
 
 
 def level_of(path: TraversalPath) -> Level:
-    """The level that a path runs in: its id begins with it."""
+    """The level of a path, which its id begins with."""
     return Level(path.path_id.partition("-")[0])
 
 
-def _alike(one: ConsciousnessNode, other: ConsciousnessNode, likeness: Likeness) -> float:
-    """Likeness of two memories in [0, 1]: the cosine given, or else the share of stems that they share."""
+def _likeness(one: ConsciousnessNode, other: ConsciousnessNode, likeness: Likeness) -> float:
+    """The likeness of two memories, in [0, 1]: the cosine given, else the Jaccard coefficient of their stems."""
     given = likeness.get((one.level, one.node_id, other.node_id))
     if given is None:
         given = likeness.get((one.level, other.node_id, one.node_id))
     if given is not None:
         return max(0.0, min(1.0, given))
-    left, right = stems(said(one)), stems(said(other))
-    either = len(left | right)
-    return len(left & right) / either if either else 0.0
+    return jaccard(stems(lexical_text(one)), stems(lexical_text(other)))
 
 
 def emotional_consistency(felt: Sequence[Mapping[str, float] | None]) -> float:
-    """Mean cosine of the emotions of consecutive links, in [0, 1].
+    """The mean cosine of the emotions of consecutive links, in [0, 1].
 
-    One link is consistent with itself, and two that were not felt with one another: 1. From a link that was
-    felt to one that was not: 0.
+    A single link counts as 1, and so do two links that both have no emotions; one with emotions and one without
+    count as 0.
     """
-    normal = [normal_emotions(emotions or {}) for emotions in felt]
-    pairs = list(pairwise(normal))
+    emotions = [normal_emotions(vector or {}) for vector in felt]
+    pairs = list(pairwise(emotions))
     if not pairs:
         return 1.0
-    return sum(_same_feeling(one, other) for one, other in pairs) / len(pairs)
+    return sum(_emotion_likeness(one, other) for one, other in pairs) / len(pairs)
 
 
-def _same_feeling(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+def _emotion_likeness(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     if not any(one.values()) and not any(other.values()):
         return 1.0
     return cosine_similarity(one, other)
 
 
-def said(node: ConsciousnessNode) -> str:
-    """The text whose words count: what was said, or name and description."""
+def lexical_text(node: ConsciousnessNode) -> str:
+    """The text that is compared by words: the description of a turn; name and description of any other memory."""
     return node.description if node.speaker else f"{node.name} {node.description}"
 
 
-def called(node: ConsciousnessNode, width: int = LONGEST_NAME) -> str:
-    """What a memory is called, on one line of at most `width` characters; a turn by speaker and first words."""
+def short_name(node: ConsciousnessNode, width: int = MAX_NAME) -> str:
+    """The name of a memory on one line of at most `width` characters; for a turn, its speaker and first words."""
     name = f"{node.speaker}: {node.description}" if node.speaker else node.name
     line = " ".join(name.split())
     return line if len(line) <= width else f"{line[: width - 1].rstrip()}…"
@@ -252,27 +255,27 @@ def relation_words(relation_type: str) -> str:
 
 
 def narrative(memories: Sequence[ConsciousnessNode]) -> str:
-    """A path as a person reads it, at most 240 characters (003, component 4: "Problem → Evidence → Conclusion").
+    """A path in words, at most 240 characters: "Blocked: schema design → asked Luca → schema decided".
 
-    "Blocked: schema design → asked Luca → schema decided": what the memories are called, in the order of the
-    thought, and what of it is open, where that is new on the path and the name does not say it. Long names are
-    shortened.
+    The names of the memories in order, and the state of each that is not resolved, where the state is new on the
+    path and the name does not say it. Long names are shortened (003, component 4: "Problem → Evidence →
+    Conclusion").
     """
-    whole = _told(memories, LONGEST_NAME)
-    if len(whole) <= LONGEST_NARRATIVE:
-        return whole
-    room = (LONGEST_NARRATIVE - 3 * (len(memories) - 1)) // len(memories) - len("In progress: ")
-    return _told(memories, room)
+    full = _narrative(memories, MAX_NAME)
+    if len(full) <= MAX_NARRATIVE:
+        return full
+    width = (MAX_NARRATIVE - 3 * (len(memories) - 1)) // len(memories) - len("In progress: ")
+    return _narrative(memories, width)
 
 
-def _told(memories: Sequence[ConsciousnessNode], width: int) -> str:
+def _narrative(memories: Sequence[ConsciousnessNode], width: int) -> str:
     parts: list[str] = []
-    stated: ResolutionState | None = None
+    last_state: ResolutionState | None = None
     for memory in memories:
-        name, state = called(memory, width), memory.resolution_state
-        if state is not None and state is not stated:
-            stated = state
-            if state is not ResolutionState.RESOLVED and STATES[state].lower() not in name.lower():
-                name = f"{STATES[state]}: {name}"
+        name, state = short_name(memory, width), memory.resolution_state
+        if state is not None and state is not last_state:
+            last_state = state
+            if state is not ResolutionState.RESOLVED and STATE_NAMES[state].lower() not in name.lower():
+                name = f"{STATE_NAMES[state]}: {name}"
         parts.append(name)
     return " → ".join(parts)

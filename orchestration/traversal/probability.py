@@ -1,4 +1,4 @@
-"""How likely a link is followed (003, component 5b). Pure."""
+"""The probability that a link is followed (003, component 5b). Pure."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ type Array = np.ndarray[Any, np.dtype[np.float64]]
 type Numbers = float | Array
 
 ENERGY, GOAL, EMOTION, CONFIDENCE, TRANSFER = 0.3, 0.2, 0.3, 0.1, 0.1
-"""The weights of the five factors; they sum to 1."""
+"""The weights of the five factors; their sum is 1."""
+SAME_GOAL, PART_OF_GOAL, OTHER_GOAL = 1.0, 0.7, 0.3
+"""The match of two goals: the same, one within the other, anything else."""
 NUMBERS = ("energy", "confidence", "energy_transfer_coefficient")
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """From where links are weighed. 003's formula takes the current energy too, and makes no use of it."""
+    """The goal and emotions that links are weighed by. 003 also passes the current energy, but does not use it."""
 
     goal: str | None = None
     emotions: Mapping[str, float] | None = None
@@ -29,41 +31,46 @@ class State:
 NO_STATE: Final = State()
 
 
-def goal_match(link_goal: str, current_goal: str | None) -> float:
-    """1.0 for the same goal, 0.7 when one contains the other, else 0.3."""
-    if not current_goal or not link_goal:
-        return 0.3
-    if link_goal == current_goal:
-        return 1.0
-    return 0.7 if link_goal in current_goal or current_goal in link_goal else 0.3
+def goal_match(one: str | None, other: str | None) -> float:
+    """1.0 for the same goal, 0.7 when one contains the other, else 0.3; 0.3 without a goal (003, component 5b)."""
+    if not one or not other:
+        return OTHER_GOAL
+    if one == other:
+        return SAME_GOAL
+    return PART_OF_GOAL if one in other or other in one else OTHER_GOAL
 
 
-def probability(energy: Numbers, goal: Numbers, felt: Numbers, confidence: Numbers, transfer: Numbers) -> Array:
-    """0.3 energy + 0.2 goal match + 0.3 resonance + 0.1 confidence + 0.1 transfer, in [0, 1] (003, 5b).
+def probability(
+    *, energy: Numbers, goal: Numbers, resonance: Numbers, confidence: Numbers, transfer: Numbers
+) -> Array:
+    """0.3 energy + 0.2 goal + 0.3 resonance + 0.1 confidence + 0.1 transfer, in [0, 1] (003, component 5b).
 
-    Each is a number in [0, 1], or one a link: `goal` is the match of goals, `felt` the cosine of emotions.
+    Each is a number in [0, 1] or an array with one for each link. `goal` is a `goal_match`, `resonance` the cosine
+    of emotions.
     """
-    summed = ENERGY * energy + GOAL * goal + EMOTION * felt + CONFIDENCE * confidence + TRANSFER * transfer
-    return np.clip(summed, 0.0, 1.0)
+    weighted = ENERGY * energy + GOAL * goal + EMOTION * resonance + CONFIDENCE * confidence + TRANSFER * transfer
+    return np.clip(weighted, 0.0, 1.0)
 
 
 def columns_needed(state: State) -> tuple[str, ...]:
-    """The columns of links that a weighing from this state reads."""
+    """The columns of links that `traversal_probabilities` reads for this state."""
     return (*NUMBERS, *(("goal",) if state.goal else ()), *(("emotion_vector",) if state.emotions else ()))
 
 
 def traversal_probabilities(links: Mapping[str, Sequence[Any]], state: State = NO_STATE) -> Array:
-    """Probability in [0, 1] that each link is followed from this state, for spreading and for paths alike.
+    """The probability, in [0, 1], that each link is followed from this state; one rule for spreading and for
+    paths.
 
-    `links` are columns, those that are needed from here: see `columns_needed`.
+    `links`: the columns that `columns_needed` names, each with one value for each link.
     """
-    goal, emotions = state.goal, state.emotions
     energy, confidence, transfer = (
         np.fromiter(map(float, links[name]), np.float64, len(links[name])) for name in NUMBERS
     )
-    match: Numbers = goal_match("", None)
-    if goal:
-        matches = {named: goal_match(named or "", goal) for named in set(links["goal"])}
-        match = np.array([matches[named] for named in links["goal"]], np.float64)
-    felt = cosine_similarities(links["emotion_vector"], normal_emotions(emotions)) if emotions else 0.0
-    return probability(energy, match, felt, confidence, transfer)
+    goal: Numbers = OTHER_GOAL
+    if state.goal:
+        matches = {named: goal_match(named, state.goal) for named in set(links["goal"])}
+        goal = np.array([matches[named] for named in links["goal"]], np.float64)
+    resonance: Numbers = 0.0
+    if state.emotions:
+        resonance = cosine_similarities(links["emotion_vector"], normal_emotions(state.emotions))
+    return probability(energy=energy, goal=goal, resonance=resonance, confidence=confidence, transfer=transfer)

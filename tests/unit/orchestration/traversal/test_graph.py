@@ -21,8 +21,7 @@ from orchestration.traversal.graph import (
     hub_nodes,
     to_node_link,
 )
-from orchestration.traversal.networkx_form import to_networkx
-from orchestration.traversal.probability import State, probability
+from orchestration.traversal.probability import NO_STATE, State, probability
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.stream import ActivationTiers
 from schemas.stream_parts import TraversalGraph
@@ -36,7 +35,7 @@ feelings = st.dictionaries(st.sampled_from(["joy", "happy", "Fear", "calm"]), un
 goals = st.none() | st.sampled_from(["rest", "work", "rest well"])
 
 
-def a_graph(state: State | None = None) -> TraversalGraph:
+def a_graph(state: State = NO_STATE) -> TraversalGraph:
     """A focus of one, four memories beside it in N1, one in N2; a triangle, a parallel link, a loop."""
     nodes = [
         memory(node_id="a", name="schema design", relevance_score=0.9, resolution_state="blocked", goal="schema"),
@@ -65,7 +64,7 @@ def a_graph(state: State | None = None) -> TraversalGraph:
 
 
 @pytest.mark.parametrize(
-    ("numbers", "told"),
+    ("factors", "expected"),
     [
         # 0.3 x 0.8 + 0.2 x 0.7 + 0.3 x 0.5 + 0.1 x 0.9 + 0.1 x 0.4
         ((0.8, 0.7, 0.5, 0.9, 0.4), 0.66),
@@ -75,8 +74,10 @@ def a_graph(state: State | None = None) -> TraversalGraph:
         ((-9.0, 1.0, 1.0, 1.0, 1.0), 0.0),
     ],
 )
-def test_the_five_factors_by_hand(numbers: tuple[float, float, float, float, float], told: float) -> None:
-    assert probability(*numbers) == pytest.approx(told)
+def test_the_five_factors_by_hand(factors: tuple[float, float, float, float, float], expected: float) -> None:
+    energy, goal, resonance, confidence, transfer = factors
+    weighed = probability(energy=energy, goal=goal, resonance=resonance, confidence=confidence, transfer=transfer)
+    assert weighed == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -286,21 +287,25 @@ def test_node_link_form_is_json_that_networkx_reads() -> None:
     assert read.graph["suggested_paths"][0]["path_nodes"] == list(graph.suggested_paths[0].path_nodes)
 
 
+def read_by_networkx(graph: TraversalGraph) -> Any:
+    return networkx.node_link_graph(to_node_link(graph), edges="edges")
+
+
 def test_the_networkx_graph_is_that_graph() -> None:
     graph = a_graph()
-    read = to_networkx(graph)
+    read = read_by_networkx(graph)
     assert (read.number_of_nodes(), read.number_of_edges()) == (graph.node_count, graph.edge_count)
     assert networkx.density(read) == pytest.approx(graph.graph_density)
-    written, told = networkx.node_link_data(read, edges="edges"), to_node_link(graph)
-    for data in (written, told):
+    written, given = networkx.node_link_data(read, edges="edges"), to_node_link(graph)
+    for data in (written, given):
         data["edges"].sort(key=lambda one: one["key"])
-    assert written == told
+    assert written == given
 
 
 def test_an_empty_graph_is_read_too() -> None:
-    assert len(to_networkx(TraversalGraph())) == 0
+    assert len(read_by_networkx(TraversalGraph())) == 0
 
 
 def test_levels_keep_their_nodes_apart() -> None:
     nodes = [memory(node_id="a", level=level) for level in Level]
-    assert sorted(to_networkx(build_graph(nodes, ActivationTiers(), []))) == ["N1:a", "N2:a", "N3:a"]
+    assert sorted(read_by_networkx(build_graph(nodes, ActivationTiers(), []))) == ["N1:a", "N2:a", "N3:a"]

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from orchestration.traversal import paths
 from orchestration.traversal.paths import (
     FLOOR,
-    LONGEST_NARRATIVE,
     MAX_EDGES,
+    MAX_NARRATIVE,
     MAX_PATHS,
     Identity,
     emotional_consistency,
@@ -229,7 +229,7 @@ def test_the_best_paths_are_the_best_paths(
 ) -> None:
     edges, ids, starts = web
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(paths, "STRONGEST", strongest)
+        patch.setattr(paths, "MAX_NEIGHBOURS", strongest)
         found = suggested_paths(memories(*ids), edges, [(N1, start) for start in starts])
     assert [path.path_nodes for path in found] == brute(edges, ids, starts, strongest)
 
@@ -380,7 +380,7 @@ def test_a_narrative_is_one_short_line_however_long_the_names(count: int, length
     }
     edges = [edge(a, b, 0.9, relation_type="R" * 64) for a, b in pairwise(ids)]
     (path,) = suggested_paths(nodes, edges, [(N1, "a")])
-    assert len(path.path_narrative) <= LONGEST_NARRATIVE
+    assert len(path.path_narrative) <= MAX_NARRATIVE
     assert "\n" not in path.path_narrative
     for node_id in ids:
         assert node_id in path.path_narrative
