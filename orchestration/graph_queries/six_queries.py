@@ -84,7 +84,7 @@ def choose_reach(question: Question, max_results: int, far: int, *, by_words_alo
     if question.broad:
         reach = Reach(max(pool, BROAD_POOL), BROAD_EXPANDED, BROAD_EXPANDED, far=far, no_anchors=time_words)
     else:
-        reach = Reach(pool, far=far, instructions=question.wishes, no_anchors=time_words)
+        reach = Reach(pool, far=far, instructions=question.seeks_action, no_anchors=time_words)
     if not by_words_alone:
         return reach
     return replace(reach, pool=max(reach.pool, WORDS_ALONE), expanded_anchors=WORDS_ALONE)

@@ -1,7 +1,7 @@
-"""What a question says beside its content: who asks, of whose words, how broadly, of which time. Pure.
+"""Reads a question by English patterns: whose words it asks for, how broadly, of which time. Pure.
 
-In a conversation of roles the one who asks is `user`: "my plan" is what the user said, "what did you
-recommend" what the assistant answered. Two people who talk have names, and these say it.
+In a conversation of roles the asker is `user`: "my plan" is what the user said, "what did you recommend" what the
+assistant answered. Two people who talk have names, and the names tell whose words are meant.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from orchestration.question.time_expressions import windows, words_of_time
+from orchestration.question.time_expressions import find_time_words, find_windows
 from schemas.temporal import Period
 from substrate.text import name_key
 
 ASKING: Final = frozenset(("user", "human"))
 ANSWERING: Final = frozenset(("assistant", "ai"))
 ROLES: Final = ASKING | ANSWERING | {"system", "tool"}
-"""Speakers that are roles: such a word in a question names nobody."""
+"""Speakers that are roles: in a question such a word is nobody's name."""
 INSTRUCTION_WORDS: Final = "always|never|prefer|whenever"
 """The full-text query for turns that may be standing instructions."""
 
@@ -38,19 +38,22 @@ _WHOLE: Final = re.compile(r"\b(?:summar\w+|overview|recap)\b")
 _RECALLS: Final = re.compile(
     r"\b(?:(?:did|have|had) (?:i|we|you)|how (?:many|long|much)|i (?:mention|said|brought))"
 )
-_WISH: Final = re.compile(
+_STANDING_INSTRUCTION: Final = re.compile(
     r"(?:^|[.!?\n]\s*)(?:please\s+)?(?:always|never)\b|\bwhen(?:ever)? i ask\b|\bfrom now on\b"
     r"|\bi(?:['’]d| would)?(?: really| always| usually)? prefer\b|\bmy preference\b"
 )
-_WISH_WITHIN: Final = 1200
+_INSTRUCTION_WITHIN: Final = 1200
+"""Only so many characters of a text are searched for a standing instruction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question read. `broad`: its answer lies spread over a conversation; `whole`: everybody's words count.
+    """A question and what its words say.
 
-    `orders`: it asks in which order things came up. `wishes`: it asks for something to be done, so that what the
-    asker once wished for bears on it.
+    `own`: it is about the asker. `others`: it asks what the other side said. `broad`: its answer is spread over a
+    conversation. `whole`: it asks for a summary, so that the words of every speaker count. `orders`: it asks in
+    which order things came up. `seeks_action`: it asks for something to be done, so that standing instructions of
+    the asker apply. `windows`: the periods that it names; `time_words`: the words by which it names them.
     """
 
     text: str
@@ -59,46 +62,43 @@ class Question:
     broad: bool = False
     whole: bool = False
     orders: bool = False
-    wishes: bool = False
+    seeks_action: bool = False
     windows: tuple[Period, ...] = ()
     time_words: frozenset[str] = frozenset()
 
 
 def read_question(text: str, now: datetime) -> Question:
-    """The question, asked at `now`."""
-    said = text.lower()
-    own, whole, orders = (bool(pattern.search(said)) for pattern in (_SELF, _WHOLE, _ORDER))
-    broad = orders or bool(_BROAD.search(said))
+    """The question as it is asked at `now`: "yesterday" is the day before."""
+    lower = text.lower()
+    own, whole, orders = (bool(pattern.search(lower)) for pattern in (_SELF, _WHOLE, _ORDER))
+    broad = orders or bool(_BROAD.search(lower))
     return Question(
         text,
         own=own,
-        others=bool(_OTHER.search(said)),
+        others=bool(_OTHER.search(lower)),
         broad=broad,
         whole=whole,
         orders=orders and not whole,
-        wishes=own and not broad and not _RECALLS.search(said),
-        windows=windows(text, now),
-        time_words=words_of_time(text),
+        seeks_action=own and not broad and not _RECALLS.search(lower),
+        windows=find_windows(text, now),
+        time_words=find_time_words(text),
     )
 
 
-def is_wish(text: str) -> bool:
-    """Whether a text says how its writer wants things done, now and later."""
-    return bool(_WISH.search(text[:_WISH_WITHIN].lower()))
+def is_standing_instruction(text: str) -> bool:
+    """Whether a text says how its writer wants things done from now on."""
+    return bool(_STANDING_INSTRUCTION.search(text[:_INSTRUCTION_WITHIN].lower()))
 
 
 def is_asking(text: str) -> bool:
-    """Whether a text ends by asking, so that what follows it is an answer."""
+    """Whether a text ends with a question, so that the next turn is its answer."""
     return "?" in text[-60:]
 
 
 def without_names(text: str, names: Collection[str]) -> str:
-    """The text without the names, for likeness: who spoke is known of a turn and need not be meant by it.
-
-    The text itself where nothing would be left to say.
-    """
+    """The text without the names and their possessive endings; the text itself if no word would be left."""
     if not names:
         return text
-    whole = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    left = " ".join(re.sub(rf"\b(?:{whole})(?:['’]s)?(?!\w)", " ", text, flags=re.IGNORECASE).split())
+    any_name = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    left = " ".join(re.sub(rf"\b(?:{any_name})(?:['’]s)?(?!\w)", " ", text, flags=re.IGNORECASE).split())
     return left if name_key(left) else text

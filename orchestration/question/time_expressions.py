@@ -1,4 +1,4 @@
-"""The times that a question names, as periods of valid time: "in May", "on 7 May 2023", "last week". Pure."""
+"""Finds the times that a question names, as periods of valid time: "in May", "7 May 2023", "last week". Pure."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from dateutil.relativedelta import MO, relativedelta
 from schemas.temporal import Period, to_instant
 
 GRACE: Final = timedelta(days=7)
-"""What happened is told within days: a period counts this much longer than it lasted."""
+"""People tell what happened within days: a period counts as this much longer than it was."""
 YEARS_BACK: Final = 25
-"""A month without a year is that month of each of the last years: a question on an old talk means its year."""
-MOST_DATES: Final = 16
-"""Of each form that a question names: a list of all days is no question of a day, and each is read 26 times."""
+"""A month without a year is that month in each of the last 25 years, for a question may be about an old talk."""
+MAX_DATES: Final = 16
+"""At most so many dates of each form are read: a month without a year alone makes 26 periods."""
 
 _MONTHS: Final = (
     "january|february|march|april|may|june|july|august|september|october|november|december"
@@ -31,7 +31,7 @@ _DATE: Final = re.compile(
     rf"(?:\s+{_DAY.format('after')}\b(?!\d))?(?:,?\s+(?P<year>(?:1[6-9]|2[0-2])\d\d)\b)?"
 )
 _WORDS_TOO: Final = frozenset(("march", "may", "mar", "dec", "sep"))
-"""Months that are words too: they count only beside a preposition or a number."""
+"""Months that are also other words: they count only next to a preposition or a number."""
 _ISO: Final = re.compile(r"\b((?:1[6-9]|2[0-2])\d\d)-(\d{1,2})-(\d{1,2})\b")
 _YEAR: Final = re.compile(r"\b(?:in|of|since|during)\s+((?:1[6-9]|2[0-2])\d\d)\b")
 _AGO: Final = re.compile(r"\b(\d{1,3}|an?|one|two|three|four|five|six)\s+(day|week|month|year)s?\s+ago\b")
@@ -45,23 +45,22 @@ _LENGTHS: Final = {
 }
 
 
-def windows(text: str, now: datetime) -> tuple[Period, ...]:
-    """The periods that a text names, seen from `now`, each closed-open and `GRACE` longer than it was.
+def find_windows(text: str, now: datetime) -> tuple[Period, ...]:
+    """The periods that a text names, seen from `now`: in UTC, closed-open, each `GRACE` longer than it was.
 
-    Of each form the first `MOST_DATES` count. In UTC. What does not exist (31 June) or lies outside the storable
-    years is passed over.
+    Of each form the first `MAX_DATES` count. A date that does not exist (31 June) or cannot be stored is skipped.
     """
-    said = text.lower()
+    lower = text.lower()
     day = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    found = [*_dates(said, day), *_far_and_near(said, day)]
-    return tuple(dict.fromkeys(Period(to_instant(start), to_instant(end + GRACE)) for start, end in found))
+    spans = [*_read_dates(lower, day), *_read_relative(lower, day)]
+    return tuple(dict.fromkeys(Period(to_instant(start), to_instant(end + GRACE)) for start, end in spans))
 
 
-def words_of_time(text: str) -> frozenset[str]:
-    """The words by which a text names dates, in lower case: these lead to `windows`, not to what was said."""
-    said = text.lower()
-    dates = [match[0] for match in _DATE.finditer(said) if _is_date(match)]
-    years = [match[0] for pattern in (_ISO, _YEAR) for match in pattern.finditer(said)]
+def find_time_words(text: str) -> frozenset[str]:
+    """The words by which a text names dates, in lower case: these lead to `find_windows`, not to what was said."""
+    lower = text.lower()
+    dates = [match[0] for match in _DATE.finditer(lower) if _is_date(match)]
+    years = [match[0] for pattern in (_ISO, _YEAR) for match in pattern.finditer(lower)]
     return frozenset(word for phrase in (*dates, *years) for word in re.findall(r"\w+", phrase))
 
 
@@ -73,23 +72,23 @@ def _is_date(match: re.Match[str]) -> bool:
 type _Span = tuple[datetime, datetime]
 
 
-def _dates(said: str, day: datetime) -> Iterator[_Span]:
+def _read_dates(lower: str, day: datetime) -> Iterator[_Span]:
     named = dict.fromkeys(
         (match["before"] or match["after"], match["month"], match["year"])
-        for match in _DATE.finditer(said)
+        for match in _DATE.finditer(lower)
         if _is_date(match)
     )
-    for number, month, year in islice(named, MOST_DATES):
+    for number, month, year in islice(named, MAX_DATES):
         years = [year] if year else range(day.year - YEARS_BACK, day.year + 1)
-        for one in years:
-            yield from _span(f"{number or 1} {month} {one}", "day" if number else "month", day)
-    for date in islice(dict.fromkeys(match[0] for match in _ISO.finditer(said)), MOST_DATES):
-        yield from _span(date, "day", day)
-    for year in islice(dict.fromkeys(_YEAR.findall(said)), MOST_DATES):
-        yield from _span(f"{year}-01-01", "year", day)
+        for each in years:
+            yield from _read_span(f"{number or 1} {month} {each}", "day" if number else "month", day)
+    for date in islice(dict.fromkeys(match[0] for match in _ISO.finditer(lower)), MAX_DATES):
+        yield from _read_span(date, "day", day)
+    for year in islice(dict.fromkeys(_YEAR.findall(lower)), MAX_DATES):
+        yield from _read_span(f"{year}-01-01", "year", day)
 
 
-def _span(date: str, length: str, day: datetime) -> Iterator[_Span]:
+def _read_span(date: str, length: str, day: datetime) -> Iterator[_Span]:
     try:
         start = parser.parse(date, default=day.replace(month=1, day=1))
     except ValueError:
@@ -97,17 +96,17 @@ def _span(date: str, length: str, day: datetime) -> Iterator[_Span]:
     yield start, start + _LENGTHS[length]
 
 
-def _far_and_near(said: str, day: datetime) -> Iterator[_Span]:
-    for count, length in _AGO.findall(said):
+def _read_relative(lower: str, day: datetime) -> Iterator[_Span]:
+    for count, length in _AGO.findall(lower):
         back = _COUNTS.get(count) or int(count)
         if back < day.year - 1700 or length in ("day", "week"):
             start = day - back * _LENGTHS[length]
             yield start, start + _LENGTHS[length]
-    for near in _NEAR.findall(said):
-        yield _near(near, day)
+    for near in _NEAR.findall(lower):
+        yield _read_near(near, day)
 
 
-def _near(near: str, day: datetime) -> _Span:
+def _read_near(near: str, day: datetime) -> _Span:
     if near in ("today", "yesterday"):
         start = day if near == "today" else day - timedelta(days=1)
         return start, start + timedelta(days=1)

@@ -17,7 +17,7 @@ import numpy as np
 
 from orchestration.algorithms import maximal_marginal_relevance
 from orchestration.question.lexicon import Lexicon
-from orchestration.question.reading import ANSWERING, ASKING, Question, is_wish
+from orchestration.question.reading import ANSWERING, ASKING, Question, is_standing_instruction
 from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.relevance import bm25_scores, lexical_text, word_weights
@@ -231,11 +231,11 @@ def _role_score(question: RankingQuestion, role: Collection[str], weight: float)
 
 def instruction_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
     """The weight for the most relevant standing instructions of the asker, where something is to be done."""
-    if not question.question.wishes:
+    if not question.question.seeks_action:
         return {}
     memories = candidates.memories
     asker = [key for key, speaker in question.speaker_of.items() if speaker in ASKING]
-    instructions = [key for key in asker if is_wish(memories[key].get("description") or "")]
+    instructions = [key for key in asker if is_standing_instruction(memories[key].get("description") or "")]
     kept = sorted(instructions, key=lambda key: (-question.base[key], key))[:INSTRUCTIONS_KEPT]
     return dict.fromkeys(kept, weight)
 

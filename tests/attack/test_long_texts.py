@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from orchestration.ingestion.formats import File, FileSet, parse
 from orchestration.ingestion.formats.reader import parse_time
-from orchestration.question.time_expressions import windows
+from orchestration.question.time_expressions import find_windows
 from orchestration.writing.restatements import readings
 from schemas.commands import Remember
 from schemas.errors import InvalidRequest
@@ -75,9 +75,9 @@ def test_numbers_that_are_sent_as_texts_are_not_parsed(service: Service) -> None
 
 def test_a_question_may_name_all_days_of_a_year_and_is_asked_of_some() -> None:
     days = " ".join(f"{day} {month}" for month in ("may", "june", "july") for day in range(1, 31))
-    assert 0 < len(windows(days, datetime(2026, 1, 1, tzinfo=UTC))) <= 16 * YEARS_OF_A_DATE
+    assert 0 < len(find_windows(days, datetime(2026, 1, 1, tzinfo=UTC))) <= 16 * YEARS_OF_A_DATE
     dates = " ".join(f"20{year:02}-01-01" for year in range(90))
-    assert len(windows(dates, datetime(2026, 1, 1, tzinfo=UTC))) == 16
+    assert len(find_windows(dates, datetime(2026, 1, 1, tzinfo=UTC))) == 16
 
 
 def test_what_is_made_to_be_looked_at_again_and_again_is_looked_at_once() -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from orchestration.question.reading import is_asking, is_wish, read_question, without_names
+from orchestration.question.reading import is_asking, is_standing_instruction, read_question, without_names
 from schemas.memory import Level
 
 NOW = datetime(2023, 7, 12, tzinfo=UTC)
@@ -16,8 +16,8 @@ N1 = Level.N1
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("When is my deadline?", {"own", "wishes"}),
-        ("Could you show me how to log in?", {"own", "wishes"}),
+        ("When is my deadline?", {"own", "seeks_action"}),
+        ("Could you show me how to log in?", {"own", "seeks_action"}),
         ("How many days did I need?", {"own"}),
         ("What did you recommend to me?", {"own", "others"}),
         ("In which order did we go?", {"own", "broad", "orders"}),
@@ -30,7 +30,7 @@ N1 = Level.N1
 )
 def test_a_question_is_read(text: str, said: set[str]) -> None:
     question = read_question(text, NOW)
-    flags = ("own", "others", "broad", "whole", "orders", "wishes")
+    flags = ("own", "others", "broad", "whole", "orders", "seeks_action")
     assert {name for name in flags if getattr(question, name)} == said
 
 
@@ -61,7 +61,7 @@ def test_a_question_without_a_name_is_what_else_it_says(text: str, left: str) ->
     ],
 )
 def test_a_standing_wish_is_told_from_a_habit(text: str, wish: bool) -> None:
-    assert is_wish(text) == wish
+    assert is_standing_instruction(text) == wish
 
 
 def test_a_turn_asks_when_it_ends_with_a_question() -> None:

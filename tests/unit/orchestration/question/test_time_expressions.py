@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.question.time_expressions import GRACE, YEARS_BACK, windows, words_of_time
+from orchestration.question.time_expressions import GRACE, YEARS_BACK, find_time_words, find_windows
 from schemas.temporal import to_datetime
 
 NOW = datetime(2023, 7, 12, 15, 30, tzinfo=UTC)  # a Wednesday
 
 
 def spans(text: str) -> list[tuple[str, str]]:
-    found = windows(text, NOW)
+    found = find_windows(text, NOW)
     return [(f"{to_datetime(w.start):%Y-%m-%d}", f"{to_datetime(w.end) - GRACE:%Y-%m-%d}") for w in found]
 
 
@@ -60,15 +60,15 @@ def test_a_month_without_a_year_is_that_month_of_each_of_the_last_years() -> Non
     ],
 )
 def test_what_is_no_time_names_none(text: str) -> None:
-    assert windows(text, NOW) == ()
+    assert find_windows(text, NOW) == ()
 
 
 @given(st.text(alphabet="0123456789 -,.mayjuneonlstwkrgd", max_size=60))
 def test_any_text_is_read_without_complaint_into_periods_that_begin_before_they_end(text: str) -> None:
-    assert all(window.start < window.end for window in windows(text, NOW))
+    assert all(window.start < window.end for window in find_windows(text, NOW))
 
 
 def test_the_words_of_a_time_are_told_from_the_others() -> None:
-    assert words_of_time("Where was James on July 12, 2022?") == {"on", "july", "12", "2022"}
-    assert words_of_time("May I march in 2021?") == {"in", "2021"}
-    assert words_of_time("Who came?") == frozenset()
+    assert find_time_words("Where was James on July 12, 2022?") == {"on", "july", "12", "2022"}
+    assert find_time_words("May I march in 2021?") == {"in", "2021"}
+    assert find_time_words("Who came?") == frozenset()

@@ -139,7 +139,7 @@ def test_the_standing_instructions_most_relevant_count_where_something_is_to_be_
     ]
     candidates = of(*own, *others)
     base = {key: float(place) for place, key in enumerate(candidates.memories)}
-    to_do = asked(candidates, Question("help me", own=True, wishes=True), base=base)
+    to_do = asked(candidates, Question("help me", own=True, seeks_action=True), base=base)
     most_relevant = [memory.key for memory in own[-INSTRUCTIONS_KEPT:]]
     assert instruction_score(candidates, to_do, 0.5) == dict.fromkeys(most_relevant, 0.5)
     assert instruction_score(candidates, asked(candidates, Question("how many", own=True), base=base), 0.5) == {}
