@@ -22,7 +22,7 @@ from schemas.errors import (
     RateLimited,
     SubstrateError,
     Unavailable,
-    of_slug,
+    errors_by_slug,
 )
 
 logger = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ _HTTP_PROBLEMS: Final = {
 
 def statuses_by_slug() -> dict[str, int]:
     """The status of every problem type. `http` stands for all statuses without a type of their own."""
-    own = {slug: kind.status for slug, kind in of_slug().items()}
+    own = {slug: kind.status for slug, kind in errors_by_slug().items()}
     return {"http": 400, **{slug: status for status, (slug, _) in _HTTP_PROBLEMS.items()}, **own}
 
 
@@ -142,7 +142,7 @@ def refusal_error(
     problem: str | None, faults: Sequence[str], current_version: int | None = None
 ) -> SubstrateError:
     """The error for a command or a repair that was refused with this problem type."""
-    kind = of_slug()[str(problem)]
+    kind = errors_by_slug()[str(problem)]
     error = kind("; ".join(faults), faults=faults)
     if isinstance(error, Conflict):
         error.current_version = current_version

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from schemas.base import columns_of
+from schemas.base import to_columns
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.validation import (
     CONDITIONAL,
@@ -192,7 +192,7 @@ class _Judged(NamedTuple):
 
 def _judged_links(links: Sequence[ConsciousnessRelationship]) -> _Judged:
     """What `validate_consciousness_link` says of records, whose types are known: only ranges are asked."""
-    columns = columns_of(links, tuple(_SPECS))
+    columns = to_columns(links, tuple(_SPECS))
     said = zip(columns["goal"], columns["mindstate"], columns["emotion_vector"], strict=True)
     whole = np.array([bool(goal and mind) and felt is not None for goal, mind, felt in said], bool)
     return _Judged(whole & _within(columns, _UNITS), _lacking(columns, IMPORTANT), _present(columns))
@@ -200,7 +200,7 @@ def _judged_links(links: Sequence[ConsciousnessRelationship]) -> _Judged:
 
 def _judged_nodes(nodes: Sequence[ConsciousnessNode]) -> _Judged:
     """What `validate_node` says of records, likewise."""
-    columns = columns_of(nodes, _ON_NODES)
+    columns = to_columns(nodes, _ON_NODES)
     whole = np.array([goal != "" for goal in columns["goal"]], bool)
     within = _within(columns, NODE_REQUIRED)
     return _Judged(whole & within, _lacking(columns, NODE_IMPORTANT), _present(columns))

@@ -6,10 +6,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from schemas.base import SAYING, CitizenId, Frozen, Text, Whole
-from schemas.intention import ALL_LEVELS, Levels, says_something
+from schemas.base import VISIBLE_TEXT_PATTERN, CitizenId, Frozen, Text, Whole
+from schemas.intention import ALL_LEVELS, Levels, Plural, check_not_blank
 from schemas.memory import ConsciousnessNode, Level
-from schemas.plurality import Plural
 from schemas.temporal import Moment
 
 MAX_CHARS = 1_000_000
@@ -29,7 +28,9 @@ class TagWalk(Plural):
 
     citizen_id: CitizenId
     query_text: Annotated[
-        Text, Field(max_length=20_000, json_schema_extra={"pattern": SAYING}), AfterValidator(says_something)
+        Text,
+        Field(max_length=20_000, json_schema_extra={"pattern": VISIBLE_TEXT_PATTERN}),
+        AfterValidator(check_not_blank),
     ]
     max_chars: Annotated[Whole, Field(ge=1, le=MAX_CHARS)] = 8000
     as_of_time: Moment | None = None

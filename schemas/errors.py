@@ -176,7 +176,7 @@ class StoreDamaged(EngineFault):
     title = "The stored data is damaged"
 
 
-def of_slug() -> dict[str, type[SubstrateError]]:
+def errors_by_slug() -> dict[str, type[SubstrateError]]:
     """The error that each type of problem stands for; a kind without a slug of its own has its parent's."""
     kinds: list[type[SubstrateError]] = [SubstrateError]
     found: dict[str, type[SubstrateError]] = {}

@@ -9,18 +9,82 @@ from uuid import uuid4
 
 from pydantic import AfterValidator, Field, model_validator
 
-from schemas.base import SAYING, CitizenId, Emotions, Flag, Identifier, ShortText, Text, Unit, Whole
-from schemas.bounds import AtMost
-from schemas.filters import Filters
+from schemas.base import (
+    VISIBLE_TEXT_PATTERN,
+    AtMost,
+    CitizenId,
+    Emotions,
+    Flag,
+    Identifier,
+    Name,
+    Request,
+    ShortText,
+    Text,
+    Unit,
+    Whole,
+)
 from schemas.memory import Level
-from schemas.plurality import Plural
 from schemas.temporal import Moment, TemporalMode
 
 type Rerank = Literal["mmr", "rrf", "llm", "custom"]
 ALL_LEVELS = (Level.N1, Level.N2, Level.N3)
 
 
-def says_something(text: str) -> str:
+def _told_apart(label: str) -> str:
+    if label.strip() in ("", ","):
+        raise ValueError("a tag or bucket to filter by is more than a space or a comma")
+    return label
+
+
+Label = Annotated[ShortText, AfterValidator(_told_apart)]
+"""A tag or a bucket, as it was given to the memory."""
+
+Labels = Annotated[tuple[Label, ...], AtMost(16)]
+
+
+class Filters(Request):
+    """Only memories of one of `node_types`, with every one of `tags` and of `buckets`; what is empty asks nothing.
+
+    Everything that a question finds keeps to them: by likeness, by words, by name, over links, and the records
+    that come along.
+    """
+
+    node_types: Annotated[tuple[Name, ...], AtMost(16)] = ()
+    tags: Labels = ()
+    buckets: Labels = ()
+
+
+Candidates = Annotated[Whole, Field(ge=0, le=100)]
+Days = Annotated[float, Field(strict=True, gt=0.0, le=36_500.0, allow_inf_nan=False)]
+
+
+class Plurality(Request):
+    """How many candidates each pool gives, and how the answer is spread over time (004).
+
+    Pool A: the `recent` newest of the last `recent_days`. Pool B: of what is older, the `matching` most important
+    that hold the words asked for. Pool C: of what is older, `chance` drawn by lot, the same for the same request.
+    At most `per_week` of one ISO week come first in each tier, then it is filled. Recency halves after
+    `half_life_days`. A memory counts with at least `importance_floor`, however low it was recorded.
+    """
+
+    recent: Candidates = 30
+    matching: Candidates = 15
+    chance: Candidates = 5
+    recent_days: Days = 7.0
+    per_week: Annotated[Whole, Field(ge=1, le=100)] = 2
+    half_life_days: Days = 30.0
+    importance_floor: Unit = 0.3
+
+
+class Plural(Request):
+    """Any way of asking: `plurality` adds candidates that are recent, older or drawn by chance, and spreads the
+    answer over weeks; `{}` asks for it as usual.
+    """
+
+    plurality: Plurality | None = None
+
+
+def check_not_blank(text: str) -> str:
     """The text. Raises ValueError when nothing is in it."""
     if not text.strip():
         raise ValueError("the query is empty; say what context is needed, or wake from a state instead")
@@ -65,7 +129,9 @@ class RetrievalIntention(Asking):
     """
 
     query_text: Annotated[
-        Text, Field(max_length=20_000, json_schema_extra={"pattern": SAYING}), AfterValidator(says_something)
+        Text,
+        Field(max_length=20_000, json_schema_extra={"pattern": VISIBLE_TEXT_PATTERN}),
+        AfterValidator(check_not_blank),
     ]
     temporal_mode: TemporalMode = TemporalMode.CURRENT
     as_of_time: Moment | None = None

@@ -9,8 +9,7 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field
 
-from schemas.base import Frozen, Name, Request
-from schemas.bounds import AtMost
+from schemas.base import AtMost, Frozen, Name, Request
 from schemas.memory import Level, Source
 from schemas.temporal import Moment
 
@@ -54,7 +53,7 @@ class Grants(NamedTuple):
     citizens: Mapping[str, frozenset[Action]] = {}
     shared: Mapping[Level, frozenset[Action]] = {}
 
-    def of_citizen(self, citizen_id: str) -> frozenset[Action]:
+    def citizen_actions(self, citizen_id: str) -> frozenset[Action]:
         """The actions allowed on a citizen; none for a citizen who is out of reach."""
         if self.admin:
             return frozenset(_ACTIONS)
@@ -65,7 +64,7 @@ class Grants(NamedTuple):
         """The citizen whose key it is; None where it is for several, for each or for none."""
         return next(iter(self.citizens)) if len(self.citizens) == 1 and ANYONE not in self.citizens else None
 
-    def of_level(self, level: Level) -> frozenset[Action]:
+    def level_actions(self, level: Level) -> frozenset[Action]:
         """The actions allowed on a shared level."""
         return frozenset(_ACTIONS) if self.admin else self.shared.get(level, frozenset())
 

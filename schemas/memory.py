@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
@@ -171,3 +172,23 @@ class LinkRecord(ConsciousnessRelationship):
     closed_by: str | None = None
     closed_source: Source | None = None
     closed_key: str | None = None
+
+
+UNREADABLE_REMEDY: Final = "`substrate validate --fix unreadable` mends it"
+_MOST_UNREADABLE: Final = 100
+
+
+def describe_unreadable(records: Iterable[ConsciousnessNode | ConsciousnessRelationship]) -> tuple[str, ...]:
+    """One line for each record with unreadable fields: at most 100, then how many more there are."""
+    lines = dict.fromkeys(_describe_fields(record) for record in records if record.unreadable)
+    first = tuple(lines)[:_MOST_UNREADABLE]
+    return first if len(first) == len(lines) else (*first, f"and {len(lines) - len(first)} more")
+
+
+def _describe_fields(record: ConsciousnessNode | ConsciousnessRelationship) -> str:
+    subject = f"memory {record.node_id}" if isinstance(record, ConsciousnessNode) else f"link {record.link_id}"
+    fields = ", ".join(record.unreadable)
+    return (
+        f"{subject} of {record.level}, version {record.version}: "
+        f"{fields} cannot be shown and was left out; {UNREADABLE_REMEDY}"
+    )

@@ -30,12 +30,12 @@ class Paged(Request):
     cursor: Cursor = None
 
 
-def cursor_of(*parts: int | str) -> str:
+def encode_cursor(*parts: int | str) -> str:
     """The parts as one text that callers hand back."""
     return urlsafe_b64encode(orjson.dumps(parts)).decode().rstrip("=")
 
 
-def parts_of(cursor: str, *kinds: type) -> tuple[Any, ...]:
+def decode_cursor(cursor: str, *kinds: type) -> tuple[Any, ...]:
     """The parts of a cursor, one of each kind. Raises InvalidRequest for what is no cursor of these."""
     try:
         parts = orjson.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))

@@ -1,7 +1,7 @@
-"""Time: instants, the two axes, and the scope of a question.
+"""Time: instants, periods on the two axes, and the scope of a question.
 
-An instant is an integer count of microseconds since 1970 in UTC. It stays below 2**53, because the engine
-compares indexed numbers as doubles. Periods are closed-open: `[start, end)`.
+An instant counts microseconds since 1970 in UTC. It stays below 2**53, because the engine compares indexed
+numbers as doubles. Periods are closed-open: `[start, end)`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,9 @@ import re
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import lru_cache
-from typing import Annotated, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator
-
-from schemas.bounds import LONGEST_TIME
 
 type Instant = int
 
@@ -25,10 +23,14 @@ BEGINNING_OF_TIME: Instant = -(2**53 - 1)
 """The earliest instant that can be stored: about the year 1684."""
 
 AFTER_ALL: Instant = END_OF_TIME + 1
-"""The end of a period that holds every instant, the open end too."""
+"""The end of a period that contains every instant, the open end included."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+
+
+MAX_TIME_TEXT: Final = 64
+"""Characters of a written time: twice the longest valid form."""
 
 
 class TemporalMode(StrEnum):
@@ -41,17 +43,15 @@ class TemporalMode(StrEnum):
 
 
 class Period(NamedTuple):
-    """A closed-open stretch of time."""
+    """A closed-open period of time."""
 
     start: Instant
     end: Instant = END_OF_TIME
 
     def overlaps(self, other: Period) -> bool:
-        """Whether the two periods share an instant."""
         return self.start < other.end and other.start < self.end
 
     def contains(self, instant: Instant) -> bool:
-        """Whether `start <= instant < end`."""
         return self.start <= instant < self.end
 
 
@@ -59,40 +59,39 @@ EVER = Period(BEGINNING_OF_TIME, END_OF_TIME)
 
 
 class Scope(NamedTuple):
-    """What a question may see: one period on each axis. An instant is a period one microsecond long."""
+    """The records that a question may see: one period on each axis; an instant is a period of one microsecond."""
 
     valid: Period
     known: Period
 
     @classmethod
     def at(cls, valid_at: Instant, known_at: Instant) -> Scope:
-        """The state of one moment: what was true at `valid_at`, as known at `known_at`."""
+        """What was true at `valid_at`, as known at `known_at`."""
         return cls(Period(valid_at, valid_at + 1), Period(known_at, known_at + 1))
 
     @classmethod
     def current(cls, now: Instant) -> Scope:
-        """What is true now, as it is known: whatever was learnt last, even where a clock went back since."""
+        """What is true now, as last recorded, even if the clock went back since."""
         return cls(Period(now, now + 1), Period(END_OF_TIME - 1, END_OF_TIME))
 
     @classmethod
-    def asked(cls, as_of: Instant | None, known_at: Instant | None, now: Instant) -> Scope:
-        """The state of the moment `as_of`, as it was known then, or at `known_at`. Without either, of now."""
+    def resolve(cls, as_of: Instant | None, known_at: Instant | None, now: Instant) -> Scope:
+        """Scope at `as_of` as known at `known_at` (default: `as_of`); with neither, now."""
         if as_of is None and known_at is None:
             return cls.current(now)
         valid_at = now if as_of is None else as_of
         return cls.at(valid_at, valid_at if known_at is None else known_at)
 
     @classmethod
-    def at_times(cls, as_of: datetime | None, known_at: datetime | None, now: Instant) -> Scope:
-        """What `asked` gives, of datetimes."""
+    def resolve_datetimes(cls, as_of: datetime | None, known_at: datetime | None, now: Instant) -> Scope:
         valid, known = (None if moment is None else to_instant(moment) for moment in (as_of, known_at))
-        return cls.asked(valid, known, now)
+        return cls.resolve(valid, known, now)
 
     @classmethod
     def history(cls, known_from: Instant | None, known_to: Instant | None) -> Scope:
-        """Every record, whatever its valid time, that was held or changed in the range `[known_from, known_to)`.
+        """Every record, whatever its valid time, that was believed or changed in `[known_from, known_to)`.
 
-        What is changed at the beginning of the range was held until then: the instant before belongs to it.
+        A record closed at `known_from` was believed until then: the range begins one instant earlier.
         """
         start = BEGINNING_OF_TIME if known_from is None else known_from - 1
         end = AFTER_ALL if known_to is None else known_to
@@ -100,11 +99,11 @@ class Scope(NamedTuple):
 
     @property
     def is_present(self) -> bool:
-        """Whether it sees one moment as it is known: whatever was learnt last."""
+        """Whether it sees the last recorded knowledge, as `current` does."""
         return self.known.start == END_OF_TIME - 1
 
     def bounds(self) -> dict[str, Instant]:
-        """Where the two periods begin and end, by the names that queries have for it."""
+        """The ends of both periods as the parameters of a query."""
         return {
             "valid_from": self.valid.start,
             "valid_to": self.valid.end,
@@ -125,11 +124,11 @@ def to_datetime(instant: Instant) -> datetime:
 
 
 def open_end(instant: Instant) -> datetime | None:
-    """The datetime of a period's end, None when it is open."""
+    """The datetime of a period's end; None for an open end."""
     return None if instant >= END_OF_TIME else to_datetime(instant)
 
 
-def _storable(moment: datetime) -> datetime:
+def _check_storable(moment: datetime) -> datetime:
     aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
     if not BEGINNING_OF_TIME < to_instant(aware) < END_OF_TIME:
         raise ValueError("times must lie between the years 1685 and 2255")
@@ -141,18 +140,18 @@ _BEYOND_A_MICROSECOND = re.compile(r":\d\d[.,]\d{6}\d*[1-9]")
 
 
 def check_length(text: str) -> None:
-    """Raises ValueError for what is longer than any written time: a long text is not looked into."""
-    if len(text) > LONGEST_TIME:
-        raise ValueError(f"a time has at most {LONGEST_TIME} characters, this text has {len(text):,}")
+    """Raises ValueError for more than 64 characters."""
+    if len(text) > MAX_TIME_TEXT:
+        raise ValueError(f"a time has at most {MAX_TIME_TEXT} characters, this text has {len(text):,}")
 
 
 def check_digits(text: str) -> None:
-    """Raises ValueError for a time that says more than a microsecond."""
+    """Raises ValueError for a time finer than a microsecond."""
     if _BEYOND_A_MICROSECOND.search(text):
         raise ValueError("times are kept to the microsecond: leave out the digits behind the sixth")
 
 
-def _readable(moment: object) -> object:
+def _check_readable(moment: object) -> object:
     if isinstance(moment, str):
         check_length(moment)
     if isinstance(moment, int | float) or (isinstance(moment, str) and _NUMBER.fullmatch(moment.strip())):
@@ -162,11 +161,11 @@ def _readable(moment: object) -> object:
     return moment
 
 
-Moment = Annotated[datetime, BeforeValidator(_readable), AfterValidator(_storable)]
-"""A datetime that can be stored. One without a zone is taken as UTC by `schemas.base.Request`, which says so."""
+Moment = Annotated[datetime, BeforeValidator(_check_readable), AfterValidator(_check_storable)]
+"""A datetime that can be stored. `schemas.base.Request` takes one without a zone as UTC and notes it."""
 
 
 def long_date(moment: datetime) -> str:
-    """A date as people write it: "8 May 2023", in UTC."""
+    """A date in UTC, such as "8 May 2023"."""
     utc = moment.astimezone(UTC)
     return f"{utc.day} {utc:%B %Y}"

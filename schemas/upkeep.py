@@ -6,8 +6,19 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, field_serializer, model_validator
 
-from schemas.base import CitizenId, Emotions, Frozen, Identifier, JsonMap, Request, ShortText, Text, Unit, Whole
-from schemas.bounds import AtMost
+from schemas.base import (
+    AtMost,
+    CitizenId,
+    Emotions,
+    Frozen,
+    Identifier,
+    JsonMap,
+    Request,
+    ShortText,
+    Text,
+    Unit,
+    Whole,
+)
 from schemas.commands.memories import Correct, Retract, WriteReceipt
 from schemas.intention import ALL_LEVELS
 from schemas.memory import Level, ResolutionState

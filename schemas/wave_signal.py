@@ -8,12 +8,22 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, model_validator
 
-from schemas.base import CitizenId, Frozen, Identifier, Name, Request, ShortText, Text, Unit, Whole, typed_map
-from schemas.bounds import AtMost
+from schemas.base import (
+    AtMost,
+    CitizenId,
+    Frozen,
+    Identifier,
+    Name,
+    Request,
+    ShortText,
+    Text,
+    Unit,
+    Whole,
+    rewrite_map_schema,
+)
 from schemas.commands.links import RelationType
-from schemas.intention import ALL_LEVELS
+from schemas.intention import ALL_LEVELS, Plural
 from schemas.memory import Abstraction, ConsciousnessNode, Level
-from schemas.plurality import Plural
 from schemas.temporal import Moment
 
 Channel = Literal["nodes", "relations", "emotion", "result", "likeness", "importance", "recency"]
@@ -119,7 +129,7 @@ class WaveSignal(Request):
     intensity: Unit | None = None
     result: Name | None = None
     max_level: Annotated[Abstraction, BeforeValidator(_abstraction)] = "L3"
-    drive_bias: Annotated[dict[ShortText, Unit], AtMost(64), Field(json_schema_extra=typed_map)] = Field(
+    drive_bias: Annotated[dict[ShortText, Unit], AtMost(64), Field(json_schema_extra=rewrite_map_schema)] = Field(
         default_factory=dict
     )
     query_text: Annotated[Text, Field(max_length=20_000)] | None = None

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import orjson
 
-from schemas.bounds import DEEPEST, is_deeper
+from schemas.base import DEEPEST, is_deeper
 
 COLUMNS: Final = ("extra", "sensory_details")
 WHOLE: Final = "json"

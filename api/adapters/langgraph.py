@@ -30,7 +30,7 @@ from api.adapters import langgraph_items as items
 from api.adapters.fitting import fit_query
 from api.client import Substrate
 from schemas.commands import WriteReceipt
-from schemas.errors import Conflict, InvalidRequest, NotFound, SubstrateError, of_slug
+from schemas.errors import Conflict, InvalidRequest, NotFound, SubstrateError, errors_by_slug
 from schemas.memory import ConsciousnessNode, Level
 from schemas.paging import MOST
 from schemas.stream import LEVEL_NAMES
@@ -221,5 +221,5 @@ def _is_retracted(receipt: WriteReceipt) -> bool:
 
 def _refusal_error(receipt: WriteReceipt) -> SubstrateError:
     """The error for a command that was refused."""
-    kind = of_slug().get(receipt.problem or "", InvalidRequest)
+    kind = errors_by_slug().get(receipt.problem or "", InvalidRequest)
     return kind("; ".join(receipt.faults), faults=receipt.faults)

@@ -11,8 +11,7 @@ from rich.text import Text
 
 from api.cli import formatting, options, support
 from orchestration.mind.identity import read_identity
-from schemas.citizen import Felt
-from schemas.identity import Identity, WhoIs
+from schemas.citizen import Felt, Identity, WhoIs
 from schemas.memory import Level
 from schemas.settings import Settings
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from api.client.transport import Call, Sender, fields_of, segment
 from schemas.association import Associations, TagWalk
-from schemas.identity import Identity, WhoIs
+from schemas.citizen import Identity, WhoIs
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.stream import ConsciousnessStream
 from schemas.wave_signal import Resonances, Resonate

@@ -8,7 +8,7 @@ from typing import Any, Final
 import httpx
 import orjson
 
-from schemas.errors import Conflict, Fault, Incorrect, RateLimited, SubstrateError, Unavailable, of_slug
+from schemas.errors import Conflict, Fault, Incorrect, RateLimited, SubstrateError, Unavailable, errors_by_slug
 
 AWAY: Final = (502, 503, 504)
 """What a proxy says when the service behind it cannot be reached, and the service itself when it cannot serve."""
@@ -39,7 +39,7 @@ def _problem(answer: httpx.Response) -> Mapping[str, Any]:
 
 
 def _kind(status: int, slug: str) -> type[SubstrateError]:
-    kinds = of_slug()
+    kinds = errors_by_slug()
     named = kinds.get(slug)
     if named is not None and named.status == status:
         return named

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from schemas.base import Frozen
+from schemas.citizen import AttachedRule, Identity
 from schemas.commands import WriteReceipt
-from schemas.identity import AttachedRule, Identity
 from schemas.memory import ConsciousnessNode, InvalidationReason, Level, MemoryRecord, Source
 from schemas.stream import ConsciousnessStream, Degradation
 

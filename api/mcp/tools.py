@@ -13,9 +13,9 @@ from api.mcp import answers
 from orchestration.assembly.compact import REASONS, compact
 from orchestration.assembly.displayed_text import one_line, whose
 from schemas.base import CitizenId, Emotions, Flag, Frozen, Identifier, Name, Request, ShortText, Text, Unit, Whole
+from schemas.citizen import Identity
 from schemas.commands import Tags, WriteReceipt
-from schemas.identity import Identity
-from schemas.intention import says_something
+from schemas.intention import check_not_blank
 from schemas.memory import Level, Source
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import END_OF_TIME, Moment, to_datetime
@@ -58,7 +58,7 @@ class RecallArguments(_StreamArguments):
     query: Annotated[
         Text,
         Field(min_length=1, max_length=20_000, description="What to think of, as a question or in a few words."),
-        AfterValidator(says_something),
+        AfterValidator(check_not_blank),
     ]
     as_of_time: AsOfArgument = None
     known_at: KnownAtArgument = None

@@ -13,9 +13,8 @@ from orchestration.identifiers import link_name
 from schemas.base import CitizenId, Identifier, Request
 from schemas.commands import LinkId
 from schemas.errors import NotFound
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
+from schemas.memory import UNREADABLE_REMEDY, ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.temporal import Instant, Moment, Scope, to_instant
-from schemas.unreadable import REMEDY
 from substrate.graphs.names import graph_name
 from substrate.store import records
 
@@ -53,7 +52,7 @@ class MomentRequest(CitizenRequest):
         """The moment to read at; `now` stands in for times that are left out."""
         as_of = None if self.as_of_time is None else to_instant(self.as_of_time)
         known_at = None if self.known_at is None else to_instant(self.known_at)
-        return Scope.asked(as_of, known_at, now)
+        return Scope.resolve(as_of, known_at, now)
 
 
 class MemoryAddress(NamedTuple):
@@ -85,7 +84,7 @@ def add_notes(
     """Put into `Substrate-Notes` what was assumed about the request, and which fields of `shown` were left out."""
     notes = request.notes
     if shown is not None and shown.unreadable:
-        notes = (*notes, f"{', '.join(shown.unreadable)} cannot be shown and was left out; {REMEDY}")
+        notes = (*notes, f"{', '.join(shown.unreadable)} cannot be shown and was left out; {UNREADABLE_REMEDY}")
     if notes:
         response.headers["Substrate-Notes"] = "; ".join(notes)
 

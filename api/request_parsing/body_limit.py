@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.problems import error_response, http_error_response, invalid_request
 from api.request_parsing.json_shape import measure_shape, shape_bound
-from schemas.bounds import DEEPEST
+from schemas.base import DEEPEST
 
 MAX_BODY_BYTES: Final = 8 << 20
 _MAX_DRAINED_BYTES: Final = 8 * MAX_BODY_BYTES

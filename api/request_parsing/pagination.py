@@ -21,12 +21,11 @@ from orchestration.identifiers import link_name
 from orchestration.writing.records import tag_names
 from schemas.base import Name, ShortText
 from schemas.commands import RelationType
-from schemas.filters import Filters, Label
-from schemas.memory import Level, Source
-from schemas.paging import Paged, cursor_of, parts_of
+from schemas.intention import Filters, Label
+from schemas.memory import Level, Source, describe_unreadable
+from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.responses import LinkHistory, MemoryHistory
 from schemas.temporal import Instant, Moment, Scope, to_instant
-from schemas.unreadable import left_out
 from substrate.graphs.graph import Graph
 from substrate.store import listing, reader, records
 from substrate.store.filters import filter_values
@@ -125,7 +124,7 @@ async def read_page(read: PageReader, request: ListRequest, runtime: Runtime, no
     page = await read(graph, wanted, start)
     after = None
     if page.after is not None:
-        after = cursor_of(read.__name__, *page.after, scope.valid.start, scope.known.start)
+        after = encode_cursor(read.__name__, *page.after, scope.valid.start, scope.known.start)
     return ListPage(page.rows, scope.known.end, after)
 
 
@@ -156,7 +155,7 @@ def _resume(request: ListRequest, cursor: str, name: str) -> tuple[listing.ListP
 
     Raises InvalidRequest when the cursor is of another list, or the request names another moment.
     """
-    listed, first, behind, valid, known = parts_of(cursor, str, int, str, int, int)
+    listed, first, behind, valid, known = decode_cursor(cursor, str, int, str, int, int)
     if listed != name:
         raise invalid_request([f"cursor: is of a list of {listed}, not of {name}; begin again without a cursor"])
     scope = Scope.at(valid, known)
@@ -189,7 +188,7 @@ async def read_memory_history(
         exists = await reader.memory(graph, address.memory_id) is not None
         raise not_found("memory", address, exists=exists)
     shown = tuple(memory_record(row, address.level, wanted.known_to) for row in rows)
-    return MemoryHistory(id=address.memory_id, records=shown, next=after, degraded=left_out(shown))
+    return MemoryHistory(id=address.memory_id, records=shown, next=after, degraded=describe_unreadable(shown))
 
 
 async def read_link_history(
@@ -208,13 +207,13 @@ async def read_link_history(
         seen = await records.read_link(graph, name, Scope.current(now))
         raise not_found("link", address, exists=seen.exists)
     shown = tuple(link_record(row, address.level, wanted.known_to) for row in rows)
-    return LinkHistory(id=address.link_id, records=shown, next=after, degraded=left_out(shown))
+    return LinkHistory(id=address.link_id, records=shown, next=after, degraded=describe_unreadable(shown))
 
 
 async def _wanted(request: HistoryRequest, graph: Graph, now: Instant) -> records.HistoryQuery:
     """The page that is asked for. A cursor keeps the known moment of the first page."""
     if request.cursor is not None:
-        *place, known_to = parts_of(request.cursor, int, int, int)
+        *place, known_to = decode_cursor(request.cursor, int, int, int)
         return records.HistoryQuery(known_to, request.limit, records.HistoryPosition(*place))
     if request.known_at is not None:
         return records.HistoryQuery(to_instant(request.known_at) + 1, request.limit, records.HistoryPosition())
@@ -231,4 +230,4 @@ async def _history_page(
     if len(rows) <= wanted.limit:
         return rows, None
     shown = rows[: wanted.limit]
-    return shown, cursor_of(*place_of(shown[-1]), wanted.known_to)
+    return shown, encode_cursor(*place_of(shown[-1]), wanted.known_to)

@@ -169,7 +169,7 @@ def _authorize[C: Command](command: C, writing: WriteContext) -> C:
         raise Fault("a route that writes must declare @requires(COMMAND)")
     writing.caller.require(command.level, command.citizen_id, "write")
     writer = writing.caller.writer_of(command.level, command.citizen_id)
-    return writing.caller.limit_source(command).written_by(writer)
+    return writing.caller.limit_source(command).with_writer(writer)
 
 
 def _authorize_or_refuse(parsed: Command | WriteReceipt, writing: WriteContext) -> Command | WriteReceipt:

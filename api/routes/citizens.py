@@ -22,15 +22,17 @@ from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
 from schemas.base import CitizenId, Request
 from schemas.citizen import (
+    AsOf,
     CitizenState,
+    Identity,
     LearningMoments,
     OfLearning,
     StateAsOf,
     StateChange,
     StateHistory,
+    WhoIs,
 )
 from schemas.commands import EraseCitizen, ErasureReport
-from schemas.identity import AsOf, Identity, WhoIs
 from schemas.memory import Level
 from schemas.paging import Paged
 from schemas.temporal import Moment, Scope, to_instant
@@ -53,7 +55,7 @@ async def state(
 ) -> CitizenState:
     """What the citizen feels and wants, or felt and wanted then. `Substrate-Notes` says what was assumed."""
     add_notes(response, query)
-    scope = Scope.at_times(query.as_of_time, query.known_at, now)
+    scope = Scope.resolve_datetimes(query.as_of_time, query.known_at, now)
     return await citizen.read_state(citizen_id, runtime.deps, scope)
 
 
@@ -133,5 +135,5 @@ async def who(citizen_id: CitizenId, query: Annotated[AsOf, Query()], runtime: O
     """The most connected entities of what was lived, how it felt, and the rules attached (000)."""
     whose = WhoIs(citizen_id=citizen_id, **query.model_dump())
     for note in query.notes:  # times in the dump have a zone, so that validating it makes no notes
-        whose = whose.noting(note)
+        whose = whose.with_note(note)
     return await read_identity(whose, runtime.deps, now)

@@ -25,8 +25,7 @@ from orchestration.ingestion.facts import require_language_model, store_facts
 from orchestration.ingestion.formats import File, FileSet, ParsedFiles, parse
 from orchestration.ingestion.formats.reader import MAX_NAME
 from orchestration.ingestion.pipeline import Progress, ingest
-from schemas.base import MAX_TEXT, SAYING, CitizenId, Flag, Identifier, Request
-from schemas.bounds import AtMost
+from schemas.base import MAX_TEXT, VISIBLE_TEXT_PATTERN, AtMost, CitizenId, Flag, Identifier, Request
 from schemas.commands import EraseEpisode, ErasureReport
 from schemas.memory import Level
 from schemas.responses import EpisodeProgress, EpisodeReport
@@ -39,8 +38,8 @@ def _any_of(*names: str) -> dict[str, Any]:
     return {"anyOf": [{"required": [name]} for name in names]}
 
 
-_NAME: Final = {"type": "string", "pattern": SAYING, "maxLength": MAX_NAME}
-_TEXT: Final = {"type": "string", "pattern": SAYING, "maxLength": MAX_TEXT}
+_NAME: Final = {"type": "string", "pattern": VISIBLE_TEXT_PATTERN, "maxLength": MAX_NAME}
+_TEXT: Final = {"type": "string", "pattern": VISIBLE_TEXT_PATTERN, "maxLength": MAX_TEXT}
 Message = Annotated[
     dict[str, Any],
     WithJsonSchema(

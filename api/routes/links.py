@@ -14,9 +14,8 @@ from api.request_parsing.writes import LINK_RESPONSES, ListWrite, one_or_many, w
 from api.routes.revisions import Revision, revision_routes
 from api.security.permissions import COMMAND, LISTING, memory_may, requires
 from schemas.commands import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate, WriteReceipt
-from schemas.memory import ConsciousnessRelationship
+from schemas.memory import ConsciousnessRelationship, describe_unreadable
 from schemas.responses import LinkHistory, LinkPage
-from schemas.unreadable import left_out
 from substrate.store import listing
 from substrate.store.rows import link_with_ends
 
@@ -42,7 +41,7 @@ async def listed(query: LinkListInQuery, runtime: OpenRuntime, now: Now, respons
     add_notes(response, query)
     page = await read_page(listing.list_links, query, runtime, now)
     links = tuple(link_with_ends(row, query.level, page.known_to) for row in page.rows)
-    return LinkPage(links=links, next=page.next, degraded=left_out(links))
+    return LinkPage(links=links, next=page.next, degraded=describe_unreadable(links))
 
 
 @router.get("/{level}/{link_id:path}/history", operation_id="get_link_history")

@@ -26,9 +26,8 @@ from schemas.commands import (
     Undo,
     WriteReceipt,
 )
-from schemas.memory import ConsciousnessNode
+from schemas.memory import ConsciousnessNode, describe_unreadable
 from schemas.responses import MemoryHistory, MemoryPage
-from schemas.unreadable import left_out
 from substrate.store import listing
 from substrate.store.rows import node
 
@@ -51,7 +50,7 @@ async def listed(query: MemoryListInQuery, runtime: OpenRuntime, now: Now, respo
     add_notes(response, query)
     page = await read_page(listing.list_memories, query, runtime, now)
     memories = tuple(node(row, query.level, page.known_to) for row in page.rows)
-    return MemoryPage(memories=memories, next=page.next, degraded=left_out(memories))
+    return MemoryPage(memories=memories, next=page.next, degraded=describe_unreadable(memories))
 
 
 @router.get("/{level}/{memory_id:path}/history", operation_id="get_memory_history")

@@ -56,17 +56,17 @@ class Caller:
         if citizen_id is not None:
             self.require_reach(citizen_id)
         if level is not Level.N1:
-            _require_scope(action in self.grants.of_level(level), f"{level}:{action}")
+            _require_scope(action in self.grants.level_actions(level), f"{level}:{action}")
         elif citizen_id is None:
             raise InvalidRequest("citizen_id: level N1 is personal: name its citizen_id")
         else:
-            _require_scope(action in self.grants.of_citizen(citizen_id), f"citizen:{citizen_id}:{action}")
+            _require_scope(action in self.grants.citizen_actions(citizen_id), f"citizen:{citizen_id}:{action}")
 
     def require_reach(self, citizen_id: str) -> None:
         """Raises NotFound when no scope of the caller names the citizen."""
         self.citizens.add(citizen_id)
         note_citizen(citizen_id)
-        if not self.grants.of_citizen(citizen_id):
+        if not self.grants.citizen_actions(citizen_id):
             raise NotFound(f"nothing was remembered for {citizen_id} yet")
 
     def require_anywhere(self, action: Action, *, shared: bool = True) -> None:
@@ -92,7 +92,7 @@ class Caller:
             self.require_source(source)
             return command
         limited = trust.lower(source, self.principal.highest_source)
-        return command if limited is source else command.of_source(limited)
+        return command if limited is source else command.with_source(limited)
 
     def writer_of(self, level: Level, citizen_id: str | None) -> Writer:
         """Who writes there.
@@ -104,7 +104,7 @@ class Caller:
         author = None
         if level is not Level.N1:
             named = citizen_id or self.grants.only_citizen()
-            author = named if named is not None and "write" in self.grants.of_citizen(named) else None
+            author = named if named is not None and "write" in self.grants.citizen_actions(named) else None
         return Writer(key_id, author, self.principal.highest_source)
 
     def require_upkeep(self) -> None:
@@ -117,7 +117,7 @@ class Caller:
 
     def readable(self, levels: tuple[Level, ...]) -> tuple[Level, ...]:
         """The levels without the shared ones that the caller may not read. N1 depends on the citizen and stays."""
-        return tuple(level for level in levels if level is Level.N1 or "read" in self.grants.of_level(level))
+        return tuple(level for level in levels if level is Level.N1 or "read" in self.grants.level_actions(level))
 
 
 def _require_scope(allowed: bool, scope: str) -> None:
@@ -300,7 +300,7 @@ def _check_question(caller: Caller, arguments: Arguments) -> Arguments:
             caller.require(level, question.citizen_id, "read")
     omitted = ", ".join(level for level in levels if level not in readable)
     narrowed = question.model_copy(update={"query_levels": readable})
-    return {**arguments, name: narrowed.noting(f"{omitted} was left out: the key may not read it")}
+    return {**arguments, name: narrowed.with_note(f"{omitted} was left out: the key may not read it")}
 
 
 QUESTION: Final = Permission(

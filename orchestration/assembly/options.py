@@ -7,9 +7,8 @@ from typing import Literal
 
 from orchestration.assembly.budget import Budget
 from orchestration.traversal.probability import State
-from schemas.intention import RetrievalIntention, StateBasedRetrieval
+from schemas.intention import Plurality, RetrievalIntention, StateBasedRetrieval
 from schemas.memory import Level
-from schemas.plurality import Plurality
 from schemas.temporal import TemporalMode
 from substrate.inference import tokens
 

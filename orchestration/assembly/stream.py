@@ -25,7 +25,7 @@ from orchestration.traversal.graph import build_graph
 from orchestration.traversal.paths import Identity
 from orchestration.validation import memory_verdicts, metadata_report
 from schemas.language_model import ModelCall
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, describe_unreadable
 from schemas.stream import (
     LEVEL_NAMES,
     ActivationTiers,
@@ -36,7 +36,6 @@ from schemas.stream import (
     QueryTiming,
 )
 from schemas.stream_parts import GraphEdge, ResolutionPattern, TraversalGraph
-from schemas.unreadable import left_out
 from substrate.emotions import normal_emotions
 
 LINKS_PER_LEVEL: Final = 200
@@ -273,7 +272,7 @@ def _invalid_notes(invalid: int) -> list[str]:
 def _unreadable_fields(
     nodes: Sequence[ConsciousnessNode], links: Sequence[ConsciousnessRelationship]
 ) -> Iterator[Degradation]:
-    return (Degradation(query="fields", reason=line) for line in left_out((*nodes, *links)))
+    return (Degradation(query="fields", reason=line) for line in describe_unreadable((*nodes, *links)))
 
 
 def _degradations(report: RetrievalReport) -> Iterator[Degradation]:

@@ -21,10 +21,9 @@ from orchestration.ranking.plurality import plurality_term
 from orchestration.ranking.relevance import word_weights
 from schemas.association import Associations, TagWalk
 from schemas.errors import Unavailable
-from schemas.memory import Level
-from schemas.plurality import Plurality
+from schemas.intention import Plurality
+from schemas.memory import Level, describe_unreadable
 from schemas.temporal import Instant, Scope, to_instant
-from schemas.unreadable import left_out
 from substrate.cypher import association as cypher
 from substrate.store.search import NODE_START
 from substrate.text import query_words, stem
@@ -49,7 +48,7 @@ async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:
     Unavailable when no graph answered.
     """
     keywords = tuple(query_words(request.query_text))
-    scope = Scope.at_times(request.as_of_time, request.known_at, now)
+    scope = Scope.resolve_datetimes(request.as_of_time, request.known_at, now)
     view = await open_view(request.citizen_id, request.query_levels, scope, deps, now=now)
     asked = _Asked(view, await look_up_lexicons(request.query_text, view))
     answers, drawn = await asyncio.gather(_anchors(asked), _drawn(request, asked))
@@ -180,7 +179,7 @@ def _told(
         notes=_notes(of, (first, second), harvested),
         degraded=(
             *(one.request.name for one in (*answers, *walked, *drawn) if one.timing.failure),
-            *left_out(one.memory for one in (*first.shown, *second.shown)),
+            *describe_unreadable(one.memory for one in (*first.shown, *second.shown)),
         ),
     )
 

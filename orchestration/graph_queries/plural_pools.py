@@ -7,7 +7,7 @@ from typing import Any
 
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
 from orchestration.ranking.plurality import DAY, seeded_numbers
-from schemas.plurality import Plural
+from schemas.intention import Plural
 from schemas.temporal import Instant
 from substrate.graphs.graph import GraphTarget
 from substrate.store import search

@@ -17,8 +17,7 @@ from orchestration.question.lexicon import Lexicon, discriminative_terms, is_com
 from orchestration.question.reading import ASKING, INSTRUCTION_WORDS, Question
 from orchestration.writing.records import tag_names
 from schemas.errors import Fault, StoreTimeout
-from schemas.filters import Filters
-from schemas.intention import RetrievalIntention
+from schemas.intention import Filters, RetrievalIntention
 from schemas.memory import Level
 from schemas.temporal import Instant, Scope, TemporalMode, to_instant
 from substrate.emotions import normal_emotion
@@ -95,7 +94,7 @@ def scope_of(intention: RetrievalIntention, now: Instant) -> Scope:
     if intention.temporal_mode is TemporalMode.CURRENT:
         return Scope.current(now)
     if intention.temporal_mode is TemporalMode.POINT_IN_TIME:
-        return Scope.asked(_instant(intention.as_of_time), _instant(intention.known_at), now)
+        return Scope.resolve(_instant(intention.as_of_time), _instant(intention.known_at), now)
     return Scope.history(_instant(intention.time_range_start), _instant(intention.time_range_end))
 
 

@@ -151,7 +151,7 @@ async def _store(claims: Sequence[Claim], window: Sequence[Message], job: _Job, 
             continue
         new = [end for end in (source, target) if isinstance(end, Remember)]
         link = _link(claim, _id(source), _id(target), job)
-        commands = [command.written_by(job.writer) for command in (*new, link)]
+        commands = [command.with_writer(job.writer) for command in (*new, link)]
         receipts = await insertion.apply(commands, job.deps, job.now, whole=job.episode.command_id)
         faults = [fault for receipt in receipts for fault in receipt.faults]
         if faults:
@@ -229,7 +229,7 @@ async def _replace(link_id: str, link: Relate, job: _Job) -> list[Supersession]:
             effective_at=at,
             reason="reality_changed",
             source=Source.TOOL,
-        ).written_by(job.writer)
+        ).with_writer(job.writer)
         [receipt] = await insertion.apply([end], job.deps, job.now)
         supersessions.append(
             Supersession(

@@ -86,7 +86,7 @@ async def ingest(
     done = 0
     for item in resolved.items:
         shared = item.shared()
-        for chunk in chunks(command.written_by(writer) for command in item.commands()):
+        for chunk in chunks(command.with_writer(writer) for command in item.commands()):
             await _apply(chunk, deps, now, tally=tally, shared=shared, whole=item.command_id)
             done += len(chunk)
             if progress is not None:

@@ -114,7 +114,7 @@ async def _backdate(person: Remember, person_id: str, start: datetime, *, deps: 
             valid_at=start,
             expected_version=known.version,
             source=Source.INGESTION,
-        ).written_by(person.writer)
+        ).with_writer(person.writer)
         receipt = (await insertion.apply([command], deps, now))[0]
         if receipt.problem != "conflict":
             return _failure(receipt)

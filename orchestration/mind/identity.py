@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import open_view
 from orchestration.mind.state import read_state
-from schemas.identity import Identity, IdentityEntity, WhoIs
+from schemas.citizen import Identity, IdentityEntity, WhoIs
 from schemas.memory import Level
-from schemas.paging import cursor_of, parts_of
+from schemas.paging import decode_cursor, encode_cursor
 from schemas.temporal import Instant, Scope, to_datetime
 from substrate.store import records
 from substrate.store.identity import EntityPosition, read_entities
@@ -45,7 +45,7 @@ async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:
         if len(found) > request.limit:
             last = entities[-1]
             position = EntityPosition(last.appearances, last.name, last.node_id)
-            next_cursor = cursor_of(*position, page.shown + len(entities), scope.valid.start, known_at)
+            next_cursor = encode_cursor(*position, page.shown + len(entities), scope.valid.start, known_at)
     if not entities and request.cursor is None:
         notes = (*notes, f"citizen {request.citizen_id} had no memory that pointed to another at that moment")
     state = await read_state(request.citizen_id, deps, scope)
@@ -64,7 +64,7 @@ async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:
 
 def _page_start(request: WhoIs, now: Instant) -> _PageStart:
     if request.cursor is None:
-        scope = Scope.at_times(request.as_of_time, request.known_at, now)
+        scope = Scope.resolve_datetimes(request.as_of_time, request.known_at, now)
         return _PageStart(EntityPosition(), 0, scope)
-    appearances, name, node_id, shown, valid, known = parts_of(request.cursor, int, str, str, int, int, int)
+    appearances, name, node_id, shown, valid, known = decode_cursor(request.cursor, int, str, str, int, int, int)
     return _PageStart(EntityPosition(appearances, name, node_id), shown, Scope.at(valid, known))

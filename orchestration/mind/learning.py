@@ -11,7 +11,7 @@ from orchestration.dependencies import Deps
 from orchestration.mind.dissonance import BeliefChange, count_recurring, find_belief_changes
 from schemas.citizen import LearningMoments, OfLearning
 from schemas.memory import Level
-from schemas.paging import MOST, cursor_of, parts_of
+from schemas.paging import MOST, decode_cursor, encode_cursor
 from schemas.stream_parts import TemporalDissonance
 from schemas.temporal import Instant, Period, to_datetime, to_instant
 from substrate.graphs.graph import Graph
@@ -46,7 +46,7 @@ async def learning_page(citizen_id: str, page: OfLearning, deps: Deps, now: Inst
         limit = min(MAX_CLOSINGS, 2 * limit)
         for position, changes in (await _dissonances_at(closings, graph, known_to)).items():
             if dissonances and len(dissonances) + len(changes) > page.limit:
-                return _moments(citizen_id, dissonances, cursor_of(*after, known_to))
+                return _moments(citizen_id, dissonances, encode_cursor(*after, known_to))
             dissonances += changes
             after = position
         after = closings[-1].position
@@ -76,7 +76,7 @@ def _moments(
 
 async def _page_start(page: OfLearning, graph: Graph, now: Instant) -> _PageStart:
     if page.cursor is not None:
-        ended_at, memory_id, known_to = parts_of(page.cursor, int, str, int)
+        ended_at, memory_id, known_to = decode_cursor(page.cursor, int, str, int)
         return _PageStart(ClosingPosition(ended_at, memory_id), known_to)
     known_at = await records.read_clock(graph, now) if page.known_at is None else to_instant(page.known_at)
     return _PageStart(ClosingPosition(), known_at + 1)

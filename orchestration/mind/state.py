@@ -21,7 +21,7 @@ from schemas.citizen import (
 )
 from schemas.errors import Conflict, NotFound
 from schemas.memory import Level
-from schemas.paging import Paged, cursor_of, parts_of
+from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.stream import ConsciousnessStream, EnergyFeedback
 from schemas.temporal import Instant, Period, Scope, open_end, to_datetime, to_instant
 from substrate.bitemporal import Record
@@ -62,7 +62,7 @@ async def state_history(citizen_id: str, page: Paged, deps: Deps) -> StateHistor
 
     Raises NotFound for a citizen that has no graph, InvalidRequest for an invalid cursor.
     """
-    position = None if page.cursor is None else parts_of(page.cursor, int, int, int)
+    position = None if page.cursor is None else decode_cursor(page.cursor, int, int, int)
     graph = graph_name(Level.N1, citizen_id)
     if not await deps.graphs.for_reading(graph):
         raise NotFound(f"nothing was remembered for {citizen_id} yet")
@@ -75,7 +75,7 @@ async def state_history(citizen_id: str, page: Paged, deps: Deps) -> StateHistor
     return StateHistory(
         citizen_id=citizen_id,
         records=tuple(state_record(_as_known(record, known_at)) for record in records),
-        next=cursor_of(beyond, last, known_at) if beyond <= last else None,
+        next=encode_cursor(beyond, last, known_at) if beyond <= last else None,
     )
 
 

@@ -12,7 +12,7 @@ from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import Candidate, Key
 from orchestration.ranking.consciousness_score import Score
-from schemas.plurality import Plurality
+from schemas.intention import Plurality
 from schemas.temporal import Instant, to_datetime
 
 DAY: Final = 86_400_000_000

@@ -15,10 +15,9 @@ from orchestration.resonance import ranking
 from orchestration.resonance.name_resolution import Whereabouts, look_around
 from orchestration.resonance.signal import Built, build
 from schemas.errors import Fault, InvalidRequest, Unavailable
-from schemas.memory import Level
+from schemas.memory import Level, describe_unreadable
 from schemas.stream import LEVEL_NAMES
 from schemas.temporal import Instant, Scope, to_instant
-from schemas.unreadable import left_out
 from schemas.wave_signal import CHANNELS, Channel, Resonances, Resonate
 from substrate.cypher.resonance import RESONATE_NOW, RESONATE_THEN
 from substrate.emotions import emotion_vector, kindred
@@ -39,7 +38,7 @@ async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
     InvalidRequest when no channel that the signal speaks on has a weight, Unavailable when no graph answered.
     """
     _fits(request, deps)
-    scope = Scope.at_times(request.as_of_time, request.known_at, now)
+    scope = Scope.resolve_datetimes(request.as_of_time, request.known_at, now)
     view = await open_view(request.citizen_id, request.query_levels, scope, deps, now=now)
     bounds = scope.bounds()
     built = await build(request, view, deps)
@@ -203,6 +202,6 @@ def _told(
         notes=tuple(dict.fromkeys(notes)),
         degraded=(
             *(answer.request.name for answer in (*answers, *drawn) if answer.timing.failure),
-            *left_out(one.memory for found in levels.values() for one in found),
+            *describe_unreadable(one.memory for found in levels.values() for one in found),
         ),
     )

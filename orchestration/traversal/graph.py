@@ -16,7 +16,7 @@ from orchestration.traversal.paths import (
     suggested_paths,
 )
 from orchestration.traversal.probability import NO_STATE, State, traversal_probabilities
-from schemas.base import columns_of
+from schemas.base import to_columns
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Source
 from schemas.stream import ActivationTiers
 from schemas.stream_parts import GraphEdge, GraphNode, Tier, TraversalGraph, TraversalPath
@@ -80,12 +80,12 @@ def graph_nodes(memories: Mapping[Identity, ConsciousnessNode], tiers: Activatio
     tier_of: dict[Identity, Tier] = {(node.level, node.node_id): "peripheral" for node in tiers.peripheral}
     tier_of.update({(node.level, node.node_id): "focus" for node in tiers.focus})
     columns = {
-        **columns_of(list(memories.values()), _NODE_COLUMNS),
+        **to_columns(list(memories.values()), _NODE_COLUMNS),
         "content": map(_content, memories.values()),
         "activation_score": map(activation_score, memories.values()),
         "activation_tier": [tier_of.get(identity, "background") for identity in memories],
     }
-    return tuple(GraphNode.of_columns(len(memories), columns))
+    return tuple(GraphNode.from_columns(len(memories), columns))
 
 
 def _content(node: ConsciousnessNode) -> str:
@@ -96,11 +96,11 @@ def _content(node: ConsciousnessNode) -> str:
 
 def graph_edges(links: Sequence[ConsciousnessRelationship], state: State) -> tuple[GraphEdge, ...]:
     """The links as edges, in the order given. The weight is the probability from this state, to six digits."""
-    columns = columns_of(links, _EDGE_COLUMNS)
+    columns = to_columns(links, _EDGE_COLUMNS)
     weights = traversal_probabilities(columns, state)
     columns["edge_id"] = [link.link_id for link in links]
     columns["traversal_weight"] = weights.round(6).tolist()
-    return tuple(GraphEdge.of_columns(len(links), columns))
+    return tuple(GraphEdge.from_columns(len(links), columns))
 
 
 def _newest_between(

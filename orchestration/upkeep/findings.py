@@ -10,8 +10,7 @@ from pydantic import ValidationError
 
 from orchestration.upkeep import text_quality
 from orchestration.validation import validate_field_type, validate_node
-from schemas.base import MAX_TEXT
-from schemas.bounds import DEEPEST
+from schemas.base import DEEPEST, MAX_TEXT
 from schemas.commands import Correct, Retract
 from schemas.memory import STORED_DEFAULTS, ConsciousnessNode, Level
 from schemas.temporal import END_OF_TIME, Instant

@@ -65,7 +65,7 @@ async def _graph(level: Level, citizen_id: str | None, deps: Deps) -> str:
 
 async def _apply(task: ApplyCommand, deps: Deps, now: Instant, writer: Writer) -> RepairOutcome:
     command = await _for_its_source(task, deps, writer.highest_source)
-    [receipt] = await insertion.apply([command.written_by(writer)], deps, now)
+    [receipt] = await insertion.apply([command.with_writer(writer)], deps, now)
     refused = receipt.status == "refused"
     return RepairOutcome(
         action=task.action,
@@ -89,7 +89,7 @@ async def _for_its_source(task: ApplyCommand, deps: Deps, highest: Source) -> Re
         return command
     row = await reader.memory(deps.graph(graph_name(command.level, command.citizen_id)), command.id)
     said = Source.CITIZEN if row is None else rows.record(row).content.get("source", Source.CITIZEN)
-    return command.of_source(trust.lower(Source(said), highest))
+    return command.with_source(trust.lower(Source(said), highest))
 
 
 async def _re_embed(graph: str, task: ReEmbed, deps: Deps) -> bool:

@@ -67,7 +67,7 @@ def goes_by_goal(state: StateBasedRetrieval) -> bool:
 def scope_of(state: StateBasedRetrieval, now: Instant) -> Scope:
     """The moment of waking: now, or `as_of_time` on both axes, with `known_at` apart."""
     as_of, known = (None if said is None else to_instant(said) for said in (state.as_of_time, state.known_at))
-    return Scope.asked(as_of, known, now)
+    return Scope.resolve(as_of, known, now)
 
 
 def six(state: StateBasedRetrieval, view: View, meaning: Meaning | None) -> list[QueryRequest]:

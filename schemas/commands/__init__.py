@@ -10,11 +10,11 @@ from schemas.commands.base import (
     Tags,
     Writer,
     WriteReceipt,
-    check_corrected,
+    check_correction,
+    check_not_cleared,
     check_period,
-    keep_unknown,
-    needs_a_beginning,
-    never_absent,
+    check_stretch_start,
+    move_unknown_to_extra,
 )
 from schemas.commands.erasure import Erase, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport, Removed
 from schemas.commands.links import (
@@ -76,9 +76,9 @@ __all__ = [
     "Unrelate",
     "WriteReceipt",
     "Writer",
-    "check_corrected",
+    "check_correction",
+    "check_not_cleared",
     "check_period",
-    "keep_unknown",
-    "needs_a_beginning",
-    "never_absent",
+    "check_stretch_start",
+    "move_unknown_to_extra",
 ]

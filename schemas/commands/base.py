@@ -7,8 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from schemas.base import CitizenId, Frozen, Identifier, Request, ShortText, Whole
-from schemas.bounds import AtMost
+from schemas.base import AtMost, CitizenId, Frozen, Identifier, Request, ShortText, Whole
 from schemas.memory import Level, Source
 from schemas.temporal import Moment
 
@@ -45,7 +44,7 @@ class Command(Request):
         """Who sends it."""
         return self._writer
 
-    def written_by(self, writer: Writer) -> Self:
+    def with_writer(self, writer: Writer) -> Self:
         """The same command, sent by this writer."""
         written = self.model_copy()
         written._writer = writer
@@ -57,7 +56,7 @@ class Command(Request):
             raise ValueError("level N1 is personal: name its citizen_id")
         return self
 
-    def of_source(self, source: Source) -> Self:
+    def with_source(self, source: Source) -> Self:
         """The same command as if it had said this source; one that has none stays as it is."""
         return self.model_copy(update={"source": source}) if "source" in type(self).model_fields else self
 
@@ -68,7 +67,7 @@ class Command(Request):
         return assumed
 
 
-def keep_unknown(data: Any, known: set[str]) -> Any:
+def move_unknown_to_extra(data: Any, known: set[str]) -> Any:
     """Move fields that we do not know into `extra`, as they came (003, 6: unknown fields are allowed)."""
     if not isinstance(data, dict) or not isinstance(data.get("extra", {}), dict):
         return data
@@ -119,22 +118,22 @@ class StretchCommand(ChangeCommand):
         return self
 
 
-def never_absent(command: ChangeCommand, fields: frozenset[str], of: str) -> None:
+def check_not_cleared(command: ChangeCommand, fields: frozenset[str], of: str) -> None:
     """Raises ValueError when the command clears one of the fields that every record has."""
     cleared = sorted(name for name in fields & command.model_fields_set if getattr(command, name) is None)
     if cleared:
         raise ValueError(f"{', '.join(cleared)} cannot be null: every {of} has it; leave it out to keep it")
 
 
-def needs_a_beginning(command: StretchCommand) -> None:
+def check_stretch_start(command: StretchCommand) -> None:
     """Raises ValueError for an end without a beginning, where no beginning stands to reason."""
     if command.valid_to is not None and command.valid_from is None and not getattr(command, "effective_at", None):
         raise ValueError("valid_to needs valid_from: say where the stretch begins")
 
 
-def check_corrected(command: StretchCommand) -> None:
+def check_correction(command: StretchCommand) -> None:
     """Raises ValueError for a correction of a valid time that says no valid time, or names a stretch beside it."""
-    needs_a_beginning(command)
+    check_stretch_start(command)
     corrected = {"valid_at", "invalid_at"} & command.model_fields_set
     if not corrected:
         return

@@ -6,16 +6,16 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from schemas.base import Emotions, Identifier, JsonMap, Name, ShortText, Text, Unit, one_line
+from schemas.base import Emotions, Identifier, JsonMap, Name, ShortText, Text, Unit, check_identifier
 from schemas.commands.base import (
     ChangeCommand,
     Command,
     StretchCommand,
-    check_corrected,
+    check_correction,
+    check_not_cleared,
     check_period,
-    keep_unknown,
-    needs_a_beginning,
-    never_absent,
+    check_stretch_start,
+    move_unknown_to_extra,
 )
 from schemas.memory import InvalidationReason, ResolutionState, Source
 from schemas.temporal import Moment
@@ -29,7 +29,7 @@ def _link_id(text: str) -> str:
     if len(parts) not in (1, 3):
         raise ValueError("the id of a link is one of its own, or `source|TYPE|target`")
     for part in parts:
-        one_line(part)
+        check_identifier(part)
     return text
 
 
@@ -69,7 +69,7 @@ class Relate(Command):
     @model_validator(mode="before")
     @classmethod
     def _unknown_fields_are_kept(cls, data: Any) -> Any:
-        return keep_unknown(data, set(cls.model_fields))
+        return move_unknown_to_extra(data, set(cls.model_fields))
 
     @model_validator(mode="after")
     def _holds_for_some_time(self) -> Relate:
@@ -100,7 +100,7 @@ class LinkRevision(StretchCommand):
 
     @model_validator(mode="after")
     def _what_every_link_has_stays(self) -> LinkRevision:
-        never_absent(self, frozenset(REQUIRED), "link")
+        check_not_cleared(self, frozenset(REQUIRED), "link")
         return self
 
 
@@ -128,7 +128,7 @@ class CorrectLink(LinkRevision):
 
     @model_validator(mode="after")
     def _corrects_the_period_or_a_stretch(self) -> CorrectLink:
-        check_corrected(self)
+        check_correction(self)
         return self
 
 
@@ -144,7 +144,7 @@ class Unrelate(StretchCommand):
 
     @model_validator(mode="after")
     def _the_stretch_begins(self) -> Unrelate:
-        needs_a_beginning(self)
+        check_stretch_start(self)
         return self
 
 

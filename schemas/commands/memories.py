@@ -14,11 +14,11 @@ from schemas.commands.base import (
     StretchCommand,
     Tags,
     WriteReceipt,
-    check_corrected,
+    check_correction,
+    check_not_cleared,
     check_period,
-    keep_unknown,
-    needs_a_beginning,
-    never_absent,
+    check_stretch_start,
+    move_unknown_to_extra,
 )
 from schemas.commands.links import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate
 from schemas.memory import Abstraction, InvalidationReason, ResolutionState, Source
@@ -70,7 +70,7 @@ class Remember(Command):
     @model_validator(mode="before")
     @classmethod
     def _unknown_fields_are_kept(cls, data: Any) -> Any:
-        return keep_unknown(data, set(cls.model_fields))
+        return move_unknown_to_extra(data, set(cls.model_fields))
 
     @model_validator(mode="after")
     def _holds_for_some_time(self) -> Remember:
@@ -112,7 +112,7 @@ class Revision(StretchCommand):
 
     @model_validator(mode="after")
     def _what_every_memory_has_stays(self) -> Revision:
-        never_absent(self, _NEVER_ABSENT, "memory")
+        check_not_cleared(self, _NEVER_ABSENT, "memory")
         return self
 
 
@@ -140,7 +140,7 @@ class Correct(Revision):
 
     @model_validator(mode="after")
     def _corrects_the_period_or_a_stretch(self) -> Correct:
-        check_corrected(self)
+        check_correction(self)
         return self
 
 
@@ -156,7 +156,7 @@ class Retract(StretchCommand):
 
     @model_validator(mode="after")
     def _the_stretch_begins(self) -> Retract:
-        needs_a_beginning(self)
+        check_stretch_start(self)
         return self
 
 

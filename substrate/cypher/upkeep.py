@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from schemas.bounds import DEEPEST
+from schemas.base import DEEPEST
 from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
 from substrate.cypher.query import Query
 from substrate.cypher.write import CLOCK

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import orjson
 
-from schemas.filters import Filters
+from schemas.intention import Filters
 
 UNFILTERED: Final[Mapping[str, Any]] = {"unfiltered": True, "node_types": [], "labels": []}
 """The parameters of `fragments.fits` for a query without filters."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from schemas.identity import AttachedRule, IdentityEntity
+from schemas.citizen import AttachedRule, IdentityEntity
 from schemas.temporal import END_OF_TIME, Scope
 from substrate.cypher.fragments import visible
 from substrate.cypher.query import Query

@@ -152,7 +152,7 @@ def nodes(
 ) -> list[ConsciousnessNode]:
     """The memories of many rows; `retrieval` has the columns of the level and of the retrieval fields."""
     columns = _columns(rows, _NODE_FIELDS, ConsciousnessNode.defaults(), known_to)
-    return ConsciousnessNode.of_columns(len(rows), {**columns, **retrieval})
+    return ConsciousnessNode.from_columns(len(rows), {**columns, **retrieval})
 
 
 def links(
@@ -160,7 +160,7 @@ def links(
 ) -> list[ConsciousnessRelationship]:
     """The links of many rows; `ends` has the columns of the level and of the ids of both ends."""
     columns = _columns(rows, _LINK_FIELDS, ConsciousnessRelationship.defaults(), known_to)
-    return ConsciousnessRelationship.of_columns(len(rows), {**columns, **ends})
+    return ConsciousnessRelationship.from_columns(len(rows), {**columns, **ends})
 
 
 def _columns(

@@ -62,7 +62,7 @@ async def test_what_is_restored_answers_as_before(own: Runtime, taken: Path, tmp
         assert await history(restored.deps, "ada", "m0") == await history(own.deps, "ada", "m0")
         past = [await state_history("ada", Paged(), deps) for deps in (restored.deps, own.deps)]
         assert past[0] == past[1]
-        then = Scope.at_times(past[0].records[0].created_at, None, NOW)
+        then = Scope.resolve_datetimes(past[0].records[0].created_at, None, NOW)
         assert (await read_state("ada", restored.deps, then)).energy == 0.25
         answers = [ids(found(await ask(deps, "ada", "thing 3"))) for deps in (restored.deps, own.deps)]
         assert answers[0] == answers[1] != []

@@ -17,9 +17,8 @@ from orchestration.graph_queries.existing_graphs import View
 from orchestration.mind.identity import read_identity
 from orchestration.mind.state import change_state, read_state, state_history, with_feedback
 from orchestration.resonance.signal import build
-from schemas.citizen import CitizenState, StateChange, StateRecord
+from schemas.citizen import CitizenState, StateChange, StateRecord, WhoIs
 from schemas.errors import Conflict, InvalidRequest, NotFound
-from schemas.identity import WhoIs
 from schemas.memory import Level
 from schemas.paging import Paged
 from schemas.temporal import END_OF_TIME, Instant, Period, Scope, to_datetime

@@ -23,8 +23,7 @@ from orchestration.mind.learning import learning_page
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
 from orchestration.writing.receipts import of_kept
-from schemas.citizen import OfLearning
-from schemas.identity import IdentityEntity, WhoIs
+from schemas.citizen import IdentityEntity, OfLearning, WhoIs
 from schemas.memory import Level
 from schemas.paging import MOST
 from schemas.stream_parts import TemporalDissonance

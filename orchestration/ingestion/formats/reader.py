@@ -14,7 +14,7 @@ from dateutil import parser, tz
 from pydantic import TypeAdapter, ValidationError
 
 from orchestration.ingestion.formats.parsed import File
-from schemas.base import MAX_TEXT, CitizenId, storable_json
+from schemas.base import MAX_TEXT, CitizenId, check_storable_json
 from schemas.commands import ANY_COMMAND, Command
 from schemas.errors import InvalidRequest
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, check_length, to_instant
@@ -105,7 +105,7 @@ class Reader:
     def extra(self, fields: Mapping[str, Any], place: str) -> dict[str, Any]:
         """Fields that the format does not know, unchanged."""
         try:
-            return storable_json(dict(fields))
+            return check_storable_json(dict(fields))
         except ValueError as error:
             raise fault(self.form, self.file, place, f"its other fields cannot be kept ({error})") from error
 

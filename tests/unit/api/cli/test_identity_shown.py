@@ -8,8 +8,7 @@ import pytest
 from rich.console import Console
 
 from api.cli.identity import show
-from schemas.citizen import CitizenState, Drive
-from schemas.identity import Identity
+from schemas.citizen import CitizenState, Drive, Identity
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 FELT = {"emotion_vector": {"joy": 0.5}, "goal": "reach\nthe shore", "drives": {"rest": Drive(satisfaction=0.25)}}

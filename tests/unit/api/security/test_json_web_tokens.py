@@ -105,7 +105,7 @@ def signed_with_the_public_key() -> str:
 async def test_a_good_token_says_who_calls(reader: JsonWebTokens, key: Any, algorithm: str, kid: str) -> None:
     principal = await reader.principal(token(key, algorithm, kid))
     assert principal.key_id == "jwt:ada@example"
-    assert principal.grants.of_citizen("ada") == {"read"}
+    assert principal.grants.citizen_actions("ada") == {"read"}
     assert not principal.grants.admin
 
 

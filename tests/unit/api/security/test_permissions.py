@@ -52,9 +52,9 @@ def test_a_scope_allows_what_it_names_and_nothing_else(
 
 def test_scopes_add_up() -> None:
     both = grants(["citizen:ada:read", "citizen:*:write", "citizen:ada:erase", "N2:read", "N2:write"])
-    assert both.of_citizen("ada") == {"read", "write", "erase"}
-    assert both.of_citizen("bo") == {"write"}
-    assert both.of_level(Level.N2) == {"read", "write"}
+    assert both.citizen_actions("ada") == {"read", "write", "erase"}
+    assert both.citizen_actions("bo") == {"write"}
+    assert both.level_actions(Level.N2) == {"read", "write"}
     assert not both.admin
 
 

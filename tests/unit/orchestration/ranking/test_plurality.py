@@ -14,8 +14,8 @@ from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import Candidate, Key
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.plurality import DAY, recency, seeded_numbers, spread_over_weeks, week, with_plurality
+from schemas.intention import Plurality
 from schemas.memory import Level
-from schemas.plurality import Plurality
 from substrate.cypher.fragments import NODE_COLUMNS
 from substrate.store.rows import NODE_PLACE
 from substrate.store.search import NODE_START

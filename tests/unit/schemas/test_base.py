@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from api.request_parsing.json_shape import measure_shape, shape_bound
-from schemas.base import Request
-from schemas.bounds import is_deeper
+from schemas.base import Request, is_deeper
 from schemas.commands import Remember
 
 
