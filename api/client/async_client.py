@@ -1,8 +1,8 @@
-"""The client that is awaited: all rooms together, over HTTP or with the whole service in this process."""
+"""The async client: every method of the API, over HTTP or with the whole service in this process."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from importlib import import_module
@@ -12,40 +12,85 @@ from typing import Any, Final, Self
 import httpx
 from starlette.types import ASGIApp
 
-from api.client.asking import Asking
-from api.client.citizens import Citizens
-from api.client.commands import Commands
-from api.client.links import Links
-from api.client.memories import Memories
-from api.client.service import Service
-from api.client.transport import ATTEMPTS
+from api.client.transport import (
+    ATTEMPTS,
+    Call,
+    Fields,
+    ModelOrFields,
+    Sender,
+    collect_command,
+    collect_commands,
+    collect_fields,
+    pop_path,
+    quote_segment,
+)
+from orchestration.mind.dissonance import count_recurring
+from schemas.association import Associations, TagWalk
+from schemas.citizen import CitizenState, Identity, LearningMoments, StateChange, StateHistory, WhoIs
+from schemas.commands import (
+    Command,
+    Correct,
+    CorrectLink,
+    EraseCitizen,
+    EraseEpisode,
+    EraseMemory,
+    ErasureReport,
+    Relate,
+    Remember,
+    Resolve,
+    ResolveLink,
+    Retract,
+    Supersede,
+    SupersedeLink,
+    Undo,
+    UndoLink,
+    Unrelate,
+    WriteReceipt,
+)
+from schemas.intention import RetrievalIntention, StateBasedRetrieval
+from schemas.keys import KeyChange, KeyInfo, KeyList, KeyRequest, NewKey
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
+from schemas.responses import (
+    Alive,
+    EpisodeReport,
+    LinkHistory,
+    LinkPage,
+    MemoryHistory,
+    MemoryPage,
+    Ready,
+    ReceiptList,
+)
 from schemas.settings import AuthSettings, ClientSettings, EmbeddingSettings, Settings, StoreSettings
+from schemas.stream import ConsciousnessStream
+from schemas.upkeep import RepairOutcome, RepairRequest, SweepAnswer, SweepRequest
+from schemas.validation import ValidationResult
+from schemas.wave_signal import Resonances, Resonate
 
 TIMEOUT_SECONDS: Final = 30.0
 INSIDE: Final = ("", 0)
-"""The address of a caller inside this process: none."""
+"""A caller inside this process has no address."""
 
 
-class AsyncSubstrate(Asking, Memories, Links, Commands, Citizens, Service):
-    """A service at `base_url`, with the key `api_key`; what is not given is read from the environment.
+class AsyncSubstrate(Sender):
+    """Client of a service at `base_url` with the key `api_key`; both default to the environment.
 
-    Raises the errors of `schemas.errors`: those of the service as they were there, Unavailable when it cannot be
-    reached. Used in `async with`, or closed with `aclose`.
+    Raises the errors of `schemas.errors` as the service raised them, Unavailable when it cannot be reached.
+    Use it in `async with`, or close it with `aclose`.
     """
 
     def __init__(
         self, base_url: str | None = None, api_key: str | None = None, *, http: httpx.AsyncClient | None = None
     ) -> None:
-        self._http = http or httpx.AsyncClient(**_connection(base_url, api_key))
+        self._http = http or httpx.AsyncClient(**_read_connection(base_url, api_key))
 
     @classmethod
     @asynccontextmanager
     async def embedded(cls, path: Path | str, *, embedding: str | None = None) -> AsyncIterator[AsyncSubstrate]:
-        """The same without a service: the engine in the directory `path`, in this process and for it alone.
+        """A client without a service: the engine runs in this process, on the directory `path`.
 
         `embedding` as in the setting of this name. Raises EngineFault when the engine cannot start.
         """
-        async with cls.opened(_settings(Path(path), embedding)) as client:
+        async with cls.opened(_read_settings(Path(path), embedding)) as client:
             yield client
 
     @classmethod
@@ -53,19 +98,19 @@ class AsyncSubstrate(Asking, Memories, Links, Commands, Citizens, Service):
     async def opened(
         cls, settings: Settings, waiting: Callable[[Any], None] | None = None
     ) -> AsyncIterator[AsyncSubstrate]:
-        """The same without a service, on the store that the settings name; nobody is asked for a key.
+        """A client without a service, on the store of these settings; no key is needed.
 
-        `waiting` is told again and again how far an embedded engine is (a `Loading`), as long as it loads.
+        `waiting` is called with a `Loading` again and again while an embedded engine loads.
         """
-        within = replace(settings, auth=AuthSettings(open=True))
-        # The engine is no business of those who only call a service: they do not pay for its import.
-        app = import_module("api.app").create_app(within, on_loading=waiting)
+        open_settings = replace(settings, auth=AuthSettings(open=True))
+        # Imported late: a client of a remote service must not load the engine.
+        app = import_module("api.app").create_app(open_settings, on_loading=waiting)
         async with app.router.lifespan_context(app), cls.inside(app) as client:
             yield client
 
     @classmethod
     def inside(cls, app: ASGIApp, headers: Mapping[str, str] | None = None, attempts: int = ATTEMPTS) -> Self:
-        """The same for an application of this process, whose lifespan is somebody else's, with these headers."""
+        """A client of an application in this process that is already started."""
         transport = httpx.ASGITransport(app, raise_app_exceptions=False, client=INSIDE)
         http = httpx.AsyncClient(
             transport=transport, base_url="http://localhost", headers=headers, trust_env=False
@@ -74,16 +119,236 @@ class AsyncSubstrate(Asking, Memories, Links, Commands, Citizens, Service):
         client._attempts = attempts
         return client
 
+    async def retrieve(self, intention: RetrievalIntention | None = None, /, **fields: Any) -> ConsciousnessStream:
+        """The part of a citizen's memory that matters now, over all three levels."""
+        body = collect_fields(intention, fields)
+        call = Call("POST", "/v1/retrieve", body, repeatable=not body.get("apply_feedback"))
+        return await self._request(ConsciousnessStream, call)
 
-def _connection(base_url: str | None, api_key: str | None) -> dict[str, Any]:
+    async def wake(self, state: StateBasedRetrieval | None = None, /, **fields: Any) -> ConsciousnessStream:
+        """The part of a citizen's memory that fits its state; no question is needed."""
+        body = collect_fields(state, fields)
+        call = Call("POST", "/v1/wake", body, repeatable=not body.get("apply_feedback"))
+        return await self._request(ConsciousnessStream, call)
+
+    async def resonate(self, signal: Resonate | None = None, /, **fields: Any) -> Resonances:
+        """The memories that resonate with a signal, with the score of each channel."""
+        return await self._request(Resonances, Call("POST", "/v1/resonate", collect_fields(signal, fields)))
+
+    async def associate(self, walk: TagWalk | None = None, /, **fields: Any) -> Associations:
+        """Memories found by the words of a question, and over the tags and links of those."""
+        return await self._request(Associations, Call("POST", "/v1/associate", collect_fields(walk, fields)))
+
+    async def identity(self, whose: WhoIs | None = None, /, **fields: Any) -> Identity:
+        """Who the citizen is, or was: the entities that most of its memories point to."""
+        body = collect_fields(whose, fields)
+        citizen = quote_segment(body.pop("citizen_id", None))
+        return await self._request(Identity, Call("GET", f"/v1/citizens/{citizen}/identity", params=body))
+
+    async def remember(self, command: Remember | None = None, /, **fields: Any) -> WriteReceipt:
+        """Store one memory."""
+        return await self._request(WriteReceipt, Call("POST", "/v1/memories", collect_command(command, fields)))
+
+    async def supersede(self, command: Supersede | None = None, /, **fields: Any) -> WriteReceipt:
+        """The world changed: the old content ends at `effective_at`, the new begins there."""
+        return await self._send_change("memories/supersede", collect_command(command, fields))
+
+    async def correct(self, command: Correct | None = None, /, **fields: Any) -> WriteReceipt:
+        """We were wrong: the corrected content holds over the same valid time."""
+        return await self._send_change("memories/correct", collect_command(command, fields))
+
+    async def retract(self, command: Retract | None = None, /, **fields: Any) -> WriteReceipt:
+        """The memory no longer holds from `effective_at` on; without one it never did."""
+        return await self._send_change("memories/retract", collect_command(command, fields))
+
+    async def resolve(self, command: Resolve | None = None, /, **fields: Any) -> WriteReceipt:
+        """Set the resolution state of a memory: resolved, unless another state is named."""
+        return await self._send_change("memories/resolve", collect_command(command, fields))
+
+    async def undo(self, command: Undo | None = None, /, **fields: Any) -> WriteReceipt:
+        """Revert the last change by new records; the mistake stays visible in the past."""
+        return await self._send_change("memories/undo", collect_command(command, fields))
+
+    async def get(self, memory_id: str, /, **where: Any) -> ConsciousnessNode:
+        """The memory as it is now, or at `as_of_time` as known at `known_at`."""
+        params = {**where, "id": memory_id}
+        return await self._request(ConsciousnessNode, Call("GET", pop_path("memories", params), params=params))
+
+    async def history(self, memory_id: str, /, **page: Any) -> MemoryHistory:
+        """All records of the memory in the order they became known; with `limit` or `cursor` one page."""
+        params = {**page, "id": memory_id}
+        call = Call("GET", f"{pop_path('memories', params)}/history", params=params)
+        return await self._request_all_pages(MemoryHistory, call, "records")
+
+    async def list_memories(self, /, **filters: Any) -> MemoryPage:
+        """One page of a graph, now or at a moment; `cursor` is the `next` of the page before."""
+        return await self._request(MemoryPage, Call("GET", "/v1/memories", params=filters))
+
+    async def relate(self, command: Relate | None = None, /, **fields: Any) -> WriteReceipt:
+        """Store one link between two memories."""
+        return await self._request(WriteReceipt, Call("POST", "/v1/links", collect_command(command, fields)))
+
+    async def supersede_link(self, command: SupersedeLink | None = None, /, **fields: Any) -> WriteReceipt:
+        """The world changed: the old metadata end at `effective_at`, the new begin there."""
+        return await self._send_change("links/supersede", collect_command(command, fields))
+
+    async def correct_link(self, command: CorrectLink | None = None, /, **fields: Any) -> WriteReceipt:
+        """We were wrong: the corrected metadata hold over the same valid time."""
+        return await self._send_change("links/correct", collect_command(command, fields))
+
+    async def unrelate(self, command: Unrelate | None = None, /, **fields: Any) -> WriteReceipt:
+        """The link no longer holds from `effective_at` on; without one it never did."""
+        return await self._send_change("links/retract", collect_command(command, fields))
+
+    async def resolve_link(self, command: ResolveLink | None = None, /, **fields: Any) -> WriteReceipt:
+        """Set the resolution state of a link: resolved, unless another state is named."""
+        return await self._send_change("links/resolve", collect_command(command, fields))
+
+    async def undo_link(self, command: UndoLink | None = None, /, **fields: Any) -> WriteReceipt:
+        """Revert the last change by new records; the mistake stays visible in the past."""
+        return await self._send_change("links/undo", collect_command(command, fields))
+
+    async def get_link(self, link_id: str, /, **where: Any) -> ConsciousnessRelationship:
+        """The link as it is now, or at `as_of_time` as known at `known_at`."""
+        params = {**where, "id": link_id}
+        return await self._request(
+            ConsciousnessRelationship, Call("GET", pop_path("links", params), params=params)
+        )
+
+    async def link_history(self, link_id: str, /, **page: Any) -> LinkHistory:
+        """All records of the link in the order they became known; with `limit` or `cursor` one page."""
+        params = {**page, "id": link_id}
+        call = Call("GET", f"{pop_path('links', params)}/history", params=params)
+        return await self._request_all_pages(LinkHistory, call, "records")
+
+    async def list_links(self, /, **filters: Any) -> LinkPage:
+        """One page of a graph, now or at a moment; `cursor` is the `next` of the page before."""
+        return await self._request(LinkPage, Call("GET", "/v1/links", params=filters))
+
+    async def apply(self, commands: Sequence[Command | ModelOrFields], *, atomic: bool = False) -> ReceiptList:
+        """Apply up to 1000 commands in order, each stored or refused on its own; fields name their `command`.
+
+        With `atomic` all of them or none: at most 100, for one graph.
+        """
+        params = {"atomic": "true"} if atomic else {}
+        return await self._request(ReceiptList, Call("POST", "/v1/commands", collect_commands(commands), params))
+
+    async def receipt(
+        self, command_id: str, *, citizen_id: str | None = None, level: str | None = None
+    ) -> WriteReceipt:
+        """The receipt of an applied command. Raises NotFound if there is none: a refused command leaves none."""
+        where = {"citizen_id": citizen_id, "level": level}
+        return await self._request(
+            WriteReceipt, Call("GET", f"/v1/receipts/{quote_segment(command_id)}", params=where)
+        )
+
+    async def ingest(
+        self, citizen_id: str, messages: Sequence[Fields], *, episode_id: str | None = None
+    ) -> EpisodeReport:
+        """Store a conversation: each message a `role`, a `content` and, if known, a `timestamp`.
+
+        Sending it again stores nothing twice.
+        """
+        body: dict[str, Any] = {"citizen_id": citizen_id, "messages": [dict(message) for message in messages]}
+        if episode_id is not None:
+            body["episode_id"] = episode_id
+        return await self._request(EpisodeReport, Call("POST", "/v1/episodes", body))
+
+    async def state(self, citizen_id: str, /, **when: Any) -> CitizenState:
+        """What the citizen feels and wants, now or at `as_of_time` as known at `known_at`."""
+        path = f"/v1/citizens/{quote_segment(citizen_id)}/state"
+        return await self._request(CitizenState, Call("GET", path, params=when))
+
+    async def state_history(self, citizen_id: str, /, **page: Any) -> StateHistory:
+        """One page of the records of the state; `cursor` is the `next` of the page before."""
+        path = f"/v1/citizens/{quote_segment(citizen_id)}/state/history"
+        return await self._request(StateHistory, Call("GET", path, params=page))
+
+    async def set_state(
+        self, citizen_id: str, change: StateChange | None = None, /, **fields: Any
+    ) -> CitizenState:
+        """Set the fields given, from `valid_at` or now on; the others stay."""
+        path = f"/v1/citizens/{quote_segment(citizen_id)}/state"
+        return await self._request(CitizenState, Call("PUT", path, collect_fields(change, fields)))
+
+    async def dissonances(self, citizen_id: str, /, **filters: Any) -> LearningMoments:
+        """Every belief that changed, and how often each correction pattern recurs.
+
+        With `limit` or `cursor` one page; `known_at` asks as it was known then.
+        """
+        call = Call("GET", f"/v1/citizens/{quote_segment(citizen_id)}/dissonances", params=filters)
+        learned = await self._request_all_pages(LearningMoments, call, "dissonances")
+        return learned.model_copy(update={"recurring": tuple(count_recurring(learned.dissonances))})
+
+    async def erase_memory(self, command: EraseMemory | None = None, /, **fields: Any) -> ErasureReport:
+        """Remove the memory for good, from the past too. This cannot be undone."""
+        body = collect_command(command, fields)
+        return await self._request(ErasureReport, Call("POST", f"{pop_path('memories', body)}/erase", body))
+
+    async def erase_episode(self, command: EraseEpisode | None = None, /, **fields: Any) -> ErasureReport:
+        """Remove a conversation for good: its memories, its links, and the people whom only it knew."""
+        body = collect_command(command, fields)
+        path = f"/v1/episodes/{quote_segment(body.pop('episode_id', None))}"
+        return await self._request(ErasureReport, Call("DELETE", path, params=body))
+
+    async def erase_citizen(self, command: EraseCitizen | None = None, /, **fields: Any) -> ErasureReport:
+        """Remove the whole personal memory for good."""
+        body = collect_command(command, fields)
+        path = f"/v1/citizens/{quote_segment(body.pop('citizen_id', None))}"
+        return await self._request(ErasureReport, Call("DELETE", path, params=body))
+
+    async def live(self) -> Alive:
+        """Whether the process answers."""
+        return await self._request(Alive, Call("GET", "/health/live", repeatable=False))
+
+    async def health(self) -> Ready:
+        """Whether every request can be served. Raises Unavailable at once when not."""
+        return await self._request(Ready, Call("GET", "/health/ready", repeatable=False))
+
+    async def validate_link(self, link: Mapping[str, Any]) -> ValidationResult:
+        """Errors, warnings and completeness of a link's metadata; stores nothing."""
+        return await self._request(ValidationResult, Call("POST", "/v1/validation/link", dict(link)))
+
+    async def sweep(self, request: SweepRequest | None = None, /, **fields: Any) -> SweepAnswer:
+        """Check whole graphs and report their state; with `limit` in batches, each from `next`."""
+        return await self._request(SweepAnswer, Call("POST", "/v1/upkeep/sweep", collect_fields(request, fields)))
+
+    async def repair(self, request: RepairRequest | None = None, /, **fields: Any) -> RepairOutcome:
+        """Run the repair task of a finding. `gone`: the record changed since, and nothing was done."""
+        return await self._request(
+            RepairOutcome, Call("POST", "/v1/upkeep/repair", collect_fields(request, fields))
+        )
+
+    async def create_key(self, request: KeyRequest | None = None, /, **fields: Any) -> NewKey:
+        """Make a key. It is shown this once."""
+        return await self._request(
+            NewKey, Call("POST", "/v1/keys", collect_fields(request, fields), repeatable=False)
+        )
+
+    async def list_keys(self) -> KeyList:
+        """All keys, oldest first, those revoked or expired included."""
+        return await self._request(KeyList, Call("GET", "/v1/keys"))
+
+    async def change_key(self, key_id: str, change: KeyChange | None = None, /, **fields: Any) -> KeyInfo:
+        """Raise or lower the highest source that the key may claim."""
+        return await self._request(
+            KeyInfo, Call("PATCH", f"/v1/keys/{quote_segment(key_id)}", collect_fields(change, fields))
+        )
+
+    async def revoke_key(self, key_id: str) -> KeyInfo:
+        """Revoke the key: it is refused from now on."""
+        return await self._request(KeyInfo, Call("DELETE", f"/v1/keys/{quote_segment(key_id)}"))
+
+
+def _read_connection(base_url: str | None, api_key: str | None) -> dict[str, Any]:
     settings = ClientSettings()
-    kept = None if settings.api_key is None else settings.api_key.get_secret_value()
-    key = kept if api_key is None else api_key
-    headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+    if api_key is None and settings.api_key is not None:
+        api_key = settings.api_key.get_secret_value()
+    headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
     return {"base_url": base_url or settings.base_url, "headers": headers, "timeout": TIMEOUT_SECONDS}
 
 
-def _settings(path: Path, embedding: str | None) -> Settings:
+def _read_settings(path: Path, embedding: str | None) -> Settings:
     store = StoreSettings().model_copy(update={"data": path, "url": None, "falkordb_host": None})
     chosen = EmbeddingSettings() if embedding is None else EmbeddingSettings(embedding=embedding)
     return Settings(store, chosen)

@@ -1,12 +1,12 @@
-"""Sending: one request out, its answer read as a value of `schemas`, and again where that is safe.
+"""Transport: one request out, its answer read as a value of `schemas`, retried where that is safe.
 
-Reads are sent again. So are writes: each command has an id, made here when it has none, and is applied once. When
-an answer is lost, sending the command again asks for its receipt, which then says `duplicate`.
+Reads are retried. So are writes: each command has an id, made here when it has none, and is applied once. When an
+answer is lost, the repeated command returns its receipt with `duplicate`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, Self
 from urllib.parse import quote
@@ -18,79 +18,91 @@ from pydantic import BaseModel
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, stop_before_delay
 from tenacity.wait import wait_exponential_jitter
 
-from api.client.errors import error_of
 from schemas.commands import WriteReceipt
-from schemas.errors import InvalidRequest, RateLimited, SubstrateError, Unavailable
+from schemas.errors import (
+    Conflict,
+    Fault,
+    Incorrect,
+    InvalidRequest,
+    RateLimited,
+    SubstrateError,
+    Unavailable,
+    errors_by_slug,
+)
 from schemas.paging import MOST
 
 ATTEMPTS: Final = 5
 PATIENCE_SECONDS: Final = 60.0
-"""For how long a call is tried again; whoever is told to come back later than that is told so at once."""
+"""How long a call is retried. A `Retry-After` beyond it raises at once."""
 _UNSENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 _BACKOFF: Final = wait_exponential_jitter(multiplier=0.05, max=5.0, jitter=0.05)
+_GATEWAY_STATUSES: Final = (502, 503, 504)
+"""From a proxy that cannot reach the service, or from the service when it cannot serve."""
 
 type Fields = Mapping[str, Any]
-type Given = BaseModel | Fields
+type ModelOrFields = BaseModel | Fields
 
 
 class Call(NamedTuple):
-    """One request. `again`: it may be sent again although it may have arrived."""
+    """One request. `repeatable`: it may be sent again although it may have arrived."""
 
     method: str
     path: str
     body: Any = None
     params: Fields = MappingProxyType({})
-    again: bool = True
+    repeatable: bool = True
 
 
 class Sender:
-    """What all rooms of the client share: the connection."""
+    """The connection of a client, and its ways to send a call."""
 
     _http: httpx.AsyncClient
     _attempts: int = ATTEMPTS
 
-    async def _answer[T: BaseModel](self, kind: type[T], call: Call) -> T:
-        """The answer to the call. Raises what the service raised, Unavailable when it cannot be reached."""
+    async def _request[T: BaseModel](self, kind: type[T], call: Call) -> T:
+        """Raises what the service raised, Unavailable when it cannot be reached."""
         retrying = AsyncRetrying(
             stop=stop_after_attempt(self._attempts) | stop_before_delay(PATIENCE_SECONDS),
-            wait=_pause,
-            retry=retry_if_exception(_worth_repeating(call)),
+            wait=_choose_pause,
+            retry=retry_if_exception(_may_repeat(call)),
             reraise=True,
         )
-        answer: httpx.Response = await retrying(self._once, call)
+        answer: httpx.Response = await retrying(self._send_once, call)
         return kind.model_validate_json(answer.content)
 
-    async def _whole[T: BaseModel](self, kind: type[T], call: Call, field: str) -> T:
-        """All pages as one; the one page that the call names by its `limit` or `cursor`."""
+    async def _request_all_pages[T: BaseModel](self, kind: type[T], call: Call, field: str) -> T:
+        """All pages joined into one; only one page when the call has a `limit` or `cursor`."""
         if call.params.keys() & {"limit", "cursor"}:
-            return await self._answer(kind, call)
-        page = await self._answer(kind, call._replace(params={**call.params, "limit": MOST}))
-        found = list(getattr(page, field))
+            return await self._request(kind, call)
+        page = await self._request(kind, call._replace(params={**call.params, "limit": MOST}))
+        items = list(getattr(page, field))
         degraded = list(getattr(page, "degraded", ()))
-        while after := getattr(page, "next", None):
-            params = {**call.params, "limit": MOST, "cursor": after}
-            page = await self._answer(kind, call._replace(params=params))
-            found += getattr(page, field)
+        while cursor := getattr(page, "next", None):
+            params = {**call.params, "limit": MOST, "cursor": cursor}
+            page = await self._request(kind, call._replace(params=params))
+            items += getattr(page, field)
             degraded += getattr(page, "degraded", ())
-        told = {"degraded": tuple(degraded)} if degraded else {}
-        return page.model_copy(update={field: tuple(found), **told})
+        joined: dict[str, Any] = {field: tuple(items)}
+        if degraded:
+            joined["degraded"] = tuple(degraded)
+        return page.model_copy(update=joined)
 
-    async def _revise(self, route: str, said: dict[str, Any]) -> WriteReceipt:
-        """The receipt of a change, `memories/correct` for one, of what the fields name."""
+    async def _send_change(self, route: str, fields: dict[str, Any]) -> WriteReceipt:
+        """Send a change of the memory or link that the fields name. `route`: such as `memories/correct`."""
         noun, _, change = route.partition("/")
-        return await self._answer(WriteReceipt, Call("POST", f"{address(noun, said)}/{change}", said))
+        return await self._request(WriteReceipt, Call("POST", f"{pop_path(noun, fields)}/{change}", fields))
 
-    async def _once(self, call: Call) -> httpx.Response:
-        body = None if call.body is None else _json(call.body)
+    async def _send_once(self, call: Call) -> httpx.Response:
+        body = None if call.body is None else _to_json(call.body)
         headers = {} if body is None else {"Content-Type": "application/json"}
         try:
             answer = await self._http.request(
-                call.method, call.path, params=_shown(call.params), content=body, headers=headers
+                call.method, call.path, params=_to_query(call.params), content=body, headers=headers
             )
         except httpx.TransportError as error:
             raise _unreachable(self._http.base_url, call, error) from error
         if not answer.is_success:
-            raise error_of(answer)
+            raise _parse_error(answer)
         return answer
 
     async def __aenter__(self) -> Self:
@@ -104,53 +116,53 @@ class Sender:
         await self._http.aclose()
 
 
-def fields_of(given: Given | None, fields: Fields) -> dict[str, Any]:
-    """What was given, as fields: of a value those that were set, so that what is left out stays left out."""
-    if given is None:
+def collect_fields(value: ModelOrFields | None, fields: Fields) -> dict[str, Any]:
+    """The fields of a value, overridden by `fields`; of a model only those that were set."""
+    if value is None:
         return dict(fields)
-    said = given.model_dump(mode="json", exclude_unset=True) if isinstance(given, BaseModel) else dict(given)
-    return {**said, **fields}
+    given = value.model_dump(mode="json", exclude_unset=True) if isinstance(value, BaseModel) else dict(value)
+    return {**given, **fields}
 
 
-def command_of(given: Given | None, fields: Fields) -> dict[str, Any]:
-    """A command as fields, with an id by which it is known when it is sent again."""
-    said = fields_of(given, fields)
-    said.pop("command", None)
-    return {**said, "command_id": said.get("command_id") or uuid4().hex}
+def collect_command(command: ModelOrFields | None, fields: Fields) -> dict[str, Any]:
+    """The fields of a command, with a new `command_id` if it has none."""
+    collected = collect_fields(command, fields)
+    collected.pop("command", None)
+    return {**collected, "command_id": collected.get("command_id") or uuid4().hex}
 
 
-def commands_of(given: Sequence[Given]) -> list[dict[str, Any]]:
-    """Each command as fields, with its id and what it is."""
-    return [{**_kind_of(one), **command_of(one, {})} for one in given]
+def collect_commands(commands: Sequence[ModelOrFields]) -> list[dict[str, Any]]:
+    """The fields of each command, with its id and kind."""
+    return [{**_read_kind(command), **collect_command(command, {})} for command in commands]
 
 
-def _kind_of(given: Given) -> dict[str, Any]:
-    kind = given.get("command") if isinstance(given, Mapping) else getattr(given, "command", None)
+def _read_kind(command: ModelOrFields) -> dict[str, Any]:
+    kind = command.get("command") if isinstance(command, Mapping) else getattr(command, "command", None)
     return {} if kind is None else {"command": kind}
 
 
-def address(noun: str, said: dict[str, Any]) -> str:
-    """The path of the memory or link that the fields name by `level`, N1 unless said, and `id`; both are taken."""
-    return f"/v1/{noun}/{segment(said.pop('level', 'N1'))}/{segment(said.pop('id', None))}"
+def pop_path(noun: str, fields: dict[str, Any]) -> str:
+    """The path of a memory or link; removes `level` (default N1) and `id` from the fields."""
+    return f"/v1/{noun}/{quote_segment(fields.pop('level', 'N1'))}/{quote_segment(fields.pop('id', None))}"
 
 
-def segment(name: object) -> str:
-    """One part of a path. Raises InvalidRequest when it is missing."""
+def quote_segment(name: object) -> str:
+    """One segment of a path. Raises InvalidRequest when it is missing."""
     if not name:
         raise InvalidRequest("id: Field required", faults=("id: Field required",))
     return quote(str(name), safe="").replace(".", "%2E")
 
 
-def _worth_repeating(call: Call) -> Any:
-    def worth(error: BaseException) -> bool:
+def _may_repeat(call: Call) -> Callable[[BaseException], bool]:
+    def may_repeat(error: BaseException) -> bool:
         unsent = isinstance(error, RateLimited) or isinstance(error.__cause__, _UNSENT)
-        return unsent or (call.again and isinstance(error, Unavailable))
+        return unsent or (call.repeatable and isinstance(error, Unavailable))
 
-    return worth
+    return may_repeat
 
 
-def _pause(state: RetryCallState) -> float:
-    """As long as the service asks for, else a little longer each time."""
+def _choose_pause(state: RetryCallState) -> float:
+    """Seconds: those of `Retry-After`, else an exponential backoff."""
     error = state.outcome.exception() if state.outcome else None
     lost = isinstance(error, SubstrateError) and isinstance(error.__cause__, httpx.TransportError)
     if not lost and isinstance(error, RateLimited | Unavailable):
@@ -159,7 +171,7 @@ def _pause(state: RetryCallState) -> float:
 
 
 def _unreachable(base: httpx.URL, call: Call, error: httpx.TransportError) -> Unavailable:
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     command_id = call.body.get("command_id") if isinstance(call.body, dict) else None
     if isinstance(error, _UNSENT) or command_id is None:
         remedy = "See that the service runs there, and that SUBSTRATE_BASE_URL names it."
@@ -167,25 +179,65 @@ def _unreachable(base: httpx.URL, call: Call, error: httpx.TransportError) -> Un
         remedy = (
             f"Whether it was applied is not known: receipt({command_id!r}) tells, or send it again with its id."
         )
-    return Unavailable(f"{base} does not answer ({said})", remedy=remedy)
+    return Unavailable(f"{base} does not answer ({reason})", remedy=remedy)
 
 
-def _json(body: Any) -> bytes:
+def _to_json(body: Any) -> bytes:
     try:
-        return orjson.dumps(body, default=_plain)
+        return orjson.dumps(body, default=_dump_model)
     except TypeError as error:
         raise InvalidRequest(f"body: is not JSON: {error}") from error
 
 
-def _plain(value: Any) -> Any:
+def _dump_model(value: Any) -> Any:
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", exclude_unset=True)
     raise TypeError(f"a {type(value).__name__} cannot be sent")
 
 
-def _shown(params: Fields) -> dict[str, Any]:
+def _to_query(params: Fields) -> dict[str, Any]:
     return {
         name: value.isoformat() if hasattr(value, "isoformat") else value
         for name, value in params.items()
         if value is not None
     }
+
+
+def _parse_error(answer: httpx.Response) -> SubstrateError:
+    """The error that the service raised (RFC 9457); without a known problem type, that of the status."""
+    problem = _parse_problem(answer)
+    kind = _choose_kind(answer.status_code, str(problem.get("type", "")).rpartition("/")[2])
+    detail = str(problem.get("detail") or f"the service answered {answer.status_code}")
+    remedy, faults = str(problem.get("remedy", "")), tuple(problem.get("faults", ()))
+    if issubclass(kind, RateLimited):
+        return kind(detail, remedy=remedy, retry_after=_parse_retry_after(answer) or 1)
+    error = kind(detail, remedy=remedy, faults=faults)
+    if isinstance(error, Conflict):
+        error.current_version = problem.get("current_version")
+    if isinstance(error, Unavailable):
+        error.retry_after = _parse_retry_after(answer) or error.retry_after
+    return error
+
+
+def _parse_problem(answer: httpx.Response) -> Fields:
+    try:
+        problem = orjson.loads(answer.content)
+    except orjson.JSONDecodeError:
+        return {}
+    return problem if isinstance(problem, dict) else {}
+
+
+def _choose_kind(status: int, slug: str) -> type[SubstrateError]:
+    kinds = errors_by_slug()
+    named = kinds.get(slug)
+    if named is not None and named.status == status:
+        return named
+    if status in _GATEWAY_STATUSES:
+        return Unavailable
+    by_status = [kind for kind in kinds.values() if kind.status == status and issubclass(kind, Incorrect)]
+    return next(iter(by_status), Incorrect if status < 500 else Fault)
+
+
+def _parse_retry_after(answer: httpx.Response) -> int | None:
+    seconds = answer.headers.get("Retry-After", "")
+    return int(seconds[:9]) if seconds.isdigit() else None

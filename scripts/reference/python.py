@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
 from typing import Any
 
 from api.adapters.langgraph import SubstrateStore
 from api.adapters.llama_index import SubstrateMemoryBlock, SubstrateRetriever
 from api.client import AsyncSubstrate, Substrate
-from api.client.asking import Asking
-from api.client.citizens import Citizens
-from api.client.commands import Commands
-from api.client.links import Links
-from api.client.memories import Memories
-from api.client.service import Service
 from schemas import errors
 from scripts.reference import markdown
 from scripts.reference.document import openapi
 
-ROOMS = (Asking, Memories, Links, Commands, Citizens, Service)
+SECTIONS = {
+    "retrieve": "Asking",
+    "remember": "Memories",
+    "relate": "Links",
+    "apply": "Commands",
+    "ingest": "Citizens",
+    "live": "Service",
+}
+"""The heading before each of these methods."""
 ABOUT = """\
 `from api.client import Substrate, AsyncSubstrate`. Both have the methods below; those of `AsyncSubstrate` are
 awaited. Where a method takes a value it takes the fields of that value by name instead."""
@@ -29,15 +32,14 @@ extra `langgraph`: `from api.adapters.langgraph import SubstrateStore`. Programs
 
 
 def page() -> str:
-    """The page: how a client is made, its methods by room, the ports to frameworks, what is raised."""
+    """The page: how to make a client, its methods, the adapters to frameworks, the errors."""
     makers = [_maker(Substrate, Substrate.__init__), _maker(AsyncSubstrate, AsyncSubstrate.__init__)]
     inside = _maker(Substrate.embedded, Substrate.embedded)
-    rooms = [part for room in ROOMS for part in (f"## {room.__name__}", _said(room), *_methods(room))]
     ports = [_maker(kind, kind.__init__) for kind in (SubstrateRetriever, SubstrateStore)]
     frameworks = ("## Frameworks", FRAMEWORKS, *ports, f"`{_block()}`\n\n{_said(SubstrateMemoryBlock)}")
     tree = inspect.getdoc(errors) or ""
     return markdown.page(
-        "Python", ABOUT, *makers, inside, *rooms, *frameworks, "## Errors", f"```text\n{tree}\n```"
+        "Python", ABOUT, *makers, inside, *_methods(), *frameworks, "## Errors", f"```text\n{tree}\n```"
     )
 
 
@@ -55,9 +57,12 @@ def _maker(named: Any, called: Any) -> str:
     return f"`{named.__qualname__}{signature}`\n\n{_said(named)}"
 
 
-def _methods(room: type) -> list[str]:
-    named = {name: one for name, one in vars(room).items() if inspect.iscoroutinefunction(one) and name[0] != "_"}
-    return [f"### {name}\n\n`{_signature(one)}`\n\n{_meaning(one)}" for name, one in named.items()]
+def _methods() -> Iterator[str]:
+    for name, method in vars(AsyncSubstrate).items():
+        if inspect.iscoroutinefunction(method) and not name.startswith("_"):
+            if name in SECTIONS:
+                yield f"## {SECTIONS[name]}"
+            yield f"### {name}\n\n`{_signature(method)}`\n\n{_meaning(method)}"
 
 
 def _signature(method: Any) -> str:
