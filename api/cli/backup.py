@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from api.cli import support
-from api.runtime.backup import refuse_server
+from api.cli import formatting, support
+from api.runtime import recovery
+from api.runtime.backup import ALL_KEYS, Restored, refuse_server, restore_backup
+from api.runtime.recovery import Recovered
 from api.runtime.runtime import open_store
 from orchestration.transfer.backup import back_up
 from schemas.backup import Manifest
-from schemas.settings import StoreSettings
+from schemas.errors import InvalidRequest
+from schemas.keys import KeyInfo
+from schemas.settings import Settings, StoreSettings
+from substrate.backup import files
+from substrate.engine.repair import DamageReport, LogCut
+from substrate.store.revoked_keys import read_revoked_keys
+
+ONE_OF_TWO: Final = "--revoke-keys revokes those too: leave --former away."
+
+WAYS: Final = "Name one way: --cut, --accept or --from DIRECTORY."
+EXIT_DAMAGED: Final = 1
+
 
 app = typer.Typer(add_completion=False)
 
@@ -28,7 +42,7 @@ def back_up_store(
     store = support.settings_of(ctx).store
     refuse_server(store)
     manifest = support.run(_backed_up(store, target.expanduser().absolute()))
-    show(manifest, str(target), support.output())
+    show_backup(manifest, str(target), support.output())
 
 
 async def _backed_up(store: StoreSettings, target: Path) -> Manifest:
@@ -36,7 +50,7 @@ async def _backed_up(store: StoreSettings, target: Path) -> Manifest:
         return await back_up(connection, store.data.expanduser().absolute(), target, await connection.now())
 
 
-def show(manifest: Manifest, where: str, console: Console) -> None:
+def show_backup(manifest: Manifest, where: str, console: Console) -> None:
     """What a backup holds, in one line."""
     memories = sum(graph.labels.get("ConsciousnessNode", 0) for graph in manifest.graphs.values())
     links = sum(graph.types.get("LINK", 0) for graph in manifest.graphs.values())
@@ -45,3 +59,138 @@ def show(manifest: Manifest, where: str, console: Console) -> None:
     console.print(
         Text(f"{where}: {held}, {size:,.1f} MB, of {manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC"), soft_wrap=True
     )
+
+
+@app.command("restore")
+def restore_store(
+    ctx: typer.Context,
+    source: Annotated[Path, typer.Argument(metavar="DIRECTORY", help="What `substrate backup` wrote.")],
+    *,
+    former: Annotated[
+        Path | None,
+        typer.Option(metavar="DIRECTORY", help="The data directory that it replaces: keys revoked there stay so."),
+    ] = None,
+    revoke_keys: Annotated[
+        bool, typer.Option("--revoke-keys", help="Revoke every key that the backup holds.")
+    ] = False,
+) -> None:
+    """Restore a backup into the data directory, which must be empty. A damaged one changes nothing."""
+    settings = support.settings_of(ctx)
+    if former is not None and revoke_keys:
+        raise InvalidRequest("--former and --revoke-keys exclude each other", remedy=ONE_OF_TWO)
+    revoked = None if former is None else read_revoked_keys(former.expanduser().absolute())
+    restored = support.run(
+        restore_backup(source.expanduser().absolute(), settings, ALL_KEYS if revoke_keys else revoked)
+    )
+    show_backup(restored.manifest, str(settings.store.data), support.output())
+    show_keys(restored, support.output())
+    if revoked is None and not revoke_keys and restored.keys:
+        said = (
+            f"One that was revoked after {restored.manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC counts again: "
+            "revoke it with `substrate keys revoke ID`, or restore with --former or --revoke-keys."
+        )
+        support.output().print(Text(said, "bold yellow"), soft_wrap=True)
+
+
+def show_keys(restored: Restored, console: Console) -> None:
+    """The keys that stay revoked, and those that count now."""
+    for key in restored.kept_revoked:
+        console.print(Text(f"key {_describe_key(key)}: stays revoked"), soft_wrap=True)
+    for key in restored.keys:
+        console.print(
+            Text(f"key {_describe_key(key)}: counts now ({' '.join(key.scopes)})", "yellow"), soft_wrap=True
+        )
+
+
+def _describe_key(key: KeyInfo) -> str:
+    return f"{key.id} for {formatting.one_line(key.name)}"
+
+
+@app.command()
+def recover(
+    ctx: typer.Context,
+    *,
+    cut: Annotated[bool, typer.Option("--cut", help="Keep what was written before the damage.")] = False,
+    accept: Annotated[bool, typer.Option("--accept", help="Take the files as they are now.")] = False,
+    source: Annotated[
+        Path | None, typer.Option("--from", metavar="DIRECTORY", help="Go back to this backup.")
+    ] = None,
+) -> None:
+    """Say what of a damaged store is lost and what brings the rest back; with a way named, go it.
+
+    The service must not run. What was there is kept beside the data directory.
+    """
+    settings = support.settings_of(ctx)
+    if cut + accept + (source is not None) > 1:
+        raise InvalidRequest("--cut, --accept and --from exclude each other", remedy=WAYS)
+    console = support.output()
+    if source is not None:
+        aside, restored = support.run(recovery.replace_with_backup(source.expanduser().absolute(), settings))
+        show_backup(restored.manifest, str(settings.store.data), console)
+        show_keys(restored, console)
+        _tell_aside(aside, console)
+    elif cut or accept:
+        _show_mended(support.run((recovery.cut_log if cut else recovery.accept_files)(settings.store)), console)
+    else:
+        _look(settings, console)
+
+
+def _look(settings: Settings, console: Console) -> None:
+    finding = recovery.examine_store(settings.store)
+    if not finding.damages:
+        console.print(
+            "Nothing is damaged that is known. What was written last before a crash is judged by its form."
+        )
+        return
+    for damage in finding.damages:
+        console.print(
+            Text(f"damaged: {damage.description}; it was last seen whole {_moment(damage.latest.at)}", "red")
+        )
+    lines = [*_ways(finding), *_backups(settings)]
+    for line in lines or ["There is no way that is known here: restore a backup that you have elsewhere."]:
+        console.print(Text(line), soft_wrap=True)
+    raise typer.Exit(EXIT_DAMAGED)
+
+
+def _ways(finding: DamageReport) -> list[str]:
+    found = []
+    if finding.cut is not None:
+        found.append(f"substrate recover --cut            {_describe_cut(finding.cut)}")
+    if finding.readable:
+        found.append(
+            "substrate recover --accept         the log can be read to its end: what differs stays as it is"
+        )
+    return found
+
+
+def _describe_cut(cut: LogCut) -> str:
+    graphs = f" on {', '.join(cut.graphs)}" if cut.graphs else ""
+    lost = (
+        f"{cut.lost_commands:,} commands{graphs} behind that go"
+        if cut.lost_commands
+        else "what came behind is lost"
+    )
+    return f"keeps what was written until {_moment(cut.until)} ({cut.keep_bytes:,} bytes); {lost}"
+
+
+def _backups(settings: Settings) -> list[str]:
+    known = files.noted(recovery.data_directory(settings.store))
+    return [
+        f"substrate recover --from {path}   goes back to {manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC"
+        for path, manifest in known
+    ]
+
+
+def _moment(at: float) -> str:
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC" if at else "at a time that is not known"
+
+
+def _show_mended(mended: Recovered, console: Console) -> None:
+    memories = sum(graph.labels.get("ConsciousnessNode", 0) for graph in mended.graphs.values())
+    console.print(Text(f"It loads: {len(mended.graphs):,} graphs, {memories:,} memories."), soft_wrap=True)
+    _tell_aside(mended.aside, console)
+
+
+def _tell_aside(aside: Path, console: Console) -> None:
+    said = f"What was there is in {aside}, which no erasure reaches: remove it when you need it no more."
+    console.print(Text(said, "yellow"), soft_wrap=True)

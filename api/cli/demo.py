@@ -1,4 +1,4 @@
-"""`substrate demo`: a small life told, and three questions asked of it."""
+"""`substrate demo`: take in the life of an invented citizen, and ask it three questions."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 from rich.console import Console
+from rich.rule import Rule
+from rich.text import Text
 
-from api.cli import demo_text, support
-from api.cli.demo_story import CITIZEN, Question, Story, story, tell
-from api.cli.progress import bar
+from api.cli import formatting, stream_text, support
+from api.cli.demo_story import CITIZEN, DemoQuestion, Story, read_story, take_in_story
 from api.runtime.runtime import Runtime, now
 from orchestration.mind.learning import learning_moments
 from orchestration.retrieval import retrieve_consciousness_context
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
+from schemas.citizen import LearningMoments
 from schemas.errors import Fault
 from schemas.intention import RetrievalIntention, StateBasedRetrieval
-from schemas.memory import ConsciousnessNode
+from schemas.memory import ConsciousnessNode, Level
 from schemas.settings import EmbeddingSettings, Settings
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import TemporalMode
@@ -43,8 +45,22 @@ WOKEN_WITH: Final[Mapping[str, Any]] = {
     "query_mode": "find_related_unresolved",
 }
 """How Ada wakes: with much energy, driven, a little unsure, and a goal."""
+LINKS_SHOWN: Final = 4
+ALSO_SHOWN: Final = 6
+CHANGES_SHOWN: Final = 2
+PATHS_SHOWN: Final = 3
+WHOSE: Final = {Level.N1: "her own", Level.N2: "the team's", Level.N3: "the world's"}
+WORTH_SAYING: Final = 0.3
+"""A channel is named when it gave at least this share of what the strongest gave."""
 
 app = typer.Typer(add_completion=False)
+
+
+class TextChange(NamedTuple):
+    """A memory, and its last record with another text."""
+
+    node: ConsciousnessNode
+    earlier: ConsciousnessNode
 
 
 @app.command()
@@ -58,22 +74,22 @@ def demo(
     It runs in a directory of its own, which is removed at the end, with the local embedding model unless
     SUBSTRATE_EMBEDDING names another, or none.
     """
-    told = story(now())
+    life = read_story(now())
     configured = support.settings_of(ctx)
     with tempfile.TemporaryDirectory(prefix="substrate-demo-", delete=not keep) as directory:
-        embedding = _offline(configured.embedding)
+        embedding = _choose_embedding(configured.embedding)
         settings = replace(support.at_directory(configured, Path(directory)), embedding=embedding)
         console = support.output()
-        support.run(_told(told, settings, console))
-        demo_text.what_next(console, _command(), Path(directory) if keep else None)
+        support.run(_run_story(life, settings, console))
+        _show_next_steps(console, _find_command(), Path(directory) if keep else None)
 
 
-def _offline(embedding: EmbeddingSettings) -> EmbeddingSettings:
+def _choose_embedding(embedding: EmbeddingSettings) -> EmbeddingSettings:
     """A demo sends nothing anywhere just because a key lies around."""
     return embedding.model_copy(update={"embedding": embedding.embedding or "local"})
 
 
-def _command() -> str:
+def _find_command() -> str:
     """How the reader calls this program: by its name, or where it is."""
     called = Path(sys.argv[0])
     if called.name != "substrate":
@@ -81,42 +97,42 @@ def _command() -> str:
     return "substrate" if shutil.which("substrate") else os.path.relpath(called)
 
 
-async def _told(told: Story, settings: Settings, console: Console) -> None:
-    demo_text.opening(console, told)
+async def _run_story(life: Story, settings: Settings, console: Console) -> None:
+    _show_opening(console, life)
     begun = time.perf_counter()
     async with support.opened(settings) as runtime:
         opened = time.perf_counter()
-        with bar(support.messages(), told.size) as advance:
-            faults = await tell(told, runtime.deps, await runtime.moment(), advance)
+        with support.progress_bar(support.messages(), life.size) as advance:
+            faults = await take_in_story(life, runtime.deps, await runtime.moment(), advance)
         if faults:
             raise Fault(f"the example life was not taken in whole: {faults[0]}", remedy="Clone anew.")
-        demo_text.taken_in(console, told, (opened - begun, time.perf_counter() - opened))
-        for number, question in enumerate(told.questions, start=1):
-            demo_text.asked(console, question, (number, len(told.questions)))
-            await _answered(question, runtime, console)
+        _show_intake(console, life, opening=opened - begun, storing=time.perf_counter() - opened)
+        for number, question in enumerate(life.questions, start=1):
+            _show_question(console, question, number, len(life.questions))
+            await _answer_question(question, runtime, console)
             if question.ask == ASKED_AGAIN:
-                await _asked_of_the_past(question, told, runtime, console)
-        await _woken(runtime, console)
-        demo_text.learned(console, await learning_moments(CITIZEN, runtime.deps, now()), datetime.now(UTC))
+                await _answer_in_the_past(question, life, runtime, console)
+        await _wake(runtime, console)
+        _show_corrections(console, await learning_moments(CITIZEN, runtime.deps, now()), datetime.now(UTC))
 
 
-async def _answered(question: Question, runtime: Runtime, console: Console) -> None:
+async def _answer_question(question: DemoQuestion, runtime: Runtime, console: Console) -> None:
     intention = RetrievalIntention(query_text=question.ask, citizen_id=CITIZEN, explain=True)
     stream = await retrieve_consciousness_context(intention, runtime.deps, await runtime.moment())
-    demo_text.answer(console, stream, datetime.now(UTC))
-    demo_text.changed(console, await _earlier(stream, runtime), datetime.now(UTC))
+    _show_answer(console, stream, datetime.now(UTC))
+    _show_changes(console, await _find_changes(stream, runtime), datetime.now(UTC))
 
 
-async def _woken(runtime: Runtime, console: Console) -> None:
+async def _wake(runtime: Runtime, console: Console) -> None:
     state = StateBasedRetrieval(citizen_id=CITIZEN, explain=True, **WOKEN_WITH)
-    demo_text.waking(console, state)
+    _show_waking(console, state)
     stream = await retrieve_consciousness_context_from_state(state, runtime.deps, await runtime.moment())
-    demo_text.answer(console, stream, datetime.now(UTC))
-    demo_text.paths(console, stream)
+    _show_answer(console, stream, datetime.now(UTC))
+    _show_paths(console, stream)
 
 
-async def _asked_of_the_past(question: Question, told: Story, runtime: Runtime, console: Console) -> None:
-    as_of, today = told.moved(BEFORE_THE_CHANGE), datetime.now(UTC)
+async def _answer_in_the_past(question: DemoQuestion, life: Story, runtime: Runtime, console: Console) -> None:
+    as_of, today = life.moved(BEFORE_THE_CHANGE), datetime.now(UTC)
     intention = RetrievalIntention(
         query_text=question.ask,
         citizen_id=CITIZEN,
@@ -126,24 +142,229 @@ async def _asked_of_the_past(question: Question, told: Story, runtime: Runtime, 
         explain=True,
     )
     stream = await retrieve_consciousness_context(intention, runtime.deps, await runtime.moment())
-    demo_text.past_answer(console, stream, as_of, today)
+    _show_past_answer(console, stream, as_of, today)
 
 
-async def _earlier(
-    stream: ConsciousnessStream, runtime: Runtime
-) -> Sequence[tuple[ConsciousnessNode, ConsciousnessNode]]:
-    """Memories in focus whose text once was another: each with the last record that said so."""
-    found = []
+async def _find_changes(stream: ConsciousnessStream, runtime: Runtime) -> Sequence[TextChange]:
+    """Memories in focus whose text changed, each with the last record of the former text."""
+    changes = []
     for node in stream.activation_tiers.focus:
         if node.version == 1:
             continue
         graph = graph_name(node.level, CITIZEN)
         records = await reader.history(runtime.deps.graph(graph), node.node_id)
-        others = [
-            earlier
-            for earlier in (rows.node(row, node.level) for row in records)
-            if earlier.description != node.description
-        ]
+        nodes = [rows.node(row, node.level) for row in records]
+        others = [earlier for earlier in nodes if earlier.description != node.description]
         if others:
-            found.append((node, others[-1]))
-    return found
+            changes.append(TextChange(node, others[-1]))
+    return changes
+
+
+def _show_opening(console: Console, life: Story) -> None:
+    """Who Ada is, and when."""
+    console.print(Rule(Text("a small life", "bold cyan"), align="left", style="cyan"))
+    _print_paragraph(
+        console,
+        "Ada is an architect, and a citizen: an agent whose memory outlives her context window. For three "
+        "months she works with Luca, Felix, Nicolas and others. All of them are invented.",
+    )
+    if life.shift.days:
+        _print_paragraph(
+            console,
+            f"Her story was written for June to August 2025. Here it is moved by {life.shift.days} days, so "
+            "that it ended yesterday; what people say in it keeps its own months.",
+        )
+
+
+def _show_intake(console: Console, life: Story, *, opening: float, storing: float) -> None:
+    """`opening`, `storing`: in seconds."""
+    kinds = life.count_kinds()
+    revised = kinds["Supersede"] + kinds["Correct"] + kinds["Retract"]
+    _print_paragraph(
+        console,
+        f"Stored {kinds['Remember']} memories, {kinds['Relate']} links and {revised} changes of mind in three "
+        f"graphs (her own, the team's, the world's): {storing:.1f} s, after {opening:.1f} s to start "
+        "the engine and the embedding model. No language model is involved.",
+    )
+
+
+def _show_question(console: Console, question: DemoQuestion, number: int, count: int) -> None:
+    console.print(Rule(Text(f"question {number} of {count}", "bold cyan"), align="left", style="cyan"))
+    console.print(Text(question.ask, "bold"))
+    _print_paragraph(console, question.why, "italic")
+
+
+def _show_answer(console: Console, stream: ConsciousnessStream, now: datetime) -> None:
+    """The stream in short: what is in focus and why, the links among it, what else came to mind."""
+    tiers = stream.activation_tiers
+    _print_section(
+        console,
+        "In focus",
+        f"what stands out of {len(tiers.ordered())} memories that {len(stream.timings)} queries found in "
+        f"{stream.retrieval_latency_ms:.0f} ms; under each: its id, whose it is, why it is here, how it felt",
+    )
+    for node in tiers.focus:
+        _show_memory(console, node, stream.entities, now)
+    console.print()
+    _show_links(console, stream)
+    also = [formatting.shortened(formatting.handle(node), 50) for node in tiers.peripheral[:ALSO_SHOWN]]
+    if also:
+        _print_section(console, "At the edge", "what comes next to mind")
+        stream_text.indented(console, Text("; ".join(also)))
+        console.print()
+
+
+def _show_changes(console: Console, changes: Sequence[TextChange], now: datetime) -> None:
+    if not changes:
+        return
+    _print_section(console, "Changed", "nothing is overwritten; what was held before stays beside what holds now")
+    for node, earlier in changes[:CHANGES_SHOWN]:
+        end = f"until {_format_ago(node.valid_at, now)}" if earlier.invalid_at else "at first"
+        why = formatting.REASONS.get(earlier.invalidation_reason or "")
+        said = Text.assemble((formatting.title(node), "green"), f", {end}{', when ' + why if why else ''}: ")
+        said.append(f"“{_shorten(earlier.description, console)}”", "italic")
+        stream_text.indented(console, said)
+    console.print()
+
+
+def _show_waking(console: Console, state: StateBasedRetrieval) -> None:
+    """How she wakes, without a word said."""
+    console.print(Rule(Text("woken without a question", "bold cyan"), align="left", style="cyan"))
+    felt = ", ".join(f"{name} {much:g}" for name, much in state.current_emotions.items())
+    console.print(Text(f"energy {state.current_energy:g}, {felt}, goal {state.current_goal}", "bold"))
+    _print_paragraph(
+        console,
+        "No text, so nothing is searched by words: what is open or blocked under her goal comes, by its energy, "
+        "and what feels as she feels.",
+        "italic",
+    )
+
+
+def _show_paths(console: Console, stream: ConsciousnessStream) -> None:
+    """The likeliest paths of thought from what is in focus."""
+    found = stream.traversal_graph.suggested_paths[:PATHS_SHOWN]
+    if not found:
+        return
+    _print_section(console, "Paths of thought", "links followed by energy, goal, emotion, confidence and transfer")
+    for path in found:
+        likely = f"  ({path.traversal_probability:.2f} likely)"
+        stream_text.indented(
+            console, Text.assemble(formatting.one_line(path.path_narrative), (likely, "bright_black"))
+        )
+    console.print()
+
+
+def _show_corrections(console: Console, moments: LearningMoments, now: datetime) -> None:
+    """A belief that she had to correct, and the mistake that she made more than once."""
+    wrong = [one for one in moments.dissonances if one.dissonance_type == "discovered_false"]
+    if not wrong:
+        return
+    console.print(Rule(Text("what she had to unlearn", "bold cyan"), align="left", style="cyan"))
+    count = len(moments.dissonances)
+    _print_paragraph(console, f"{count} beliefs changed; {len(wrong)} of them had been wrong. One of those:")
+    strongest = max(wrong, key=lambda one: (one.discovery_energy, one.node_id))
+    said = Text.assemble((formatting.one_line(strongest.node_name), "green"), ": ")
+    said.append(f"“{_shorten(strongest.original_belief, console)}”", "italic")
+    said.append(" → ")
+    said.append(f"“{_shorten(strongest.corrected_belief, console)}”", "italic")
+    stream_text.indented(console, said)
+    names = {one.node_id: formatting.one_line(one.node_name) for one in moments.dissonances}
+    for pattern in (one for one in moments.recurring if one.count > 1):
+        where = "; ".join(names[node_id] for node_id in pattern.node_ids)
+        again = f"The same mistake {pattern.count} times, put right by {pattern.correction_pattern_id}: {where}"
+        stream_text.indented(console, Text(again, "bright_black"))
+    console.print()
+
+
+def _show_past_answer(console: Console, stream: ConsciousnessStream, as_of: datetime, now: datetime) -> None:
+    """The same question about an earlier day."""
+    _print_section(
+        console,
+        f"The same question as of {_format_ago(as_of, now)}",
+        "what held on that day; the team's decision was still the opposite one",
+    )
+    for node in stream.activation_tiers.focus[:2]:
+        _show_memory(console, node, stream.entities, now)
+    console.print()
+
+
+def _show_next_steps(console: Console, command: str, kept: Path | None) -> None:
+    """What to try now."""
+    console.print(Rule(Text("try next", "bold cyan"), align="left", style="cyan"))
+    at = f" --data {kept}" if kept else ""
+    steps = []
+    if kept is None:
+        steps.append((f"{command} demo --keep", "the same life, kept, to ask it yourself"))
+    else:
+        question = "When did I choose to do nothing all day?"
+        steps += [
+            (f'{command}{at} ask --citizen {CITIZEN} "{question}"', "ask; --explain shows every term"),
+            (f"{command}{at} history ada.m.office --citizen {CITIZEN}", "one memory on both time axes"),
+        ]
+    steps += [
+        (f"{command} ingest chat.json --format messages --citizen you", "your own conversations"),
+        (f'{command} ask --citizen you "What did we decide?"', "and what they left behind"),
+        (f"{command}{at} serve", "the same over REST, documented at /docs"),
+        (f"{command}{at} doctor", "is all well here?"),
+    ]
+    for step, what in steps:
+        console.print(Text.assemble("  ", (step, "bold"), (f"  # {what}", "bright_black")), soft_wrap=True)
+    if kept:
+        console.print(Text(f"The data stays in {kept}; remove it when you are done.", "yellow"), soft_wrap=True)
+
+
+def _show_links(console: Console, stream: ConsciousnessStream) -> None:
+    among = sorted(stream_text.focus_links(stream), key=lambda link: -link.energy)[:LINKS_SHOWN]
+    if not among:
+        return
+    _print_section(console, "Between them", "links carry what was felt; activation travels along them")
+    names = {node.node_id: formatting.shortened(node.name, 44) for node in stream.activation_tiers.focus}
+    for link in among:
+        line = stream_text.link_line(link, names[link.source_id], names[link.target_id])
+        stream_text.indented(console, line)
+    console.print()
+
+
+def _show_memory(console: Console, node: ConsciousnessNode, entities: Sequence[str], now: datetime) -> None:
+    console.print(
+        Text.assemble(
+            (f" • {formatting.title(node)}", "bold green"), (f" · {_format_ago(node.valid_at, now)}", "green")
+        )
+    )
+    if node.description:
+        stream_text.indented(console, Text(_shorten(node.description, console)))
+    said = [node.node_id, WHOSE[node.level], _explain(node, entities), *formatting.measured(node)]
+    stream_text.indented(console, Text(" · ".join(said), "bright_black"))
+
+
+def _explain(node: ConsciousnessNode, entities: Sequence[str]) -> str:
+    if node.name in entities:
+        return "named in the question"
+    terms = node.score_terms or {}
+    gave = {word: terms.get(name, 0.0) for name, word in formatting.CHANNELS.items()}
+    most = max(gave.values())
+    strong = [word for word in sorted(gave, key=lambda word: -gave[word]) if gave[word] >= WORTH_SAYING * most]
+    said = f"{', '.join(strong[:-1])} and {strong[-1]}" if len(strong) > 1 else strong[0]
+    return f"found by its {said}" if most > 0 else "found"
+
+
+def _shorten(text: str, console: Console) -> str:
+    return formatting.shortened(text, 3 * (console.width - 2 * stream_text.MARGIN))
+
+
+def _print_section(console: Console, name: str, explained: str) -> None:
+    console.print(Text.assemble((name, "bold"), (f": {explained}", "bright_black")))
+
+
+def _print_paragraph(console: Console, text: str, style: str = "") -> None:
+    console.print(Text(text, style))
+    console.print()
+
+
+def _format_ago(moment: datetime, now: datetime) -> str:
+    days = (now.date() - moment.date()).days
+    if days < 2:
+        return ("today", "yesterday")[max(0, days)]
+    if days < 21:
+        return f"{days} days ago"
+    return f"{days // 7} weeks ago"

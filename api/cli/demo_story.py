@@ -32,7 +32,7 @@ _TIMES: Final = ("valid_at", "invalid_at", "effective_at", "timestamp")
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class DemoQuestion:
     """A question of the story, why it is worth asking, and what it should find."""
 
     ask: str
@@ -45,7 +45,7 @@ class Story:
     """The example life, moved in time by `shift`."""
 
     intakes: tuple[ParsedFiles, ...]
-    questions: tuple[Question, ...]
+    questions: tuple[DemoQuestion, ...]
     shift: timedelta
 
     @property
@@ -53,7 +53,7 @@ class Story:
         """The number of its commands."""
         return sum(item.size for intake in self.intakes for item in intake.items)
 
-    def counted(self) -> Counter[str]:
+    def count_kinds(self) -> Counter[str]:
         """How many commands of each kind it holds."""
         commands = (each for intake in self.intakes for item in intake.items for each in item.commands())
         return Counter(type(command).__name__ for command in commands)
@@ -63,7 +63,7 @@ class Story:
         return moment + self.shift
 
 
-def story(now: Instant, home: Path = HOME) -> Story:
+def read_story(now: Instant, home: Path = HOME) -> Story:
     """The example life, moved by whole days so that it ended yesterday.
 
     Raises NotFound when the examples are not there.
@@ -79,29 +79,29 @@ def story(now: Instant, home: Path = HOME) -> Story:
     end = datetime.fromisoformat(expected["now"])
     shift = timedelta(days=(to_datetime(now).date() - end.date()).days)
     intakes = [
-        parse(form, FileSet(Path(name).stem, (File(name, _moved(text, shift)),), CITIZEN))
+        parse(form, FileSet(Path(name).stem, (File(name, _move_lines(text, shift)),), CITIZEN))
         for (name, form), text in zip(FILES, texts, strict=True)
     ]
     questions = tuple(
-        Question(each["ask"], each["why"], tuple(each["expect"]))
+        DemoQuestion(each["ask"], each["why"], tuple(each["expect"]))
         for each in expected["questions"]
         if each.get("demo")
     )
     return Story(tuple(intakes), questions, shift)
 
 
-async def tell(told: Story, deps: Deps, now: Instant, progress: Progress) -> Sequence[str]:
+async def take_in_story(story: Story, deps: Deps, now: Instant, progress: Progress) -> Sequence[str]:
     """Take the story in through the same door as `substrate ingest`; returns what was refused."""
     faults: list[str] = []
     before = 0
-    for intake in told.intakes:
-        report = await ingest(intake, deps, now, progress=_after(before, told.size, progress))
+    for intake in story.intakes:
+        report = await ingest(intake, deps, now, progress=_offset_progress(before, story.size, progress))
         faults += report.faults
         before += sum(item.size for item in intake.items)
     return faults
 
 
-def _after(before: int, total: int, progress: Progress) -> Progress:
+def _offset_progress(before: int, total: int, progress: Progress) -> Progress:
     """Progress of one part of the whole, when `before` commands are done already."""
 
     def advanced(done: int, _: int) -> None:
@@ -110,11 +110,11 @@ def _after(before: int, total: int, progress: Progress) -> Progress:
     return advanced
 
 
-def _moved(text: str, shift: timedelta) -> str:
+def _move_lines(text: str, shift: timedelta) -> str:
     """Lines of JSON with every time moved; what the prose says stays."""
-    return "\n".join(orjson.dumps(_line(orjson.loads(line), shift)).decode() for line in text.splitlines())
+    return "\n".join(orjson.dumps(_move_line(orjson.loads(line), shift)).decode() for line in text.splitlines())
 
 
-def _line(entry: dict[str, Any], shift: timedelta) -> dict[str, Any]:
+def _move_line(entry: dict[str, Any], shift: timedelta) -> dict[str, Any]:
     moved = {name: datetime.fromisoformat(entry[name]) + shift for name in _TIMES if entry.get(name)}
     return {**entry, **moved}

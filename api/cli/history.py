@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from itertools import pairwise
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 import orjson
 import typer
@@ -13,7 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from api.cli import formatting, options, support
-from api.cli.timeline import Span, bars
 from orchestration.identifiers import link_name
 from schemas.base import CitizenId, Request
 from schemas.errors import NotFound
@@ -43,6 +43,7 @@ _NOT_COMPARED: Final = frozenset(
         "closed_key",
     )
 )
+_BAR, _ONWARDS, _BEFORE = "━", "▶", "·"
 
 type _Record = MemoryRecord | LinkRecord
 
@@ -101,8 +102,8 @@ def _show(records: Sequence[_Record], console: Console) -> None:
     count = f"{len(records)} record{'s' if len(records) > 1 else ''}"
     console.print(Text.assemble((_title(last), "bold"), f" · {identity} · {last.level} · {count}"))
     table = Table("", "holds", "was believed", "what it says, and why it ended", show_lines=True, expand=True)
-    held = bars([Span(record.valid_at, record.invalid_at) for record in records], BAR_WIDTH)
-    believed = bars([Span(record.created_at, record.expired_at) for record in records], BAR_WIDTH)
+    held = draw_bars([Span(record.valid_at, record.invalid_at) for record in records], BAR_WIDTH)
+    believed = draw_bars([Span(record.created_at, record.expired_at) for record in records], BAR_WIDTH)
     befores = [None, *(before for before, _ in pairwise(records))]
     for place, (before, record) in enumerate(zip(befores, records, strict=True)):
         table.add_row(
@@ -112,7 +113,7 @@ def _show(records: Sequence[_Record], console: Console) -> None:
                 f"{believed[place]}\n"
                 f"{formatting.clock(record.created_at)}\nto {formatting.clock(record.expired_at)}"
             ),
-            _told(before, record),
+            _describe(before, record),
             style="bright_black" if record.expired_at is not None else "",
         )
     console.print(table)
@@ -125,43 +126,44 @@ def _title(record: _Record) -> str:
     return formatting.one_line(f"{record.source_id} {record.relation_type} {record.target_id}")
 
 
-def _says(record: _Record) -> str:
-    """What a record says in words."""
+def _read_text(record: _Record) -> str:
     if isinstance(record, MemoryRecord):
         return record.description or record.name
     return f"{record.goal}, {record.mindstate}"
 
 
-def _told(before: _Record | None, record: _Record) -> Text:
-    told = Text()
-    same = before is not None and _says(before) == _says(record)
+def _describe(before: _Record | None, record: _Record) -> Text:
+    description = Text()
+    same = before is not None and _read_text(before) == _read_text(record)
     if not same:
-        told.append(formatting.shortened(_says(record), TEXT_SHOWN))
+        description.append(formatting.shortened(_read_text(record), TEXT_SHOWN))
     changes = [] if before is None else _changes(before, record)
     if same and not changes:
-        told.append("the same, with its end known")
+        description.append("the same, with its end known")
     for change in changes:
-        told.append(f"\n{change}" if told else change, "cyan")
+        description.append(f"\n{change}" if description else change, "cyan")
     why = formatting.REASONS.get(record.invalidation_reason or "")
     if why:
         ended = "held no longer" if record.expired_at is None else "believed no longer"
-        told.append(f"\n{ended}: {why}", "yellow")
-    told.append(_by_whom(record), "bright_black")
-    return told
+        description.append(f"\n{ended}: {why}", "yellow")
+    description.append(_describe_writers(record), "bright_black")
+    return description
 
 
-def _by_whom(record: _Record) -> str:
-    """From which source, author, command and key a record is, and which closed it."""
-    opened = (record.source, record.author, record.command_id, _key(record.key_id))
-    closed = (record.closed_source, record.closed_by, _key(record.closed_key))
-    return "".join(
-        f"\n{how} {' · '.join(formatting.one_line(part) for part in said if part)}"
-        for how, said in (("from", opened), ("closed by", closed))
-        if any(said)
-    )
+def _describe_writers(record: _Record) -> str:
+    """The source, author, command and key that opened a record, and those that closed it."""
+    opened = _join_parts("from", record.source, record.author, record.command_id, _name_key(record.key_id))
+    closed = _join_parts("closed by", record.closed_source, record.closed_by, _name_key(record.closed_key))
+    return opened + closed
 
 
-def _key(key_id: str | None) -> str | None:
+def _join_parts(label: str, *parts: str | None) -> str:
+    """One line with the parts that are known; nothing when none is."""
+    known = [formatting.one_line(part) for part in parts if part]
+    return f"\n{label} {' · '.join(known)}" if known else ""
+
+
+def _name_key(key_id: str | None) -> str | None:
     return None if key_id is None else f"key {key_id}"
 
 
@@ -181,3 +183,34 @@ def _value(value: object) -> str:
     if isinstance(value, list):
         return formatting.shortened(", ".join(map(str, value)), 60) or "none"
     return "none" if value is None else formatting.shortened(str(value), 60)
+
+
+class Span(NamedTuple):
+    """When something begins and ends; None is an open end."""
+
+    start: datetime
+    end: datetime | None
+
+
+def draw_bars(spans: Sequence[Span], width: int) -> list[str]:
+    """One bar of `width` characters for each span, all on one axis from the first moment to the last.
+
+    The last sixth shows open ends: an arrow at the right edge. A span shorter than a character takes one.
+    """
+    starts = [span.start for span in spans]
+    ends = [span.end for span in spans if span.end is not None]
+    first, last = min(starts), max(starts + ends)
+    places = width - max(1, width // 6)
+    length = (last - first).total_seconds() or 1.0
+
+    def place(moment: datetime) -> int:
+        return round((moment - first).total_seconds() / length * places)
+
+    def drawn(span: Span) -> str:
+        start = min(place(span.start), places - 1)
+        if span.end is None:
+            return _BEFORE * start + _BAR * (width - 1 - start) + _ONWARDS
+        end = max(place(span.end), start + 1)
+        return _BEFORE * start + _BAR * (end - start) + _BEFORE * (width - end)
+
+    return [drawn(span) for span in spans]

@@ -12,7 +12,6 @@ from rich.text import Text
 
 from api.cli import support
 from api.cli.ingest import take_in
-from api.cli.progress import bar
 from orchestration.ingestion.formats import parse
 from orchestration.ingestion.formats.files import read_files
 from orchestration.transfer.importer import ImportReport, import_lines
@@ -73,7 +72,7 @@ async def _imported(settings: Settings, path: Path, citizen_id: str | None) -> I
 
     async with support.opened(settings) as runtime:
         try:
-            with bar(support.messages(), 0) as advance:
+            with support.progress_bar(support.messages(), 0) as advance:
                 return await import_lines(lines, citizen_id, (runtime.deps, await runtime.moment()), advance)
         except OSError as error:
             raise InvalidRequest(f"{path} cannot be read: {error.strerror}") from error

@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, support
-from api.cli.progress import bar
 from orchestration.ingestion.facts import require_language_model, store_facts
 from orchestration.ingestion.formats import FORMATS, parse
 from orchestration.ingestion.formats.files import read_files
@@ -88,7 +87,7 @@ async def _ingested(
         if atomic:
             report = await ingest_atomically(intake, runtime.deps, now)
             return report, None, time.perf_counter() - begun
-        with bar(support.messages(), total) as advance:
+        with support.progress_bar(support.messages(), total) as advance:
             report = await ingest(intake, runtime.deps, now, progress=advance)
         seconds = time.perf_counter() - begun
         facts = await store_facts(intake, runtime.deps, await runtime.moment()) if extract_facts else None

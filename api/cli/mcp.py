@@ -13,8 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from api.cli import stopping
-from api.cli.program import code_of, tell
+from api.cli.program import code_of, run_until_stopped, tell
 from api.client import AsyncSubstrate
 from api.mcp.server import Context, make_server
 from api.mcp.stdio import standard_streams
@@ -42,7 +41,7 @@ def mcp(
 ) -> None:
     """Serve agents over standard input and output, with the engine in the data directory or a service."""
     owner = CitizenScope() if citizen is None else single_citizen_scope(citizen, "--citizen")
-    fault = stopping.run(_serve(ctx, url, owner))
+    fault = run_until_stopped(_serve(ctx, url, owner))
     if fault is not None:
         raise typer.Exit(code_of(fault))
 

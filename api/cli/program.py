@@ -5,14 +5,15 @@ A command's module is imported when the command is called, so that `--help` wait
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
+import signal
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from importlib import import_module
 from io import TextIOWrapper
-from keyword import iskeyword
 from pathlib import Path
 from typing import Annotated, Any, Final, NoReturn
 
@@ -65,10 +66,9 @@ COMMANDS: Final[Mapping[str, str]] = {
     "keys": "Make, list and revoke the keys of the service.",
     "doctor": "Check the engine, the indexes, the embedder and the disk.",
 }
-"""Each command is the module of its name in this package, with a Typer application called `app`.
+"""Each command with one sentence. Its module has its name, unless `_MODULES` says otherwise, and holds `app`."""
 
-A name that Python keeps for itself has an underscore behind it in the module.
-"""
+_MODULES: Final[Mapping[str, str]] = {"import": "import_", "restore": "backup", "recover": "backup"}
 
 
 class CommandsOnDemand(TyperGroup):
@@ -84,8 +84,8 @@ class CommandsOnDemand(TyperGroup):
 
 def command_of(name: str) -> Any:
     """The command of this name, or the group of commands, imported now."""
-    module = f"{name}_" if iskeyword(name) else name
-    return get_command(import_module(f"api.cli.{module}").app)
+    command = get_command(import_module(f"api.cli.{_MODULES.get(name, name)}").app)
+    return getattr(command, "commands", {}).get(name, command)
 
 
 app = typer.Typer(
@@ -201,3 +201,22 @@ def _debugging() -> bool:
     with contextlib.suppress(Exception):
         return str(import_module("schemas.settings").ServerSettings().log_level).lower() == "debug"
     return False
+
+
+def run_until_stopped[T](work: Coroutine[Any, Any, T]) -> T:
+    """Run to the end. Whoever asks us to stop cancels the work, so that the engine is left in order.
+
+    Raises KeyboardInterrupt when that happened.
+    """
+    try:
+        return asyncio.run(_stop_on_signals(work))
+    except asyncio.CancelledError as error:
+        raise KeyboardInterrupt from error
+
+
+async def _stop_on_signals[T](work: Coroutine[Any, Any, T]) -> T:
+    task = asyncio.current_task()
+    if task is not None:
+        for sign in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(sign, task.cancel)
+    return await work

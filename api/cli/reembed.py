@@ -6,7 +6,6 @@ import typer
 from rich.text import Text
 
 from api.cli import support
-from api.cli.progress import bar
 from orchestration.upkeep.reembedding import reembed_store
 from schemas.settings import Settings
 from schemas.upkeep import ReembedReport
@@ -43,5 +42,5 @@ def reembed(ctx: typer.Context) -> None:
 
 async def _reembedded(settings: Settings) -> ReembedReport:
     async with support.opened(settings) as runtime:
-        with bar(support.messages(), 0, "records") as advance:
+        with support.progress_bar(support.messages(), 0, "records") as advance:
             return await reembed_store(runtime.deps.connection, runtime.deps.embedder, advance)

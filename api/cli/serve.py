@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -15,15 +17,18 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.asgi.connections import connection_class, process_connections
 from api.asgi.messages import is_loopback
-from api.cli import first_key, support
+from api.cli import support
 from api.service import create_service
 from api.telemetry import logs
 from schemas.errors import InvalidRequest, SubstrateError, Unavailable
+from schemas.keys import NewKey
 from schemas.settings import Settings
+from substrate.engine.data_directory import write_private
 
 LOG_LEVELS: Final = ("critical", "error", "warning", "info", "debug", "trace")
 GRACE_SECONDS: Final = 10
 EXIT_FAULT: Final = 1
+FIRST_KEY_FILE: Final = "first-administrator.key"
 
 app = typer.Typer(add_completion=False)
 
@@ -81,7 +86,7 @@ def serve(
             remedy="Leave --open away, or listen on 127.0.0.1.",
         )
     logs.configure_logging(_log_level(settings))
-    show = partial(first_key.tell, directory=settings.store.data)
+    show = partial(_show_first_key, directory=settings.store.data)
     gate = FailureKept(create_service(settings, show, lambda error: gate.fail(error)))
     config = uvicorn.Config(
         gate,
@@ -151,3 +156,33 @@ def _log_level(settings: Settings) -> str:
             f"SUBSTRATE_LOG_LEVEL: there is no level {level!r}", remedy=f"Choose one of {', '.join(LOG_LEVELS)}."
         )
     return level
+
+
+def _show_first_key(first: NewKey, directory: Path) -> None:
+    """Show the key where somebody looks; otherwise write it into the directory and say where.
+
+    Raises InvalidRequest when that cannot be written: the key is then to be forgotten.
+    """
+    console = support.messages()
+    if sys.stderr.isatty():
+        console.print(Text("The administrator's key, which is not shown again:", "bold"), soft_wrap=True)
+        console.print(Text(f"  {first.key}", "bold green"), soft_wrap=True)
+    else:
+        console.print(
+            Text(f"The administrator's key is in {_write_first_key(first.key, directory)}: move it from there."),
+            soft_wrap=True,
+        )
+    console.print(Text("Send it as `Authorization: Bearer KEY`; `substrate keys` makes others."), soft_wrap=True)
+
+
+def _write_first_key(key: str, directory: Path) -> Path:
+    file = directory.expanduser().absolute() / FIRST_KEY_FILE
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_private(file, f"{key}\n")
+    except OSError as error:
+        raise InvalidRequest(
+            f"the first key cannot be written to {file}: {error.strerror}",
+            remedy="Set SUBSTRATE_DATA to a directory that can be written, or SUBSTRATE_ADMIN_KEY to a key.",
+        ) from error
+    return file

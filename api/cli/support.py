@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -16,9 +16,10 @@ from pydantic import BaseModel, ValidationError
 from pydantic_settings import BaseSettings, SettingsError
 from rapidfuzz import fuzz, process
 from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from api.cli import stopping
+from api.cli.program import run_until_stopped
 from api.runtime.runtime import OnLoading, Runtime, open_runtime
 from orchestration.dependencies import Deps
 from orchestration.ingestion.formats.reader import parse_time
@@ -36,7 +37,7 @@ from schemas.temporal import Instant, check_digits
 from substrate.engine.loading import Loading
 from substrate.graphs.names import CITIZEN_PREFIX, graph_name
 
-run = stopping.run
+run = run_until_stopped
 
 _NAMES_SHOWN = 5
 _TELL_EVERY_S = 5.0
@@ -219,3 +220,27 @@ def _proposal(citizen: str, known: list[str]) -> str:
         return f"Did you mean {' or '.join(name for name, *_ in alike)}?"
     more = f" and {len(known) - _NAMES_SHOWN:,} more" if len(known) > _NAMES_SHOWN else ""
     return f"Known here: {', '.join(known[:_NAMES_SHOWN])}{more}."
+
+
+class _Rate(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        """How many commands a second."""
+        speed = task.finished_speed or task.speed
+        return Text("" if speed is None else f"{speed:,.0f}/s", "bright_black")
+
+
+@contextmanager
+def progress_bar(console: Console, total: int, things: str = "commands") -> Iterator[Callable[[int, int], None]]:
+    """A bar for `total` things; call what it gives with how many are done, of how many."""
+    columns = (
+        TextColumn(f"{{task.completed:,.0f}} of {{task.total:,.0f}} {things}"),
+        BarColumn(bar_width=None),
+        _Rate(),
+        TimeRemainingColumn(compact=True),
+        TextColumn("left"),
+    )
+    with Progress(
+        *columns, console=console, disable=not console.is_terminal, expand=True, transient=True
+    ) as shown:
+        task = shown.add_task("", total=total)
+        yield lambda done, of: shown.update(task, completed=done, total=of)

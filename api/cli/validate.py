@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Final, get_args
+from itertools import chain
+from typing import Annotated, Final, NamedTuple, get_args
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, options, support
-from api.cli.progress import bar
 from api.runtime.runtime import Runtime
 from orchestration.upkeep.findings import SEVERITY
 from orchestration.upkeep.repair import run_repair
@@ -29,7 +29,17 @@ OPTIONS: Final = {"citizen_id": "--citizen", "levels": "--level", "findings_per_
 _COLOURS: Final = {"error": "red", "warning": "yellow", "info": "bright_black"}
 
 app = typer.Typer(add_completion=False)
-type Repaired = tuple[Finding, RepairOutcome]
+
+
+class Repair(NamedTuple):
+    """A finding whose repair was run."""
+
+    finding: Finding
+    outcome: RepairOutcome
+
+    @property
+    def is_done(self) -> bool:
+        return self.outcome.status == "done"
 
 
 @app.command()
@@ -57,42 +67,46 @@ def validate(
         "findings_per_kind": limit,
     }
     request = support.checked(SweepRequest, fields, OPTIONS)
-    answer, outcomes = support.run(_swept(support.settings_of(ctx), request, fix or ()))
+    answer, repairs = support.run(_sweep(support.settings_of(ctx), request, fix or ()))
     if as_json:
         support.write_json(answer.model_dump_json())
     for report in () if as_json else answer.reports:
         _show(report, support.output())
-    _show_repairs(outcomes, support.messages() if as_json else support.output())
-    if _errors_left(answer, outcomes):
+    _show_repairs(repairs, support.messages() if as_json else support.output())
+    if _count_errors_left(answer, repairs):
         raise typer.Exit(EXIT_ERRORS_FOUND)
 
 
-def _errors_left(answer: SweepAnswer, repaired: Sequence[Repaired]) -> int:
-    """How many errors were found, listed or not, and not repaired."""
-    found = sum(
-        count
-        for report in answer.reports
-        for kind, count in report.findings_by_kind.items()
-        if SEVERITY[kind] == "error"
-    )
-    return found - sum(one.severity == "error" and outcome.status == "done" for one, outcome in repaired)
+def _count_errors_left(answer: SweepAnswer, repairs: Sequence[Repair]) -> int:
+    """Errors found, listed or not, and not repaired."""
+    errors = sum(map(_count_errors, answer.reports))
+    return errors - sum(repair.is_done and repair.finding.severity == "error" for repair in repairs)
 
 
-async def _swept(
+def _count_errors(report: SweepReport) -> int:
+    return sum(count for kind, count in report.findings_by_kind.items() if SEVERITY[kind] == "error")
+
+
+async def _sweep(
     settings: Settings, request: SweepRequest, fix: Sequence[str]
-) -> tuple[SweepAnswer, list[Repaired]]:
+) -> tuple[SweepAnswer, list[Repair]]:
     async with support.opened(settings) as runtime:
         if Level.N1 in request.chosen():
             await support.graph_of(runtime, Level.N1, request.citizen_id)
-        with bar(support.messages(), 0, "memories") as advance:
+        with support.progress_bar(support.messages(), 0, "memories") as advance:
             answer = await sweep(request, runtime.deps, await runtime.moment(), advance)
-        found = [one for report in answer.reports for one in report.findings if one.kind in fix]
-        return answer, await _repaired(found, runtime)
+        findings = chain.from_iterable(report.findings for report in answer.reports)
+        chosen = [finding for finding in findings if finding.kind in fix]
+        return answer, await _run_repairs(chosen, runtime)
 
 
-async def _repaired(found: Sequence[Finding], runtime: Runtime) -> list[Repaired]:
+async def _run_repairs(findings: Sequence[Finding], runtime: Runtime) -> list[Repair]:
     now = await runtime.moment()
-    return [(one, await run_repair(one.repair, runtime.deps, now)) for one in found if one.repair is not None]
+    return [
+        Repair(finding, await run_repair(finding.repair, runtime.deps, now))
+        for finding in findings
+        if finding.repair is not None
+    ]
 
 
 def _show(report: SweepReport, console: Console) -> None:
@@ -112,25 +126,27 @@ def _show(report: SweepReport, console: Console) -> None:
     if not report.findings_by_kind:
         console.print(Text("Nothing to repair.", "green"))
     for kind, count in report.findings_by_kind.items():
-        listed = [one for one in report.findings if one.kind == kind]
+        listed = [finding for finding in report.findings if finding.kind == kind]
         _show_kind(kind, count, listed, console)
 
 
 def _show_kind(kind: Kind, count: int, listed: Sequence[Finding], console: Console) -> None:
-    mendable = sum(one.repair is not None for one in listed)
+    mendable = sum(finding.repair is not None for finding in listed)
     hint = f"; `--fix {kind}` repairs {mendable:,}" if mendable else ""
     colour = _COLOURS[listed[0].severity] if listed else ""
     console.print(Text(f"{kind} {count:,}{hint}", colour))
-    for one in listed[:SHOWN]:
-        console.print(Text(f"  {formatting.one_line(one.id)}: {formatting.shortened(one.message, MESSAGE_SHOWN)}"))
+    for finding in listed[:SHOWN]:
+        message = formatting.shortened(finding.message, MESSAGE_SHOWN)
+        console.print(Text(f"  {formatting.one_line(finding.id)}: {message}"))
     if count > SHOWN and listed:
         console.print(Text(f"  and {count - SHOWN:,} more", "bright_black"))
 
 
-def _show_repairs(repaired: Sequence[Repaired], console: Console) -> None:
-    for one, outcome in repaired:
-        if outcome.status != "done":
-            console.print(Text(f"not repaired: {formatting.one_line(one.id)}: {outcome.detail}", "yellow"))
-    if repaired:
-        done = sum(outcome.status == "done" for _, outcome in repaired)
-        console.print(Text(f"repaired {done:,} of {len(repaired):,}; what was closed stays in the past"))
+def _show_repairs(repairs: Sequence[Repair], console: Console) -> None:
+    for repair in repairs:
+        if not repair.is_done:
+            identity = formatting.one_line(repair.finding.id)
+            console.print(Text(f"not repaired: {identity}: {repair.outcome.detail}", "yellow"))
+    if repairs:
+        done = sum(repair.is_done for repair in repairs)
+        console.print(Text(f"repaired {done:,} of {len(repairs):,}; what was closed stays in the past"))

@@ -545,7 +545,7 @@ def test_the_demo_wakes_her_without_a_word_and_shows_a_thought_and_a_belief_put_
 def test_without_the_examples_the_demo_says_so(
     command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(demo_story.story, "__defaults__", (tmp_path,))
+    monkeypatch.setattr(demo_story.read_story, "__defaults__", (tmp_path,))
     said = command("demo")
     assert said.code == 4
     assert "install Substrate again" in said.err

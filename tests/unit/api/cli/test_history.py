@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.cli.timeline import Span, bars
+from api.cli.history import Span, draw_bars
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -17,11 +17,15 @@ def span(start: int, end: int | None) -> Span:
 
 
 def test_periods_that_meet_are_bars_that_meet() -> None:
-    assert bars([span(0, 5), span(5, 10), span(10, None)], 12) == ["━━━━━·······", "·····━━━━━··", "·········━━▶"]
+    assert draw_bars([span(0, 5), span(5, 10), span(10, None)], 12) == [
+        "━━━━━·······",
+        "·····━━━━━··",
+        "·········━━▶",
+    ]
 
 
 def test_a_history_of_one_moment_has_one_bar() -> None:
-    assert bars([span(0, None)], 5) == ["━━━━▶"]
+    assert draw_bars([span(0, None)], 5) == ["━━━━▶"]
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**5), st.none() | st.integers(1, 10**5)), min_size=1, max_size=8))
@@ -29,7 +33,7 @@ def test_every_bar_has_the_same_width_and_a_mark_and_later_starts_stand_no_farth
     said: list[tuple[int, int | None]],
 ) -> None:
     spans = [span(start, None if length is None else start + length) for start, length in said]
-    drawn = bars(spans, 19)
+    drawn = draw_bars(spans, 19)
     assert {len(bar) for bar in drawn} == {19}
     assert all("━" in bar for bar in drawn)
     assert [bar.endswith("▶") for bar in drawn] == [one.end is None for one in spans]
