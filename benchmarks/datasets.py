@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,13 +12,16 @@ from typing import Any, Final
 
 from dateutil import parser
 
+from orchestration.ingestion.episodes import Episode
+from orchestration.ingestion.formats.locomo import parse
+from orchestration.ingestion.formats.parsed import File, FileSet
+
 LOCOMO_CATEGORIES: Final[Mapping[int, str]] = {
     1: "multi-hop",
     2: "temporal",
     3: "open-domain",
     4: "single-hop",
 }
-SESSION: Final = re.compile(r"session_(\d+)")
 DIALOGUE_ID: Final = re.compile(r"D\d+:\d+")
 MIDNIGHT_UTC: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -53,8 +56,12 @@ class Conversation:
 
 
 def load_locomo(path: Path) -> list[Conversation]:
-    """Take one LoCoMo file, a list of samples; give one conversation per sample, in file order."""
-    return [_locomo_conversation(sample) for sample in json.loads(path.read_text(encoding="utf-8"))]
+    """One conversation for each sample of a LoCoMo file, in its order. Turns are those that the product reads."""
+    text = path.read_text(encoding="utf-8")
+    parsed = parse(FileSet(path.stem, (File(path.name, text),), citizen_id="benchmark"))
+    questions = {str(sample["sample_id"]): sample["qa"] for sample in json.loads(text)}
+    episodes = [item for item in parsed.items if isinstance(item, Episode)]
+    return [_locomo_conversation(episode, questions[episode.id]) for episode in episodes]
 
 
 def load_beam(directory: Path) -> list[Conversation]:
@@ -65,29 +72,19 @@ def load_beam(directory: Path) -> list[Conversation]:
     return [_beam_conversation(json.loads(file.read_text(encoding="utf-8"))) for file in files]
 
 
-def _locomo_conversation(sample: Mapping[str, Any]) -> Conversation:
-    turns = tuple(_locomo_turns(sample["conversation"]))
+def _locomo_conversation(episode: Episode, items: Iterable[Mapping[str, Any]]) -> Conversation:
+    turns = tuple(
+        Turn(turn.key, turn.speaker, turn.text, session.date, session.key)
+        for session in episode.sessions
+        for turn in session.turns
+    )
     known = {turn.id for turn in turns}
-    asked = (
+    questions = (
         Question(item["question"], LOCOMO_CATEGORIES[item["category"]], _locomo_evidence(item, known))
-        for item in sample["qa"]
+        for item in items
         if item["category"] in LOCOMO_CATEGORIES
     )
-    return Conversation(str(sample["sample_id"]), turns, tuple(q for q in asked if q.evidence))
-
-
-def _locomo_turns(conversation: Mapping[str, Any]) -> Iterator[Turn]:
-    numbers = sorted(int(match[1]) for key in conversation if (match := SESSION.fullmatch(key)))
-    for number in numbers:
-        session = f"session_{number}"
-        time = _time(conversation.get(f"{session}_date_time"))
-        for turn in conversation[session]:
-            yield Turn(turn["dia_id"], turn["speaker"], _locomo_text(turn), time, session)
-
-
-def _locomo_text(turn: Mapping[str, Any]) -> str:
-    text, caption = turn["text"], turn.get("blip_caption")
-    return f"{text} [shares {caption}]" if caption else str(text)
+    return Conversation(episode.id, turns, tuple(question for question in questions if question.evidence))
 
 
 def _locomo_evidence(item: Mapping[str, Any], known: Collection[str]) -> frozenset[str]:
