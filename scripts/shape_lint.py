@@ -20,16 +20,16 @@ _COMPREHENSIONS: Final = (ast.ListComp, ast.SetComp, ast.DictComp, ast.Generator
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def findings(source: str) -> Iterator[tuple[int, str]]:
+def find_faults(source: str) -> Iterator[tuple[int, str]]:
     """The line and the fault of each finding in a module's source, in no order."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, _COMPREHENSIONS):
-            yield from _of_comprehension(node)
+            yield from _check_comprehension(node)
         elif isinstance(node, _FUNCTIONS):
-            yield from _of_parameters(node)
+            yield from _check_parameters(node)
 
 
-def _of_comprehension(node: Comprehension) -> Iterator[tuple[int, str]]:
+def _check_comprehension(node: Comprehension) -> Iterator[tuple[int, str]]:
     inner = (part for child in ast.iter_child_nodes(node) for part in ast.walk(child))
     if any(isinstance(part, _COMPREHENSIONS) for part in inner):
         yield node.lineno, "a comprehension inside a comprehension; name the inner one"
@@ -37,14 +37,17 @@ def _of_comprehension(node: Comprehension) -> Iterator[tuple[int, str]]:
         yield node.lineno, "two `for`s with a condition in one comprehension; write a loop or name a part"
 
 
-def _of_parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[int, str]]:
+def _check_parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[int, str]]:
     positional = [*node.args.posonlyargs, *node.args.args]
-    counted = [each for each in positional if each.arg not in ("self", "cls")]
+    counted = [parameter for parameter in positional if parameter.arg not in ("self", "cls")]
     if len(counted) > MOST_POSITIONAL and not node.decorator_list:
         yield node.lineno, f"`{node.name}` has {len(counted)} positional parameters; {MOST_POSITIONAL} at most"
-    for each in (*positional, *node.args.kwonlyargs):
-        if each.annotation is not None and _is_unlike_tuple(each.annotation):
-            yield each.lineno, f"parameter `{each.arg}` is a tuple of unlike things; give the parts names"
+    for parameter in (*positional, *node.args.kwonlyargs):
+        if parameter.annotation is not None and _is_unlike_tuple(parameter.annotation):
+            yield (
+                parameter.lineno,
+                f"parameter `{parameter.arg}` is a tuple of unlike things; give the parts names",
+            )
 
 
 def _is_unlike_tuple(annotation: ast.expr) -> bool:
@@ -59,12 +62,12 @@ def main(names: list[str]) -> int:
     files = [Path(name) for name in names] or [
         file for package in PACKAGES for file in sorted((ROOT / package).rglob("*.py"))
     ]
-    found = 0
+    count = 0
     for file in files:
-        for line, fault in sorted(findings(file.read_text("utf-8"))):
-            found += 1
+        for line, fault in sorted(find_faults(file.read_text("utf-8"))):
+            count += 1
             print(f"{file}:{line}: {fault}")  # noqa: T201  # this is its output
-    return 1 if found else 0
+    return 1 if count else 0
 
 
 if __name__ == "__main__":
