@@ -69,10 +69,10 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
         "query_text": question,
         "citizen_id": citizen,
         "temporal_mode": mode,
-        "as_of_time": support.time_of("--as-of", as_of),
-        "known_at": support.time_of("--known-at", known_at),
-        "time_range_start": support.time_of("--since", since),
-        "time_range_end": support.time_of("--until", until),
+        "as_of_time": support.parse_time_option("--as-of", as_of),
+        "known_at": support.parse_time_option("--known-at", known_at),
+        "time_range_start": support.parse_time_option("--since", since),
+        "time_range_end": support.parse_time_option("--until", until),
         "query_levels": options.upper(level),
         "max_results_per_level": limit,
         "min_energy": min_energy,
@@ -84,23 +84,22 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
         "form": "compact" if compact else None,
     }
     intention = _intention(fields, explain=explain or not as_json)
-    stream = support.asked(ctx, intention, retrieve_consciousness_context)
+    stream = support.answer_question(ctx, intention, retrieve_consciousness_context)
     if as_json:
         support.write_json(stream.model_dump_json())
     elif compact:
         support.write_json(stream.text or "")
     else:
-        stream_text.show(
-            stream, (intention.query_text, stream_text.scope(intention)), support.output(), explain=explain
-        )
+        scope = stream_text.describe_scope(intention)
+        stream_text.show(stream, support.output(), question=intention.query_text, scope=scope, explain=explain)
 
 
 def _intention(fields: dict[str, Any], *, explain: bool) -> RetrievalIntention:
     """The intention. A time given without a mode says which mode is meant; `--known-at` alone is about now."""
-    said = support.given(fields)
+    said = support.drop_unset(fields)
     if "temporal_mode" not in said and said.keys() & {"as_of_time", "known_at"}:
         said["temporal_mode"] = TemporalMode.POINT_IN_TIME
     if "temporal_mode" not in said and said.keys() & {"time_range_start", "time_range_end"}:
         said["temporal_mode"] = TemporalMode.EVOLUTION
     shared = {"generated_by": "substrate ask", "explain": explain}
-    return support.checked(RetrievalIntention, {**said, **shared}, OPTIONS)
+    return support.validate(RetrievalIntention, {**said, **shared}, OPTIONS)

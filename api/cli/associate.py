@@ -46,13 +46,13 @@ def associate(  # noqa: PLR0913  (a command's arguments are its options)
         "query_text": question,
         "citizen_id": citizen,
         "max_chars": max_chars,
-        "as_of_time": support.time_of("--as-of", as_of),
-        "known_at": support.time_of("--known-at", known_at),
+        "as_of_time": support.parse_time_option("--as-of", as_of),
+        "known_at": support.parse_time_option("--known-at", known_at),
         "query_levels": options.upper(level),
         "plurality": options.plurality(plural),
     }
-    request = support.checked(TagWalk, support.given(fields), OPTIONS)
-    support.show(support.asked(ctx, request, walk), show, as_json=as_json)
+    request = support.validate(TagWalk, support.drop_unset(fields), OPTIONS)
+    support.print_answer(support.answer_question(ctx, request, walk), show, as_json=as_json)
 
 
 def show(found: Associations, console: Console) -> None:
@@ -64,13 +64,13 @@ def show(found: Associations, console: Console) -> None:
             _one(one, console)
         if part is found.anchors and found.tags:
             names = [f"{tag.name} ({tag.memories})" for tag in found.tags[:TAGS_SHOWN]]
-            console.print(Text(formatting.one_line(f"tags: {' · '.join(names)}"), "cyan"))
+            console.print(Text(formatting.to_line(f"tags: {' · '.join(names)}"), "cyan"))
     if not (found.anchors or found.neighbours):
         console.print("nothing found")
     if found.omitted:
         console.print(Text(f"left out to fit --max-chars: {found.omitted}", "yellow"))
-    for note in (*found.notes, *formatting.missing(found.degraded)):
-        console.print(Text(f"note: {formatting.one_line(note)}", style="dim"))
+    for note in (*found.notes, *formatting.describe_missing(found.degraded)):
+        console.print(Text(f"note: {formatting.to_line(note)}", style="dim"))
 
 
 def _one(one: Associated, console: Console) -> None:
@@ -79,7 +79,7 @@ def _one(one: Associated, console: Console) -> None:
     why += [f"tags {', '.join(one.bridges[:4])}"] if one.bridges else []
     why += [f"beside {', '.join(one.around[:2])}"] if one.around else []
     why += [f"plurality {one.plurality:.2f}"] if one.plurality else []
-    console.print(Text.assemble((formatting.title(memory), "bold green"), (f"  {one.score:.3f}", "green")))
+    console.print(Text.assemble((formatting.choose_title(memory), "bold green"), (f"  {one.score:.3f}", "green")))
     if memory.description:
-        console.print(Text(formatting.shortened(memory.description, SHOWN_CHARACTERS)))
-    console.print(Text(formatting.one_line(" · ".join([memory.node_id, *why])), "bright_black"))
+        console.print(Text(formatting.shorten(memory.description, SHOWN_CHARACTERS)))
+    console.print(Text(formatting.to_line(" · ".join([memory.node_id, *why])), "bright_black"))

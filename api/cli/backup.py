@@ -39,14 +39,14 @@ def back_up_store(
     target: Annotated[Path, typer.Argument(metavar="DIRECTORY", help="A new or empty directory.")],
 ) -> None:
     """Write a backup of the whole data directory, consistent, while it is used (docs/backup.md)."""
-    store = support.settings_of(ctx).store
+    store = support.read_settings(ctx).store
     refuse_server(store)
     manifest = support.run(_backed_up(store, target.expanduser().absolute()))
     show_backup(manifest, str(target), support.output())
 
 
 async def _backed_up(store: StoreSettings, target: Path) -> Manifest:
-    async with open_store(store, support.tell_waiting()) as (connection, _):
+    async with open_store(store, support.report_loading()) as (connection, _):
         return await back_up(connection, store.data.expanduser().absolute(), target, await connection.now())
 
 
@@ -75,7 +75,7 @@ def restore_store(
     ] = False,
 ) -> None:
     """Restore a backup into the data directory, which must be empty. A damaged one changes nothing."""
-    settings = support.settings_of(ctx)
+    settings = support.read_settings(ctx)
     if former is not None and revoke_keys:
         raise InvalidRequest("--former and --revoke-keys exclude each other", remedy=ONE_OF_TWO)
     revoked = None if former is None else read_revoked_keys(former.expanduser().absolute())
@@ -103,7 +103,7 @@ def show_keys(restored: Restored, console: Console) -> None:
 
 
 def _describe_key(key: KeyInfo) -> str:
-    return f"{key.id} for {formatting.one_line(key.name)}"
+    return f"{key.id} for {formatting.to_line(key.name)}"
 
 
 @app.command()
@@ -120,7 +120,7 @@ def recover(
 
     The service must not run. What was there is kept beside the data directory.
     """
-    settings = support.settings_of(ctx)
+    settings = support.read_settings(ctx)
     if cut + accept + (source is not None) > 1:
         raise InvalidRequest("--cut, --accept and --from exclude each other", remedy=WAYS)
     console = support.output()

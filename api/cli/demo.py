@@ -75,10 +75,10 @@ def demo(
     SUBSTRATE_EMBEDDING names another, or none.
     """
     life = read_story(now())
-    configured = support.settings_of(ctx)
+    configured = support.read_settings(ctx)
     with tempfile.TemporaryDirectory(prefix="substrate-demo-", delete=not keep) as directory:
         embedding = _choose_embedding(configured.embedding)
-        settings = replace(support.at_directory(configured, Path(directory)), embedding=embedding)
+        settings = replace(support.use_directory(configured, Path(directory)), embedding=embedding)
         console = support.output()
         support.run(_run_story(life, settings, console))
         _show_next_steps(console, _find_command(), Path(directory) if keep else None)
@@ -100,7 +100,7 @@ def _find_command() -> str:
 async def _run_story(life: Story, settings: Settings, console: Console) -> None:
     _show_opening(console, life)
     begun = time.perf_counter()
-    async with support.opened(settings) as runtime:
+    async with support.open_store(settings) as runtime:
         opened = time.perf_counter()
         with support.progress_bar(support.messages(), life.size) as advance:
             faults = await take_in_story(life, runtime.deps, await runtime.moment(), advance)
@@ -207,10 +207,10 @@ def _show_answer(console: Console, stream: ConsciousnessStream, now: datetime) -
         _show_memory(console, node, stream.entities, now)
     console.print()
     _show_links(console, stream)
-    also = [formatting.shortened(formatting.handle(node), 50) for node in tiers.peripheral[:ALSO_SHOWN]]
+    also = [formatting.shorten(formatting.choose_handle(node), 50) for node in tiers.peripheral[:ALSO_SHOWN]]
     if also:
         _print_section(console, "At the edge", "what comes next to mind")
-        stream_text.indented(console, Text("; ".join(also)))
+        stream_text.print_indented(console, Text("; ".join(also)))
         console.print()
 
 
@@ -221,9 +221,11 @@ def _show_changes(console: Console, changes: Sequence[TextChange], now: datetime
     for node, earlier in changes[:CHANGES_SHOWN]:
         end = f"until {_format_ago(node.valid_at, now)}" if earlier.invalid_at else "at first"
         why = formatting.REASONS.get(earlier.invalidation_reason or "")
-        said = Text.assemble((formatting.title(node), "green"), f", {end}{', when ' + why if why else ''}: ")
+        said = Text.assemble(
+            (formatting.choose_title(node), "green"), f", {end}{', when ' + why if why else ''}: "
+        )
         said.append(f"“{_shorten(earlier.description, console)}”", "italic")
-        stream_text.indented(console, said)
+        stream_text.print_indented(console, said)
     console.print()
 
 
@@ -248,8 +250,8 @@ def _show_paths(console: Console, stream: ConsciousnessStream) -> None:
     _print_section(console, "Paths of thought", "links followed by energy, goal, emotion, confidence and transfer")
     for path in found:
         likely = f"  ({path.traversal_probability:.2f} likely)"
-        stream_text.indented(
-            console, Text.assemble(formatting.one_line(path.path_narrative), (likely, "bright_black"))
+        stream_text.print_indented(
+            console, Text.assemble(formatting.to_line(path.path_narrative), (likely, "bright_black"))
         )
     console.print()
 
@@ -263,16 +265,16 @@ def _show_corrections(console: Console, moments: LearningMoments, now: datetime)
     count = len(moments.dissonances)
     _print_paragraph(console, f"{count} beliefs changed; {len(wrong)} of them had been wrong. One of those:")
     strongest = max(wrong, key=lambda one: (one.discovery_energy, one.node_id))
-    said = Text.assemble((formatting.one_line(strongest.node_name), "green"), ": ")
+    said = Text.assemble((formatting.to_line(strongest.node_name), "green"), ": ")
     said.append(f"“{_shorten(strongest.original_belief, console)}”", "italic")
     said.append(" → ")
     said.append(f"“{_shorten(strongest.corrected_belief, console)}”", "italic")
-    stream_text.indented(console, said)
-    names = {one.node_id: formatting.one_line(one.node_name) for one in moments.dissonances}
+    stream_text.print_indented(console, said)
+    names = {one.node_id: formatting.to_line(one.node_name) for one in moments.dissonances}
     for pattern in (one for one in moments.recurring if one.count > 1):
         where = "; ".join(names[node_id] for node_id in pattern.node_ids)
         again = f"The same mistake {pattern.count} times, put right by {pattern.correction_pattern_id}: {where}"
-        stream_text.indented(console, Text(again, "bright_black"))
+        stream_text.print_indented(console, Text(again, "bright_black"))
     console.print()
 
 
@@ -314,27 +316,28 @@ def _show_next_steps(console: Console, command: str, kept: Path | None) -> None:
 
 
 def _show_links(console: Console, stream: ConsciousnessStream) -> None:
-    among = sorted(stream_text.focus_links(stream), key=lambda link: -link.energy)[:LINKS_SHOWN]
+    among = sorted(stream_text.find_focus_links(stream), key=lambda link: -link.energy)[:LINKS_SHOWN]
     if not among:
         return
     _print_section(console, "Between them", "links carry what was felt; activation travels along them")
-    names = {node.node_id: formatting.shortened(node.name, 44) for node in stream.activation_tiers.focus}
+    names = {node.node_id: formatting.shorten(node.name, 44) for node in stream.activation_tiers.focus}
     for link in among:
-        line = stream_text.link_line(link, names[link.source_id], names[link.target_id])
-        stream_text.indented(console, line)
+        line = stream_text.format_link(link, names[link.source_id], names[link.target_id])
+        stream_text.print_indented(console, line)
     console.print()
 
 
 def _show_memory(console: Console, node: ConsciousnessNode, entities: Sequence[str], now: datetime) -> None:
     console.print(
         Text.assemble(
-            (f" • {formatting.title(node)}", "bold green"), (f" · {_format_ago(node.valid_at, now)}", "green")
+            (f" • {formatting.choose_title(node)}", "bold green"),
+            (f" · {_format_ago(node.valid_at, now)}", "green"),
         )
     )
     if node.description:
-        stream_text.indented(console, Text(_shorten(node.description, console)))
-    said = [node.node_id, WHOSE[node.level], _explain(node, entities), *formatting.measured(node)]
-    stream_text.indented(console, Text(" · ".join(said), "bright_black"))
+        stream_text.print_indented(console, Text(_shorten(node.description, console)))
+    said = [node.node_id, WHOSE[node.level], _explain(node, entities), *formatting.describe_measures(node)]
+    stream_text.print_indented(console, Text(" · ".join(said), "bright_black"))
 
 
 def _explain(node: ConsciousnessNode, entities: Sequence[str]) -> str:
@@ -349,7 +352,7 @@ def _explain(node: ConsciousnessNode, entities: Sequence[str]) -> str:
 
 
 def _shorten(text: str, console: Console) -> str:
-    return formatting.shortened(text, 3 * (console.width - 2 * stream_text.MARGIN))
+    return formatting.shorten(text, 3 * (console.width - 2 * stream_text.MARGIN))
 
 
 def _print_section(console: Console, name: str, explained: str) -> None:

@@ -63,7 +63,7 @@ class Finding(NamedTuple):
 @app.command()
 def doctor(ctx: typer.Context) -> None:
     """Check the engine, the indexes, the embedder and the disk, each with its remedy."""
-    settings = support.settings_of(ctx)
+    settings = support.read_settings(ctx)
     findings = [*_packages(), *_directory(settings.store), _log(settings.store)]
     findings += support.run(_living(settings))
     console = support.output()
@@ -79,12 +79,12 @@ def doctor(ctx: typer.Context) -> None:
 def _show(finding: Finding, console: Console) -> None:
     mark = ("✓ ", "bold green") if finding.well else ("✗ ", "bold red")
     first = Text.assemble(mark, (f"{finding.what:<{LABEL}}", "bold"))
-    for line in Text(formatting.one_line(finding.said)).wrap(console, max(20, console.width - len(first))):
+    for line in Text(formatting.to_line(finding.said)).wrap(console, max(20, console.width - len(first))):
         line.rstrip()
         console.print(first + line, soft_wrap=True)
         first = Text(" " * len(first))
     if finding.remedy:
-        console.print(Text(f"{'':<{LABEL + 2}}→ {formatting.one_line(finding.remedy)}", "yellow"), soft_wrap=True)
+        console.print(Text(f"{'':<{LABEL + 2}}→ {formatting.to_line(finding.remedy)}", "yellow"), soft_wrap=True)
 
 
 def _trouble(what: str, error: SubstrateError) -> Finding:
@@ -142,7 +142,7 @@ async def _living(settings: Settings) -> list[Finding]:
     embedder, findings = await _embedder(settings)
     try:
         # Without the embedder: a fault of one must not hide the other's.
-        async with open_store(settings.store, support.tell_waiting()) as (connection, engine):
+        async with open_store(settings.store, support.report_loading()) as (connection, engine):
             findings += await _engine(connection, engine)
             findings += await _erasures(connection)
             findings += await _graphs(connection, embedder)

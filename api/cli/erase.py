@@ -36,7 +36,7 @@ def erase_for_good(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Remove a memory, an episode, or without either the whole citizen, for good (docs/privacy.md)."""
-    settings = support.settings_of(ctx)
+    settings = support.read_settings(ctx)
     said = {"citizen_id": citizen, "id": memory, "episode_id": episode, "level": level.upper()}
     command = _command({**said, "command_id": command_id})
     if not yes:
@@ -53,10 +53,10 @@ def _command(said: dict[str, str | None]) -> Erase:
     if said["id"] is not None and said["episode_id"] is not None:
         raise InvalidRequest("--memory and --episode: name one of them")
     if said["id"] is not None:
-        return support.checked(EraseMemory, _fields(said, "level", "id"), OPTIONS)
+        return support.validate(EraseMemory, _fields(said, "level", "id"), OPTIONS)
     if said["episode_id"] is not None:
-        return support.checked(EraseEpisode, _fields(said, "episode_id"), OPTIONS)
-    return support.checked(EraseCitizen, _fields(said), OPTIONS)
+        return support.validate(EraseEpisode, _fields(said, "episode_id"), OPTIONS)
+    return support.validate(EraseCitizen, _fields(said), OPTIONS)
 
 
 def _fields(said: dict[str, str | None], *names: str) -> dict[str, str | None]:
@@ -72,7 +72,7 @@ def _named(command: Erase) -> str:
 
 
 async def _erased(settings: Settings, command: Erase) -> ErasureReport:
-    async with support.opened(settings) as runtime:
+    async with support.open_store(settings) as runtime:
         return await erase_from_store(command, runtime, await runtime.moment())
 
 

@@ -57,18 +57,18 @@ def export_graphs(
     ] = None,
 ) -> None:
     """Write whole memories as lines of JSON, with every record on both time axes (docs/export.md)."""
-    chosen = None if whole else support.checked(Chosen, {"level": level.upper(), "citizen_id": citizen}, OPTIONS)
+    chosen = None if whole else support.validate(Chosen, {"level": level.upper(), "citizen_id": citizen}, OPTIONS)
     if target is not None and os.path.lexists(target):
         raise InvalidRequest(f"{target} is there already", remedy="Name a file that does not exist yet.")
-    said = support.checked(
-        KnownThen, support.given({"known_at": support.time_of("--known-at", known_at)}), OPTIONS
+    said = support.validate(
+        KnownThen, support.drop_unset({"known_at": support.parse_time_option("--known-at", known_at)}), OPTIONS
     )
     wanted = Wanted(embeddings, None if said.known_at is None else to_instant(said.known_at))
-    support.run(_exported(support.settings_of(ctx), chosen, target, wanted))
+    support.run(_exported(support.read_settings(ctx), chosen, target, wanted))
 
 
 async def _exported(settings: Settings, chosen: Chosen | None, target: Path | None, wanted: Wanted) -> None:
-    async with support.opened(settings) as runtime:
+    async with support.open_store(settings) as runtime:
         origins = await _origins(runtime, chosen)
         lines = await export(origins, runtime.deps, **wanted._asdict())
         if target is None:
@@ -82,7 +82,7 @@ async def _exported(settings: Settings, chosen: Chosen | None, target: Path | No
 
 async def _origins(runtime: Runtime, chosen: Chosen | None) -> list[Origin]:
     if chosen is not None:
-        await support.graph_of(runtime, chosen.level, chosen.citizen_id)
+        await support.find_graph(runtime, chosen.level, chosen.citizen_id)
         return [Origin(chosen.level, chosen.citizen_id if chosen.level is Level.N1 else None)]
     found = [Origin(*origin_of(name)) for name in await runtime.deps.graphs.existing()]
     if not found:

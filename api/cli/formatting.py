@@ -26,24 +26,24 @@ CHANNELS: Final = {
 _LEAST_PART: Final = 0.005
 
 
-def plain(text: str) -> str:
+def strip_controls(text: str) -> str:
     """The text without characters that a terminal would obey."""
     return "".join(char if char.isprintable() or char == "\n" else " " for char in text.expandtabs(4))
 
 
-def one_line(text: str) -> str:
+def to_line(text: str) -> str:
     """The text on one line."""
-    return " ".join(plain(text).split())
+    return " ".join(strip_controls(text).split())
 
 
-def missing(degraded: Sequence[str]) -> list[str]:
+def describe_missing(degraded: Sequence[str]) -> list[str]:
     """What is missing of an answer, as a reader is told: queries by their names, all else in its own words."""
     return [said if " " in said else f"{said} was not answered" for said in degraded]
 
 
-def shortened(text: str, width: int) -> str:
+def shorten(text: str, width: int) -> str:
     """At most `width` characters, cut between words, with an ellipsis where something is missing."""
-    line = one_line(text)
+    line = to_line(text)
     if len(line) <= width:
         return line
     cut = line[: width - 2]
@@ -51,41 +51,41 @@ def shortened(text: str, width: int) -> str:
     return f"{(whole if len(whole) > width // 2 else cut).rstrip(' ,;:')} …"
 
 
-def clock(moment: datetime | None) -> str:
+def format_time(moment: datetime | None) -> str:
     """A moment to the minute, in UTC; an open end is a dash."""
     return "–" if moment is None else f"{moment.astimezone(UTC):%Y-%m-%d %H:%M}"
 
 
-def dated(moment: datetime) -> str:
+def format_moment(moment: datetime) -> str:
     """A moment as a reader of questions says it: the day, and the time of day unless it is midnight."""
     utc = moment.astimezone(UTC)
     return long_date(utc) if utc.time() == datetime.min.time() else f"{long_date(utc)} {utc:%H:%M} UTC"
 
 
-def title(node: ConsciousnessNode) -> str:
+def choose_title(node: ConsciousnessNode) -> str:
     """What a memory is called: who said it, or its name."""
-    return one_line(node.speaker or node.name)
+    return to_line(node.speaker or node.name)
 
 
-def handle(node: ConsciousnessNode) -> str:
+def choose_handle(node: ConsciousnessNode) -> str:
     """What a memory is called in a link: a turn with its place in the conversation."""
-    return one_line(f"{node.speaker} {node.name}" if node.speaker else node.name)
+    return to_line(f"{node.speaker} {node.name}" if node.speaker else node.name)
 
 
-def emotions(felt: Mapping[str, float] | None, most: int = 3) -> str:
+def format_emotions(felt: Mapping[str, float] | None, most: int = 3) -> str:
     """The strongest emotions: `joy 0.7, calm 0.4`."""
     strongest = sorted((felt or {}).items(), key=lambda item: (-item[1], item[0]))[:most]
-    return ", ".join(f"{one_line(name)} {intensity:.2g}" for name, intensity in strongest if intensity > 0)
+    return ", ".join(f"{to_line(name)} {intensity:.2g}" for name, intensity in strongest if intensity > 0)
 
 
-def measured(node: ConsciousnessNode) -> list[str]:
+def describe_measures(node: ConsciousnessNode) -> list[str]:
     """Energy and confidence where they are not the defaults, emotions, and where the work stands."""
     said = [
         f"{name} {value:.2g}"
         for name, value in (("energy", node.energy), ("confidence", node.confidence))
         if value != STORED_DEFAULTS[name]
     ]
-    felt = emotions(node.emotion_vector)
+    felt = format_emotions(node.emotion_vector)
     if felt:
         said.append(felt)
     if node.resolution_state is not None:
@@ -93,7 +93,7 @@ def measured(node: ConsciousnessNode) -> list[str]:
     return said
 
 
-def ended(node: ConsciousnessNode) -> list[str]:
+def describe_end(node: ConsciousnessNode) -> list[str]:
     """How a record ended on either axis; nothing for one that holds and is believed."""
     why = REASONS.get(node.invalidation_reason or "")
     said = []
@@ -106,7 +106,7 @@ def ended(node: ConsciousnessNode) -> list[str]:
     return said
 
 
-def why(node: ConsciousnessNode, entities: Sequence[str]) -> str:
+def explain_match(node: ConsciousnessNode, entities: Sequence[str]) -> str:
     """What brought a memory here: named in the question, found by words, by meaning, over links, by plurality."""
     terms = node.score_terms or {}
     parts = sorted(
@@ -121,7 +121,7 @@ def why(node: ConsciousnessNode, entities: Sequence[str]) -> str:
     return "found by plurality" if "plurality" in terms and not terms.get("spread") else "found over links"
 
 
-def sum_of_score(node: ConsciousnessNode) -> str:
+def format_score(node: ConsciousnessNode) -> str:
     """The consciousness-aware score with each of its terms."""
     terms = {name: value for name, value in (node.score_terms or {}).items() if name not in CHANNELS}
     shown = " ".join(

@@ -68,9 +68,9 @@ def history(
     as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON.")] = False,
 ) -> None:
     """Show every record of one memory or link, as bars on both time axes."""
-    place = support.checked(Place, {"level": level.upper(), "citizen_id": citizen}, OPTIONS)
+    place = support.validate(Place, {"level": level.upper(), "citizen_id": citizen}, OPTIONS)
     of_link = options.names_link(identity, link=link)
-    records = support.run(_records(support.settings_of(ctx), place, identity, of_link=of_link))
+    records = support.run(_records(support.read_settings(ctx), place, identity, of_link=of_link))
     if as_json:
         support.write_json(orjson.dumps([record.model_dump(mode="json") for record in records]).decode())
     else:
@@ -78,8 +78,8 @@ def history(
 
 
 async def _records(settings: Settings, place: Place, identity: str, *, of_link: bool) -> Sequence[_Record]:
-    async with support.opened(settings) as runtime:
-        graph = await support.graph_of(runtime, place.level, place.citizen_id)
+    async with support.open_store(settings) as runtime:
+        graph = await support.find_graph(runtime, place.level, place.citizen_id)
         connection = runtime.deps.connection
         found: list[_Record]
         if of_link:
@@ -108,11 +108,8 @@ def _show(records: Sequence[_Record], console: Console) -> None:
     for place, (before, record) in enumerate(zip(befores, records, strict=True)):
         table.add_row(
             Text(str(record.version)),
-            Text(f"{held[place]}\n{formatting.clock(record.valid_at)}\nto {formatting.clock(record.invalid_at)}"),
-            Text(
-                f"{believed[place]}\n"
-                f"{formatting.clock(record.created_at)}\nto {formatting.clock(record.expired_at)}"
-            ),
+            Text(f"{held[place]}\n{_format_span(record.valid_at, record.invalid_at)}"),
+            Text(f"{believed[place]}\n{_format_span(record.created_at, record.expired_at)}"),
             _describe(before, record),
             style="bright_black" if record.expired_at is not None else "",
         )
@@ -120,10 +117,14 @@ def _show(records: Sequence[_Record], console: Console) -> None:
     console.print(Text("Times are UTC; – is an open end. Grey records are no longer believed.", "bright_black"))
 
 
+def _format_span(start: datetime, end: datetime | None) -> str:
+    return f"{formatting.format_time(start)}\nto {formatting.format_time(end)}"
+
+
 def _title(record: _Record) -> str:
     if isinstance(record, MemoryRecord):
-        return formatting.title(record)
-    return formatting.one_line(f"{record.source_id} {record.relation_type} {record.target_id}")
+        return formatting.choose_title(record)
+    return formatting.to_line(f"{record.source_id} {record.relation_type} {record.target_id}")
 
 
 def _read_text(record: _Record) -> str:
@@ -136,7 +137,7 @@ def _describe(before: _Record | None, record: _Record) -> Text:
     description = Text()
     same = before is not None and _read_text(before) == _read_text(record)
     if not same:
-        description.append(formatting.shortened(_read_text(record), TEXT_SHOWN))
+        description.append(formatting.shorten(_read_text(record), TEXT_SHOWN))
     changes = [] if before is None else _changes(before, record)
     if same and not changes:
         description.append("the same, with its end known")
@@ -159,7 +160,7 @@ def _describe_writers(record: _Record) -> str:
 
 def _join_parts(label: str, *parts: str | None) -> str:
     """One line with the parts that are known; nothing when none is."""
-    known = [formatting.one_line(part) for part in parts if part]
+    known = [formatting.to_line(part) for part in parts if part]
     return f"\n{label} {' · '.join(known)}" if known else ""
 
 
@@ -179,10 +180,12 @@ def _changes(before: _Record, after: _Record) -> list[str]:
 
 def _value(value: object) -> str:
     if isinstance(value, dict):
-        return formatting.emotions(value, most=5) if all(isinstance(v, float) for v in value.values()) else "…"
+        return (
+            formatting.format_emotions(value, most=5) if all(isinstance(v, float) for v in value.values()) else "…"
+        )
     if isinstance(value, list):
-        return formatting.shortened(", ".join(map(str, value)), 60) or "none"
-    return "none" if value is None else formatting.shortened(str(value), 60)
+        return formatting.shorten(", ".join(map(str, value)), 60) or "none"
+    return "none" if value is None else formatting.shorten(str(value), 60)
 
 
 class Span(NamedTuple):

@@ -38,17 +38,17 @@ def identity(
     """Show what most of a citizen's memories point to, how those felt, and the rules attached."""
     fields = {
         "citizen_id": citizen,
-        "as_of_time": support.time_of("--as-of", as_of),
-        "known_at": support.time_of("--known-at", known_at),
+        "as_of_time": support.parse_time_option("--as-of", as_of),
+        "known_at": support.parse_time_option("--known-at", known_at),
         "limit": limit,
     }
-    asked = support.checked(WhoIs, support.given(fields), OPTIONS)
-    support.show(support.run(_asked(support.settings_of(ctx), asked)), show, as_json=as_json)
+    asked = support.validate(WhoIs, support.drop_unset(fields), OPTIONS)
+    support.print_answer(support.run(_asked(support.read_settings(ctx), asked)), show, as_json=as_json)
 
 
 async def _asked(settings: Settings, asked: WhoIs) -> Identity:
-    async with support.opened(settings) as runtime:
-        await support.graph_of(runtime, Level.N1, asked.citizen_id)
+    async with support.open_store(settings) as runtime:
+        await support.find_graph(runtime, Level.N1, asked.citizen_id)
         return await read_identity(asked, runtime.deps, await runtime.moment())
 
 
@@ -58,21 +58,21 @@ def show(found: Identity, console: Console) -> None:
     for entity in found.entities:
         felt = ", ".join(f"{name} {times}" for name, times in entity.emotions.items())
         table.add_row(
-            Text(formatting.one_line(entity.name)), str(entity.appearances), Text(formatting.one_line(felt))
+            Text(formatting.to_line(entity.name)), str(entity.appearances), Text(formatting.to_line(felt))
         )
     if found.entities:
         console.print(table)
     for rule in found.entities[0].rules if found.entities else ():
-        console.print(Text(f"rule: {formatting.one_line(rule.rule)}"))
+        console.print(Text(f"rule: {formatting.to_line(rule.rule)}"))
     if found.state.updated_at is not None:
         console.print(Text(_state(found.state)))
     for note in found.notes:
-        console.print(Text(f"note: {formatting.one_line(note)}", style="dim"))
+        console.print(Text(f"note: {formatting.to_line(note)}", style="dim"))
 
 
 def _state(state: Felt) -> str:
     felt = [f"{name} {share:.2f}" for name, share in state.emotion_vector.items()]
-    drives = [f"{formatting.one_line(name)} {drive.satisfaction:.2f}" for name, drive in state.drives.items()]
-    goal = [] if state.goal is None else [f"goal: {formatting.one_line(state.goal)}"]
-    parts = [f"energy {state.energy:.2f}", *map(formatting.one_line, felt), *goal]
+    drives = [f"{formatting.to_line(name)} {drive.satisfaction:.2f}" for name, drive in state.drives.items()]
+    goal = [] if state.goal is None else [f"goal: {formatting.to_line(state.goal)}"]
+    parts = [f"energy {state.energy:.2f}", *map(formatting.to_line, felt), *goal]
     return "state: " + ", ".join([*parts, *(["drives: " + ", ".join(drives)] if drives else [])])

@@ -53,11 +53,11 @@ def import_file(
 
     A file `--from` another memory adds to what is there; given again, it stores nothing twice.
     """
-    citizen_id = support.checked(Named, {"citizen_id": citizen}, {"citizen_id": "--citizen"}).citizen_id
+    citizen_id = support.validate(Named, {"citizen_id": citizen}, {"citizen_id": "--citizen"}).citizen_id
     if origin is not Origin.SUBSTRATE:
         take_in(ctx, parse(origin, read_files(path, origin, citizen_id)))
         return
-    report = support.run(_imported(support.settings_of(ctx), path, citizen_id))
+    report = support.run(_imported(support.read_settings(ctx), path, citizen_id))
     held = ", ".join(f"{count:,} {kind}s" for kind, count in sorted(report.counts.items()))
     support.output().print(Text(f"{', '.join(report.graphs) or 'no graph'}: {held or 'nothing'}"), soft_wrap=True)
     if report.mended:
@@ -70,7 +70,7 @@ async def _imported(settings: Settings, path: Path, citizen_id: str | None) -> I
         with path.open("rb") as file:
             yield from file
 
-    async with support.opened(settings) as runtime:
+    async with support.open_store(settings) as runtime:
         try:
             with support.progress_bar(support.messages(), 0) as advance:
                 return await import_lines(lines, citizen_id, (runtime.deps, await runtime.moment()), advance)

@@ -60,7 +60,7 @@ def take_in(ctx: typer.Context, intake: ParsedFiles, *, atomic: bool = False, ex
     """Store what was read, and tell what became of it. Exits with 5 when something was refused."""
     try:
         report, facts, seconds = support.run(
-            _ingested(support.settings_of(ctx), intake, atomic=atomic, extract_facts=extract_facts)
+            _ingested(support.read_settings(ctx), intake, atomic=atomic, extract_facts=extract_facts)
         )
     except KeyboardInterrupt:
         support.messages().print(
@@ -80,7 +80,7 @@ async def _ingested(
 ) -> tuple[IngestReport, FactsReport | None, float]:
     """The reports, and the seconds that storing took once the store was open."""
     total = sum(item.size for item in intake.items)
-    async with support.opened(settings) as runtime:
+    async with support.open_store(settings) as runtime:
         if extract_facts:
             require_language_model(runtime.deps)
         now, begun = await runtime.moment(), time.perf_counter()
@@ -102,12 +102,12 @@ def _facts(report: FactsReport, console: Console) -> None:
         )
     )
     for link_id in report.links:
-        console.print(Text(f"  {formatting.one_line(link_id)}"))
+        console.print(Text(f"  {formatting.to_line(link_id)}"))
     for one in report.supersessions:
-        how = "ended" if one.applied else f"not ended: {formatting.one_line(one.reason)}"
-        console.print(Text(f"  {formatting.one_line(one.ended)}: {how}", "default" if one.applied else "yellow"))
+        how = "ended" if one.applied else f"not ended: {formatting.to_line(one.reason)}"
+        console.print(Text(f"  {formatting.to_line(one.ended)}: {how}", "default" if one.applied else "yellow"))
     for note in report.notes:
-        console.print(Text(f"note: {formatting.one_line(note)}", "yellow"))
+        console.print(Text(f"note: {formatting.to_line(note)}", "yellow"))
 
 
 def _taken(report: FactsReport) -> str:
@@ -131,8 +131,8 @@ def _summary(report: IngestReport, intake: ParsedFiles, seconds: float, console:
         )
     )
     for note in report.notes:
-        console.print(Text(f"note: {formatting.one_line(note)}", "yellow"))
+        console.print(Text(f"note: {formatting.to_line(note)}", "yellow"))
     for fault in report.faults[:FAULTS_SHOWN]:
-        console.print(Text(f"refused: {formatting.one_line(fault)}", "red"))
+        console.print(Text(f"refused: {formatting.to_line(fault)}", "red"))
     if report.refused > FAULTS_SHOWN:
         console.print(Text(f"and {report.refused - FAULTS_SHOWN:,} more", "red"))

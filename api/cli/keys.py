@@ -56,17 +56,17 @@ def create(
     async def create(connection: Connection) -> NewKey:
         at = await connection.now()
         until = None if days is None else to_datetime(at) + timedelta(days=days)
-        request = support.checked(KeyRequest, {**said, "expires_at": until}, OPTIONS)
+        request = support.validate(KeyRequest, {**said, "expires_at": until}, OPTIONS)
         return await authentication.create_key(connection, request, at)
 
     said = {"name": name, "scopes": scope or [], "highest_source": source}
-    support.checked(KeyRequest, said, OPTIONS)
+    support.validate(KeyRequest, said, OPTIONS)
     made = _with_store(ctx, create)
     if as_json:
         support.write_json(made.model_dump_json())
         return
     support.messages().print(
-        f"Key {made.id} for {formatting.one_line(made.name)}. It is not shown again:", soft_wrap=True
+        f"Key {made.id} for {formatting.to_line(made.name)}. It is not shown again:", soft_wrap=True
     )
     typer.echo(made.key)
 
@@ -94,15 +94,13 @@ def change(
     ],
 ) -> None:
     """Raise or lower what a key may claim; a running service knows it within a second."""
-    wanted = support.checked(KeyChange, {"highest_source": source}, OPTIONS)
+    wanted = support.validate(KeyChange, {"highest_source": source}, OPTIONS)
 
     async def changed_now(connection: Connection) -> KeyInfo:
         return await authentication.change_key(connection, key_id, wanted)
 
     changed = _with_store(ctx, changed_now)
-    typer.echo(
-        f"Key {changed.id} for {formatting.one_line(changed.name)} claims at most {changed.highest_source}."
-    )
+    typer.echo(f"Key {changed.id} for {formatting.to_line(changed.name)} claims at most {changed.highest_source}.")
 
 
 @app.command()
@@ -116,23 +114,31 @@ def revoke(
         return await authentication.revoke_key(connection, key_id, await connection.now())
 
     revoked = _with_store(ctx, revoked_now)
-    typer.echo(f"Key {revoked.id} for {formatting.one_line(revoked.name)} counts no longer.")
+    typer.echo(f"Key {revoked.id} for {formatting.to_line(revoked.name)} counts no longer.")
 
 
 def _cells(key: KeyInfo) -> tuple[str, ...]:
-    until = formatting.clock(key.expires_at) if key.expires_at else "revoked"
+    until = formatting.format_time(key.expires_at) if key.expires_at else "revoked"
     if key.revoked_at is not None:
-        until = f"revoked {formatting.clock(key.revoked_at)}"
-    used = formatting.clock(key.last_used_at) if key.last_used_at else "never"
-    name = formatting.one_line(key.name)
-    return (key.id, name, " ".join(key.scopes), key.highest_source, formatting.clock(key.created_at), until, used)
+        until = f"revoked {formatting.format_time(key.revoked_at)}"
+    used = formatting.format_time(key.last_used_at) if key.last_used_at else "never"
+    name = formatting.to_line(key.name)
+    return (
+        key.id,
+        name,
+        " ".join(key.scopes),
+        key.highest_source,
+        formatting.format_time(key.created_at),
+        until,
+        used,
+    )
 
 
 def _with_store[T](ctx: typer.Context, work: Callable[[Connection], Awaitable[T]]) -> T:
     async def opened(store: StoreSettings) -> T:
-        async with open_store(store, support.tell_waiting()) as (connection, engine):
+        async with open_store(store, support.report_loading()) as (connection, engine):
             done = await work(connection)
             await keep_revocations(connection, engine)
             return done
 
-    return support.run(opened(support.settings_of(ctx).store))
+    return support.run(opened(support.read_settings(ctx).store))

@@ -55,15 +55,15 @@ async def _serve(ctx: typer.Context, url: str | None, owner: CitizenScope) -> Su
             async with AsyncSubstrate(url) as client:
                 yield client
             return
-        edge = await asyncio.to_thread(import_module, "api.cli.support")
+        support = await asyncio.to_thread(import_module, "api.cli.support")
         await asyncio.to_thread(import_module, "api.app")
-        shown = edge.tell_waiting()
+        shown = support.report_loading()
 
         def waits(loading: Any) -> None:
             say(loading.describe())
             shown(loading)
 
-        async with AsyncSubstrate.opened(edge.settings_of(ctx), waits) as client:
+        async with AsyncSubstrate.opened(support.read_settings(ctx), waits) as client:
             yield client
 
     store = BackgroundStore(opened, tell)

@@ -23,7 +23,7 @@ def reembed(ctx: typer.Context) -> None:
     again: it goes on where it was.
     """
     try:
-        report = support.run(_reembedded(support.settings_of(ctx)))
+        report = support.run(_reembedded(support.read_settings(ctx)))
     except KeyboardInterrupt:
         said = "Interrupted. The former vectors are still in use; run it again and it goes on where it was."
         support.messages().print(Text(said, "yellow"), soft_wrap=True)
@@ -41,6 +41,6 @@ def reembed(ctx: typer.Context) -> None:
 
 
 async def _reembedded(settings: Settings) -> ReembedReport:
-    async with support.opened(settings) as runtime:
+    async with support.open_store(settings) as runtime:
         with support.progress_bar(support.messages(), 0, "records") as advance:
             return await reembed_store(runtime.deps.connection, runtime.deps.embedder, advance)

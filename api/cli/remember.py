@@ -66,18 +66,18 @@ def remember(  # noqa: PLR0913  (a command's arguments are its options)
         "level": level.upper(),
         "id": memory_id,
         "node_type": node_type,
-        "valid_at": support.time_of("--valid-at", valid_at),
+        "valid_at": support.parse_time_option("--valid-at", valid_at),
         "energy": energy,
         "confidence": confidence,
-        "emotion_vector": support.numbers_of("--emotion", emotion, "joy=0.7") or None,
+        "emotion_vector": support.parse_numbers("--emotion", emotion, "joy=0.7") or None,
         "goal": goal,
         "tags": tuple(tag) if tag else None,
         "resolution_state": state,
     }
     receipt = support.run(
-        stored(support.settings_of(ctx), support.checked(Remember, support.given(fields), OPTIONS))
+        stored(support.read_settings(ctx), support.validate(Remember, support.drop_unset(fields), OPTIONS))
     )
-    support.show(receipt, _show, as_json=as_json)
+    support.print_answer(receipt, _show, as_json=as_json)
 
 
 def _named(text: str, description: str | None) -> dict[str, Any]:
@@ -85,12 +85,12 @@ def _named(text: str, description: str | None) -> dict[str, Any]:
     text = text.strip()
     if description is not None or (len(text) <= NAME_LENGTH and "\n" not in text):
         return {"name": text, "description": description}
-    return {"name": formatting.shortened(text, NAME_LENGTH), "description": text}
+    return {"name": formatting.shorten(text, NAME_LENGTH), "description": text}
 
 
 async def stored(settings: Settings, command: Command) -> WriteReceipt:
     """The receipt of a stored command. Raises the error of a refused one."""
-    async with support.opened(settings) as runtime:
+    async with support.open_store(settings) as runtime:
         [receipt] = await insertion.apply([command], runtime.deps, await runtime.moment())
     if receipt.status == "refused":
         raise error_for(receipt)
@@ -100,11 +100,11 @@ async def stored(settings: Settings, command: Command) -> WriteReceipt:
 def _show(receipt: WriteReceipt, console: Console) -> None:
     known = "recognised" if receipt.recognised else "it was there already"
     again = f" ({known})" if receipt.duplicate else ""
-    since = f", holds since {formatting.clock(receipt.valid_at)} UTC"
+    since = f", holds since {formatting.format_time(receipt.valid_at)} UTC"
     console.print(
         Text.assemble(
-            "stored ", (formatting.one_line(receipt.id or ""), "bold"), f" in {receipt.level}{since}{again}"
+            "stored ", (formatting.to_line(receipt.id or ""), "bold"), f" in {receipt.level}{since}{again}"
         )
     )
     for warning in receipt.warnings:
-        console.print(Text(f"note: {formatting.one_line(warning)}", "yellow"))
+        console.print(Text(f"note: {formatting.to_line(warning)}", "yellow"))

@@ -81,18 +81,18 @@ def resonate(  # noqa: PLR0913  (a command's arguments are its options)
         "result": result,
         "window": window,
         "focus": focus,
-        "drive_bias": support.numbers_of("--drive", drive, "`--drive nodes=0.5`"),
-        "weights": support.numbers_of("--weight", weight, "`--weight nodes=0.5`"),
+        "drive_bias": support.parse_numbers("--drive", drive, "`--drive nodes=0.5`"),
+        "weights": support.parse_numbers("--weight", weight, "`--weight nodes=0.5`"),
         "max_level": max_level.upper(),
         "overlap": overlap,
-        "as_of_time": support.time_of("--as-of", as_of),
-        "known_at": support.time_of("--known-at", known_at),
+        "as_of_time": support.parse_time_option("--as-of", as_of),
+        "known_at": support.parse_time_option("--known-at", known_at),
         "query_levels": options.upper(level),
         "max_results_per_level": limit,
         "plurality": options.plurality(plural),
     }
-    signal = support.checked(Resonate, support.given(fields), OPTIONS)
-    support.show(support.asked(ctx, signal, send), show, as_json=as_json)
+    signal = support.validate(Resonate, support.drop_unset(fields), OPTIONS)
+    support.print_answer(support.answer_question(ctx, signal, send), show, as_json=as_json)
 
 
 def show(found: Resonances, console: Console) -> None:
@@ -105,12 +105,12 @@ def show(found: Resonances, console: Console) -> None:
         table = Table("resonance", "memory", *counted, title=level, title_justify="left", box=None)
         for one in resonances:
             cells = (f"{one.channels[channel]:.2f}" for channel in counted)
-            table.add_row(f"{one.resonance:.3f}", Text(formatting.one_line(one.memory.name)), *cells)
+            table.add_row(f"{one.resonance:.3f}", Text(formatting.to_line(one.memory.name)), *cells)
         console.print(table)
     if not any(found.levels.values()):
         console.print("nothing resonates")
-    for note in (*found.notes, *formatting.missing(found.degraded)):
-        console.print(Text(f"note: {formatting.one_line(note)}", style="dim"))
+    for note in (*found.notes, *formatting.describe_missing(found.degraded)):
+        console.print(Text(f"note: {formatting.to_line(note)}", style="dim"))
 
 
 def told(found: Resonances) -> str:
@@ -119,4 +119,4 @@ def told(found: Resonances) -> str:
     triples = [f"{r.source or '…'} {r.relation_type} {r.target or '…'}" for r in sent.relations]
     felt = [f"{sent.emotion} {sent.intensity:g}"] if sent.emotion else []
     parts = [*sent.nodes, *triples, *felt, *([f"result {sent.result}"] if sent.result else [])]
-    return formatting.one_line(" · ".join([*parts, *(f"drive {drive}" for drive in sent.drives)]) or "words only")
+    return formatting.to_line(" · ".join([*parts, *(f"drive {drive}" for drive in sent.drives)]) or "words only")

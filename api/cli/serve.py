@@ -78,7 +78,7 @@ def serve(
     It is closed to all without a key. For a store that has none, an administrator's is made and shown
     once, on a terminal; elsewhere it is written to a file of the data directory.
     """
-    settings = _with_open(support.settings_of(ctx), opened=opened)
+    settings = _with_open(support.read_settings(ctx), opened=opened)
     address = (host or settings.server.host, port or settings.server.port)
     if settings.auth.open and not is_loopback(address[0]):
         raise InvalidRequest(

@@ -1,4 +1,4 @@
-"""What the commands share: settings, running to the end, reading of options, faults in their words, answers."""
+"""Shared by the commands: settings, the open store, reading of options, error texts, output."""
 
 from __future__ import annotations
 
@@ -40,163 +40,161 @@ from substrate.graphs.names import CITIZEN_PREFIX, graph_name
 run = run_until_stopped
 
 _NAMES_SHOWN = 5
-_TELL_EVERY_S = 5.0
+_REPORT_EVERY_S = 5.0
 _ALIKE = 60.0
-"""Percent of likeness from which a citizen is proposed for a name that is not known."""
+"""Similarity in percent from which a known citizen is proposed for an unknown name."""
 
 
 def output() -> Console:
-    """Where answers go. What is printed is text, never markup: much of it is somebody's."""
+    """Standard output. It prints plain text, never markup: much of it comes from users."""
     return Console(highlight=False, markup=False, emoji=False)
 
 
 def messages() -> Console:
-    """Where progress and warnings go: never among the answers."""
+    """Standard error: progress and warnings."""
     return Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
-def settings_of(ctx: typer.Context) -> Settings:
+def read_settings(ctx: typer.Context) -> Settings:
     """The settings of the environment, with the global option `--data` applied."""
     settings = Settings(
-        store=_group(StoreSettings),
-        embedding=_group(EmbeddingSettings),
-        server=_group(ServerSettings),
-        auth=_group(AuthSettings),
-        language_model=_group(LanguageModelSettings),
+        store=_read_group(StoreSettings),
+        embedding=_read_group(EmbeddingSettings),
+        server=_read_group(ServerSettings),
+        auth=_read_group(AuthSettings),
+        language_model=_read_group(LanguageModelSettings),
     )
     data: Path | None = ctx.find_root().obj
-    return settings if data is None else at_directory(settings, data)
+    return settings if data is None else use_directory(settings, data)
 
 
-def at_directory(settings: Settings, data: Path) -> Settings:
-    """The same settings with the embedded engine in `data`, whatever server is configured."""
+def use_directory(settings: Settings, data: Path) -> Settings:
+    """The same settings with the embedded engine in `data`, even if a server is configured."""
     store = settings.store.model_copy(update={"data": data, "url": None, "falkordb_host": None})
     return replace(settings, store=store)
 
 
-def _group[T: BaseSettings](kind: type[T]) -> T:
-    """One group of settings. Raises InvalidRequest with every fault, under the names of the environment."""
+def _read_group[T: BaseSettings](kind: type[T]) -> T:
+    """Raises InvalidRequest with every fault, each under the name of its environment variable."""
     try:
-        return checked(kind, {}, {name: f"SUBSTRATE_{name.upper()}" for name in kind.model_fields})
+        return validate(kind, {}, {name: f"SUBSTRATE_{name.upper()}" for name in kind.model_fields})
     except SettingsError as error:
         raise InvalidRequest(str(error), remedy='Lists are written as JSON, such as ["https://a.org"].') from error
 
 
-def opened(settings: Settings) -> AbstractAsyncContextManager[Runtime]:
+def open_store(settings: Settings) -> AbstractAsyncContextManager[Runtime]:
     """The open store, as `api.runtime.runtime.running` gives it; whoever waits for the engine is told why."""
-    return open_runtime(settings, tell_waiting())
+    return open_runtime(settings, report_loading())
 
 
-def tell_waiting() -> OnLoading:
-    """What says on stderr that and for what we wait: at first, and then every few seconds."""
-    told_at = -_TELL_EVERY_S
+def report_loading() -> OnLoading:
+    """A callback that prints to stderr what the engine loads: at once, then every five seconds."""
+    reported_at = -_REPORT_EVERY_S
 
-    def tell(loading: Loading) -> None:
-        nonlocal told_at
-        if loading.seconds >= told_at + _TELL_EVERY_S:
-            told_at = loading.seconds
+    def report(loading: Loading) -> None:
+        nonlocal reported_at
+        if loading.seconds >= reported_at + _REPORT_EVERY_S:
+            reported_at = loading.seconds
             messages().print(Text(f"waiting: {loading.describe()}", "bright_black"), soft_wrap=True)
 
-    return tell
+    return report
 
 
-def given(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that an option or an argument gives."""
+def drop_unset(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that are not None."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def checked[T](make: Callable[..., T], fields: Mapping[str, Any], options: Mapping[str, str] | None = None) -> T:
-    """`make(**fields)`. Raises InvalidRequest with every fault; `options` are the names the caller knows."""
+def validate[T](make: Callable[..., T], fields: Mapping[str, Any], options: Mapping[str, str] | None = None) -> T:
+    """`make(**fields)`. Raises InvalidRequest with every fault; `options` maps fields to the names of options."""
     try:
         return make(**fields)
     except ValidationError as error:
-        faults = tuple(_fault(fault, options or {}) for fault in error.errors(include_url=False))
+        faults = tuple(_describe_fault(fault, options or {}) for fault in error.errors(include_url=False))
         raise InvalidRequest("; ".join(faults), faults=faults) from error
 
 
-def _fault(fault: Mapping[str, Any], options: Mapping[str, str]) -> str:
-    said = str(fault["msg"]).removeprefix("Value error, ")
+def _describe_fault(fault: Mapping[str, Any], options: Mapping[str, str]) -> str:
+    message = str(fault["msg"]).removeprefix("Value error, ")
     if fault["type"] == "string_pattern_mismatch" and fault["loc"][-1] == "citizen_id":
-        said = "a citizen id has 1 to 64 letters, digits and _ . -, and begins with a letter or a digit"
+        message = "a citizen id has 1 to 64 letters, digits and _ . -, and begins with a letter or a digit"
     if not fault["loc"]:
-        return re.sub(r"\w+", lambda word: options.get(word[0], word[0]), said)
+        return re.sub(r"\w+", lambda word: options.get(word[0], word[0]), message)
     first, *rest = (str(part) for part in fault["loc"])
     inside = f" ({'.'.join(rest)})" if rest and not rest[0].isdigit() else ""
-    return f"{options.get(first, first)}{inside}: {said}"
+    return f"{options.get(first, first)}{inside}: {message}"
 
 
-def time_of(option: str, text: str | None) -> datetime | None:
-    """The time that an option gives; without a zone when it names none. Raises InvalidRequest."""
+def parse_time_option(option: str, text: str | None) -> datetime | None:
+    """The time of an option, without a zone if it names none. Raises InvalidRequest."""
     if text is None:
         return None
     try:
         check_digits(text)
-        found, zoned = parse_time(text)
+        moment, zoned = parse_time(text)
     except (ValueError, OverflowError) as error:
         raise InvalidRequest(
             f"{option}: {text!r} is no time ({error})",
             remedy="Write it like 2025-07-20 or 2025-07-20T14:30+02:00.",
         ) from error
-    return found if zoned else found.replace(tzinfo=None)
+    return moment if zoned else moment.replace(tzinfo=None)
 
 
-def numbers_of(option: str, said: Sequence[str] | None, like: str) -> dict[str, float]:
-    """The map that `NAME=X` options make. Raises InvalidRequest for another form, and says what one is like."""
-    found: dict[str, float] = {}
-    for text in said or ():
+def parse_numbers(option: str, texts: Sequence[str] | None, example: str) -> dict[str, float]:
+    """The map of `NAME=X` options. Raises InvalidRequest for another form, with `example` in its remedy."""
+    numbers: dict[str, float] = {}
+    for text in texts or ():
         name, _, number = text.rpartition("=")
         try:
-            found[name.strip()] = float(number)
+            numbers[name.strip()] = float(number)
         except ValueError:
             name = ""
         if not name.strip():
-            raise InvalidRequest(f"{option}: {text!r} is not NAME=X", remedy=f"Write it like {like}.")
-    return found
+            raise InvalidRequest(f"{option}: {text!r} is not NAME=X", remedy=f"Write it like {example}.")
+    return numbers
 
 
 def write_json(text: str) -> None:
-    """JSON to standard output, in UTF-8 whatever the terminal's encoding."""
+    """Write a text to standard output in UTF-8, whatever the encoding of the terminal."""
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode() + b"\n")
     sys.stdout.buffer.flush()
 
 
-def show[T: BaseModel](found: T, shown: Callable[[T, Console], None], *, as_json: bool) -> None:
-    """Print an answer as JSON, or as `shown` prints it."""
+def print_answer[T: BaseModel](answer: T, printer: Callable[[T, Console], None], *, as_json: bool) -> None:
+    """Print an answer as JSON, or by `printer`."""
     if as_json:
-        write_json(found.model_dump_json())
+        write_json(answer.model_dump_json())
     else:
-        shown(found, output())
+        printer(answer, output())
 
 
-class Question(Protocol):
-    """What is asked of a citizen's memory."""
-
-    @property
-    def citizen_id(self) -> str:
-        """Whose memory it is."""
+class MemoryQuestion(Protocol):
+    """A question to a citizen's memory."""
 
     @property
-    def query_levels(self) -> Collection[Level]:
-        """The levels to look at."""
+    def citizen_id(self) -> str: ...
+
+    @property
+    def query_levels(self) -> Collection[Level]: ...
 
 
-def asked[Q: Question, A](
+def answer_question[Q: MemoryQuestion, A](
     ctx: typer.Context, question: Q, answer: Callable[[Q, Deps, Instant], Awaitable[A]]
 ) -> A:
-    """The answer to a question. Raises NotFound when it is about a citizen who is not known."""
+    """Raises NotFound when the citizen is unknown."""
 
-    async def answered(settings: Settings) -> A:
-        async with opened(settings) as runtime:
+    async def answer_now(settings: Settings) -> A:
+        async with open_store(settings) as runtime:
             if Level.N1 in question.query_levels:
-                await graph_of(runtime, Level.N1, question.citizen_id)
+                await find_graph(runtime, Level.N1, question.citizen_id)
             return await answer(question, runtime.deps, await runtime.moment())
 
-    return run(answered(settings_of(ctx)))
+    return run(answer_now(read_settings(ctx)))
 
 
-async def graph_of(runtime: Runtime, level: Level, citizen: str | None) -> str:
-    """The name of an existing graph. Raises NotFound, naming citizens that are known and spelt alike."""
+async def find_graph(runtime: Runtime, level: Level, citizen: str | None) -> str:
+    """The name of an existing graph. Raises NotFound, naming known citizens with similar names."""
     if level is Level.N1 and citizen is None:
         raise InvalidRequest("--citizen: level N1 is personal", remedy="Name the citizen whose memory it is.")
     graph = graph_name(level, citizen)
@@ -209,10 +207,10 @@ async def graph_of(runtime: Runtime, level: Level, citizen: str | None) -> str:
         for name in await runtime.deps.graphs.existing()
         if name.startswith(CITIZEN_PREFIX)
     ]
-    raise NotFound(f"there is no citizen {citizen!r} here", remedy=_proposal(str(citizen), known))
+    raise NotFound(f"there is no citizen {citizen!r} here", remedy=_propose_citizens(str(citizen), known))
 
 
-def _proposal(citizen: str, known: list[str]) -> str:
+def _propose_citizens(citizen: str, known: list[str]) -> str:
     if not known:
         return "Nothing was remembered yet: start with `substrate ingest` or see `substrate demo`."
     alike = process.extract(citizen, known, scorer=fuzz.ratio, score_cutoff=_ALIKE, limit=3)

@@ -45,10 +45,10 @@ def undo(  # noqa: PLR0913  (a command's arguments are its options)
     fields: dict[str, Any] = {"id": identity, "citizen_id": citizen, "level": level.upper(), "undoes": undoes}
     fields |= {"undoes_source": source, "undoes_key": key}
     kind = UndoLink if options.names_link(identity, link=link) else Undo
-    receipt = support.run(stored(support.settings_of(ctx), support.checked(kind, fields, OPTIONS)))
-    support.show(receipt, _show, as_json=as_json)
+    receipt = support.run(stored(support.read_settings(ctx), support.validate(kind, fields, OPTIONS)))
+    support.print_answer(receipt, _show, as_json=as_json)
 
 
 def _show(receipt: WriteReceipt, console: Console) -> None:
     said = f" is as it was before; version {receipt.version}"
-    console.print(Text.assemble((formatting.one_line(receipt.id or ""), "bold"), said))
+    console.print(Text.assemble((formatting.to_line(receipt.id or ""), "bold"), said))

@@ -66,8 +66,8 @@ def validate(
         "levels": options.upper(level),
         "findings_per_kind": limit,
     }
-    request = support.checked(SweepRequest, fields, OPTIONS)
-    answer, repairs = support.run(_sweep(support.settings_of(ctx), request, fix or ()))
+    request = support.validate(SweepRequest, fields, OPTIONS)
+    answer, repairs = support.run(_sweep(support.read_settings(ctx), request, fix or ()))
     if as_json:
         support.write_json(answer.model_dump_json())
     for report in () if as_json else answer.reports:
@@ -90,9 +90,9 @@ def _count_errors(report: SweepReport) -> int:
 async def _sweep(
     settings: Settings, request: SweepRequest, fix: Sequence[str]
 ) -> tuple[SweepAnswer, list[Repair]]:
-    async with support.opened(settings) as runtime:
+    async with support.open_store(settings) as runtime:
         if Level.N1 in request.chosen():
-            await support.graph_of(runtime, Level.N1, request.citizen_id)
+            await support.find_graph(runtime, Level.N1, request.citizen_id)
         with support.progress_bar(support.messages(), 0, "memories") as advance:
             answer = await sweep(request, runtime.deps, await runtime.moment(), advance)
         findings = chain.from_iterable(report.findings for report in answer.reports)
@@ -136,8 +136,8 @@ def _show_kind(kind: Kind, count: int, listed: Sequence[Finding], console: Conso
     colour = _COLOURS[listed[0].severity] if listed else ""
     console.print(Text(f"{kind} {count:,}{hint}", colour))
     for finding in listed[:SHOWN]:
-        message = formatting.shortened(finding.message, MESSAGE_SHOWN)
-        console.print(Text(f"  {formatting.one_line(finding.id)}: {message}"))
+        message = formatting.shorten(finding.message, MESSAGE_SHOWN)
+        console.print(Text(f"  {formatting.to_line(finding.id)}: {message}"))
     if count > SHOWN and listed:
         console.print(Text(f"  and {count - SHOWN:,} more", "bright_black"))
 
@@ -145,7 +145,7 @@ def _show_kind(kind: Kind, count: int, listed: Sequence[Finding], console: Conso
 def _show_repairs(repairs: Sequence[Repair], console: Console) -> None:
     for repair in repairs:
         if not repair.is_done:
-            identity = formatting.one_line(repair.finding.id)
+            identity = formatting.to_line(repair.finding.id)
             console.print(Text(f"not repaired: {identity}: {repair.outcome.detail}", "yellow"))
     if repairs:
         done = sum(repair.is_done for repair in repairs)

@@ -52,7 +52,7 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
     fields = {
         "citizen_id": citizen,
         "current_energy": energy,
-        "current_emotions": support.numbers_of("--emotion", emotion, "joy=0.7"),
+        "current_emotions": support.parse_numbers("--emotion", emotion, "joy=0.7"),
         "current_goal": goal,
         "query_mode": mode if mode.startswith("find") else f"find_{mode.lstrip('_')}",
         "temporal_scope": scope,
@@ -63,18 +63,19 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
         "apply_feedback": feedback,
         "explain": explain or not as_json,
     }
-    state = support.checked(StateBasedRetrieval, support.given(fields), OPTIONS)
-    stream = support.asked(ctx, state, retrieve_consciousness_context_from_state)
+    state = support.validate(StateBasedRetrieval, support.drop_unset(fields), OPTIONS)
+    stream = support.answer_question(ctx, state, retrieve_consciousness_context_from_state)
     if as_json:
         support.write_json(stream.model_dump_json())
     else:
-        stream_text.show(stream, (told(state), "from its state alone"), support.output(), explain=explain)
+        scope = "from its state alone"
+        stream_text.show(stream, support.output(), question=describe_state(state), scope=scope, explain=explain)
 
 
-def told(state: StateBasedRetrieval) -> str:
+def describe_state(state: StateBasedRetrieval) -> str:
     """The state in one line."""
     felt = ", ".join(f"{name} {much:g}" for name, much in state.current_emotions.items())
     goal = f", goal {state.current_goal}" if state.current_goal else ""
-    return formatting.one_line(
+    return formatting.to_line(
         f"{state.query_mode.value}: energy {state.current_energy:g}{', ' if felt else ''}{felt}{goal}"
     )

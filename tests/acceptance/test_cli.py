@@ -555,7 +555,7 @@ def test_what_nobody_expected_is_called_a_defect(command: Command, monkeypatch: 
     def broken(*_: object) -> None:
         raise ZeroDivisionError("of all things")
 
-    monkeypatch.setattr("api.cli.ingest.given", broken)
+    monkeypatch.setattr("api.cli.ingest.read_files", broken)
     said = command("ingest", "x", "-f", "messages")
     assert said.code == 70
     assert "defect" in said.err
