@@ -78,12 +78,12 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
         "min_energy": min_energy,
         "min_confidence": min_confidence,
         "required_emotions": emotion or None,
-        "plurality": options.plurality(plural),
+        "plurality": options.default_plurality(plural),
         "rerank": rerank,
         "max_tokens": max_tokens,
         "form": "compact" if compact else None,
     }
-    intention = _intention(fields, explain=explain or not as_json)
+    intention = _make_intention(fields, explain=explain or not as_json)
     stream = support.answer_question(ctx, intention, retrieve_consciousness_context)
     if as_json:
         support.write_json(stream.model_dump_json())
@@ -94,12 +94,12 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
         stream_text.show(stream, support.output(), question=intention.query_text, scope=scope, explain=explain)
 
 
-def _intention(fields: dict[str, Any], *, explain: bool) -> RetrievalIntention:
+def _make_intention(fields: dict[str, Any], *, explain: bool) -> RetrievalIntention:
     """The intention. A time given without a mode says which mode is meant; `--known-at` alone is about now."""
-    said = support.drop_unset(fields)
-    if "temporal_mode" not in said and said.keys() & {"as_of_time", "known_at"}:
-        said["temporal_mode"] = TemporalMode.POINT_IN_TIME
-    if "temporal_mode" not in said and said.keys() & {"time_range_start", "time_range_end"}:
-        said["temporal_mode"] = TemporalMode.EVOLUTION
+    given = support.drop_unset(fields)
+    if "temporal_mode" not in given and given.keys() & {"as_of_time", "known_at"}:
+        given["temporal_mode"] = TemporalMode.POINT_IN_TIME
+    if "temporal_mode" not in given and given.keys() & {"time_range_start", "time_range_end"}:
+        given["temporal_mode"] = TemporalMode.EVOLUTION
     shared = {"generated_by": "substrate ask", "explain": explain}
-    return support.validate(RetrievalIntention, {**said, **shared}, OPTIONS)
+    return support.validate(RetrievalIntention, {**given, **shared}, OPTIONS)

@@ -49,37 +49,39 @@ def associate(  # noqa: PLR0913  (a command's arguments are its options)
         "as_of_time": support.parse_time_option("--as-of", as_of),
         "known_at": support.parse_time_option("--known-at", known_at),
         "query_levels": options.upper(level),
-        "plurality": options.plurality(plural),
+        "plurality": options.default_plurality(plural),
     }
     request = support.validate(TagWalk, support.drop_unset(fields), OPTIONS)
     support.print_answer(support.answer_question(ctx, request, walk), show, as_json=as_json)
 
 
-def show(found: Associations, console: Console) -> None:
+def show(answer: Associations, console: Console) -> None:
     """Print both phases, and the tags between them."""
-    for title, part in (("direct hits", found.anchors), ("over tags and links", found.neighbours)):
+    for title, part in (("direct hits", answer.anchors), ("over tags and links", answer.neighbours)):
         if part:
             console.print(Rule(Text(title, "bold"), align="left", style="bright_black"))
-        for one in part:
-            _one(one, console)
-        if part is found.anchors and found.tags:
-            names = [f"{tag.name} ({tag.memories})" for tag in found.tags[:TAGS_SHOWN]]
+        for match in part:
+            _show_match(match, console)
+        if part is answer.anchors and answer.tags:
+            names = [f"{tag.name} ({tag.memories})" for tag in answer.tags[:TAGS_SHOWN]]
             console.print(Text(formatting.to_line(f"tags: {' · '.join(names)}"), "cyan"))
-    if not (found.anchors or found.neighbours):
+    if not (answer.anchors or answer.neighbours):
         console.print("nothing found")
-    if found.omitted:
-        console.print(Text(f"left out to fit --max-chars: {found.omitted}", "yellow"))
-    for note in (*found.notes, *formatting.describe_missing(found.degraded)):
+    if answer.omitted:
+        console.print(Text(f"left out to fit --max-chars: {answer.omitted}", "yellow"))
+    for note in (*answer.notes, *formatting.describe_missing(answer.degraded)):
         console.print(Text(f"note: {formatting.to_line(note)}", style="dim"))
 
 
-def _one(one: Associated, console: Console) -> None:
-    memory = one.memory
-    why = [f"words {one.words:.2f}{' (doubled)' if one.boosted else ''}"] if one.words else []
-    why += [f"tags {', '.join(one.bridges[:4])}"] if one.bridges else []
-    why += [f"beside {', '.join(one.around[:2])}"] if one.around else []
-    why += [f"plurality {one.plurality:.2f}"] if one.plurality else []
-    console.print(Text.assemble((formatting.choose_title(memory), "bold green"), (f"  {one.score:.3f}", "green")))
+def _show_match(match: Associated, console: Console) -> None:
+    memory = match.memory
+    why = [f"words {match.words:.2f}{' (doubled)' if match.boosted else ''}"] if match.words else []
+    why += [f"tags {', '.join(match.bridges[:4])}"] if match.bridges else []
+    why += [f"beside {', '.join(match.around[:2])}"] if match.around else []
+    why += [f"plurality {match.plurality:.2f}"] if match.plurality else []
+    console.print(
+        Text.assemble((formatting.choose_title(memory), "bold green"), (f"  {match.score:.3f}", "green"))
+    )
     if memory.description:
         console.print(Text(formatting.shorten(memory.description, SHOWN_CHARACTERS)))
     console.print(Text(formatting.to_line(" · ".join([memory.node_id, *why])), "bright_black"))

@@ -41,11 +41,11 @@ def back_up_store(
     """Write a backup of the whole data directory, consistent, while it is used (docs/backup.md)."""
     store = support.read_settings(ctx).store
     refuse_server(store)
-    manifest = support.run(_backed_up(store, target.expanduser().absolute()))
+    manifest = support.run(_back_up(store, target.expanduser().absolute()))
     show_backup(manifest, str(target), support.output())
 
 
-async def _backed_up(store: StoreSettings, target: Path) -> Manifest:
+async def _back_up(store: StoreSettings, target: Path) -> Manifest:
     async with open_store(store, support.report_loading()) as (connection, _):
         return await back_up(connection, store.data.expanduser().absolute(), target, await connection.now())
 
@@ -55,9 +55,9 @@ def show_backup(manifest: Manifest, where: str, console: Console) -> None:
     memories = sum(graph.labels.get("ConsciousnessNode", 0) for graph in manifest.graphs.values())
     links = sum(graph.types.get("LINK", 0) for graph in manifest.graphs.values())
     size = sum(file.bytes for file in manifest.files.values()) / 1e6
-    held = f"{len(manifest.graphs):,} graphs, {memories:,} memories, {links:,} links"
+    contents = f"{len(manifest.graphs):,} graphs, {memories:,} memories, {links:,} links"
     console.print(
-        Text(f"{where}: {held}, {size:,.1f} MB, of {manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC"), soft_wrap=True
+        Text(f"{where}: {contents}, {size:,.1f} MB, of {manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC"), soft_wrap=True
     )
 
 
@@ -85,11 +85,11 @@ def restore_store(
     show_backup(restored.manifest, str(settings.store.data), support.output())
     show_keys(restored, support.output())
     if revoked is None and not revoke_keys and restored.keys:
-        said = (
+        warning = (
             f"One that was revoked after {restored.manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC counts again: "
             "revoke it with `substrate keys revoke ID`, or restore with --former or --revoke-keys."
         )
-        support.output().print(Text(said, "bold yellow"), soft_wrap=True)
+        support.output().print(Text(warning, "bold yellow"), soft_wrap=True)
 
 
 def show_keys(restored: Restored, console: Console) -> None:
@@ -128,14 +128,14 @@ def recover(
         aside, restored = support.run(recovery.replace_with_backup(source.expanduser().absolute(), settings))
         show_backup(restored.manifest, str(settings.store.data), console)
         show_keys(restored, console)
-        _tell_aside(aside, console)
+        _show_aside(aside, console)
     elif cut or accept:
-        _show_mended(support.run((recovery.cut_log if cut else recovery.accept_files)(settings.store)), console)
+        _show_recovered(support.run((recovery.cut_log if cut else recovery.accept_files)(settings.store)), console)
     else:
-        _look(settings, console)
+        _show_damage(settings, console)
 
 
-def _look(settings: Settings, console: Console) -> None:
+def _show_damage(settings: Settings, console: Console) -> None:
     finding = recovery.examine_store(settings.store)
     if not finding.damages:
         console.print(
@@ -144,23 +144,25 @@ def _look(settings: Settings, console: Console) -> None:
         return
     for damage in finding.damages:
         console.print(
-            Text(f"damaged: {damage.description}; it was last seen whole {_moment(damage.latest.at)}", "red")
+            Text(
+                f"damaged: {damage.description}; it was last seen whole {_format_moment(damage.latest.at)}", "red"
+            )
         )
-    lines = [*_ways(finding), *_backups(settings)]
+    lines = [*_list_ways(finding), *_list_backups(settings)]
     for line in lines or ["There is no way that is known here: restore a backup that you have elsewhere."]:
         console.print(Text(line), soft_wrap=True)
     raise typer.Exit(EXIT_DAMAGED)
 
 
-def _ways(finding: DamageReport) -> list[str]:
-    found = []
+def _list_ways(finding: DamageReport) -> list[str]:
+    ways = []
     if finding.cut is not None:
-        found.append(f"substrate recover --cut            {_describe_cut(finding.cut)}")
+        ways.append(f"substrate recover --cut            {_describe_cut(finding.cut)}")
     if finding.readable:
-        found.append(
+        ways.append(
             "substrate recover --accept         the log can be read to its end: what differs stays as it is"
         )
-    return found
+    return ways
 
 
 def _describe_cut(cut: LogCut) -> str:
@@ -170,10 +172,10 @@ def _describe_cut(cut: LogCut) -> str:
         if cut.lost_commands
         else "what came behind is lost"
     )
-    return f"keeps what was written until {_moment(cut.until)} ({cut.keep_bytes:,} bytes); {lost}"
+    return f"keeps what was written until {_format_moment(cut.until)} ({cut.keep_bytes:,} bytes); {lost}"
 
 
-def _backups(settings: Settings) -> list[str]:
+def _list_backups(settings: Settings) -> list[str]:
     known = files.noted(recovery.data_directory(settings.store))
     return [
         f"substrate recover --from {path}   goes back to {manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC"
@@ -181,16 +183,16 @@ def _backups(settings: Settings) -> list[str]:
     ]
 
 
-def _moment(at: float) -> str:
+def _format_moment(at: float) -> str:
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC" if at else "at a time that is not known"
 
 
-def _show_mended(mended: Recovered, console: Console) -> None:
-    memories = sum(graph.labels.get("ConsciousnessNode", 0) for graph in mended.graphs.values())
-    console.print(Text(f"It loads: {len(mended.graphs):,} graphs, {memories:,} memories."), soft_wrap=True)
-    _tell_aside(mended.aside, console)
+def _show_recovered(recovered: Recovered, console: Console) -> None:
+    memories = sum(graph.labels.get("ConsciousnessNode", 0) for graph in recovered.graphs.values())
+    console.print(Text(f"It loads: {len(recovered.graphs):,} graphs, {memories:,} memories."), soft_wrap=True)
+    _show_aside(recovered.aside, console)
 
 
-def _tell_aside(aside: Path, console: Console) -> None:
-    said = f"What was there is in {aside}, which no erasure reaches: remove it when you need it no more."
-    console.print(Text(said, "yellow"), soft_wrap=True)
+def _show_aside(aside: Path, console: Console) -> None:
+    note = f"What was there is in {aside}, which no erasure reaches: remove it when you need it no more."
+    console.print(Text(note, "yellow"), soft_wrap=True)

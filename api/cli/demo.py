@@ -221,11 +221,11 @@ def _show_changes(console: Console, changes: Sequence[TextChange], now: datetime
     for node, earlier in changes[:CHANGES_SHOWN]:
         end = f"until {_format_ago(node.valid_at, now)}" if earlier.invalid_at else "at first"
         why = formatting.REASONS.get(earlier.invalidation_reason or "")
-        said = Text.assemble(
+        line = Text.assemble(
             (formatting.choose_title(node), "green"), f", {end}{', when ' + why if why else ''}: "
         )
-        said.append(f"“{_shorten(earlier.description, console)}”", "italic")
-        stream_text.print_indented(console, said)
+        line.append(f"“{_shorten(earlier.description, console)}”", "italic")
+        stream_text.print_indented(console, line)
     console.print()
 
 
@@ -244,11 +244,11 @@ def _show_waking(console: Console, state: StateBasedRetrieval) -> None:
 
 def _show_paths(console: Console, stream: ConsciousnessStream) -> None:
     """The likeliest paths of thought from what is in focus."""
-    found = stream.traversal_graph.suggested_paths[:PATHS_SHOWN]
-    if not found:
+    paths = stream.traversal_graph.suggested_paths[:PATHS_SHOWN]
+    if not paths:
         return
     _print_section(console, "Paths of thought", "links followed by energy, goal, emotion, confidence and transfer")
-    for path in found:
+    for path in paths:
         likely = f"  ({path.traversal_probability:.2f} likely)"
         stream_text.print_indented(
             console, Text.assemble(formatting.to_line(path.path_narrative), (likely, "bright_black"))
@@ -258,20 +258,20 @@ def _show_paths(console: Console, stream: ConsciousnessStream) -> None:
 
 def _show_corrections(console: Console, moments: LearningMoments, now: datetime) -> None:
     """A belief that she had to correct, and the mistake that she made more than once."""
-    wrong = [one for one in moments.dissonances if one.dissonance_type == "discovered_false"]
+    wrong = [moment for moment in moments.dissonances if moment.dissonance_type == "discovered_false"]
     if not wrong:
         return
     console.print(Rule(Text("what she had to unlearn", "bold cyan"), align="left", style="cyan"))
     count = len(moments.dissonances)
     _print_paragraph(console, f"{count} beliefs changed; {len(wrong)} of them had been wrong. One of those:")
-    strongest = max(wrong, key=lambda one: (one.discovery_energy, one.node_id))
-    said = Text.assemble((formatting.to_line(strongest.node_name), "green"), ": ")
-    said.append(f"“{_shorten(strongest.original_belief, console)}”", "italic")
-    said.append(" → ")
-    said.append(f"“{_shorten(strongest.corrected_belief, console)}”", "italic")
-    stream_text.print_indented(console, said)
-    names = {one.node_id: formatting.to_line(one.node_name) for one in moments.dissonances}
-    for pattern in (one for one in moments.recurring if one.count > 1):
+    strongest = max(wrong, key=lambda moment: (moment.discovery_energy, moment.node_id))
+    line = Text.assemble((formatting.to_line(strongest.node_name), "green"), ": ")
+    line.append(f"“{_shorten(strongest.original_belief, console)}”", "italic")
+    line.append(" → ")
+    line.append(f"“{_shorten(strongest.corrected_belief, console)}”", "italic")
+    stream_text.print_indented(console, line)
+    names = {moment.node_id: formatting.to_line(moment.node_name) for moment in moments.dissonances}
+    for pattern in (pattern for pattern in moments.recurring if pattern.count > 1):
         where = "; ".join(names[node_id] for node_id in pattern.node_ids)
         again = f"The same mistake {pattern.count} times, put right by {pattern.correction_pattern_id}: {where}"
         stream_text.print_indented(console, Text(again, "bright_black"))
@@ -290,12 +290,12 @@ def _show_past_answer(console: Console, stream: ConsciousnessStream, as_of: date
     console.print()
 
 
-def _show_next_steps(console: Console, command: str, kept: Path | None) -> None:
+def _show_next_steps(console: Console, command: str, directory: Path | None) -> None:
     """What to try now."""
     console.print(Rule(Text("try next", "bold cyan"), align="left", style="cyan"))
-    at = f" --data {kept}" if kept else ""
+    at = f" --data {directory}" if directory else ""
     steps = []
-    if kept is None:
+    if directory is None:
         steps.append((f"{command} demo --keep", "the same life, kept, to ask it yourself"))
     else:
         question = "When did I choose to do nothing all day?"
@@ -311,8 +311,10 @@ def _show_next_steps(console: Console, command: str, kept: Path | None) -> None:
     ]
     for step, what in steps:
         console.print(Text.assemble("  ", (step, "bold"), (f"  # {what}", "bright_black")), soft_wrap=True)
-    if kept:
-        console.print(Text(f"The data stays in {kept}; remove it when you are done.", "yellow"), soft_wrap=True)
+    if directory:
+        console.print(
+            Text(f"The data stays in {directory}; remove it when you are done.", "yellow"), soft_wrap=True
+        )
 
 
 def _show_links(console: Console, stream: ConsciousnessStream) -> None:
@@ -336,8 +338,8 @@ def _show_memory(console: Console, node: ConsciousnessNode, entities: Sequence[s
     )
     if node.description:
         stream_text.print_indented(console, Text(_shorten(node.description, console)))
-    said = [node.node_id, WHOSE[node.level], _explain(node, entities), *formatting.describe_measures(node)]
-    stream_text.print_indented(console, Text(" · ".join(said), "bright_black"))
+    details = [node.node_id, WHOSE[node.level], _explain(node, entities), *formatting.describe_measures(node)]
+    stream_text.print_indented(console, Text(" · ".join(details), "bright_black"))
 
 
 def _explain(node: ConsciousnessNode, entities: Sequence[str]) -> str:
@@ -347,8 +349,8 @@ def _explain(node: ConsciousnessNode, entities: Sequence[str]) -> str:
     gave = {word: terms.get(name, 0.0) for name, word in formatting.CHANNELS.items()}
     most = max(gave.values())
     strong = [word for word in sorted(gave, key=lambda word: -gave[word]) if gave[word] >= WORTH_SAYING * most]
-    said = f"{', '.join(strong[:-1])} and {strong[-1]}" if len(strong) > 1 else strong[0]
-    return f"found by its {said}" if most > 0 else "found"
+    channels = f"{', '.join(strong[:-1])} and {strong[-1]}" if len(strong) > 1 else strong[0]
+    return f"found by its {channels}" if most > 0 else "found"
 
 
 def _shorten(text: str, console: Console) -> str:

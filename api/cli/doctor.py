@@ -54,8 +54,8 @@ app = typer.Typer(add_completion=False)
 class Finding(NamedTuple):
     """One thing looked at. `remedy` is empty when it is well."""
 
-    what: str
-    said: str
+    subject: str
+    detail: str
     well: bool = True
     remedy: str = ""
 
@@ -64,8 +64,8 @@ class Finding(NamedTuple):
 def doctor(ctx: typer.Context) -> None:
     """Check the engine, the indexes, the embedder and the disk, each with its remedy."""
     settings = support.read_settings(ctx)
-    findings = [*_packages(), *_directory(settings.store), _log(settings.store)]
-    findings += support.run(_living(settings))
+    findings = [*_check_packages(), *_check_directory(settings.store), _check_log(settings.store)]
+    findings += support.run(_check_store(settings))
     console = support.output()
     for finding in findings:
         _show(finding, console)
@@ -78,8 +78,8 @@ def doctor(ctx: typer.Context) -> None:
 
 def _show(finding: Finding, console: Console) -> None:
     mark = ("✓ ", "bold green") if finding.well else ("✗ ", "bold red")
-    first = Text.assemble(mark, (f"{finding.what:<{LABEL}}", "bold"))
-    for line in Text(formatting.to_line(finding.said)).wrap(console, max(20, console.width - len(first))):
+    first = Text.assemble(mark, (f"{finding.subject:<{LABEL}}", "bold"))
+    for line in Text(formatting.to_line(finding.detail)).wrap(console, max(20, console.width - len(first))):
         line.rstrip()
         console.print(first + line, soft_wrap=True)
         first = Text(" " * len(first))
@@ -87,48 +87,50 @@ def _show(finding: Finding, console: Console) -> None:
         console.print(Text(f"{'':<{LABEL + 2}}→ {formatting.to_line(finding.remedy)}", "yellow"), soft_wrap=True)
 
 
-def _trouble(what: str, error: SubstrateError) -> Finding:
-    return Finding(what, error.detail, well=False, remedy=error.remedy or "Read the log of the engine.")
+def _report_error(subject: str, error: SubstrateError) -> Finding:
+    return Finding(subject, error.detail, well=False, remedy=error.remedy or "Read the log of the engine.")
 
 
-def _packages() -> list[Finding]:
-    found, missing = [f"python {platform.python_version()}"], []
+def _check_packages() -> list[Finding]:
+    packages, missing = [f"python {platform.python_version()}"], []
     for place, name in enumerate(PACKAGES):
         try:
-            found.append(f"{name} {version(name)}")
+            packages.append(f"{name} {version(name)}")
         except PackageNotFoundError:
             if place:
                 missing.append(name)
     if missing:
         return [Finding("packages", f"not installed: {', '.join(missing)}", well=False, remedy=REINSTALL)]
-    return [Finding("packages", ", ".join(found))]
+    return [Finding("packages", ", ".join(packages))]
 
 
-def _directory(store: StoreSettings) -> list[Finding]:
+def _check_directory(store: StoreSettings) -> list[Finding]:
     if store.server_url() is not None:
         return []
     existing = next((path for path in (store.data, *store.data.parents) if path.exists()), Path("/"))
     free = shutil.disk_usage(existing).free
-    said = f"{store.data}, {free / 2**30:,.1f} GiB free"
+    detail = f"{store.data}, {free / 2**30:,.1f} GiB free"
     if free >= WARN_BYTES:
-        return [Finding("data", said)]
-    return [Finding("data", f"{said}; {describe_low_space(free)}", well=False, remedy="Free some space there.")]
+        return [Finding("data", detail)]
+    return [Finding("data", f"{detail}; {describe_low_space(free)}", well=False, remedy="Free some space there.")]
 
 
-def _log(store: StoreSettings) -> Finding:
+def _check_log(store: StoreSettings) -> Finding:
     """Whether the files of the engine hold what they held."""
     if store.server_url() is not None:
         return Finding("log", "a FalkorDB server has files of its own, which Substrate does not check")
     try:
-        found = checksums.compare(store.data.expanduser().absolute())
+        damages = checksums.compare(store.data.expanduser().absolute())
     except OSError as error:
         return Finding("log", f"cannot be read: {error.strerror}", well=False, remedy=REMEDY_RIGHTS)
-    if found:
-        return Finding("log", "; ".join(damage.description for damage in found), well=False, remedy=REMEDY_DAMAGE)
+    if damages:
+        return Finding(
+            "log", "; ".join(damage.description for damage in damages), well=False, remedy=REMEDY_DAMAGE
+        )
     return Finding("log", "holds what was written, up to the last look of its keeper")
 
 
-async def _erasures(connection: Connection) -> list[Finding]:
+async def _check_erasures(connection: Connection) -> list[Finding]:
     """Those that broke off: opening the store should have finished them."""
     left = len(await unfinished_erasures.read_notes(connection))
     if not left:
@@ -137,38 +139,38 @@ async def _erasures(connection: Connection) -> list[Finding]:
     return [Finding("erasures", f"{left} not finished: files still hold texts", well=False, remedy=remedy)]
 
 
-async def _living(settings: Settings) -> list[Finding]:
+async def _check_store(settings: Settings) -> list[Finding]:
     """The embedder, the engine and its graphs; each is looked at even when another fails."""
-    embedder, findings = await _embedder(settings)
+    embedder, findings = await _check_embedder(settings)
     try:
         # Without the embedder: a fault of one must not hide the other's.
         async with open_store(settings.store, support.report_loading()) as (connection, engine):
-            findings += await _engine(connection, engine)
-            findings += await _erasures(connection)
-            findings += await _graphs(connection, embedder)
+            findings += await _check_engine(connection, engine)
+            findings += await _check_erasures(connection)
+            findings += await _check_graphs(connection, embedder)
     except SubstrateError as error:
-        findings.append(_trouble("engine", error))
+        findings.append(_report_error("engine", error))
     finally:
         if embedder is not None:
             await embedder.aclose()
     return findings
 
 
-async def _embedder(settings: Settings) -> tuple[Embedder | None, list[Finding]]:
+async def _check_embedder(settings: Settings) -> tuple[Embedder | None, list[Finding]]:
     try:
         embedder = await (await asyncio.to_thread(open_embedder, settings.embedding)).ready()
         begun = time.perf_counter()
         await embedder.embed_query(PROBE)
     except SubstrateError as error:
-        return None, [_trouble("embedder", error)]
+        return None, [_report_error("embedder", error)]
     if not embedder.dimension:
         return embedder, [Finding("embedder", "none: memories are found by words, names, links and emotions")]
     spent = (time.perf_counter() - begun) * 1000
-    said = f"{embedder.model}, {embedder.dimension} dimensions, a test embedding in {spent:.1f} ms"
-    return embedder, [Finding("embedder", said)]
+    detail = f"{embedder.model}, {embedder.dimension} dimensions, a test embedding in {spent:.1f} ms"
+    return embedder, [Finding("embedder", detail)]
 
 
-async def _engine(connection: Connection, engine: EmbeddedEngine | None) -> list[Finding]:
+async def _check_engine(connection: Connection, engine: EmbeddedEngine | None) -> list[Finding]:
     await connection.ping()
     trip = median([await connection.ping() for _ in range(TRIPS)])
     if engine is None:
@@ -176,22 +178,22 @@ async def _engine(connection: Connection, engine: EmbeddedEngine | None) -> list
     else:
         versions = await engine_versions(engine.socket)
         names = ", ".join(f"{name} {number}" for name, number in versions.items())
-    said = f"{names}; round trip {trip:.2f} ms"
+    detail = f"{names}; round trip {trip:.2f} ms"
     if trip < SLOW_TRIP_MS:
-        return [Finding("engine", said)]
-    return [Finding("engine", said, well=False, remedy="The engine is slow to answer: look for load on it.")]
+        return [Finding("engine", detail)]
+    return [Finding("engine", detail, well=False, remedy="The engine is slow to answer: look for load on it.")]
 
 
-async def _graphs(connection: Connection, embedder: Embedder | None) -> list[Finding]:
+async def _check_graphs(connection: Connection, embedder: Embedder | None) -> list[Finding]:
     model, dimension = (embedder.model, embedder.dimension) if embedder else ("", 0)
     graphs = Graphs(connection, model=model, dimension=dimension)
     names = await graphs.existing()
     if not names:
         return [Finding("graphs", "none yet: nothing was remembered")]
-    return [await _graph(graphs, name, stamped=embedder is not None) for name in names]
+    return [await _check_graph(graphs, name, stamped=embedder is not None) for name in names]
 
 
-async def _graph(graphs: Graphs, name: str, *, stamped: bool) -> Finding:
+async def _check_graph(graphs: Graphs, name: str, *, stamped: bool) -> Finding:
     try:
         # After a start the engine builds its indexes anew; that is waited for, not reported.
         if not stamped:
@@ -200,6 +202,8 @@ async def _graph(graphs: Graphs, name: str, *, stamped: bool) -> Finding:
             return Finding("graph", f"{name} is not ours", well=False, remedy="Remove it from this store.")
         counts = await reader.counts(Graph(graphs.connection, name))
     except SubstrateError as error:
-        return _trouble("graph", error)
-    said = f"{name}: {counts.memories:,} memories, {counts.links:,} links, {counts.past_versions:,} past versions"
-    return Finding("graph", f"{said}; indexes OPERATIONAL")
+        return _report_error("graph", error)
+    detail = (
+        f"{name}: {counts.memories:,} memories, {counts.links:,} links, {counts.past_versions:,} past versions"
+    )
+    return Finding("graph", f"{detail}; indexes OPERATIONAL")

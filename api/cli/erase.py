@@ -37,33 +37,33 @@ def erase_for_good(
 ) -> None:
     """Remove a memory, an episode, or without either the whole citizen, for good (docs/privacy.md)."""
     settings = support.read_settings(ctx)
-    said = {"citizen_id": citizen, "id": memory, "episode_id": episode, "level": level.upper()}
-    command = _command({**said, "command_id": command_id})
+    fields = {"citizen_id": citizen, "id": memory, "episode_id": episode, "level": level.upper()}
+    command = _make_command({**fields, "command_id": command_id})
     if not yes:
-        typer.confirm(f"Remove {_named(command)} for good?", abort=True, err=True)
+        typer.confirm(f"Remove {_describe(command)} for good?", abort=True, err=True)
     try:
-        report = support.run(_erased(settings, command))
+        report = support.run(_erase(settings, command))
     except KeyboardInterrupt:
         support.messages().print(Text(BROKEN_OFF), soft_wrap=True)
         raise
     _show(report)
 
 
-def _command(said: dict[str, str | None]) -> Erase:
-    if said["id"] is not None and said["episode_id"] is not None:
+def _make_command(fields: dict[str, str | None]) -> Erase:
+    if fields["id"] is not None and fields["episode_id"] is not None:
         raise InvalidRequest("--memory and --episode: name one of them")
-    if said["id"] is not None:
-        return support.validate(EraseMemory, _fields(said, "level", "id"), OPTIONS)
-    if said["episode_id"] is not None:
-        return support.validate(EraseEpisode, _fields(said, "episode_id"), OPTIONS)
-    return support.validate(EraseCitizen, _fields(said), OPTIONS)
+    if fields["id"] is not None:
+        return support.validate(EraseMemory, _select(fields, "level", "id"), OPTIONS)
+    if fields["episode_id"] is not None:
+        return support.validate(EraseEpisode, _select(fields, "episode_id"), OPTIONS)
+    return support.validate(EraseCitizen, _select(fields), OPTIONS)
 
 
-def _fields(said: dict[str, str | None], *names: str) -> dict[str, str | None]:
-    return {name: said[name] for name in ("command_id", "citizen_id", *names)}
+def _select(fields: dict[str, str | None], *names: str) -> dict[str, str | None]:
+    return {name: fields[name] for name in ("command_id", "citizen_id", *names)}
 
 
-def _named(command: Erase) -> str:
+def _describe(command: Erase) -> str:
     if isinstance(command, EraseMemory):
         return f"memory {command.id} of {command.citizen_id or command.level}"
     if isinstance(command, EraseEpisode):
@@ -71,14 +71,14 @@ def _named(command: Erase) -> str:
     return f"everything that {command.citizen_id} remembers"
 
 
-async def _erased(settings: Settings, command: Erase) -> ErasureReport:
+async def _erase(settings: Settings, command: Erase) -> ErasureReport:
     async with support.open_store(settings) as runtime:
         return await erase_from_store(command, runtime, await runtime.moment())
 
 
 def _show(report: ErasureReport) -> None:
-    held = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in report.removed if count)
+    counts = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in report.removed if count)
     log = "the log was rewritten" if report.log_rewritten else "the server keeps no log to rewrite"
-    support.output().print(Text(f"removed {held or 'nothing more'}; {log}"), soft_wrap=True)
+    support.output().print(Text(f"removed {counts or 'nothing more'}; {log}"), soft_wrap=True)
     for note in report.notes:
         support.output().print(Text(f"note: {note}", "yellow"), soft_wrap=True)

@@ -16,7 +16,7 @@ from api.cli import options, support
 from api.runtime.runtime import Runtime
 from orchestration.transfer.exporter import Wanted, export
 from orchestration.transfer.line_format import Origin
-from schemas.base import CitizenId, Request
+from schemas.base import Request
 from schemas.errors import InvalidRequest, NotFound
 from schemas.memory import Level
 from schemas.settings import Settings
@@ -28,17 +28,8 @@ OPTIONS = {"citizen_id": "--citizen", "level": "--level", "known_at": "--known-a
 app = typer.Typer(add_completion=False)
 
 
-class KnownThen(Request):
-    """As it was known at which moment."""
-
+class KnownAt(Request):
     known_at: Moment | None = None
-
-
-class Chosen(Request):
-    """What is to be exported."""
-
-    level: Level
-    citizen_id: CitizenId | None
 
 
 @app.command("export")
@@ -57,19 +48,25 @@ def export_graphs(
     ] = None,
 ) -> None:
     """Write whole memories as lines of JSON, with every record on both time axes (docs/export.md)."""
-    chosen = None if whole else support.validate(Chosen, {"level": level.upper(), "citizen_id": citizen}, OPTIONS)
+    choice = (
+        None
+        if whole
+        else support.validate(support.GraphChoice, {"level": level.upper(), "citizen_id": citizen}, OPTIONS)
+    )
     if target is not None and os.path.lexists(target):
         raise InvalidRequest(f"{target} is there already", remedy="Name a file that does not exist yet.")
-    said = support.validate(
-        KnownThen, support.drop_unset({"known_at": support.parse_time_option("--known-at", known_at)}), OPTIONS
+    request = support.validate(
+        KnownAt, support.drop_unset({"known_at": support.parse_time_option("--known-at", known_at)}), OPTIONS
     )
-    wanted = Wanted(embeddings, None if said.known_at is None else to_instant(said.known_at))
-    support.run(_exported(support.read_settings(ctx), chosen, target, wanted))
+    wanted = Wanted(embeddings, None if request.known_at is None else to_instant(request.known_at))
+    support.run(_export(support.read_settings(ctx), choice, target, wanted))
 
 
-async def _exported(settings: Settings, chosen: Chosen | None, target: Path | None, wanted: Wanted) -> None:
+async def _export(
+    settings: Settings, choice: support.GraphChoice | None, target: Path | None, wanted: Wanted
+) -> None:
     async with support.open_store(settings) as runtime:
-        origins = await _origins(runtime, chosen)
+        origins = await _find_origins(runtime, choice)
         lines = await export(origins, runtime.deps, **wanted._asdict())
         if target is None:
             sys.stdout.flush()
@@ -80,14 +77,14 @@ async def _exported(settings: Settings, chosen: Chosen | None, target: Path | No
     support.messages().print(Text(f"{len(origins)} graphs, {count:,} lines → {target}"), soft_wrap=True)
 
 
-async def _origins(runtime: Runtime, chosen: Chosen | None) -> list[Origin]:
-    if chosen is not None:
-        await support.find_graph(runtime, chosen.level, chosen.citizen_id)
-        return [Origin(chosen.level, chosen.citizen_id if chosen.level is Level.N1 else None)]
-    found = [Origin(*origin_of(name)) for name in await runtime.deps.graphs.existing()]
-    if not found:
+async def _find_origins(runtime: Runtime, choice: support.GraphChoice | None) -> list[Origin]:
+    if choice is not None:
+        await support.find_graph(runtime, choice.level, choice.citizen_id)
+        return [Origin(choice.level, choice.citizen_id if choice.level is Level.N1 else None)]
+    origins = [Origin(*origin_of(name)) for name in await runtime.deps.graphs.existing()]
+    if not origins:
         raise NotFound("nothing was remembered yet", remedy="See `substrate ingest --help`.")
-    return found
+    return origins
 
 
 def _write(lines: Iterator[bytes], target: Path) -> int:

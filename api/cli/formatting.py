@@ -38,7 +38,7 @@ def to_line(text: str) -> str:
 
 def describe_missing(degraded: Sequence[str]) -> list[str]:
     """What is missing of an answer, as a reader is told: queries by their names, all else in its own words."""
-    return [said if " " in said else f"{said} was not answered" for said in degraded]
+    return [part if " " in part else f"{part} was not answered" for part in degraded]
 
 
 def shorten(text: str, width: int) -> str:
@@ -80,44 +80,44 @@ def format_emotions(felt: Mapping[str, float] | None, most: int = 3) -> str:
 
 def describe_measures(node: ConsciousnessNode) -> list[str]:
     """Energy and confidence where they are not the defaults, emotions, and where the work stands."""
-    said = [
+    parts = [
         f"{name} {value:.2g}"
         for name, value in (("energy", node.energy), ("confidence", node.confidence))
         if value != STORED_DEFAULTS[name]
     ]
     felt = format_emotions(node.emotion_vector)
     if felt:
-        said.append(felt)
+        parts.append(felt)
     if node.resolution_state is not None:
-        said.append(STATES[node.resolution_state])
-    return said
+        parts.append(STATES[node.resolution_state])
+    return parts
 
 
 def describe_end(node: ConsciousnessNode) -> list[str]:
     """How a record ended on either axis; nothing for one that holds and is believed."""
     why = REASONS.get(node.invalidation_reason or "")
-    said = []
+    parts = []
     if node.invalid_at is not None:
-        said.append(f"held until {long_date(node.invalid_at)}")
+        parts.append(f"held until {long_date(node.invalid_at)}")
     if node.expired_at is not None:
-        said.append(f"believed until {long_date(node.expired_at)}")
-    if said and why:
-        said[-1] += f": {why}"
-    return said
+        parts.append(f"believed until {long_date(node.expired_at)}")
+    if parts and why:
+        parts[-1] += f": {why}"
+    return parts
 
 
 def explain_match(node: ConsciousnessNode, entities: Sequence[str]) -> str:
     """What brought a memory here: named in the question, found by words, by meaning, over links, by plurality."""
     terms = node.score_terms or {}
-    parts = sorted(
+    channels = sorted(
         ((terms.get(term, 0.0), word) for term, word in CHANNELS.items() if terms.get(term, 0.0) >= _LEAST_PART),
         reverse=True,
     )
-    said = ["named in the question"] if node.name in entities and not node.speaker else []
-    if parts:
-        said.append("found by " + ", ".join(f"{word} {value:.2f}" for value, word in parts))
-    if said or "vector" in node.retrieval_source:
-        return ", ".join(said) or "found by meaning"
+    reasons = ["named in the question"] if node.name in entities and not node.speaker else []
+    if channels:
+        reasons.append("found by " + ", ".join(f"{word} {value:.2f}" for value, word in channels))
+    if reasons or "vector" in node.retrieval_source:
+        return ", ".join(reasons) or "found by meaning"
     return "found by plurality" if "plurality" in terms and not terms.get("spread") else "found over links"
 
 

@@ -15,9 +15,8 @@ from rich.text import Text
 
 from api.cli import formatting, options, support
 from orchestration.identifiers import link_name
-from schemas.base import CitizenId, Request
 from schemas.errors import NotFound
-from schemas.memory import Level, LinkRecord, MemoryRecord
+from schemas.memory import LinkRecord, MemoryRecord
 from schemas.settings import Settings
 from substrate.graphs.graph import Graph
 from substrate.store import reader, rows
@@ -50,13 +49,6 @@ type _Record = MemoryRecord | LinkRecord
 app = typer.Typer(add_completion=False)
 
 
-class Place(Request):
-    """Where a memory is to be found."""
-
-    level: Level
-    citizen_id: CitizenId | None
-
-
 @app.command()
 def history(
     ctx: typer.Context,
@@ -68,32 +60,34 @@ def history(
     as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON.")] = False,
 ) -> None:
     """Show every record of one memory or link, as bars on both time axes."""
-    place = support.validate(Place, {"level": level.upper(), "citizen_id": citizen}, OPTIONS)
-    of_link = options.names_link(identity, link=link)
-    records = support.run(_records(support.read_settings(ctx), place, identity, of_link=of_link))
+    choice = support.validate(support.GraphChoice, {"level": level.upper(), "citizen_id": citizen}, OPTIONS)
+    is_link = options.names_link(identity, link=link)
+    records = support.run(_read_records(support.read_settings(ctx), choice, identity, is_link=is_link))
     if as_json:
         support.write_json(orjson.dumps([record.model_dump(mode="json") for record in records]).decode())
     else:
         _show(records, support.output())
 
 
-async def _records(settings: Settings, place: Place, identity: str, *, of_link: bool) -> Sequence[_Record]:
+async def _read_records(
+    settings: Settings, choice: support.GraphChoice, identity: str, *, is_link: bool
+) -> Sequence[_Record]:
     async with support.open_store(settings) as runtime:
-        graph = await support.find_graph(runtime, place.level, place.citizen_id)
+        graph = await support.find_graph(runtime, choice.level, choice.citizen_id)
         connection = runtime.deps.connection
-        found: list[_Record]
-        if of_link:
-            of = await reader.link_history(Graph(connection, graph), link_name(identity))
-            found = [rows.link_record(row, place.level) for row in of]
+        records: list[_Record]
+        if is_link:
+            stored = await reader.link_history(Graph(connection, graph), link_name(identity))
+            records = [rows.link_record(row, choice.level) for row in stored]
         else:
-            of = await reader.history(Graph(connection, graph), identity)
-            found = [rows.memory_record(row, place.level) for row in of]
-    if not found:
+            stored = await reader.history(Graph(connection, graph), identity)
+            records = [rows.memory_record(row, choice.level) for row in stored]
+    if not records:
         raise NotFound(
-            f"there is no {'link' if of_link else 'memory'} {identity!r} in {place.level}",
+            f"there is no {'link' if is_link else 'memory'} {identity!r} in {choice.level}",
             remedy="`substrate ask` shows the id of each memory that it finds; a link is `source|TYPE|target`.",
         )
-    return found
+    return records
 
 
 def _show(records: Sequence[_Record], console: Console) -> None:
@@ -102,14 +96,14 @@ def _show(records: Sequence[_Record], console: Console) -> None:
     count = f"{len(records)} record{'s' if len(records) > 1 else ''}"
     console.print(Text.assemble((_title(last), "bold"), f" · {identity} · {last.level} · {count}"))
     table = Table("", "holds", "was believed", "what it says, and why it ended", show_lines=True, expand=True)
-    held = draw_bars([Span(record.valid_at, record.invalid_at) for record in records], BAR_WIDTH)
-    believed = draw_bars([Span(record.created_at, record.expired_at) for record in records], BAR_WIDTH)
+    valid_bars = draw_bars([Span(record.valid_at, record.invalid_at) for record in records], BAR_WIDTH)
+    known_bars = draw_bars([Span(record.created_at, record.expired_at) for record in records], BAR_WIDTH)
     befores = [None, *(before for before, _ in pairwise(records))]
-    for place, (before, record) in enumerate(zip(befores, records, strict=True)):
+    for number, (before, record) in enumerate(zip(befores, records, strict=True)):
         table.add_row(
             Text(str(record.version)),
-            Text(f"{held[place]}\n{_format_span(record.valid_at, record.invalid_at)}"),
-            Text(f"{believed[place]}\n{_format_span(record.created_at, record.expired_at)}"),
+            Text(f"{valid_bars[number]}\n{_format_span(record.valid_at, record.invalid_at)}"),
+            Text(f"{known_bars[number]}\n{_format_span(record.created_at, record.expired_at)}"),
             _describe(before, record),
             style="bright_black" if record.expired_at is not None else "",
         )

@@ -42,35 +42,35 @@ def identity(
         "known_at": support.parse_time_option("--known-at", known_at),
         "limit": limit,
     }
-    asked = support.validate(WhoIs, support.drop_unset(fields), OPTIONS)
-    support.print_answer(support.run(_asked(support.read_settings(ctx), asked)), show, as_json=as_json)
+    request = support.validate(WhoIs, support.drop_unset(fields), OPTIONS)
+    support.print_answer(support.run(_read(support.read_settings(ctx), request)), show, as_json=as_json)
 
 
-async def _asked(settings: Settings, asked: WhoIs) -> Identity:
+async def _read(settings: Settings, request: WhoIs) -> Identity:
     async with support.open_store(settings) as runtime:
-        await support.find_graph(runtime, Level.N1, asked.citizen_id)
-        return await read_identity(asked, runtime.deps, await runtime.moment())
+        await support.find_graph(runtime, Level.N1, request.citizen_id)
+        return await read_identity(request, runtime.deps, await runtime.moment())
 
 
-def show(found: Identity, console: Console) -> None:
+def show(identity: Identity, console: Console) -> None:
     """The table of 000, the rules of the first entity, and the state."""
     table = Table("entity", "memories", "felt", box=None)
-    for entity in found.entities:
+    for entity in identity.entities:
         felt = ", ".join(f"{name} {times}" for name, times in entity.emotions.items())
         table.add_row(
             Text(formatting.to_line(entity.name)), str(entity.appearances), Text(formatting.to_line(felt))
         )
-    if found.entities:
+    if identity.entities:
         console.print(table)
-    for rule in found.entities[0].rules if found.entities else ():
+    for rule in identity.entities[0].rules if identity.entities else ():
         console.print(Text(f"rule: {formatting.to_line(rule.rule)}"))
-    if found.state.updated_at is not None:
-        console.print(Text(_state(found.state)))
-    for note in found.notes:
+    if identity.state.updated_at is not None:
+        console.print(Text(_format_state(identity.state)))
+    for note in identity.notes:
         console.print(Text(f"note: {formatting.to_line(note)}", style="dim"))
 
 
-def _state(state: Felt) -> str:
+def _format_state(state: Felt) -> str:
     felt = [f"{name} {share:.2f}" for name, share in state.emotion_vector.items()]
     drives = [f"{formatting.to_line(name)} {drive.satisfaction:.2f}" for name, drive in state.drives.items()]
     goal = [] if state.goal is None else [f"goal: {formatting.to_line(state.goal)}"]

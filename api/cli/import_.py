@@ -57,15 +57,17 @@ def import_file(
     if origin is not Origin.SUBSTRATE:
         take_in(ctx, parse(origin, read_files(path, origin, citizen_id)))
         return
-    report = support.run(_imported(support.read_settings(ctx), path, citizen_id))
-    held = ", ".join(f"{count:,} {kind}s" for kind, count in sorted(report.counts.items()))
-    support.output().print(Text(f"{', '.join(report.graphs) or 'no graph'}: {held or 'nothing'}"), soft_wrap=True)
+    report = support.run(_import(support.read_settings(ctx), path, citizen_id))
+    counts = ", ".join(f"{count:,} {kind}s" for kind, count in sorted(report.counts.items()))
+    support.output().print(
+        Text(f"{', '.join(report.graphs) or 'no graph'}: {counts or 'nothing'}"), soft_wrap=True
+    )
     if report.mended:
-        told = f"{report.mended:,} held maps nested too deeply; what lies deeper is kept as a text"
-        support.messages().print(Text(told, "yellow"), soft_wrap=True)
+        note = f"{report.mended:,} held maps nested too deeply; what lies deeper is kept as a text"
+        support.messages().print(Text(note, "yellow"), soft_wrap=True)
 
 
-async def _imported(settings: Settings, path: Path, citizen_id: str | None) -> ImportReport:
+async def _import(settings: Settings, path: Path, citizen_id: str | None) -> ImportReport:
     def lines() -> Iterator[bytes]:
         with path.open("rb") as file:
             yield from file

@@ -60,7 +60,7 @@ def take_in(ctx: typer.Context, intake: ParsedFiles, *, atomic: bool = False, ex
     """Store what was read, and tell what became of it. Exits with 5 when something was refused."""
     try:
         report, facts, seconds = support.run(
-            _ingested(support.read_settings(ctx), intake, atomic=atomic, extract_facts=extract_facts)
+            _ingest(support.read_settings(ctx), intake, atomic=atomic, extract_facts=extract_facts)
         )
     except KeyboardInterrupt:
         support.messages().print(
@@ -75,7 +75,7 @@ def take_in(ctx: typer.Context, intake: ParsedFiles, *, atomic: bool = False, ex
         raise typer.Exit(EXIT_REFUSED)
 
 
-async def _ingested(
+async def _ingest(
     settings: Settings, intake: ParsedFiles, *, atomic: bool, extract_facts: bool
 ) -> tuple[IngestReport, FactsReport | None, float]:
     """The reports, and the seconds that storing took once the store was open."""
@@ -103,9 +103,14 @@ def _facts(report: FactsReport, console: Console) -> None:
     )
     for link_id in report.links:
         console.print(Text(f"  {formatting.to_line(link_id)}"))
-    for one in report.supersessions:
-        how = "ended" if one.applied else f"not ended: {formatting.to_line(one.reason)}"
-        console.print(Text(f"  {formatting.to_line(one.ended)}: {how}", "default" if one.applied else "yellow"))
+    for supersession in report.supersessions:
+        how = "ended" if supersession.applied else f"not ended: {formatting.to_line(supersession.reason)}"
+        console.print(
+            Text(
+                f"  {formatting.to_line(supersession.ended)}: {how}",
+                "default" if supersession.applied else "yellow",
+            )
+        )
     for note in report.notes:
         console.print(Text(f"note: {formatting.to_line(note)}", "yellow"))
 
@@ -120,9 +125,9 @@ def _taken(report: FactsReport) -> str:
 
 def _summary(report: IngestReport, intake: ParsedFiles, seconds: float, console: Console) -> None:
     kinds = ("turns", "sessions", "persons", "memories", "links")
-    held = ", ".join(f"{getattr(report, kind):,} {kind}" for kind in kinds if getattr(report, kind))
+    counts = ", ".join(f"{getattr(report, kind):,} {kind}" for kind in kinds if getattr(report, kind))
     whose = sorted({item.citizen_id for item in intake.items if item.citizen_id})
-    console.print(Text(f"{', '.join(whose) or 'Commands'}: {held or 'no memory'}"))
+    console.print(Text(f"{', '.join(whose) or 'Commands'}: {counts or 'no memory'}"))
     rate = f", {report.turns / seconds:,.0f} turns a second" if report.turns and report.stored else ""
     console.print(
         Text(

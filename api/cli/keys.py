@@ -56,11 +56,11 @@ def create(
     async def create(connection: Connection) -> NewKey:
         at = await connection.now()
         until = None if days is None else to_datetime(at) + timedelta(days=days)
-        request = support.validate(KeyRequest, {**said, "expires_at": until}, OPTIONS)
+        request = support.validate(KeyRequest, {**fields, "expires_at": until}, OPTIONS)
         return await authentication.create_key(connection, request, at)
 
-    said = {"name": name, "scopes": scope or [], "highest_source": source}
-    support.validate(KeyRequest, said, OPTIONS)
+    fields = {"name": name, "scopes": scope or [], "highest_source": source}
+    support.validate(KeyRequest, fields, OPTIONS)
     made = _with_store(ctx, create)
     if as_json:
         support.write_json(made.model_dump_json())
@@ -74,14 +74,14 @@ def create(
 @app.command("list")
 def listed(ctx: typer.Context, *, as_json: AsJson = False) -> None:
     """Show all keys, oldest first, those revoked or expired included."""
-    found = _with_store(ctx, api_keys.list_keys)
+    keys = _with_store(ctx, api_keys.list_keys)
     if as_json:
-        support.write_json(orjson.dumps([key.model_dump(mode="json") for key in found]).decode())
+        support.write_json(orjson.dumps([key.model_dump(mode="json") for key in keys]).decode())
         return
     table = Table("id", "name", "scopes", "at most", "made", "counts until", "last used", box=None, pad_edge=False)
-    for key in found:
+    for key in keys:
         table.add_row(*map(Text, _cells(key)))
-    support.output().print(table if found else "There is no key yet: `substrate keys create` makes one.")
+    support.output().print(table if keys else "There is no key yet: `substrate keys create` makes one.")
 
 
 @app.command()
@@ -94,10 +94,10 @@ def change(
     ],
 ) -> None:
     """Raise or lower what a key may claim; a running service knows it within a second."""
-    wanted = support.validate(KeyChange, {"highest_source": source}, OPTIONS)
+    change = support.validate(KeyChange, {"highest_source": source}, OPTIONS)
 
     async def changed_now(connection: Connection) -> KeyInfo:
-        return await authentication.change_key(connection, key_id, wanted)
+        return await authentication.change_key(connection, key_id, change)
 
     changed = _with_store(ctx, changed_now)
     typer.echo(f"Key {changed.id} for {formatting.to_line(changed.name)} claims at most {changed.highest_source}.")

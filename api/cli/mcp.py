@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from api.cli.program import code_of, run_until_stopped, tell
+from api.cli.program import exit_code, print_fault, run_until_stopped
 from api.client import AsyncSubstrate
 from api.mcp.server import Context, make_server
 from api.mcp.stdio import standard_streams
@@ -43,7 +43,7 @@ def mcp(
     owner = CitizenScope() if citizen is None else single_citizen_scope(citizen, "--citizen")
     fault = run_until_stopped(_serve(ctx, url, owner))
     if fault is not None:
-        raise typer.Exit(code_of(fault))
+        raise typer.Exit(exit_code(fault))
 
 
 async def _serve(ctx: typer.Context, url: str | None, owner: CitizenScope) -> SubstrateError | None:
@@ -66,11 +66,11 @@ async def _serve(ctx: typer.Context, url: str | None, owner: CitizenScope) -> Su
         async with AsyncSubstrate.opened(support.read_settings(ctx), waits) as client:
             yield client
 
-    store = BackgroundStore(opened, tell)
+    store = BackgroundStore(opened, print_fault)
 
     async def client_of(context: Context) -> AsyncSubstrate:
-        async def report(seconds: float, said: str) -> None:
-            await context.session.report_progress(seconds, message=said)
+        async def report(seconds: float, message: str) -> None:
+            await context.session.report_progress(seconds, message=message)
 
         return await store.client(report)
 

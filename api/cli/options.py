@@ -41,9 +41,9 @@ def upper(levels: list[str] | None) -> list[str] | None:
     return [name.upper() for name in levels] if levels else None
 
 
-def plurality(asked: bool) -> dict[str, int] | None:
-    """The pools as usual where they are asked for; None for none."""
-    return {} if asked else None
+def default_plurality(wanted: bool) -> dict[str, int] | None:
+    """The pools as usual where they are wanted for; None for none."""
+    return {} if wanted else None
 
 
 def names_link(identity: str, *, link: bool) -> bool:

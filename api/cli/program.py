@@ -96,8 +96,8 @@ app = typer.Typer(
 )
 
 
-def _announce(said: bool) -> None:
-    if said:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"substrate {installed_version()}")
         raise typer.Exit
 
@@ -110,7 +110,7 @@ def program(
         typer.Option(metavar="DIR", help="Directory of the embedded engine; goes before SUBSTRATE_DATA."),
     ] = None,
     _version: Annotated[
-        bool, typer.Option("--version", callback=_announce, is_eager=True, help="Show the version.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """Memory for agents that outlive one context window: bitemporal, felt, in three graphs."""
@@ -144,35 +144,35 @@ def _run(arguments: Sequence[str] | None) -> int:
     try:
         return app(arguments, prog_name="substrate", standalone_mode=False) or 0
     except typer.TyperException as error:
-        _say(_usage_line(error))
+        _print_error(_format_usage(error))
         return error.exit_code
     except SubstrateError as error:
-        tell(error)
-        return code_of(error)
+        print_fault(error)
+        return exit_code(error)
     except (KeyboardInterrupt, typer.Abort):
         return EXIT_INTERRUPTED
     except Exception as error:  # noqa: BLE001  (the last line of defence: nobody is shown a traceback unasked)
-        _say(
+        _print_error(
             f"{type(error).__name__}: {error}. This is a defect; "
             "run with SUBSTRATE_LOG_LEVEL=debug for the traceback"
         )
-        if _debugging():
+        if _is_debugging():
             traceback.print_exc()
         return EXIT_DEFECT
 
 
-def code_of(error: SubstrateError) -> int:
+def exit_code(error: SubstrateError) -> int:
     """The exit code of an error."""
     return next(code for kind, code in _CODES if isinstance(error, kind))
 
 
-def tell(error: SubstrateError) -> None:
+def print_fault(error: SubstrateError) -> None:
     """Say on stderr what is wrong and what to do."""
-    for line in _lines(error):
-        _say(line)
+    for line in _format_lines(error):
+        _print_error(line)
 
 
-def _lines(error: SubstrateError) -> Sequence[str]:
+def _format_lines(error: SubstrateError) -> Sequence[str]:
     """One line; of a request with several faults one line for each."""
     if len(error.faults) > 1:
         return error.faults
@@ -182,22 +182,22 @@ def _lines(error: SubstrateError) -> Sequence[str]:
     return (f"{detail.rstrip('.')}. {error.remedy}",)
 
 
-def _usage_line(error: typer.TyperException) -> str:
+def _format_usage(error: typer.TyperException) -> str:
     path = getattr(getattr(error, "ctx", None), "command_path", "substrate")
-    said = error.format_message()
-    said = said if said.endswith(("?", ".")) else f"{said}."
-    if "--data" in said and path != "substrate":
-        return f"{said} Global options come first: `substrate --data DIR {path.split()[-1]} …`"
-    return f"{said} See `{path} --help`"
+    message = error.format_message()
+    message = message if message.endswith(("?", ".")) else f"{message}."
+    if "--data" in message and path != "substrate":
+        return f"{message} Global options come first: `substrate --data DIR {path.split()[-1]} …`"
+    return f"{message} See `{path} --help`"
 
 
-def _say(line: str) -> None:
+def _print_error(line: str) -> None:
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     visible = "".join(char if char.isprintable() else " " for char in line)
     console.print(Text.assemble(("error: ", "bold red"), (" ".join(visible.split()), "red")))
 
 
-def _debugging() -> bool:
+def _is_debugging() -> bool:
     with contextlib.suppress(Exception):
         return str(import_module("schemas.settings").ServerSettings().log_level).lower() == "debug"
     return False

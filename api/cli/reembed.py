@@ -23,10 +23,10 @@ def reembed(ctx: typer.Context) -> None:
     again: it goes on where it was.
     """
     try:
-        report = support.run(_reembedded(support.read_settings(ctx)))
+        report = support.run(_reembed(support.read_settings(ctx)))
     except KeyboardInterrupt:
-        said = "Interrupted. The former vectors are still in use; run it again and it goes on where it was."
-        support.messages().print(Text(said, "yellow"), soft_wrap=True)
+        note = "Interrupted. The former vectors are still in use; run it again and it goes on where it was."
+        support.messages().print(Text(note, "yellow"), soft_wrap=True)
         raise typer.Exit(EXIT_INTERRUPTED) from None
     console = support.output()
     vectors = f"{report.model}, {report.dimension} dimensions"
@@ -40,7 +40,7 @@ def reembed(ctx: typer.Context) -> None:
     )
 
 
-async def _reembedded(settings: Settings) -> ReembedReport:
+async def _reembed(settings: Settings) -> ReembedReport:
     async with support.open_store(settings) as runtime:
         with support.progress_bar(support.messages(), 0, "records") as advance:
             return await reembed_store(runtime.deps.connection, runtime.deps.embedder, advance)

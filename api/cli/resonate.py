@@ -89,33 +89,33 @@ def resonate(  # noqa: PLR0913  (a command's arguments are its options)
         "known_at": support.parse_time_option("--known-at", known_at),
         "query_levels": options.upper(level),
         "max_results_per_level": limit,
-        "plurality": options.plurality(plural),
+        "plurality": options.default_plurality(plural),
     }
     signal = support.validate(Resonate, support.drop_unset(fields), OPTIONS)
     support.print_answer(support.answer_question(ctx, signal, send), show, as_json=as_json)
 
 
-def show(found: Resonances, console: Console) -> None:
+def show(answer: Resonances, console: Console) -> None:
     """The signal in one line, then each level that resonates as a table with the channels that counted."""
-    console.print(Text(f"signal: {told(found)}", style="bold"))
-    counted = [channel for channel, weight in found.weights.items() if weight]
-    for level, resonances in found.levels.items():
+    console.print(Text(f"signal: {describe_signal(answer)}", style="bold"))
+    counted = [channel for channel, weight in answer.weights.items() if weight]
+    for level, resonances in answer.levels.items():
         if not resonances:
             continue
         table = Table("resonance", "memory", *counted, title=level, title_justify="left", box=None)
-        for one in resonances:
-            cells = (f"{one.channels[channel]:.2f}" for channel in counted)
-            table.add_row(f"{one.resonance:.3f}", Text(formatting.to_line(one.memory.name)), *cells)
+        for resonance in resonances:
+            cells = (f"{resonance.channels[channel]:.2f}" for channel in counted)
+            table.add_row(f"{resonance.resonance:.3f}", Text(formatting.to_line(resonance.memory.name)), *cells)
         console.print(table)
-    if not any(found.levels.values()):
+    if not any(answer.levels.values()):
         console.print("nothing resonates")
-    for note in (*found.notes, *formatting.describe_missing(found.degraded)):
+    for note in (*answer.notes, *formatting.describe_missing(answer.degraded)):
         console.print(Text(f"note: {formatting.to_line(note)}", style="dim"))
 
 
-def told(found: Resonances) -> str:
+def describe_signal(answer: Resonances) -> str:
     """The signal in one line."""
-    sent = found.signal
+    sent = answer.signal
     triples = [f"{r.source or '…'} {r.relation_type} {r.target or '…'}" for r in sent.relations]
     felt = [f"{sent.emotion} {sent.intensity:g}"] if sent.emotion else []
     parts = [*sent.nodes, *triples, *felt, *([f"result {sent.result}"] if sent.result else [])]

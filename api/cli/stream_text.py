@@ -114,7 +114,7 @@ def format_link(link: ConsciousnessRelationship, source: str, target: str) -> Te
 def _show_header(stream: ConsciousnessStream, console: Console, *, question: str, scope: str) -> None:
     console.print(Text(formatting.shorten(question, 300), "bold"))
     total = stream.consciousness_summary.total_results
-    said = [
+    parts = [
         stream.citizen_id,
         scope,
         f"{stream.query_count} queries",
@@ -122,8 +122,8 @@ def _show_header(stream: ConsciousnessStream, console: Console, *, question: str
         f"{total} {'memory' if total == 1 else 'memories'}",
     ]
     if stream.entities:
-        said.append(f"recognised: {', '.join(map(formatting.to_line, dict.fromkeys(stream.entities)))}")
-    console.print(Text(" · ".join(said), "bright_black"))
+        parts.append(f"recognised: {', '.join(map(formatting.to_line, dict.fromkeys(stream.entities)))}")
+    console.print(Text(" · ".join(parts), "bright_black"))
     console.print()
 
 
@@ -139,25 +139,25 @@ def _format_heading(node: ConsciousnessNode) -> Text:
 
 
 def _format_details(node: ConsciousnessNode, entities: Sequence[str], *, explain: bool) -> Iterable[str]:
-    said = [node.node_id, str(node.level)]
+    parts = [node.node_id, str(node.level)]
     if node.node_type not in ("Memory", "Turn"):
-        said.append(node.node_type)
+        parts.append(node.node_type)
     if node.version > 1:
-        said.append(f"version {node.version}")
-    said += [
+        parts.append(f"version {node.version}")
+    parts += [
         *formatting.describe_end(node),
         formatting.explain_match(node, entities),
         *formatting.describe_measures(node),
     ]
-    yield " · ".join(map(formatting.to_line, said))
+    yield " · ".join(map(formatting.to_line, parts))
     if explain and node.score_terms:
         yield formatting.format_score(node)
 
 
 def _show_brief(node: ConsciousnessNode, entities: Sequence[str], console: Console, *, explain: bool) -> None:
     line = _format_heading(node)
-    said = [node.node_id, str(node.level), *formatting.describe_end(node)]
-    line.append(f" · {' · '.join(map(formatting.to_line, said))}", "bright_black")
+    parts = [node.node_id, str(node.level), *formatting.describe_end(node)]
+    line.append(f" · {' · '.join(map(formatting.to_line, parts))}", "bright_black")
     console.print(line)
     if node.description:
         text = formatting.shorten(node.description, console.width - MARGIN)
@@ -245,13 +245,13 @@ def _format_change(change: TemporalDissonance) -> Text:
 
 
 def _format_measures(stream: ConsciousnessStream) -> str:
-    said = [
+    parts = [
         f"energy feedback potential {stream.energy_feedback_potential:.2f}",
         f"metadata {stream.metadata_validation.quality_grade}",
     ]
     if stream.traversal_graph.central_themes:
-        said.append(f"themes: {', '.join(map(formatting.to_line, stream.traversal_graph.central_themes))}")
+        parts.append(f"themes: {', '.join(map(formatting.to_line, stream.traversal_graph.central_themes))}")
     if stream.energy_feedback is not None:
         feedback = stream.energy_feedback
-        said.append(f"energy {feedback.before:.2f} → {feedback.after:.2f}")
-    return " · ".join(said)
+        parts.append(f"energy {feedback.before:.2f} → {feedback.after:.2f}")
+    return " · ".join(parts)

@@ -23,6 +23,7 @@ from api.cli.program import run_until_stopped
 from api.runtime.runtime import OnLoading, Runtime, open_runtime
 from orchestration.dependencies import Deps
 from orchestration.ingestion.formats.reader import parse_time
+from schemas.base import CitizenId, Request
 from schemas.errors import InvalidRequest, NotFound
 from schemas.memory import Level
 from schemas.settings import (
@@ -167,6 +168,13 @@ def print_answer[T: BaseModel](answer: T, printer: Callable[[T, Console], None],
         write_json(answer.model_dump_json())
     else:
         printer(answer, output())
+
+
+class GraphChoice(Request):
+    """One graph: a level, and on N1 the citizen."""
+
+    level: Level
+    citizen_id: CitizenId | None
 
 
 class MemoryQuestion(Protocol):

@@ -50,5 +50,5 @@ def undo(  # noqa: PLR0913  (a command's arguments are its options)
 
 
 def _show(receipt: WriteReceipt, console: Console) -> None:
-    said = f" is as it was before; version {receipt.version}"
-    console.print(Text.assemble((formatting.to_line(receipt.id or ""), "bold"), said))
+    outcome = f" is as it was before; version {receipt.version}"
+    console.print(Text.assemble((formatting.to_line(receipt.id or ""), "bold"), outcome))

@@ -58,7 +58,7 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
         "temporal_scope": scope,
         "query_levels": options.upper(level),
         "max_results_per_level": limit,
-        "plurality": options.plurality(plural),
+        "plurality": options.default_plurality(plural),
         "max_tokens": max_tokens,
         "apply_feedback": feedback,
         "explain": explain or not as_json,
