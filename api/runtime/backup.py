@@ -53,7 +53,7 @@ async def restore_backup(
     """
     refuse_server(settings.store)
     directory = settings.store.data.expanduser().absolute()
-    await asyncio.to_thread(files.refuse_taken, directory)
+    await asyncio.to_thread(files.require_empty, directory)
     manifest = await asyncio.to_thread(files.read_backup, source)
     embedder = await asyncio.to_thread(open_embedder, settings.embedding)
     try:
@@ -61,18 +61,18 @@ async def restore_backup(
         check_fits(manifest, embedder.model, embedder.dimension)
     finally:
         await embedder.aclose()
-    await asyncio.to_thread(files.place, source, directory)
+    await asyncio.to_thread(files.place_snapshot, source, directory)
     try:
         async with open_store(settings.store) as (connection, _):
             await prove(connection, manifest)
             return Restored(manifest, *await _revoke_again(connection, directory, revoked))
     except EngineFault as error:
-        await asyncio.to_thread(files.clear, directory)
+        await asyncio.to_thread(files.empty_directory, directory)
         raise InvalidRequest(
             f"the engine cannot load this backup: {error.detail}", remedy=files.REMEDY_DAMAGED
         ) from error
     except BaseException:
-        await asyncio.shield(asyncio.to_thread(files.clear, directory))
+        await asyncio.shield(asyncio.to_thread(files.empty_directory, directory))
         raise
 
 

@@ -69,7 +69,7 @@ async def _repair_and_open(store: StoreSettings, mend: Callable[[Path, DamageRep
     directory = data_directory(store)
     aside = await asyncio.to_thread(_repair_locked, directory, mend)
     async with open_store(store) as (connection, _):
-        return Recovered(aside, await snapshot.held_by(connection))
+        return Recovered(aside, await snapshot.count_graphs(connection))
 
 
 def _repair_locked(directory: Path, mend: Callable[[Path, DamageReport], None]) -> Path:

@@ -28,21 +28,21 @@ async def back_up(connection: Connection, directory: Path, target: Path, now: In
     when the target is not empty, InvalidRequest when it cannot be written, Unavailable when the engine cannot.
     Whoever stops it leaves a whole backup or none, and no snapshot in the data directory.
     """
-    await asyncio.to_thread(backup.refuse_taken, target)
+    await asyncio.to_thread(backup.require_empty, target)
     versions = await engine_versions(socket_path(directory))
     async with append_log.snapshot_lock(directory):
         try:
-            file, graphs = await snapshot.take(connection, directory)
+            file, graphs = await snapshot.take_snapshot(connection, directory)
             bare = Manifest(taken_at=to_datetime(now), engine=versions, graphs=graphs, files={})
             return await _finished(asyncio.to_thread(_write, file, target, bare, directory))
         except asyncio.CancelledError:
-            await _finished(snapshot.drop(connection, directory))
+            await _finished(snapshot.remove_snapshot(connection, directory))
             raise
 
 
 def _write(file: Path, target: Path, bare: Manifest, directory: Path) -> Manifest:
     whole = backup.write_backup(file, target, bare)
-    backup.note(directory, target)
+    backup.note_backup(directory, target)
     return whole
 
 
@@ -75,7 +75,7 @@ def check_fits(manifest: Manifest, model: str, dimension: int) -> None:
 
 async def prove(connection: Connection, manifest: Manifest) -> None:
     """See that the restored engine holds what the backup says, and answers. Raises InvalidRequest."""
-    found = await snapshot.held_by(connection)
+    found = await snapshot.count_graphs(connection)
     differing = sorted(
         name for name in found.keys() | manifest.graphs.keys() if found.get(name) != manifest.graphs.get(name)
     )

@@ -22,7 +22,7 @@ from substrate.graphs import reembedding
 from substrate.graphs.graph import Graph
 from substrate.graphs.migrations import migrate
 from substrate.graphs.reembedding import EmbeddingTarget, UntracedRecord
-from substrate.graphs.registry import BELIEVED_SECONDS, CLEARING, FILLING, Stamp, existing_graphs, read_stamp
+from substrate.graphs.registry import STAMP_VALID_S, CLEARING, FILLING, Stamp, existing_graphs, read_stamp
 from substrate.inference.embeddings import Embedder
 from substrate.store import reader
 
@@ -30,7 +30,7 @@ type Progress = Callable[[int, int], None]
 """Told after each batch how many records are done, of how many."""
 type Traced = tuple[Sequence[UntracedRecord], dict[str, Any]]
 
-GRACE_SECONDS: Final = 2 * BELIEVED_SECONDS + 1.5
+GRACE_SECONDS: Final = 2 * STAMP_VALID_S + 1.5
 """So long the vectors that were in use stay: a stamp is believed for a second, and a query runs for so long."""
 STRICT_TRIES: Final = 20
 """So often a switch waits until no record lacks its trace; after that the last batch is made up behind it."""

@@ -1,4 +1,4 @@
-"""Backups as files: a snapshot of the engine and a manifest, written aside and moved into place. Blocking."""
+"""The files of a backup: a snapshot of the engine and a manifest, written aside and moved into place. Blocking."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ from substrate.engine.data_directory import write_private
 
 SNAPSHOT: Final = "engine.rdb"
 MANIFEST: Final = "manifest.json"
-NOTED: Final = "engine.backups"
-NOTED_AT_MOST: Final = 20
+NOTES: Final = "engine.backups"
+"""File of the data directory that lists where its backups were written."""
+MAX_NOTES: Final = 20
 _LOG: Final = "engine-aof"
 _BASE: Final = "engine.aof.1.base.rdb"
 _LOG_MANIFEST: Final = f"file {_BASE} seq 1 type b\n"
 REMEDY_DAMAGED: Final = "Take another copy of the backup; nothing was restored."
 
 
-def refuse_taken(target: Path) -> None:
-    """Raises Conflict unless nothing is at `target`, or an empty directory."""
+def require_empty(target: Path) -> None:
+    """Raises Conflict unless `target` does not exist, or is an empty directory."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise Conflict(f"{target} is there already and not empty", remedy="Name a directory that is new or empty.")
 
 
 def write_backup(snapshot: Path, target: Path, manifest: Manifest) -> Manifest:
-    """Move the snapshot to the backup at `target`, with its manifest; returns that with the file in it.
+    """Move the snapshot to `target` and write the manifest beside it; returns the manifest with the file's digest.
 
-    Raises InvalidRequest when the target cannot be written; there is then no backup and no snapshot.
+    Raises InvalidRequest when the target cannot be written; then there is neither backup nor snapshot.
     """
     draft: Path | None = None
     try:
@@ -43,8 +44,8 @@ def write_backup(snapshot: Path, target: Path, manifest: Manifest) -> Manifest:
         draft = Path(mkdtemp(prefix=f".{target.name}-", suffix=".part", dir=target.parent))
         shutil.move(snapshot, draft / SNAPSHOT)
         (draft / SNAPSHOT).chmod(0o600)
-        whole = manifest.model_copy(update={"files": {SNAPSHOT: _marks(draft / SNAPSHOT)}})
-        _write_durably(draft / MANIFEST, whole.model_dump_json(indent=2).encode() + b"\n")
+        complete = manifest.model_copy(update={"files": {SNAPSHOT: _digest(draft / SNAPSHOT)}})
+        _write_durably(draft / MANIFEST, complete.model_dump_json(indent=2).encode() + b"\n")
         draft.replace(target)
     except OSError as error:
         if draft is not None:
@@ -54,11 +55,11 @@ def write_backup(snapshot: Path, target: Path, manifest: Manifest) -> Manifest:
         ) from error
     finally:
         snapshot.unlink(missing_ok=True)
-    return whole
+    return complete
 
 
 def read_backup(source: Path) -> Manifest:
-    """The manifest of a backup whose files are all as they were written. Raises InvalidRequest."""
+    """The manifest of a backup, its files checked. Raises InvalidRequest when one is missing or damaged."""
     try:
         text = (source / MANIFEST).read_bytes()
     except OSError as error:
@@ -77,14 +78,17 @@ def read_backup(source: Path) -> Manifest:
         )
     if manifest.files.keys() != {SNAPSHOT}:
         raise InvalidRequest(f"{source / MANIFEST} is damaged", remedy=REMEDY_DAMAGED)
-    for name, marks in manifest.files.items():
-        if not (source / name).is_file() or _marks(source / name) != marks:
+    for name, digest in manifest.files.items():
+        if not (source / name).is_file() or _digest(source / name) != digest:
             raise InvalidRequest(f"{source / name} is damaged or missing", remedy=REMEDY_DAMAGED)
     return manifest
 
 
-def place(source: Path, directory: Path) -> None:
-    """Lay the snapshot into an empty data directory as the base of a new log. Raises InvalidRequest."""
+def place_snapshot(source: Path, directory: Path) -> None:
+    """Copy a backup's snapshot into an empty data directory, as the base of a new log.
+
+    Raises InvalidRequest when the directory cannot be written; it is then empty again.
+    """
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         log = directory / _LOG
@@ -94,14 +98,14 @@ def place(source: Path, directory: Path) -> None:
         _sync(log / _BASE)
         _write_durably(log / "engine.aof.manifest", _LOG_MANIFEST.encode())
     except OSError as error:
-        clear(directory)
+        empty_directory(directory)
         raise InvalidRequest(
             f"{directory} cannot be written: {error.strerror}", remedy="Name another directory with `--data`."
         ) from error
 
 
-def clear(directory: Path) -> None:
-    """Empty the data directory again after a restore that failed."""
+def empty_directory(directory: Path) -> None:
+    """Empty the data directory after a failed restore, as far as that is possible."""
     for path in directory.iterdir() if directory.is_dir() else ():
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
@@ -109,33 +113,33 @@ def clear(directory: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def note(directory: Path, target: Path) -> None:
-    """Keep in the data directory where a backup of it was written; the newest last."""
-    said = [*(line for line in _noted(directory) if line != str(target)), str(target)]
-    # The backup is there already: that its place cannot be noted must not say otherwise.
+def note_backup(directory: Path, target: Path) -> None:
+    """Note in the data directory where a backup of it was written; the newest is last."""
+    paths = [*(path for path in _read_notes(directory) if path != str(target)), str(target)]
+    # The backup exists already: a note that cannot be written must not make it look failed.
     with suppress(OSError):
-        write_private(directory / NOTED, "\n".join(said[-NOTED_AT_MOST:]))
+        write_private(directory / NOTES, "\n".join(paths[-MAX_NOTES:]))
 
 
-def noted(directory: Path) -> list[tuple[Path, Manifest]]:
-    """The backups of a data directory that are still where they were written, the newest first."""
-    found = []
-    for line in reversed(_noted(directory)):
+def noted_backups(directory: Path) -> list[tuple[Path, Manifest]]:
+    """The intact backups of a data directory that are where they were written, the newest first."""
+    backups = []
+    for path in map(Path, reversed(_read_notes(directory))):
         try:
-            found.append((Path(line), read_backup(Path(line))))
+            backups.append((path, read_backup(path)))
         except InvalidRequest:
-            continue  # removed, moved or damaged: it brings nothing back
-    return found
+            continue  # removed, moved or damaged: it cannot be restored
+    return backups
 
 
-def _noted(directory: Path) -> list[str]:
+def _read_notes(directory: Path) -> list[str]:
     try:
-        return (directory / NOTED).read_text("utf-8", "surrogateescape").splitlines()
+        return (directory / NOTES).read_text("utf-8", "surrogateescape").splitlines()
     except OSError:
         return []
 
 
-def _marks(path: Path) -> HeldFile:
+def _digest(path: Path) -> HeldFile:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return HeldFile(bytes=path.stat().st_size, sha256=digest)

@@ -1,13 +1,16 @@
-"""Schema migrations as data, and bringing a graph from its version to this one when it is opened.
+"""Schema migrations as data, and the migration of a graph to the present schema when it is opened.
 
-Each graph goes by itself. A migration is a run of steps that can be repeated, and its number is written to the
-stamp behind them: killed anywhere, the next to open the graph runs it again. This release uses no graph before.
+Each graph is migrated by itself. A migration is a list of steps that can be repeated, and its number is written to
+the stamp after them: when it is interrupted anywhere, the next process to open the graph repeats it. A graph is
+used only once it has the present schema.
 
-An index or a constraint on a label that is new with its migration costs nothing. On a filled label the engine
-builds beside the readers, but a write to the graph meanwhile stops the whole engine until the build is done (4
-s at 200,000 vectors). So each build is waited for before the graph is opened: no process of this release writes
-to it, one of an older release should be stopped, and a label with vectors is never indexed again. Where a step
-goes over records, it does so in pages, each a short statement of its own.
+An index or constraint on a label that is new with its migration costs nothing. On a label with nodes the engine
+builds it beside the readers, but a write to the graph meanwhile stops the whole engine until the build is done (4
+s at 200,000 vectors). So each build is waited for before the graph is opened: no process of this release writes to
+it, a process of an older release should be stopped, and a label with vectors is never indexed again. A step over
+records goes in pages, each a short statement of its own.
+
+The texts of a migration stay as they were written at its time.
 """
 
 from __future__ import annotations
@@ -22,14 +25,14 @@ from substrate.graphs import indexes
 from substrate.graphs.graph import Graph
 
 ROWS: Final = 500
-"""Records of a page."""
+"""Records of one page."""
 
 SET_VERSION: Final = Query(
     "set_version",
     "MATCH (m:SubstrateMeta {key: 'stamp'}) WHERE m.schema_version = $number - 1 "
     "SET m.schema_version = $number RETURN m.schema_version",
 )
-"""The last step of each migration. No row: another process has taken it."""
+"""The last step of each migration. No row: another process has done it."""
 
 INDEX_RECEIPT: Final = Query("index_receipt", "CREATE INDEX FOR (n:Receipt) ON (n.command_id)")
 INDEX_PAST_LINK: Final = Query("index_past_link", "CREATE INDEX FOR ()-[e:PAST_LINK]-() ON (e.handle)")
@@ -39,7 +42,7 @@ INDEX_PAST_STATE: Final = Query("index_past_state", "CREATE INDEX FOR (n:PastVer
 
 
 def _known(name: str) -> str:
-    """The last moment at which the record was touched."""
+    """The time of the record's last change."""
     return f"CASE WHEN {name}.expired_at = $open THEN {name}.created_at ELSE {name}.expired_at END"
 
 
@@ -65,42 +68,40 @@ FIRST_STATE: Final = Query(
     "s.key = null, s.updated_at = null, "
     "m.clock = CASE WHEN told > coalesce(m.clock, 0) THEN told ELSE m.clock END RETURN id(s)",
 )
-"""What was kept of a state is the first record of it, known and held since it was set last."""
+"""The state becomes its first record, known and valid since it was last set."""
 CLOCK_OF_MEMORIES: Final = _clock("clock_of_memories", "ConsciousnessNode", "", _known("n"))
 CLOCK_OF_VERSIONS: Final = _clock("clock_of_versions", "PastVersion", "", _known("n"))
 CLOCK_OF_LINKS: Final = _clock(
     "clock_of_links", "ConsciousnessNode", "OPTIONAL MATCH (n)-[e:LINK|PAST_LINK]->() ", _known("e")
 )
-"""The clock of a graph is not before any moment that its records name."""
+"""Each sets the clock of the graph to at least the last change of its records."""
 
 
-class Index(NamedTuple):
-    """Make an index."""
-
+class CreateIndex(NamedTuple):
     query: Query
 
 
-class Unique(NamedTuple):
-    """Demand that a property, which has an index, is unique among the nodes of a label."""
+class CreateUnique(NamedTuple):
+    """Makes a property, which has an index, unique among the nodes of a label."""
 
     label: str
     column: str
 
 
-class Pages(NamedTuple):
-    """Go over records by their internal ids; a page answers with the last of them, and with no row at the end."""
+class ChangeRecords(NamedTuple):
+    """Changes records page by page; the query returns the last internal id of its page, and no row at the end."""
 
     query: Query
 
 
-type Step = Index | Unique | Pages
+type Step = CreateIndex | CreateUnique | ChangeRecords
 
 
 class Migration(NamedTuple):
-    """What leads from version `number - 1` to `number`."""
+    """The steps from version `number - 1` to `number`."""
 
     number: int
-    what: str
+    purpose: str
     steps: tuple[Step, ...]
 
 
@@ -109,35 +110,35 @@ MIGRATIONS: Final = (
         2,
         "a receipt of each command, a clock that never goes back, links and open work found by an index",
         (
-            Index(INDEX_TEXT),
-            Index(INDEX_STATE),
-            Index(INDEX_PAST_STATE),
-            Index(INDEX_RECEIPT),
-            Unique("Receipt", "command_id"),
-            Index(INDEX_PAST_LINK),
-            Pages(CLOCK_OF_MEMORIES),
-            Pages(CLOCK_OF_VERSIONS),
-            Pages(CLOCK_OF_LINKS),
+            CreateIndex(INDEX_TEXT),
+            CreateIndex(INDEX_STATE),
+            CreateIndex(INDEX_PAST_STATE),
+            CreateIndex(INDEX_RECEIPT),
+            CreateUnique("Receipt", "command_id"),
+            CreateIndex(INDEX_PAST_LINK),
+            ChangeRecords(CLOCK_OF_MEMORIES),
+            ChangeRecords(CLOCK_OF_VERSIONS),
+            ChangeRecords(CLOCK_OF_LINKS),
         ),
     ),
     Migration(
         3,
         "a citizen's state is a record, and its past ones are kept",
         (
-            Index(INDEX_STATE_VERSION),
-            Index(INDEX_STATE_BEGUN),
-            Index(INDEX_STATE_CELL),
-            Pages(FIRST_STATE),
+            CreateIndex(INDEX_STATE_VERSION),
+            CreateIndex(INDEX_STATE_BEGUN),
+            CreateIndex(INDEX_STATE_CELL),
+            ChangeRecords(FIRST_STATE),
         ),
     ),
 )
 
 
 async def migrate(graph: Graph, version: int) -> None:
-    """Bring a graph of schema `version` to the one of this release; one that has it is left alone.
+    """Migrate a graph from schema `version` to the present one; does nothing when it has that already.
 
-    Raises StoreMisfit when the graph was written by a newer release, and what the engine raises; the graph then
-    has the version of the last migration that was completed.
+    Raises StoreMisfit when the graph was written by a newer release, else as `Graph.write`; the graph then has the
+    version of the last completed migration.
     """
     if version > SCHEMA_VERSION:
         raise StoreMisfit(
@@ -151,18 +152,18 @@ async def migrate(graph: Graph, version: int) -> None:
 
 
 async def _run(graph: Graph, step: Step) -> None:
-    if isinstance(step, Pages):
-        await _pages(graph, step.query)
+    if isinstance(step, ChangeRecords):
+        await _change_records(graph, step.query)
         return
     async with indexes.index_lock(graph.connection):
-        if isinstance(step, Index):
+        if isinstance(step, CreateIndex):
             await indexes.create_index(graph, step.query)
         else:
             await indexes.create_unique(graph, step.label, step.column)
         await indexes.wait_operational(graph)
 
 
-async def _pages(graph: Graph, query: Query) -> None:
+async def _change_records(graph: Graph, query: Query) -> None:
     after = -1
     while rows := await graph.write(query, after=after, rows=ROWS, open=END_OF_TIME):
         after = rows[0][0]

@@ -11,18 +11,21 @@ CITIZEN_PREFIX: Final = "citizen_"
 
 
 def graph_name(level: Level, citizen_id: str | None) -> str:
-    """The graph of a level. Two citizens never share one: the id follows the prefix unchanged."""
+    """The name of a level's graph; that of N1 contains the citizen's id unchanged, so no two citizens share one.
+
+    Raises Fault for N1 without a citizen.
+    """
     if level is Level.N2:
         return "collective_n2"
     if level is Level.N3:
         return "ecosystem_n3"
     if citizen_id is None:
-        raise Fault("level N1 was asked for without a citizen")
+        raise Fault("level N1 needs a citizen")
     return f"{CITIZEN_PREFIX}{citizen_id}"
 
 
 def origin_of(name: str) -> tuple[Level, str | None]:
-    """Level and citizen of a graph by its name."""
+    """Level and citizen of a graph, by a name that `graph_name` returned; the citizen is None but for N1."""
     if name.startswith(CITIZEN_PREFIX):
         return Level.N1, name.removeprefix(CITIZEN_PREFIX)
     return (Level.N2 if name == graph_name(Level.N2, None) else Level.N3), None

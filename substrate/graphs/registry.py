@@ -1,4 +1,4 @@
-"""The graphs: their names, and opening one with all its indexes made while it is empty."""
+"""Opening graphs: each is created with its indexes while it is empty, and checked against the embedder in use."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from schemas.errors import StoreMisfit
+from schemas.memory import Level
 from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
 from substrate.connection.parameters import parameters
@@ -17,18 +18,18 @@ from substrate.emotions import DIMENSION as EMOTION_DIMENSION
 from substrate.graphs import indexes as indexing
 from substrate.graphs import migrations
 from substrate.graphs.graph import Graph
-from substrate.graphs.names import CITIZEN_PREFIX
+from substrate.graphs.names import CITIZEN_PREFIX, graph_name
 
-BELIEVED_SECONDS: Final = 1.0
-"""So long a stamp is not read again: another process may give the graph other embeddings at any time."""
+STAMP_VALID_S: Final = 1.0
+"""A stamp is read again after this time: another process may replace the graph's embeddings at any moment."""
 
 
 class Stamp(NamedTuple):
-    """With what a graph was written.
+    """The schema and the embeddings that a graph was written with.
 
-    `generation` (0 or 1) says which satellites carry the embeddings in use. On the other ones, when `other_state`
-    is set, lie those of another model: `filling` (being made), `leaving` (they were in use until now, and whoever
-    is configured for them still reads them), `clearing` (being removed).
+    The satellites of `generation` (0 or 1) have the embeddings in use. When `other_state` is set, those of the other
+    generation have the embeddings of another model: `filling` (being added), `leaving` (in use until now, and still
+    read by processes that are configured for them) or `clearing` (being removed).
     """
 
     schema_version: int
@@ -41,7 +42,7 @@ class Stamp(NamedTuple):
     other_state: str | None
 
     def generation_of(self, model: str, dimension: int) -> int | None:
-        """The generation that a process configured for this embedding uses; None when there is none for it."""
+        """The generation to use with this embedding; None when the graph has none for it."""
         if (self.embedding_model, self.dimension) == (model, dimension):
             return self.generation
         if self.other_state == LEAVING and (self.other_model, self.other_dimension) == (model, dimension):
@@ -55,7 +56,7 @@ CLEARING: Final = "clearing"
 
 
 async def read_stamp(graph: Graph) -> Stamp | None:
-    """The stamp of a graph; None when the graph does not exist or is not ours."""
+    """The stamp of a graph; None when the graph does not exist or has none, so is not ours."""
     try:
         rows = await graph.read(cypher.READ_STAMP)
     except GraphMissing:
@@ -64,34 +65,34 @@ async def read_stamp(graph: Graph) -> Stamp | None:
 
 
 async def existing_graphs(connection: Connection) -> list[str]:
-    """Names of all graphs of this store that carry our stamp's naming."""
+    """Sorted names of all graphs that are named as ours are."""
     names: Sequence[str] = await connection.command("GRAPH.LIST")
-    ours = ("collective_n2", "ecosystem_n3")
-    return sorted(name for name in names if name in ours or name.startswith(CITIZEN_PREFIX))
+    shared = (graph_name(Level.N2, None), graph_name(Level.N3, None))
+    return sorted(name for name in names if name in shared or name.startswith(CITIZEN_PREFIX))
 
 
 class Graphs:
-    """Opens each graph, checks that it fits the embedder in use, and keeps in mind which generation that is."""
+    """Opens graphs, checks that each fits the embedder in use, and remembers which generation it uses."""
 
     def __init__(self, connection: Connection, *, model: str, dimension: int) -> None:
         self.connection = connection
         self.model = model
         self.dimension = dimension
-        self._believed: dict[str, float] = {}
+        self._open_until: dict[str, float] = {}
         self._operational: set[str] = set()
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._migrating: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         connection.missing = self.forget
 
     def is_open(self, name: str) -> bool:
-        """Whether the graph is known to exist and to fit, as of the last second."""
-        return self._believed.get(name, 0.0) > _monotonic()
+        """Whether the graph was found to exist and to fit within the last second."""
+        return self._open_until.get(name, 0.0) > _monotonic()
 
     async def for_reading(self, name: str) -> bool:
-        """Whether the graph exists; its stamp is checked once a second. Never creates it.
+        """Whether the graph exists; never creates it. Its stamp is read at most once a second.
 
-        A graph of an older Substrate is migrated. Raises StoreMisfit when it has other embeddings, or the
-        schema of a newer Substrate.
+        Migrates a graph of an older release. Raises StoreMisfit when the graph has other embeddings, or the schema
+        of a newer release.
         """
         if self.is_open(name):
             return True
@@ -105,15 +106,15 @@ class Graphs:
         if name not in self._operational:
             await self.wait_operational(name)
             self._operational.add(name)
-        self._believed[name] = _monotonic() + BELIEVED_SECONDS
+        self._open_until[name] = _monotonic() + STAMP_VALID_S
         return True
 
     async def for_writing(self, name: str, now: Instant) -> None:
-        """Make sure that the graph exists with every index and constraint, and fits the embedder."""
+        """Create the graph with every index and constraint if it does not exist. Raises as `for_reading` does."""
         if self.is_open(name):
             if await read_stamp(Graph(self.connection, name)) is not None:
                 return
-            self.forget(name)  # another process has erased it since
+            self.forget(name)  # another process has erased it
         async with self._locks[name]:
             if await self.for_reading(name):
                 return
@@ -122,12 +123,12 @@ class Graphs:
             await self.for_reading(name)
 
     def forget(self, name: str | None = None) -> None:
-        """Ask again for the graph, or for each: it is gone, or the engine has been started anew."""
+        """Forget what is known of a graph, or of all: it was erased, or the engine was restarted."""
         if name is None:
-            self._believed.clear()
+            self._open_until.clear()
             self._operational.clear()
         else:
-            self._believed.pop(name, None)
+            self._open_until.pop(name, None)
             self._operational.discard(name)
 
     async def _create(self, name: str, now: Instant) -> None:
@@ -147,11 +148,11 @@ class Graphs:
         await self.connection.write(name, cypher.WRITE_STAMP, parameters(stamp))
 
     async def wait_operational(self, name: str) -> None:
-        """Return when every index and constraint answers. Raises what `indexing.wait_operational` does."""
+        """Return when every index and constraint is operational. Raises as `indexes.wait_operational` does."""
         await indexing.wait_operational(Graph(self.connection, name))
 
     async def unready(self, name: str) -> list[str]:
-        """Labels whose index or constraint is not operational yet; a graph that was ready is not asked again."""
+        """Labels with an index or constraint that is not operational yet; empty, once it was, without a query."""
         if name in self._operational:
             return []
         waiting = await indexing.unready(Graph(self.connection, name))
@@ -160,24 +161,24 @@ class Graphs:
         return waiting
 
     async def existing(self) -> list[str]:
-        """Names of all graphs of this store that carry our stamp's naming."""
+        """Sorted names of all graphs of this store."""
         return await existing_graphs(self.connection)
 
     def _generation(self, name: str, stamp: Stamp) -> int:
         generation = stamp.generation_of(self.model, self.dimension)
         if generation is not None:
             return generation
-        said = (
+        written = (
             f"graph {name} was written with the embedding {stamp.embedding_model} ({stamp.dimension} dimensions)"
         )
         configured = f"configured is {self.model} ({self.dimension})"
         if stamp.other_state == FILLING and stamp.other_model == self.model:
             raise StoreMisfit(
-                f"{said} and is being re-embedded; {configured}",
-                remedy="Run `substrate reembed`: it goes on where it was, and ends when all embeddings are there.",
+                f"{written} and is being re-embedded; {configured}",
+                remedy="Run `substrate reembed`: it resumes, and ends when every record has its new embedding.",
             )
         raise StoreMisfit(
-            f"{said}, {configured}",
+            f"{written}, {configured}",
             remedy="Run `substrate reembed`, or set SUBSTRATE_EMBEDDING to the former.",
         )
 

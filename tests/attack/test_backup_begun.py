@@ -58,7 +58,7 @@ async def test_a_backup_without_a_service_does_not_end_the_engine(tmp_path: Path
 async def test_where_writes_must_wait_the_engine_rests_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(snapshot, "WITHOUT_WAITING", 0)
+    monkeypatch.setattr(snapshot, "TRIES_WITHOUT_PAUSE", 0)
     data = tmp_path / "data"
     async with open_runtime(at(data)) as runtime:
         await filled(runtime)

@@ -21,7 +21,7 @@ from api.runtime.runtime import Runtime, open_runtime
 from orchestration.transfer.backup import back_up
 from schemas.errors import Conflict, InvalidRequest, StoreDamaged
 from schemas.settings import EmbeddingSettings, Settings, StoreSettings
-from substrate.backup.files import noted
+from substrate.backup.files import noted_backups
 from substrate.engine import checksums, keeper
 from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.log_commands import Unreadable, commands, readable_bytes
@@ -174,7 +174,7 @@ async def test_a_damaged_store_goes_back_to_a_backup_it_knows(data: Path, tmp_pa
         await back_up(runtime.deps.connection, data, tmp_path / "monday", await runtime.moment())
         await told(runtime, 50, 51)
     DAMAGES["a bit of the snapshot"](data)
-    [(path, manifest)] = noted(data)
+    [(path, manifest)] = noted_backups(data)
     assert (path, manifest.graphs["citizen_ada"].labels["ConsciousnessNode"]) == (tmp_path / "monday", 30)
     assert examine_store(at(data).store).cut is None
     with pytest.raises(InvalidRequest, match="no backup"):
