@@ -1,8 +1,8 @@
-"""What each command closes and opens (DESIGN §4). Pure: records in, records out.
+"""The records that each command closes and opens (DESIGN §4). Pure.
 
-A record is visible in a scope when its valid time and its transaction time both overlap the scope's.
-A closed record is never changed; the past is changed by nobody. A command acts on a stretch of valid time (the
-portion of valid time of SQL:2011): what is open in the stretch is closed, what lies beside it holds on.
+A record is visible in a scope when its valid time and its transaction time both overlap the scope's. A closed
+record never changes. A command acts on a portion of valid time (as in SQL:2011): open records in the portion are
+closed, and what they say outside of it continues to hold.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from schemas.temporal import END_OF_TIME, Instant, Period, Scope, to_datetime
 
 NOTHING_HOLDS: Final = "nothing of it is known at"
 REPAIR_PREFIX: Final = "repair-"
-"""How the id of a repair begins: it mends what no command leaves, so no undo brings that back."""
+"""Prefix of the id of a repair. It mends what no command leaves behind, so it cannot be undone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """One version of a memory or a link: its content over a valid time, as known over a transaction time.
 
-    `content` holds every property but these. `reason` says why the valid time ends, `closed_reason` why the
-    transaction time did; `command_id` opened the record, with the key `key_id`; `closed_by` closed it, sent by
-    `closed_source` with the key `closed_key`.
+    `content` has every other property. `reason` says why the valid time ends, `closed_reason` why the transaction
+    time ended. The command `command_id` opened the record with the key `key_id`; the command `closed_by` closed
+    it, sent by `closed_source` with the key `closed_key`.
     """
 
     id: str
@@ -43,16 +43,16 @@ class Record:
 
     @property
     def last_known(self) -> Instant:
-        """When it was written last: closed, or opened where it is still open."""
+        """The time of its last change: when it was closed, else when it was opened."""
         return self.known.start if is_open(self) else self.known.end
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A record that a change opens, made from the version `of`. `revised`: its content is another than that's."""
+    """A record opened from `from_version`; `revised` if its content differs from that version's."""
 
     record: Record
-    of: int
+    from_version: int
     revised: bool = False
 
 
@@ -60,8 +60,8 @@ class Opened:
 class Change:
     """What a command does to an identity at the transaction time `at`.
 
-    `closed` are the records that were open until then, `opened` those that are from then on: both in the order of
-    their valid time. `undone` is the command that an undo reverts.
+    `closed` are the records open until then, `opened` those open from then on, both by valid time. `undone` is the
+    command that an undo reverts.
     """
 
     at: Instant
@@ -70,23 +70,24 @@ class Change:
     undone: str | None = None
 
     @property
-    def told(self) -> Record:
-        """What a receipt tells: the first record of new content, else the last one left, else what was closed."""
-        new = next((one for one in self.opened if one.revised), self.opened[-1] if self.opened else None)
+    def receipt_record(self) -> Record:
+        """The record for the receipt: the first with new content, else the last opened, else the first closed."""
+        last = self.opened[-1] if self.opened else None
+        new = next((opened for opened in self.opened if opened.revised), last)
         return self.closed[0] if new is None else new.record
 
 
 type Open = Sequence[Record]
-"""The open records of one identity, by valid time: no two of them share an instant."""
+"""The open records of one identity, by valid time; no two of them overlap."""
 
 
 def visible(record: Record, scope: Scope) -> bool:
-    """Whether the record belongs to what the scope may see."""
+    """Whether the scope sees the record."""
     return record.valid.overlaps(scope.valid) and record.known.overlaps(scope.known)
 
 
 def is_open(record: Record) -> bool:
-    """Whether the record is part of what is known now."""
+    """Whether the record is part of what is known now: its transaction time has not ended."""
     return record.known.end == END_OF_TIME
 
 
@@ -96,19 +97,19 @@ def open_records(records: Iterable[Record]) -> Open:
 
 
 def held_at(open_ones: Open, moment: Instant) -> Record:
-    """The record that holds at the moment; where none does, the last one before it, else the first behind it.
+    """The record that holds at the moment or, if none does, the last one before it, else the first one after it.
 
-    `open_ones` has one record at least.
+    `open_ones` must not be empty.
     """
     begun = [record for record in open_ones if record.valid.start <= moment]
     return begun[-1] if begun else open_ones[0]
 
 
 def named_portion(open_ones: Open, portion: Period) -> Period:
-    """The portion, checked. Without an end it reaches to the end of what is known.
+    """The portion, once it is checked. One without an end reaches to the end of what is known.
 
-    Raises ValueError for one that is empty, that begins where nothing is known, or that has an end and spans a
-    time of which nothing is known.
+    Raises ValueError when it is empty, when nothing is known at its beginning, or when it has an end and nothing
+    is known at some time in it.
     """
     if portion.end <= portion.start:
         raise ValueError("the portion of valid time is empty: valid_to must lie after valid_from")
@@ -127,29 +128,29 @@ def named_portion(open_ones: Open, portion: Period) -> Period:
     return portion
 
 
-def _told(moment: Instant) -> str:
+def _format(moment: Instant) -> str:
     return to_datetime(moment).isoformat().replace("+00:00", "Z")
 
 
 def _unknown(moment: Instant, open_ones: Open) -> str:
-    nearest = _stretch(held_at(open_ones, moment))
-    return f"{NOTHING_HOLDS} {_told(moment)}: the nearest record holds {nearest}"
+    nearest = _describe_period(held_at(open_ones, moment))
+    return f"{NOTHING_HOLDS} {_format(moment)}: the nearest record holds {nearest}"
 
 
-def _stretch(record: Record) -> str:
-    end = "" if record.valid.end == END_OF_TIME else f" to {_told(record.valid.end)}"
-    return f"from {_told(record.valid.start)}{end}"
+def _describe_period(record: Record) -> str:
+    end = "" if record.valid.end == END_OF_TIME else f" to {_format(record.valid.end)}"
+    return f"from {_format(record.valid.start)}{end}"
 
 
 type Revise = Callable[[Record], Mapping[str, Any] | None]
-"""The new content of a record, None where nothing is to hold any longer."""
+"""Returns the new content of a record; None when nothing holds any longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """How a portion of valid time is written anew: when that is known, after which version, and why.
+    """The transaction time of a change, the last version before it, and why it is made.
 
-    Without a `reason` the old record was no worse than the new: it says the same.
+    `reason` is None when the new record says the same as the old one.
     """
 
     at: Instant
@@ -158,10 +159,10 @@ class Rewriting:
 
 
 def rewrite(open_ones: Open, portion: Period, revise: Revise, how: Rewriting) -> Change:
-    """Write what holds in the portion anew: the content of each record that `revise` gives for it, or nothing.
+    """Replace what holds in the portion by what `revise` returns for each record there.
 
-    What a record says beside the portion holds on, in a record of its own. A record whose content `revise` leaves
-    as it is (the same object) stays untouched.
+    What a record says outside of the portion continues in a record of its own. A record stays untouched when
+    `revise` returns its content unchanged (the same object).
     """
     touched = [
         (record, content)
@@ -173,9 +174,11 @@ def rewrite(open_ones: Open, portion: Period, revise: Revise, how: Rewriting) ->
         opened += _pieces(record, content, portion, how)
     closed = tuple(close(record, how.at, how.reason) for record, _ in touched)
     numbered = enumerate(opened, start=how.last_version + 1)
-    return Change(
-        how.at, closed, tuple(replace(one, record=replace(one.record, version=number)) for number, one in numbered)
-    )
+    return Change(how.at, closed, tuple(_with_version(piece, version) for version, piece in numbered))
+
+
+def _with_version(opened: Opened, version: int) -> Opened:
+    return replace(opened, record=replace(opened.record, version=version))
 
 
 def _pieces(record: Record, content: Mapping[str, Any] | None, portion: Period, how: Rewriting) -> list[Opened]:
@@ -195,16 +198,15 @@ def _pieces(record: Record, content: Mapping[str, Any] | None, portion: Period, 
 
 
 def correct_period(
-    open_ones: Open, record: Record, corrected: tuple[Period, Mapping[str, Any]], how: Rewriting
+    open_ones: Open, record: Record, how: Rewriting, *, valid: Period, content: Mapping[str, Any]
 ) -> Change:
-    """The record holds, and held, over another valid time, with this content.
+    """Replace the record by one with another valid time and content.
 
-    Raises ValueError when that is empty, or where another record of the identity holds.
+    Raises ValueError when the valid time is empty, or overlaps another record of the identity.
     """
-    valid, content = corrected
     if valid.end <= valid.start:
         raise ValueError("invalid_at must lie after valid_at: what ends before it begins never holds")
-    _alone(valid, [one for one in open_ones if one is not record])
+    _check_free(valid, [other for other in open_ones if other is not record])
     reason = record.reason if valid.end == record.valid.end else None
     new = Record(record.id, how.last_version + 1, valid, Period(how.at), content, reason)
     closed = close(record, how.at, how.reason)
@@ -212,22 +214,22 @@ def correct_period(
 
 
 def begin(open_ones: Open, record: Record) -> Change:
-    """An identity of which nothing is known over the record's valid time holds there, too.
+    """Open a record over a valid time at which nothing is known of its identity yet.
 
-    Raises ValueError where a record of it holds.
+    Raises ValueError when another record of the identity holds there.
     """
-    _alone(record.valid, open_ones)
+    _check_free(record.valid, open_ones)
     return Change(record.known.start, (), (Opened(record, 0, revised=True),))
 
 
-def _alone(valid: Period, others: Iterable[Record]) -> None:
-    over = [record for record in others if record.valid.overlaps(valid)]
-    if over:
-        raise ValueError(f"another record of it holds {_stretch(over[0])}")
+def _check_free(valid: Period, others: Iterable[Record]) -> None:
+    overlapping = [record for record in others if record.valid.overlaps(valid)]
+    if overlapping:
+        raise ValueError(f"another record of it holds {_describe_period(overlapping[0])}")
 
 
 def close(record: Record, at: Instant, reason: InvalidationReason | None) -> Record:
-    """The record, known until `at`."""
+    """The record with its transaction time ended at `at`."""
     return replace(record, known=Period(record.known.start, at), closed_reason=reason)
 
 
@@ -237,11 +239,11 @@ _NOT_CLOSED: Final[Mapping[str, Any]] = dict.fromkeys(
 
 
 def undo(records: Sequence[Record], undoes: str | None, at: Instant, last_version: int) -> Change:
-    """Revert the last change of an identity, which `undoes` may name: what it opened is closed, what it closed
-    holds again over the valid time that it had.
+    """Revert the last change of an identity: close what it opened, and open again what it closed.
 
-    `records` are all of the identity, `last_version` is the highest that one ever had. Raises ValueError when
-    nothing was changed, when `undoes` changed nothing of it, and when another change came after that.
+    `undoes` may name the command of that change. `records` are all records of the identity, `last_version` is the
+    highest version ever used. Raises ValueError when nothing was changed since the identity was written, when
+    `undoes` did not change it, when another change came later, and for a repair.
     """
     happened, undone = _last_change(records)
     if undoes is not None and undoes in _by(records, happened):
@@ -269,13 +271,13 @@ def _valid_start(record: Record) -> Instant:
 
 
 def _by(records: Sequence[Record], moment: Instant) -> set[str | None]:
-    """The commands that changed an identity at a moment: of an atomic list there may be several."""
+    """The commands that changed an identity at a moment; an atomic list may contain several."""
     opened = {record.command_id for record in records if record.known.start == moment}
     return opened | {record.closed_by for record in records if record.known.end == moment}
 
 
 def _last_change(records: Sequence[Record]) -> tuple[Instant, str | None]:
-    """When an identity was changed last, and by which command."""
+    """Time and command of the last change."""
     opened = [(record.known.start, record.command_id) for record in records]
     closed = [(record.known.end, record.closed_by) for record in records if not is_open(record)]
     return max(opened + closed, key=lambda change: (change[0], change[1] is not None))

@@ -1,6 +1,6 @@
-"""Maps that are kept as they came: how they are read, and mended where no answer could carry them. Pure.
+"""Maps that are stored as they were sent: reading them, and repairing those that no response could hold. Pure.
 
-The doors take none that is nested deeper than `DEEPEST`. Stores made before they asked for that hold some.
+Requests with maps nested deeper than `DEEPEST` are refused. Stores of older releases may still hold such maps.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from schemas.base import DEEPEST, is_deeper
 
 COLUMNS: Final = ("extra", "sensory_details")
 WHOLE: Final = "json"
-"""The one field of a map that is mended as a whole: what was stored, as a text."""
+"""The only field of a map that was repaired as a whole: the stored text."""
 
 
 def read(text: str) -> dict[str, Any]:
-    """The map of a stored text. Raises ValueError for what is none, or is nested deeper than an answer can be."""
+    """The map in a stored text. Raises ValueError when it is no map, or nested deeper than a response can be."""
     value = orjson.loads(text)
     if not isinstance(value, dict):
         raise ValueError("it is no map")
@@ -28,35 +28,35 @@ def read(text: str) -> dict[str, Any]:
 
 
 def may_be_deep(text: str) -> bool:
-    """Whether the text has brackets enough to be nested too deeply; most have not, and need no other look."""
+    """Whether the text has enough brackets to be nested too deeply: a cheap check that most texts fail."""
     return text.count("{") + text.count("[") > DEEPEST
 
 
-def mended(text: str) -> str:
-    """The stored text; of one that cannot be shown, each field that is nested too deeply as a text of its JSON."""
+def repair_map(text: str) -> str:
+    """The stored text; if `read` refuses it, a map whose too deeply nested fields are texts of their JSON."""
     try:
         read(text)
     except ValueError:
-        return orjson.dumps(_shown_as_texts(text)).decode()
+        return orjson.dumps(_flatten(text)).decode()
     return text
 
 
-def all_mended(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The content of a record in stored form, its maps mended; the very same where nothing was to mend."""
-    suspects = [name for name in COLUMNS if isinstance(content.get(name), str)]
-    changed = {name: text for name in suspects if (text := mended(content[name])) != content[name]}
+def repair_maps(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The stored content of a record with its maps repaired; the same object when nothing was repaired."""
+    names = [name for name in COLUMNS if isinstance(content.get(name), str)]
+    changed = {name: text for name in names if (text := repair_map(content[name])) != content[name]}
     return {**content, **changed} if changed else content
 
 
-def _shown_as_texts(text: str) -> dict[str, Any]:
+def _flatten(text: str) -> dict[str, Any]:
     try:
         fields = orjson.loads(text)
         if not isinstance(fields, dict):
             return {WHOLE: text}
-        return {name: _shown(value) for name, value in fields.items()}
+        return {name: _flatten_field(value) for name, value in fields.items()}
     except (ValueError, TypeError):  # no JSON, or deeper than the encoder goes
         return {WHOLE: text}
 
 
-def _shown(value: Any) -> Any:
+def _flatten_field(value: Any) -> Any:
     return orjson.dumps(value).decode() if is_deeper(value, DEEPEST - 1) else value

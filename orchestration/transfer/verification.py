@@ -203,7 +203,7 @@ def _mended(line: Line) -> Line:
     for name in stored_maps.COLUMNS:
         if isinstance(properties.get(name), str):
             orjson.loads(properties[name])
-    shown = stored_maps.all_mended(properties)
+    shown = stored_maps.repair_maps(properties)
     return line if shown is properties else {**line, "properties": shown, "mended": True}
 
 

@@ -129,7 +129,7 @@ def revision(place: Place, row: Mapping[str, Any], why: str) -> dict[str, Any]:
 
 def deep_maps(row: MemoryRow | LinkRow) -> dict[str, dict[str, Any]]:
     """The maps of a row that no answer can show, as they can be shown."""
-    mended = {name: (text, stored_maps.mended(text)) for name, text in row.deep.items()}
+    mended = {name: (text, stored_maps.repair_map(text)) for name, text in row.deep.items()}
     return {name: orjson.loads(new) for name, (old, new) in mended.items() if new != old}
 
 

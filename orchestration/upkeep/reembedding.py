@@ -22,7 +22,7 @@ from substrate.graphs import reembedding
 from substrate.graphs.graph import Graph
 from substrate.graphs.migrations import migrate
 from substrate.graphs.reembedding import EmbeddingTarget, UntracedRecord
-from substrate.graphs.registry import STAMP_VALID_S, CLEARING, FILLING, Stamp, existing_graphs, read_stamp
+from substrate.graphs.registry import CLEARING, FILLING, STAMP_VALID_S, Stamp, existing_graphs, read_stamp
 from substrate.inference.embeddings import Embedder
 from substrate.store import reader
 

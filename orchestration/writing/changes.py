@@ -98,7 +98,7 @@ def decide(command: ChangeCommand, found: Sequence[Record], last_version: int, t
         raise Refusal("conflict", f"{command.id} is {state} already; nothing changes", current_version=seen)
     trust_in(command, change.closed or [one.record for one in change.opened])
     if isinstance(command, (Undo, UndoLink)):
-        reverted = [one for one in found if one.version in {back.of for back in change.opened}]
+        reverted = [one for one in found if one.version in {back.from_version for back in change.opened}]
         trust_in_closing(command, reverted)
         undoes_whom(command, change.closed, reverted)
     return change
@@ -169,8 +169,8 @@ def _change(command: ChangeCommand, found: Sequence[Record], last_version: int, 
     how = Rewriting(told.at, last_version, _reason(command))
     if isinstance(command, CORRECTIONS) and records.corrects_period(command):
         record = bitemporal.held_at(open_ones, told.now)
-        corrected = (records.corrected_period(command, record.valid), _revised(command, record))
-        return bitemporal.correct_period(open_ones, record, corrected, how)
+        valid, content = records.corrected_period(command, record.valid), _revised(command, record)
+        return bitemporal.correct_period(open_ones, record, how, valid=valid, content=content)
     portion = _portion(command, open_ones, told.now)
     return bitemporal.rewrite(open_ones, portion, lambda record: _revised_or_none(command, record), how)
 
@@ -209,7 +209,7 @@ def _revised(command: ChangeCommand, record: Record) -> Mapping[str, Any]:
     changed = changed_fields(command, record.content)
     if isinstance(command, _RESOLUTIONS) and changed.items() <= record.content.items():
         return record.content
-    return stored_maps.all_mended({**record.content, **changed})
+    return stored_maps.repair_maps({**record.content, **changed})
 
 
 def changed_fields(command: ChangeCommand, content: Mapping[str, Any]) -> dict[str, Any]:

@@ -141,7 +141,7 @@ class Life:
         how = Rewriting(at, self.states[-1].last_version, None)
         raised = {**record.content, **whose}
         change = bitemporal.rewrite([record], record.valid, lambda _: raised, how)
-        version = change.told.version
+        version = change.receipt_record.version
         said = self.sources[record.version]
         self.sources[version] = replace(said, changes={**said.changes, **whose})
         self.begun[version] = self.begun.get(record.version)
@@ -162,9 +162,9 @@ class Life:
         change = decisions.decide(command, found, self.states[-1].last_version, told)
         for opened in change.opened:
             self.sources[opened.record.version] = self._source(opened, command)
-            self.begun[opened.record.version] = self.begun.get(opened.of)
+            self.begun[opened.record.version] = self.begun.get(opened.from_version)
         self._take(change, By.of(command, command_id))
-        return change.told
+        return change.receipt_record
 
     def _undo_of_these(self, command: Undo | UndoLink, command_id: str, told: Told) -> Record:
         """Revert the last change of this very transaction: nobody ever knew of it. The record that is told."""
@@ -186,7 +186,7 @@ class Life:
         if problem is not None:
             raise Refusal("conflict", problem, current_version=last.last_version)
         self.states.append(replace(before, last_version=last.last_version, by=By.of(command, command_id)))
-        return Change(told.at, tuple(closed), tuple(Opened(one, one.version) for one in back)).told
+        return Change(told.at, tuple(closed), tuple(Opened(one, one.version) for one in back)).receipt_record
 
     def _take(self, change: Change, by: By) -> None:
         last = self.states[-1]
@@ -209,7 +209,7 @@ class Life:
 
     def _source(self, opened: Opened, command: ChangeCommand) -> Source:
         """The source of what a record says: that of the record it is made from, with what the command changes."""
-        before, source = self.records[opened.of], self.sources[opened.of]
+        before, source = self.records[opened.from_version], self.sources[opened.from_version]
         if not opened.revised:
             return source
         if self.name is not None:

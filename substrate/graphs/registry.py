@@ -27,9 +27,9 @@ STAMP_VALID_S: Final = 1.0
 class Stamp(NamedTuple):
     """The schema and the embeddings that a graph was written with.
 
-    The satellites of `generation` (0 or 1) have the embeddings in use. When `other_state` is set, those of the other
-    generation have the embeddings of another model: `filling` (being added), `leaving` (in use until now, and still
-    read by processes that are configured for them) or `clearing` (being removed).
+    The satellites of `generation` (0 or 1) have the embeddings in use. When `other_state` is set, those of the
+    other generation have the embeddings of another model: `filling` (being added), `leaving` (in use until now,
+    and still read by processes that are configured for them) or `clearing` (being removed).
     """
 
     schema_version: int

@@ -252,7 +252,7 @@ def test_a_portion_without_an_end_reaches_over_gaps_to_the_end_of_what_is_known(
     ]
     assert [record.version for record in change.closed] == [3, 4, 5]
     assert [one.record.version for one in change.opened] == [6, 7, 8, 9]
-    assert change.told == change.opened[1].record
+    assert change.receipt_record == change.opened[1].record
 
 
 def test_what_lies_beside_the_portion_holds_on() -> None:
@@ -260,7 +260,7 @@ def test_what_lies_beside_the_portion_holds_on() -> None:
     assert periods(change) == [(10, 12, "old", "discovered_false"), (12, 15, "new", "discovered_false"),
                                (15, 20, "old", None)]  # fmt: skip
     assert change.closed[0].closed_reason == "discovered_false"
-    assert [one.of for one in change.opened] == [3, 3, 3]
+    assert [one.from_version for one in change.opened] == [3, 3, 3]
 
 
 def test_what_no_longer_holds_leaves_a_gap() -> None:
@@ -279,14 +279,16 @@ def test_a_moment_addresses_what_holds_then_or_the_last_before_it_or_the_first(m
 
 
 def test_the_valid_time_itself_is_corrected() -> None:
-    change = bitemporal.correct_period([RECORD, APART], RECORD, (Period(5, 25), {"said": "old"}), FALSE)
+    change = bitemporal.correct_period(
+        [RECORD, APART], RECORD, FALSE, valid=Period(5, 25), content={"said": "old"}
+    )
     assert periods(change) == [(5, 25, "old", None)]
 
 
 @pytest.mark.parametrize("valid", [Period(5, 41), Period(45), Period(12, 12)])
 def test_a_valid_time_that_is_empty_or_not_free_is_refused(valid: Period) -> None:
     with pytest.raises(ValueError, match=r"another record|must lie after"):
-        bitemporal.correct_period([RECORD, APART], RECORD, (valid, {"said": "old"}), FALSE)
+        bitemporal.correct_period([RECORD, APART], RECORD, FALSE, valid=valid, content={"said": "old"})
 
 
 @pytest.mark.parametrize(
