@@ -1,7 +1,7 @@
-"""Emotions: names in normal form, maps, vectors. Pure.
+"""Emotions: names in normal form, maps and vectors. Pure.
 
-A map `{name: intensity}` is what is stored and scored; the vector over a fixed vocabulary plus hashed places
-for unknown words only finds candidates.
+A map `{name: intensity}` is stored and scored. The vector, over a fixed vocabulary plus hashed dimensions for
+other words, only finds candidates.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ VOCABULARY = (
     "guilt", "gratitude", "relief", "hope", "despair", "loneliness", "love", "calm",
     "confusion", "determination", "boredom", "envy", "awe", "nostalgia", "tenderness", "tension",
 )  # fmt: skip
-HASHED_PLACES = 16
-DIMENSION = len(VOCABULARY) + HASHED_PLACES
+HASHED_DIMENSIONS = 16
+DIMENSION = len(VOCABULARY) + HASHED_DIMENSIONS
 APART = 0.002 / math.sqrt(DIMENSION)
-"""How far a record's vector is moved in each place at most, for a vector of length 1."""
+"""The most that `emotion_trace` adds to each component of a unit vector."""
 
 _VARIANTS = {
     "adaptation": "adaptation", "afraid": "fear", "alone": "loneliness", "angry": "anger", "anxiety": "fear",
@@ -51,24 +51,24 @@ NEGATIVE = frozenset(
      "loneliness", "confusion", "boredom", "envy", "tension", "hurt", "pain", "dread", "existential dread",
      "disorientation", "grief", "regret", "resentment", "disappointment")
 )  # fmt: skip
-"""Valence. Surprise, caution and nostalgia have neither, and resemble only themselves."""
+"""Valence. Surprise, caution and nostalgia have none, so no other emotion is kindred to them."""
 
 EMOTION_WORDS = {**{name: name for name in (*VOCABULARY, *NEGATIVE) if " " not in name}, **_VARIANTS}
-"""Every single word that names an emotion, with the emotion in normal form."""
+"""Every single word for an emotion -> the emotion in normal form."""
 
-_NOTHING: Final[Mapping[str, float]] = {}
-_PLACES = {name: place for place, name in enumerate(VOCABULARY)}
+_NO_EMOTIONS: Final[Mapping[str, float]] = {}
+_INDEX = {name: index for index, name in enumerate(VOCABULARY)}
 
 
 @lru_cache(maxsize=4096)
 def normal_emotion(name: str) -> str:
-    """The noun of an emotion in lower case: `Excited` and `excitement` are one."""
+    """The noun of an emotion in lower case: `excitement` for `Excited`. A word without a known noun is kept."""
     key = " ".join(name.strip().lower().replace("_", " ").split())
     return _VARIANTS.get(key, key)
 
 
 def kindred(emotion: str) -> frozenset[str]:
-    """The emotions of the same valence as one in normal form, without itself (002, emotion match)."""
+    """The other emotions of the same valence; empty without a valence (002, emotion match)."""
     for side in (POSITIVE, NEGATIVE):
         if emotion in side:
             return side - {emotion}
@@ -76,7 +76,7 @@ def kindred(emotion: str) -> frozenset[str]:
 
 
 def normal_emotions(emotions: Mapping[str, float]) -> dict[str, float]:
-    """The map with names in normal form; of two names for one emotion the stronger counts."""
+    """The map with names in normal form; of several names for one emotion the highest intensity counts."""
     normal = {normal_emotion(name): intensity for name, intensity in emotions.items()}
     if len(normal) < len(emotions):
         for name, intensity in emotions.items():
@@ -86,31 +86,31 @@ def normal_emotions(emotions: Mapping[str, float]) -> dict[str, float]:
 
 
 def emotion_vector(emotions: Mapping[str, float] | None) -> list[float] | None:
-    """The map as a vector of `DIMENSION` numbers; None when it says nothing (a zero vector has no direction)."""
+    """The map as a vector of length `DIMENSION`; None when it would be zero, which has no direction."""
     if not emotions:
         return None
     vector = [0.0] * DIMENSION
     for name, intensity in normal_emotions(emotions).items():
-        place = _PLACES.get(name)
-        if place is None:
-            place = len(VOCABULARY) + crc32(name.encode()) % HASHED_PLACES
-        vector[place] += intensity
+        index = _INDEX.get(name)
+        if index is None:
+            index = len(VOCABULARY) + crc32(name.encode()) % HASHED_DIMENSIONS
+        vector[index] += intensity
     return vector if any(vector) else None
 
 
-def emotion_trace(emotions: Mapping[str, float] | None, of: str) -> list[float] | None:
-    """The direction of `emotion_vector` as a record is indexed by it, moved a little in a way of its own.
+def emotion_trace(emotions: Mapping[str, float] | None, seed: str) -> list[float] | None:
+    """The unit vector by which a record is indexed: `emotion_vector` plus a small offset derived from `seed`.
 
-    `of` names the record. Many records feel exactly the same, and an HNSW index loses its way among equal vectors:
-    of 25,000 records it found none of the 120 nearest, and all of them when no two were equal. It is moved
-    by 0.002 of its length at most: no cosine changes by more, and that to the same feeling by less than 0.00001.
+    `seed` identifies the record. An HNSW index fails among equal vectors, and many records have the same emotions:
+    of 25,000 records it found none of the 120 nearest, and all of them once no two were equal. The offset has a
+    length of at most 0.002: no cosine changes by more, and that to the same emotions by less than 0.00001.
     """
     vector = emotion_vector(emotions)
     if vector is None:
         return None
     length = math.hypot(*vector)
-    moves = blake2b(of.encode(), digest_size=DIMENSION).digest()
-    return [round(x / length + APART * (move / 127.5 - 1.0), 7) for x, move in zip(vector, moves, strict=True)]
+    offsets = blake2b(seed.encode(), digest_size=DIMENSION).digest()
+    return [round(x / length + APART * (o / 127.5 - 1.0), 7) for x, o in zip(vector, offsets, strict=True)]
 
 
 def cosine_similarity(left: Mapping[str, float] | None, right: Mapping[str, float] | None) -> float:
@@ -125,18 +125,18 @@ def cosine_similarity(left: Mapping[str, float] | None, right: Mapping[str, floa
 
 
 def cosine_similarities(
-    felt: Sequence[Mapping[str, float] | None], to: Mapping[str, float]
+    emotion_maps: Sequence[Mapping[str, float] | None], to: Mapping[str, float]
 ) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """`cosine_similarity` of many maps, named as they come, to one in normal form."""
-    maps = [one or _NOTHING for one in felt]
-    given = list(chain.from_iterable(maps))
-    names = list(map(normal_emotion, given))
-    if names != given:
+    """`cosine_similarity` of each map, its names in any form, to the map `to`, its names in normal form."""
+    maps = [emotions or _NO_EMOTIONS for emotions in emotion_maps]
+    raw_names = list(chain.from_iterable(maps))
+    names = list(map(normal_emotion, raw_names))
+    if names != raw_names:
         maps = list(map(normal_emotions, maps))
         names = list(chain.from_iterable(maps))
-    of = np.repeat(np.arange(len(maps)), [len(one) for one in maps])
-    much = np.fromiter(chain.from_iterable(one.values() for one in maps), np.float64, len(names))
-    wanted = np.fromiter((to.get(name, 0.0) for name in names), np.float64, len(names))
-    dot = np.bincount(of, much * wanted, len(maps))
-    lengths = np.sqrt(np.bincount(of, much * much, len(maps))) * math.hypot(*to.values())
+    owners = np.repeat(np.arange(len(maps)), [len(emotions) for emotions in maps])
+    intensities = np.fromiter(chain.from_iterable(emotions.values() for emotions in maps), np.float64, len(names))
+    others = np.fromiter((to.get(name, 0.0) for name in names), np.float64, len(names))
+    dot = np.bincount(owners, intensities * others, len(maps))
+    lengths = np.sqrt(np.bincount(owners, intensities * intensities, len(maps))) * math.hypot(*to.values())
     return np.minimum(1.0, np.divide(dot, lengths, out=np.zeros(len(maps)), where=lengths > 0.0))

@@ -1,7 +1,7 @@
-"""Text as the full-text index and the lexical score see it. Pure.
+"""Text in the normal form that the full-text index and the lexical score use. Pure.
 
-The engine's tokenizer folds ASCII case only, treats `'` and `-` as breaks and `\\` as an escape, and knows no
-stop words; both sides are therefore brought to one normal form here.
+The engine's tokenizer folds ASCII case only, treats `'` and `-` as breaks and `\\` as an escape, and has no stop
+words. So stored texts and queries are brought to one normal form here.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def normal_text(text: str) -> str:
 
 
 def search_text(*parts: str) -> str | None:
-    """The normal form of a record's texts, or None when the engine's own reading of them is the same."""
+    """The words of a record's texts in normal form; None when the engine's tokenizer finds the same words."""
     joined = " ".join(part for part in parts if part)
     return None if _PLAIN.match(joined) else " ".join(_WORD.findall(normal_text(joined)))
 
@@ -50,14 +50,14 @@ def words(text: str) -> list[str]:
 
 
 def spaced_text(text: str) -> str:
-    """The words of a text in normal form, with spaces and nothing else before, between and after them."""
+    """The words of a text in normal form, with only spaces before, between and after them."""
     return f" {text.translate(_SPACED)} " if text.isascii() else f" {' '.join(words(text))} "
 
 
 def query_words(text: str) -> list[str]:
-    """The distinct words of a query that carry meaning, at most `MAX_QUERY_WORDS`, longest first beyond that.
+    """The distinct words of a query without stop words, in order; of more than `MAX_QUERY_WORDS` the longest.
 
-    Safe to send to the full-text engine joined by `|`: only word characters are left (001, sanitizeFtsQuery).
+    Joined by `|` they are a safe full-text query: only word characters are left (001, sanitizeFtsQuery).
     """
     distinct = list(dict.fromkeys(word for word in words(text) if word not in STOP_WORDS and word.strip("_")))
     if len(distinct) > MAX_QUERY_WORDS:
@@ -74,11 +74,11 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=8192)
 def stems(text: str) -> frozenset[str]:
-    """The stems in a text, stop words left out. Remembered: a record's text never changes."""
+    """The stems of a text without stop words. Cached: a record's text never changes."""
     return frozenset(stem(word) for word in set(words(text)) if word not in STOP_WORDS)
 
 
 @lru_cache(maxsize=8192)
 def name_key(name: str) -> str:
-    """A name for comparison: normal form, `_` and `-` as spaces."""
+    """A name in the form in which names are compared: normal form, `_` and `-` as spaces."""
     return " ".join(_WORD.findall(normal_text(name).replace("_", " ")))

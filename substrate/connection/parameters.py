@@ -1,7 +1,7 @@
-"""How values travel: into a query as parameters, and out of it in the compact form that carries types. Pure.
+"""Values on their way into a query, as parameters, and out of it, in the compact form with types. Pure.
 
-The plain form reads faster, but there a text `0.5` and the number 0.5 look the same; whatever is carried
-whole, without knowing its columns, is read in this form.
+The plain form is read faster, but in it the text `0.5` and the number 0.5 look the same. Whole records, whose
+columns are not known, are read in the compact form.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _INT64 = 2**63
 
 
 def parameters(values: Mapping[str, Any]) -> str:
-    """The parameter header of a query text.
+    """The header that gives a query text its parameters.
 
-    Raises Fault for a value of any type but str, int (64 bit), finite float, bool, None, list and dict: the
-    driver would print others raw into the query.
+    Raises Fault for a value of any type but str, int (64 bit), finite float, bool, None, list and dict: the driver
+    would print any other into the query as it is.
     """
     return "CYPHER " + " ".join(f"{name}={_written(name, value)}" for name, value in values.items()) + " "
 
@@ -32,7 +32,7 @@ def _written(name: str, value: Any) -> str:
     kind = type(value)
     if kind is list:
         if value and all(type(item) is float and math.isfinite(item) for item in value):
-            return orjson.dumps(value).decode()  # an embedding: the driver writes each number in Python
+            return orjson.dumps(value).decode()  # an embedding: much faster than the driver's own formatting
         return f"[{','.join([_written(name, item) for item in value])}]"
     if kind is dict:
         return f"{{{','.join([f'{_key(name, key)}:{_written(name, item)}' for key, item in value.items()])}}}"
@@ -56,16 +56,16 @@ _SCALARS: Final[Mapping[type, Callable[[Any], bool]]] = {
     bool: lambda _: True,
     type(None): lambda _: True,
 }
-"""The plain types that may travel, each with what it must fulfil."""
+"""The scalar types that may enter a query, each with the condition on its values."""
 
 
 def typed_row(row: Sequence[Any]) -> list[Any]:
-    """The Python values of a row."""
+    """The Python values of a row in the compact form. Raises Fault as `value` does."""
     return [value(typed) for typed in row]
 
 
 def value(typed: Sequence[Any]) -> Any:
-    """The Python value of `[type, value]`: a vector as an array of float32, all else as JSON has it.
+    """The Python value of `[type, value]`: a vector as an array of float32, anything else as JSON has it.
 
     Raises Fault for a type that no property has (a node, a path, a point).
     """
@@ -90,4 +90,4 @@ _READERS: Final[Mapping[int, Callable[[Any], Any]]] = {
     10: _map,
     12: lambda raw: np.array([float(each) for each in raw], np.float32),
 }
-"""How each type is read; the numbers are the engine's own."""
+"""Readers by the engine's own type numbers."""

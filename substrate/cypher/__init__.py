@@ -1,5 +1,4 @@
-"""All Cypher, as named constants with a sentence each.
+"""Queries with several users, and the fragments of all queries; a query with one user stands beside it.
 
-A `Query` is fixed text; values travel as parameters. The texts are put together here, once, from the fragments
-of `columns`; nothing is ever assembled from what a caller sends.
+A `Query` is a fixed text and values are parameters: texts are built at import, never from what a caller sends.
 """

@@ -7,7 +7,7 @@ from typing import Final
 from substrate.cypher.query import Query
 
 SCHEMA_VERSION: Final = 3
-"""What a graph of an older one lacks is in `substrate.graphs.migrations`."""
+"""Graphs with an older version are migrated by `substrate.graphs.migrations`."""
 
 INDEXES: Final = (
     Query("index_node_id", "CREATE INDEX FOR (n:ConsciousnessNode) ON (n.id)"),
@@ -34,8 +34,11 @@ INDEXES: Final = (
         "CREATE FULLTEXT INDEX FOR (n:PastVersion) ON (n.name, n.description, n.search_text, n.entity_names)",
     ),
 )
-"""Indexes that no embedder changes. No range index on the times of memories: it makes the
-queries slower (ENGINE, rule 8). Of past states a stretch is asked for, which has two ends."""
+"""Indexes that do not depend on the embedder.
+
+The times of memories have no range index, which makes queries slower (ENGINE, rule 8); those of past states do,
+for they are searched by a period with two ends.
+"""
 
 UNIQUE: Final = (("ConsciousnessNode", "id"), ("Tag", "name"), ("Receipt", "command_id"))
 """Constraints: label and property."""
@@ -48,17 +51,18 @@ OTHER_TRACES: Final = ("OtherTrace", "OtherPastTrace")
 def vector_indexes(
     dimension: int, emotions: int, labels: tuple[str, ...] = _PRESENT_AND_PAST
 ) -> tuple[Query, ...]:
-    """The vector indexes of the present and of the past; none of embeddings when `dimension` is zero."""
-    return tuple(
-        Query(
-            f"vector_{label.lower()}_{column}",
-            f"CREATE VECTOR INDEX FOR (n:{label}) ON (n.{column}) OPTIONS "
-            f"{{dimension: {int(size)}, similarityFunction: 'cosine', "
-            "M: 16, efConstruction: 200, efRuntime: 100}",
-        )
-        for label in labels
-        for column, size in (("embedding", dimension), ("emotion", emotions))
-        if size
+    """The vector indexes of embeddings and emotions for each label; none of embeddings when `dimension` is 0."""
+    sizes = {"embedding": dimension, "emotion": emotions}
+    columns = [column for column, size in sizes.items() if size]
+    return tuple(_vector_index(label, column, sizes[column]) for label in labels for column in columns)
+
+
+def _vector_index(label: str, column: str, dimension: int) -> Query:
+    return Query(
+        f"vector_{label.lower()}_{column}",
+        f"CREATE VECTOR INDEX FOR (n:{label}) ON (n.{column}) OPTIONS "
+        f"{{dimension: {int(dimension)}, similarityFunction: 'cosine', "
+        "M: 16, efConstruction: 200, efRuntime: 100}",
     )
 
 
@@ -67,7 +71,7 @@ DROP_OTHER_INDEXES: Final = tuple(
     for label in OTHER_TRACES
     for column in ("embedding", "emotion")
 )
-"""Without the vector indexes of the generation that is not in use."""
+"""They drop the vector indexes of the generation that is not in use."""
 
 INDEX_STATUS: Final = Query("index_status", "CALL db.indexes() YIELD label, status RETURN label, status")
 CONSTRAINT_STATUS: Final = Query(

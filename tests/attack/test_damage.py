@@ -165,7 +165,7 @@ async def test_a_turned_bit_is_cut_off_or_accepted(data: Path, tmp_path: Path) -
     assert mended.graphs["citizen_ada"].labels["ConsciousnessNode"] == 15
     other = await accept_files(at(tmp_path / "other").store)
     assert other.graphs["citizen_ada"].labels["ConsciousnessNode"] == 30
-    with pytest.raises(Conflict, match="nothing is damaged"):
+    with pytest.raises(Conflict, match="no damage is known"):
         await accept_files(at(tmp_path / "other").store)
 
 

@@ -137,7 +137,7 @@ async def test_a_list_of_a_label_reads_its_members_alone(
     deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await crowded(deps, fresh_citizen)
-    monkeypatch.setattr(listing, "PLACES_A_READ", 10)
+    monkeypatch.setattr(listing, "MEMORIES_A_READ", 10)
     narrow = await reader.rarest_label(deps.graph(graph_name(Level.N1, fresh_citizen)), ["@all", "#few"])
     assert narrow == ("#few", 3)
     assert await _reads(deps, fresh_citizen, "#few") <= 3

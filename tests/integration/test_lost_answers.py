@@ -192,7 +192,7 @@ async def test_a_command_is_not_refused_for_what_its_twin_has_just_changed(
 async def test_where_no_connection_comes_back_it_is_said_that_the_outcome_is_not_known(
     proxied: Deps, between: Proxy, citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exactly_once, "SOUGHT_FOR_S", 0.1)
+    monkeypatch.setattr(exactly_once, "RETRY_FOR_S", 0.1)
     for command in (remember(citizen, "c", command_id="x"), Retract(citizen_id=citizen, id="a")):
         between.cut_next(Cut.AFTER, b"GRAPH.", times=1)
         armed = False

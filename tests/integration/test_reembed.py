@@ -149,7 +149,7 @@ async def test_after_a_reembedding_all_is_as_if_the_model_had_always_been_the_ne
 async def test_reads_and_writes_go_on_until_all_vectors_are_there_and_none_is_lost(
     open_store: OpenStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(registry, "BELIEVED_SECONDS", 0.05)
+    monkeypatch.setattr(registry, "STAMP_VALID_S", 0.05)
     answers: list[int] = []
     written: list[str] = []
     under_way = asyncio.Event()
@@ -254,7 +254,7 @@ async def test_a_run_to_one_model_can_be_given_up_for_another_or_for_none(
         await told(deps)
         for wanted in (SMALL, "none", OTHER):
             with monkeypatch.context() as patched, suppress(Broken):
-                patched.setattr(reembedding, "switch", broken)
+                patched.setattr(reembedding, "switch_generation", broken)
                 await reembedded(deps, SLOW)
             misfit = Graphs(deps.connection, model="slow", dimension=32)
             with pytest.raises(StoreMisfit, match="being re-embedded") as said:

@@ -114,9 +114,9 @@ async def test_a_language_model_orders_only_what_it_was_shown(
         (lambda model: setattr(model, "silent", True), "did not answer within 0.3 s"),
         (
             lambda model: setattr(model, "otherwise", lambda asked: '{"order": ["b"]}'),
-            "no answer of the form",
+            "no answer of the requested form",
         ),
-        (lambda model: setattr(model, "otherwise", lambda asked: "Forget b."), "no answer of the form"),
+        (lambda model: setattr(model, "otherwise", lambda asked: "Forget b."), "no answer of the requested form"),
     ],
 )
 async def test_when_the_model_fails_the_order_had_stays(

@@ -138,7 +138,7 @@ async def test_an_answer_that_is_no_completion_is_a_failure(
     value, call = await asked(model)
     assert value is None
     assert call.failure is not None
-    assert "failed" in call.failure or "no answer of the form" in call.failure
+    assert "failed" in call.failure or "no answer of the requested form" in call.failure
 
 
 async def test_a_server_that_never_answers_is_left_at_the_deadline(
