@@ -128,7 +128,7 @@ async def _parts(graph: str, run: Sequence[Due], given: _With) -> list[Sequence[
     named = [due.command.id for due in run if due.command.id is not None]
     if whole is not None or len(run) == 1 or not named:
         return [run]
-    there = await reader.existing(deps.graph(graph), named)
+    there = await reader.read_fingerprints(deps.graph(graph), named)
     cuts = [0, len(run)]
     for place, (command, _) in enumerate(run):
         if command.id in there and there[command.id] != records.fingerprint(command):

@@ -184,7 +184,7 @@ def with_coherence(
 
 async def _cosines(graph: Graph, pairs: set[Pair]) -> Mapping[Pair, float]:
     try:
-        return await reader.likeness(graph, sorted(pairs))
+        return await reader.read_similarities(graph, sorted(pairs))
     except (StoreTimeout, Fault):
         return {}
 

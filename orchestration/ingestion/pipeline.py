@@ -181,7 +181,7 @@ async def _stored(chunk: Sequence[Command], deps: Deps) -> _Stored:
     fingerprints: dict[tuple[str, str], int | None] = {}
     for graph, memory_ids in ids.items():
         if await deps.graphs.for_reading(graph):
-            marks = await reader.existing(deps.graph(graph), memory_ids)
+            marks = await reader.read_fingerprints(deps.graph(graph), memory_ids)
             fingerprints.update({(graph, memory_id): mark for memory_id, mark in marks.items()})
     return fingerprints
 

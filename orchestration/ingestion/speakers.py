@@ -76,7 +76,7 @@ async def resolve_speakers(item: Ingestible, deps: Deps) -> Resolved:
     graph = graph_name(Level.N1, item.citizen_id)
     known: dict[str, list[str]] = {}
     if await deps.graphs.for_reading(graph):
-        known = await reader.names_of(deps.graph(graph), [person_ids(name)[0] for name in speakers])
+        known = await reader.read_names(deps.graph(graph), [person_ids(name)[0] for name in speakers])
     identified = identify_speakers(speakers, known)
     return Resolved(replace(item, people=identified.ids), identified.notes)
 

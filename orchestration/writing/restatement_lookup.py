@@ -21,7 +21,7 @@ async def recognised(graph: str, commands: Sequence[Remember], deps: Deps, now: 
     keys = sorted({key for one in read for key in one})
     if not keys:
         return {}
-    found = [rows.record(row) for row in await reader.saying(deps.graph(graph), keys, now)]
+    found = [rows.record(row) for row in await reader.find_by_text(deps.graph(graph), keys, now)]
     said: dict[int, Record] = {}
     for place, command in enumerate(commands):
         for record in found:

@@ -76,9 +76,8 @@ class ListPosition(NamedTuple):
 class ListQuery(NamedTuple):
     """What is listed: at most `limit` records; None means any `kind` (of memory or link), `source` or `key_id`.
 
-    `filters` are the values of `substrate.store.filters`. `label` is one of theirs where who has it now is all
-    that the scope may see: the others are then not looked at. `source` and `key_id`: whose it is, and the key that
-    it was written with, if they are asked for.
+    `filters` are the values of `substrate.store.filters`. `label` is one of their labels, given only when the
+    scope sees no more than the memories that have it now: then only those are read.
     """
 
     scope: Scope

@@ -1,4 +1,4 @@
-"""Reads of single memories and of what a graph holds: one async function per named read."""
+"""Reads of single memories, links and receipts, and counts of a graph."""
 
 from __future__ import annotations
 
@@ -19,15 +19,13 @@ MEMORY: Final = Query(
     "memory",
     f"MATCH (n:ConsciousnessNode {{id: $id}}) RETURN {node_columns('n')}, {columns_of('n', PROVENANCE)}",
 )
-"""The record that an identity carries."""
-
 HISTORY: Final = Query(
     "history",
     "MATCH (i:ConsciousnessNode {id: $id}) "
     "CALL { WITH i RETURN i AS n UNION ALL WITH i MATCH (i)-[:HAD]->(n:PastVersion) RETURN n } "
     f"RETURN {node_columns('n')}, {columns_of('n', PROVENANCE)} ORDER BY n.created_at, n.valid_at",
 )
-"""All records of an identity, in the order in which they became known."""
+"""All records of an identity, by transaction time, then valid time."""
 
 _LINK_RECORDS: Final = (
     f"WHERE e.id = $id RETURN a.id, b.id, {link_columns('e')}, {columns_of('e', PROVENANCE)}, "
@@ -39,14 +37,14 @@ LINK_HISTORY: Final = Query(
     "MATCH (a:ConsciousnessNode {id: $source_id}) MATCH (b:ConsciousnessNode {id: $target_id}) "
     f"WITH a, b LIMIT 1 MATCH (a)-[e:LINK|PAST_LINK]->(b) {_LINK_RECORDS} ORDER BY known, held",
 )
-"""All records of a link that is found through its ends, in the order in which they became known."""
+"""All records of a link that is found through its ends, by transaction time, then valid time."""
 
 NAMED_LINK_HISTORY: Final = Query(
     "named_link_history",
     f"MATCH (a)-[e:LINK {{handle: $handle}}]->(b) {_LINK_RECORDS} "
     f"UNION ALL MATCH (a)-[e:PAST_LINK {{handle: $handle}}]->(b) {_LINK_RECORDS}",
 )
-"""All records of a link with an id of its own."""
+"""All records of a link that has a handle."""
 
 SAYING: Final = Query(
     "saying",
@@ -54,32 +52,24 @@ SAYING: Final = Query(
     "WHERE n.expired_at = $open AND n.valid_at <= $now AND n.invalid_at > $now "
     f"RETURN {node_columns('n')}, {columns_of('n', PROVENANCE)} ORDER BY n.created_at, n.id LIMIT 1000",
 )
-"""Memories that hold now and whose text has one of some keys, the oldest first."""
-
 RECEIPTS: Final = Query(
     "receipts",
     f"UNWIND $ids AS id MATCH (c:Receipt {{command_id: id}}) RETURN {columns_of('c', RECEIPT_COLUMNS)}",
 )
-"""What is kept of some commands."""
-
 PENDING: Final = Query(
     "pending", "MATCH (m:SubstrateMeta {key: 'stamp'}) RETURN coalesce(m.pending_until, 0) LIMIT 1"
 )
-"""Until when some record on the past side is still true."""
-
 EXISTING: Final = Query(
     "existing",
     "UNWIND $ids AS id MATCH (n:ConsciousnessNode {id: id}) RETURN n.id, n.fingerprint",
 )
-"""Which of some identities exist, with the fingerprint of what each carries."""
-
 NAMES_OF: Final = Query(
     "names_of",
     "UNWIND $ids AS id MATCH (n:ConsciousnessNode {id: id}) WITH DISTINCT n "
     "OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion) WITH n, collect(p) AS past "
     "UNWIND ([n] + past) AS r RETURN n.id, r.name, r.aliases",
 )
-"""What some memories are called, and were: their records, first the one that each carries."""
+"""Rows: id, name and aliases of each record, the carried record first."""
 
 KNOWN_SINCE: Final = Query(
     "known_since",
@@ -87,7 +77,7 @@ KNOWN_SINCE: Final = Query(
     "OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion) WHERE p.expired_at = $open "
     "RETURN n.version, n.valid_at, min(p.valid_at)",
 )
-"""From when on a memory holds, as is known today: version and beginning of what it carries, and of the rest."""
+"""Row: version and start of the carried record, and the earliest start of the other open records."""
 
 LIKENESS: Final = Query(
     "likeness",
@@ -96,8 +86,6 @@ LIKENESS: Final = Query(
     "MATCH (b:ConsciousnessNode {id: pair[1]})-[:HAS_TRACE]->(u:Trace) "
     "RETURN pair[0], pair[1], 1.0 - vec.cosineDistance(t.embedding, u.embedding)",
 )
-"""How alike the memories of some pairs are, by their embeddings of today."""
-
 COUNT_NODES: Final = Query("count_nodes", "MATCH (n) RETURN count(n)")
 
 
@@ -106,7 +94,7 @@ type LinkRow = Sequence[Any]
 
 
 class Counts(NamedTuple):
-    """How much a graph holds."""
+    """Numbers of nodes and links by kind."""
 
     memories: int
     past_versions: int
@@ -124,7 +112,7 @@ class RarestLabel(NamedTuple):
 
 
 class Since(NamedTuple):
-    """From when on a memory holds; whether that is of the record that it carries, and which version this is."""
+    """Start of the time over which a memory holds. `carried`: of the record that it carries, with this version."""
 
     since: Instant
     carried: bool
@@ -132,9 +120,8 @@ class Since(NamedTuple):
 
 
 async def known_since(graph: Graph, memory_id: str) -> Since | None:
-    """From when on a memory holds, as is known today; None for one that does not exist or was retracted."""
-    header = {"id": memory_id, "open": END_OF_TIME}
-    rows = await graph.read(KNOWN_SINCE, **header)
+    """The earliest time at which a memory holds, as known now; None when it does not exist or was retracted."""
+    rows = await graph.read(KNOWN_SINCE, id=memory_id, open=END_OF_TIME)
     if not rows:
         return None
     version, valid_at, before = rows[0]
@@ -149,21 +136,17 @@ async def memory(graph: Graph, memory_id: str) -> NodeRow | None:
 
 
 async def history(graph: Graph, memory_id: str) -> list[NodeRow]:
-    """All records of the identity in the order in which they became known: `NODE_COLUMNS`, `PROVENANCE`."""
+    """All records of the identity by transaction time: `NODE_COLUMNS`, `PROVENANCE`."""
     return list(await graph.read(HISTORY, id=memory_id))
 
 
-async def saying(graph: Graph, keys: Sequence[int], now: Instant) -> list[NodeRow]:
-    """Memories that hold now and whose text has one of the keys, oldest first: `NODE_COLUMNS`, `PROVENANCE`."""
-    header = {"keys": list(keys), "open": END_OF_TIME, "now": now}
-    return list(await graph.read(SAYING, **header))
+async def find_by_text(graph: Graph, keys: Sequence[int], now: Instant) -> list[NodeRow]:
+    """Memories that hold now whose text has one of the keys, the oldest first: `NODE_COLUMNS`, `PROVENANCE`."""
+    return list(await graph.read(SAYING, keys=list(keys), open=END_OF_TIME, now=now))
 
 
 async def link_history(graph: Graph, link: LinkName) -> list[LinkRow]:
-    """All records of the link in the order in which they became known.
-
-    A row is the ids of its ends, `LINK_COLUMNS`, `PROVENANCE`.
-    """
+    """All records of the link by transaction time: the ids of both ends, `LINK_COLUMNS`, `PROVENANCE`."""
     if link.ends is None:
         values: dict[str, Any] = {"id": link.id, "handle": link.handle}
         rows = await graph.read(NAMED_LINK_HISTORY, **values)
@@ -174,7 +157,7 @@ async def link_history(graph: Graph, link: LinkName) -> list[LinkRow]:
 
 
 async def receipts(graph: Graph, ids: Sequence[str]) -> dict[str, Kept]:
-    """What is kept of these commands, by their ids; those never applied are left out."""
+    """The receipts of these commands by their ids; commands that were never applied are left out."""
     rows = await graph.read(RECEIPTS, ids=list(ids))
     return {str(row[0]): Kept(*row) for row in rows}
 
@@ -186,34 +169,33 @@ async def pending_until(graph: Graph) -> int:
 
 
 async def counts(graph: Graph) -> Counts:
-    """How many memories, past versions, traces and links the graph holds."""
     rows = await graph.read(schema_cypher.COUNTS)
     return Counts(*(value or 0 for value in rows[0]))
 
 
-async def existing(graph: Graph, ids: Sequence[str]) -> dict[str, int | None]:
-    """Which of the ids are memories of the graph, each with the fingerprint of the record that it carries."""
+async def read_fingerprints(graph: Graph, ids: Sequence[str]) -> dict[str, int | None]:
+    """Fingerprints of the carried records of those ids that are memories of the graph."""
     rows = await graph.read(EXISTING, ids=list(ids))
     return {str(row[0]): row[1] for row in rows}
 
 
-async def names_of(graph: Graph, ids: Sequence[str]) -> dict[str, list[str]]:
-    """Every name that these memories have, had or are also called, by their ids; first the one they carry."""
+async def read_names(graph: Graph, ids: Sequence[str]) -> dict[str, list[str]]:
+    """All names and aliases of these memories, past ones too, by their ids; the present name first."""
     rows = await graph.read(NAMES_OF, ids=list(ids))
-    found: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     for memory_id, name, aliases in rows:
-        found.setdefault(str(memory_id), []).extend([str(name), *(orjson.loads(aliases) if aliases else ())])
-    return found
+        names.setdefault(str(memory_id), []).extend([str(name), *(orjson.loads(aliases) if aliases else ())])
+    return names
 
 
 async def tag_sizes(graph: Graph, names: Sequence[str]) -> tuple[dict[str, int], int]:
-    """How many memories have each of these `#tags`, without the sign, and how many memories there are."""
+    """Number of memories by tag, for tags given as `#tag` and returned as `tag`, and of all memories."""
     rows = await graph.read(association_cypher.TAG_SIZES, names=list(names))
     return {str(row[0])[1:]: int(row[1]) for row in rows if row[0]}, max((int(row[2]) for row in rows), default=0)
 
 
 async def rarest_label(graph: Graph, names: Sequence[str]) -> RarestLabel | None:
-    """Of some `#tags` and `@buckets` the one that the fewest memories have now; None when there are no names."""
+    """Of these `#tags` and `@buckets`, the one that the fewest memories have now; None without names."""
     if not names:
         return None
     rows = await graph.read(association_cypher.TAG_SIZES, names=list(names))
@@ -221,8 +203,8 @@ async def rarest_label(graph: Graph, names: Sequence[str]) -> RarestLabel | None
     return min((RarestLabel(name, sizes.get(name, 0)) for name in names), key=lambda label: label.members)
 
 
-async def likeness(graph: Graph, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
-    """Cosine of the embeddings of each pair of memories; pairs without embeddings are left out."""
+async def read_similarities(graph: Graph, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], float]:
+    """Cosine similarity of the present embeddings of each pair of memories; pairs without them are left out."""
     rows = await graph.read(LIKENESS, pairs=[list(pair) for pair in pairs])
     return {(row[0], row[1]): float(row[2]) for row in rows if row[2] is not None}
 

@@ -130,7 +130,7 @@ async def test_coherence_is_the_mean_likeness_of_neighbours_and_no_count_of_word
     graph = graph_name(stream.activation_tiers.focus[0].level, fresh_citizen)
     for path in paths:
         pairs = list(zip(path.path_nodes, path.path_nodes[1:], strict=False))
-        cosines = await reader.likeness(deps.graph(graph), pairs)
+        cosines = await reader.read_similarities(deps.graph(graph), pairs)
         assert len(cosines) == len(pairs)
         expected = math.fsum(min(1.0, max(0.0, cosine)) for cosine in cosines.values()) / len(pairs)
         assert path.semantic_coherence == pytest.approx(expected, abs=1e-5)
