@@ -176,7 +176,7 @@ def _describe_cut(cut: LogCut) -> str:
 
 
 def _list_backups(settings: Settings) -> list[str]:
-    known = files.noted(recovery.data_directory(settings.store))
+    known = files.noted_backups(recovery.data_directory(settings.store))
     return [
         f"substrate recover --from {path}   goes back to {manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC"
         for path, manifest in known

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.bounds import DEEPEST
+from schemas.base import DEEPEST
 from substrate import stored_maps
 
 leaves = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=5)
