@@ -1,0 +1,43 @@
+"""Notes and marks of erasures: what is stored is read back, and neither tells what was erased."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from substrate.store.erasure import ErasureMark, format_mark, mark_name
+from substrate.store.unfinished_erasures import ErasureNote, ErasureTarget, format_note, parse_note
+
+texts = st.text(st.characters(codec="utf-8"), max_size=12)
+targets = st.builds(ErasureTarget, st.sampled_from(["memory", "episode", "citizen"]), texts, texts)
+notes = st.builds(ErasureNote, st.integers(0, 2**53), texts, st.none() | targets)
+
+
+@given(notes)
+def test_a_note_that_is_stored_is_read_back(note: ErasureNote) -> None:
+    assert parse_note(format_note(note)) == note
+
+
+def test_a_note_without_a_target_names_nothing() -> None:
+    target = ErasureTarget("memory", "citizen_ada", "secret-plan")
+    done = ErasureNote(7, target.digest(), None)
+    assert "ada" not in format_note(done)
+    assert "secret" not in format_note(done)
+
+
+@given(targets, targets)
+def test_two_targets_share_no_digest(one: ErasureTarget, other: ErasureTarget) -> None:
+    if "\n" not in "".join((*one, *other)):
+        assert (one.digest() == other.digest()) is (one == other)
+
+
+def test_a_mark_is_named_by_a_digest_of_graph_and_command() -> None:
+    name = mark_name("citizen_ada", "c1")
+    assert "ada" not in name
+    assert name == mark_name("citizen_ada", "c1")
+    assert name != mark_name("citizen_ada", "c2")
+    assert name != mark_name("citizen_bob", "c1")
+
+
+def test_a_mark_says_when_and_whether_the_log_was_rewritten() -> None:
+    assert format_mark(ErasureMark(5)) == '{"at":5,"log_rewritten":null}'
