@@ -18,7 +18,7 @@ from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.plurality import DAY, recency
 from orchestration.ranking.spreading import SpreadWeights, spread
-from orchestration.traversal.probability import NO_STATE, State
+from orchestration.traversal.probability import NO_STATE, OTHER_GOAL, PART_OF_GOAL, State, goal_match
 from schemas.intention import EMOTIONAL_MODES, QueryMode
 from schemas.memory import Level
 from schemas.temporal import Instant
@@ -35,8 +35,6 @@ NEAR = 0.25
 """Energies are near within a quarter of the scale: low, middle and high stay apart (003 names no number)."""
 WINDOW_DAYS = 30.0
 """What is recent, and how fast the past pales (003: the last 30 days, days / 30)."""
-SAME_GOAL, PART_OF_GOAL, OTHER_GOAL = 1.0, 0.7, 0.3
-"""003, component 5b: the same goal, one within the other, anything else."""
 SHARED_WORDS = 0.5
 """Goals are alike from this share of common words (Dice)."""
 SHARED_MEANING = 0.3
@@ -82,17 +80,16 @@ def plain_goal(goal: str) -> str:
     return " ".join(goal.lower().replace("_", " ").replace("-", " ").split())
 
 
-def goal_match(stored: str | None, current: str, meant: float = 0.0) -> float:
-    """1.0 the same, 0.7 one within the other (as whole words), 0.3 another: 003, component 5b.
+def graded_goal_match(stored: str | None, current: str, meant: float = 0.0) -> float:
+    """`goal_match` by whole words, in [0.3, 1]; a similar goal lies between another one (0.3) and a part (0.7).
 
-    Between the last two a goal that is alike: 0.3 + 0.4 × likeness, by common words (Dice, from 0.5) or by
-    meaning (`meant`, from 0.3), whichever is greater.
+    It has 0.3 + 0.4 × likeness: by common words (Dice, from 0.5) or by meaning (`meant`, from 0.3), whichever is
+    greater.
     """
     one, other = plain_goal(stored or ""), plain_goal(current)
-    if one and (one == other or stored == current):
-        return SAME_GOAL
-    if one and other and (f" {one} " in f" {other} " or f" {other} " in f" {one} "):
-        return PART_OF_GOAL
+    match = goal_match(one and f" {one} ", other and f" {other} ")
+    if match > OTHER_GOAL:
+        return match
     common = _dice(query_words(one), query_words(other))
     likeness = max(common if common >= SHARED_WORDS else 0.0, meant if meant >= SHARED_MEANING else 0.0)
     return OTHER_GOAL + (PART_OF_GOAL - OTHER_GOAL) * min(1.0, likeness)
@@ -166,7 +163,7 @@ def is_like(memory: Candidate, answer: Answer, sought: Sought) -> bool:
 
 
 def _is_under_goal(stored: str | None, answer: Answer, sought: Sought) -> bool:
-    return sought.goal is None or goal_match(stored, sought.goal, answer.meant) > OTHER_GOAL
+    return sought.goal is None or graded_goal_match(stored, sought.goal, answer.meant) > OTHER_GOAL
 
 
 def sift(rows: Sequence[Row], starts: Sequence[tuple[float, Row]]) -> list[Row]:
@@ -195,7 +192,7 @@ def mode_score(memory: Candidate, answer: Answer, sought: Sought) -> float:
     find_resolution_patterns: discovery energy × goal match (1 without a goal).
     """
     energy = float(memory.get("energy"))
-    match = goal_match(memory.get("goal"), sought.goal, answer.meant) if sought.goal else None
+    match = graded_goal_match(memory.get("goal"), sought.goal, answer.meant) if sought.goal else None
     if sought.mode is QueryMode.SIMILAR_STATE:
         return answer.felt
     if sought.mode is QueryMode.WHAT_I_WAS_DOING:

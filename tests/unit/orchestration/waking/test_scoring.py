@@ -26,7 +26,7 @@ from orchestration.waking.scoring import (
     answer_of,
     discovery,
     felt_when_blocked,
-    goal_match,
+    graded_goal_match,
     identity,
     mode_score,
     nearness,
@@ -89,14 +89,14 @@ def state(**fields: Any) -> StateBasedRetrieval:
 def test_goals_match_as_in_003_and_alike_ones_lie_between(
     stored: str | None, current: str, meant: float, match: float
 ) -> None:
-    assert goal_match(stored, current, meant) == pytest.approx(match)
+    assert graded_goal_match(stored, current, meant) == pytest.approx(match)
 
 
 @given(st.text(max_size=30), st.text(max_size=30), st.floats(-1, 1))
 def test_a_goal_match_never_leaves_its_range(stored: str, current: str, meant: float) -> None:
-    assert 0.3 <= goal_match(stored, current, meant) <= 1.0
-    assert goal_match(stored, stored) in (0.3, 1.0)
-    assert (goal_match(stored, stored) == 1.0) is bool(plain_goal(stored))
+    assert 0.3 <= graded_goal_match(stored, current, meant) <= 1.0
+    assert graded_goal_match(stored, stored) in (0.3, 1.0)
+    assert (graded_goal_match(stored, stored) == 1.0) is bool(plain_goal(stored))
 
 
 # --- the scores of the modes ----------------------------------------------------------------------------------
