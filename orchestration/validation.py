@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from schemas.base import to_columns
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, ResolutionState
 from schemas.validation import (
     CONDITIONAL,
     IMPORTANT,
@@ -22,43 +22,43 @@ from schemas.validation import (
 
 NODE_REQUIRED: Final = ("energy", "confidence")
 NODE_IMPORTANT: Final = ("felt_quality",)
-"""What of the tiers a memory must and should carry itself; the rest are metadata of links."""
+"""The fields of the two tiers that a memory itself must or should have; the others are metadata of links."""
 
-_STATES = ("resolved", "in_progress", "blocked")
+_STATES = tuple(state.value for state in ResolutionState)
 
 
-def _unit(value: Any) -> bool:
+def _is_share(value: Any) -> bool:
     return isinstance(value, (int, float)) and 0.0 <= value <= 1.0 and not isinstance(value, bool)
 
 
-def _emotions(value: Any) -> bool:
-    return isinstance(value, (dict, Mapping)) and all(map(_text, value)) and all(map(_unit, value.values()))
+def _is_emotions(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(map(_is_text, value)) and all(map(_is_share, value.values()))
 
 
-def _said(value: Any) -> bool:
+def _is_filled_text(value: Any) -> bool:
     return isinstance(value, str) and len(value) > 0
 
 
-def _text(value: Any) -> bool:
+def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-_SPECS: Mapping[str, Callable[[Any], bool]] = {
-    "energy": _unit,
-    "confidence": _unit,
-    "emotion_vector": _emotions,
-    "goal": _said,
-    "mindstate": _said,
-    "energy_transfer_coefficient": _unit,
+_CHECKS: Mapping[str, Callable[[Any], bool]] = {
+    "energy": _is_share,
+    "confidence": _is_share,
+    "emotion_vector": _is_emotions,
+    "goal": _is_filled_text,
+    "mindstate": _is_filled_text,
+    "energy_transfer_coefficient": _is_share,
     "resolution_state": lambda value: value in _STATES,
-    "formation_trigger": _text,
-    "felt_quality": _text,
-    "emotion_description": _text,
-    "body_sensation": _text,
-    "spatial_context": _text,
-    "sensory_details": lambda value: isinstance(value, (dict, Mapping)),
+    "formation_trigger": _is_text,
+    "felt_quality": _is_text,
+    "emotion_description": _is_text,
+    "body_sensation": _is_text,
+    "spatial_context": _is_text,
+    "sensory_details": lambda value: isinstance(value, Mapping),
 }
-"""The 13 fields, in the order of their tiers."""
+"""The 13 metadata fields of 003, in the order of their tiers."""
 _TIERS: Final = {
     **dict.fromkeys(REQUIRED, "REQUIRED"),
     **dict.fromkeys(IMPORTANT, "IMPORTANT"),
@@ -67,37 +67,35 @@ _TIERS: Final = {
 
 
 def validate_field_type(field_name: str, value: Any) -> bool:
-    """Whether the value fits the field; a field that we do not know is allowed (003, 6)."""
-    spec = _SPECS.get(field_name)
-    return spec is None or spec(value)
+    """Whether the value fits the field; an unknown field may hold anything (003, component 6)."""
+    fits = _CHECKS.get(field_name)
+    return fits is None or fits(value)
 
 
 def validate_consciousness_link(link_data: Mapping[str, Any]) -> ValidationResult:
-    """Errors, warnings and completeness of one link's metadata (003, component 6).
+    """Errors, warnings and completeness of the metadata of one link (003, component 6).
 
-    A REQUIRED field that is missing or invalid is an error; an IMPORTANT one that is missing a warning; a
-    CONDITIONAL one is checked only when present. Completeness is the share of all 13 fields that are present.
+    An error: a REQUIRED field that is missing, or any field with an invalid value. A warning: an IMPORTANT field
+    that is missing. Completeness is the share of the 13 fields that are present.
     """
-    return _validated(link_data, REQUIRED, IMPORTANT, tuple(_SPECS))
+    return _validate(link_data, REQUIRED, IMPORTANT, tuple(_CHECKS))
 
 
 def validate_node(node: ConsciousnessNode) -> ValidationResult:
-    """The same for a memory by its own metadata (003, component 6).
+    """The same for the memory's own metadata (003, component 6).
 
-    All seven REQUIRED fields are those of a link, because consciousness lives in the links; a memory has no
-    mindstate and no transfer. 003 makes energy and confidence of a memory mandatory, so these are required
-    here; of the IMPORTANT ones it can carry felt_quality. Whatever else of the 13 it carries is checked when
-    present. Completeness is its share of the seven that a memory can carry: what has no place in a memory is not
-    missing from it.
+    003 makes energy and confidence of a memory mandatory: these two are required. The only IMPORTANT field that a
+    memory can have is felt_quality. Completeness is the share of the seven fields that a memory can have; the
+    other six live in its links.
     """
-    return _validated(vars(node), NODE_REQUIRED, NODE_IMPORTANT, _ON_NODES)
+    return _validate(vars(node), NODE_REQUIRED, NODE_IMPORTANT, _NODE_FIELDS)
 
 
-def _validated(
-    data: Mapping[str, Any], required: Sequence[str], important: Sequence[str], carried: Sequence[str]
+def _validate(
+    data: Mapping[str, Any], required: Sequence[str], important: Sequence[str], possible: Sequence[str]
 ) -> ValidationResult:
     errors = []
-    for name, fits in _SPECS.items():
+    for name, fits in _CHECKS.items():
         value = data.get(name)
         if value is None:
             if name in required:
@@ -113,21 +111,21 @@ def _validated(
         valid=not errors,
         errors=tuple(errors),
         warnings=tuple(warnings),
-        metadata_completeness=completeness(data, carried),
+        metadata_completeness=completeness(data, possible),
     )
 
 
-def completeness(present: Mapping[str, Any], carried: Sequence[str] = tuple(_SPECS)) -> float:
-    """Share of the fields `carried`, for a link all 13, that the record has, in [0, 1] (003, component 6)."""
-    return sum(present.get(name) is not None for name in carried) / len(carried)
+def completeness(data: Mapping[str, Any], possible: Sequence[str] = tuple(_CHECKS)) -> float:
+    """The share of the possible fields, for a link all 13, that the record has; in [0, 1] (003, component 6)."""
+    return sum(data.get(name) is not None for name in possible) / len(possible)
 
 
-_ON_NODES: Final = tuple(name for name in _SPECS if name in ConsciousnessNode.model_fields)
-_UNITS: Final = ("energy", "confidence", "energy_transfer_coefficient")
+_NODE_FIELDS: Final = tuple(name for name in _CHECKS if name in ConsciousnessNode.model_fields)
+_SHARES: Final = ("energy", "confidence", "energy_transfer_coefficient")
 
 
 class Verdict(NamedTuple):
-    """What the report keeps of one validation. `completeness` in [0, 1]."""
+    """The validation of one memory together with its links. `completeness` is in [0, 1]."""
 
     valid: bool
     warned: bool
@@ -145,84 +143,93 @@ type Shares = np.ndarray[Any, np.dtype[np.float64]]
 def memory_verdicts(
     nodes: Iterable[ConsciousnessNode], links: Sequence[ConsciousnessRelationship]
 ) -> dict[RecordKey, Verdict]:
-    """Each memory shown, judged by its own metadata and by the links shown that are attached to it.
+    """Each memory, judged by its own metadata and by its links among those given.
 
-    The unit is the memory, as in 003's report; what is judged is where its metadata live. A memory is fully
-    valid when what it carries itself is valid and so is each of its links; it has a warning when it or one of
-    its links lacks an IMPORTANT field. Its completeness is the mean of its links', or its own share of the
-    fields that a memory can carry when no link of it is shown. A memory that is given twice counts once.
+    The unit is the memory, as in the report of 003; its metadata live in it and in its links. It is valid when it
+    and each of its links are. It has a warning when it or one of its links lacks an IMPORTANT field. Its
+    completeness is the mean of its links'; without links, the share of the fields that a memory can have. A memory
+    given twice counts once.
     """
     distinct: dict[RecordKey, ConsciousnessNode] = {}
     for node in nodes:
         distinct.setdefault((node.level, node.node_id, node.version), node)
-    own, beside = _judged_nodes(list(distinct.values())), _judged_links(links)
-    place: dict[tuple[Level, str], int] = {}
-    at = [place.setdefault(key[:2], len(place)) for key in distinct]
-    of, link = _attached(links, place)
-    count = np.bincount(of, minlength=len(place))[at]
-    faulty, warned, present = (
-        np.bincount(of, each[link], len(place))[at] for each in (~beside.valid, beside.warned, beside.present)
-    )
+    of_nodes, of_links = _judge_nodes(list(distinct.values())), _judge_links(links)
+    number: dict[tuple[Level, str], int] = {}
+    numbers = [number.setdefault(key[:2], len(number)) for key in distinct]
+    ends = _link_ends(links, number)
+
+    def sum_of_links(values: Flags | Shares) -> Shares:
+        """The sum over the links of each memory."""
+        return np.bincount(ends.memory, values[ends.link], len(number))[numbers]
+
+    count = np.bincount(ends.memory, minlength=len(number))[numbers]
+    mean_completeness = sum_of_links(of_links.completeness) / np.maximum(count, 1)
     verdicts = zip(
-        (own.valid & (faulty == 0)).tolist(),
-        (own.warned | (warned > 0)).tolist(),
-        np.where(count, present / np.maximum(count, 1), own.present).tolist(),
+        (of_nodes.valid & (sum_of_links(~of_links.valid) == 0)).tolist(),
+        (of_nodes.warned | (sum_of_links(of_links.warned) > 0)).tolist(),
+        np.where(count, mean_completeness, of_nodes.completeness).tolist(),
         strict=True,
     )
     return dict(zip(distinct, map(Verdict._make, verdicts), strict=True))
 
 
-def _attached(
-    links: Sequence[ConsciousnessRelationship], place: Mapping[tuple[Level, str], int]
-) -> tuple[Places, Places]:
-    """Each end of a link that is among the memories: the memory's place and the link's; a loop has one end."""
-    sources = np.array([place.get((link.level, link.source_id), -1) for link in links], np.intp)
-    targets = np.array([place.get((link.level, link.target_id), -1) for link in links], np.intp)
-    of = np.concatenate((sources, np.where(targets == sources, -1, targets)))
-    return of[of >= 0], np.tile(np.arange(len(links)), 2)[of >= 0]
+class _LinkEnds(NamedTuple):
+    """The ends of links at a memory: the numbers of the memories, and the places of the links."""
+
+    memory: Places
+    link: Places
 
 
-class _Judged(NamedTuple):
-    """Many records: whether each is valid, lacks an IMPORTANT field, and its share of the fields it can carry."""
+def _link_ends(links: Sequence[ConsciousnessRelationship], number: Mapping[tuple[Level, str], int]) -> _LinkEnds:
+    """The ends at the numbered memories; a loop has one end."""
+    sources = np.array([number.get((link.level, link.source_id), -1) for link in links], np.intp)
+    targets = np.array([number.get((link.level, link.target_id), -1) for link in links], np.intp)
+    ends = np.concatenate((sources, np.where(targets == sources, -1, targets)))
+    return _LinkEnds(ends[ends >= 0], np.tile(np.arange(len(links)), 2)[ends >= 0])
+
+
+class _Verdicts(NamedTuple):
+    """The verdicts on many records, as columns."""
 
     valid: Flags
     warned: Flags
-    present: Shares
+    completeness: Shares
 
 
-def _judged_links(links: Sequence[ConsciousnessRelationship]) -> _Judged:
-    """What `validate_consciousness_link` says of records, whose types are known: only ranges are asked."""
-    columns = to_columns(links, tuple(_SPECS))
-    said = zip(columns["goal"], columns["mindstate"], columns["emotion_vector"], strict=True)
-    whole = np.array([bool(goal and mind) and felt is not None for goal, mind, felt in said], bool)
-    return _Judged(whole & _within(columns, _UNITS), _lacking(columns, IMPORTANT), _present(columns))
+def _judge_links(links: Sequence[ConsciousnessRelationship]) -> _Verdicts:
+    """As `validate_consciousness_link`, for models: their types fit, so only ranges and presence are checked."""
+    columns = to_columns(links, tuple(_CHECKS))
+    required = zip(columns["goal"], columns["mindstate"], columns["emotion_vector"], strict=True)
+    filled = np.array([bool(goal and mind) and felt is not None for goal, mind, felt in required], bool)
+    return _Verdicts(filled & _in_range(columns, _SHARES), _lacking(columns, IMPORTANT), _completeness(columns))
 
 
-def _judged_nodes(nodes: Sequence[ConsciousnessNode]) -> _Judged:
-    """What `validate_node` says of records, likewise."""
-    columns = to_columns(nodes, _ON_NODES)
-    whole = np.array([goal != "" for goal in columns["goal"]], bool)
-    within = _within(columns, NODE_REQUIRED)
-    return _Judged(whole & within, _lacking(columns, NODE_IMPORTANT), _present(columns))
+def _judge_nodes(nodes: Sequence[ConsciousnessNode]) -> _Verdicts:
+    """As `validate_node`, for models."""
+    columns = to_columns(nodes, _NODE_FIELDS)
+    filled = np.array([goal != "" for goal in columns["goal"]], bool)
+    in_range = _in_range(columns, NODE_REQUIRED)
+    return _Verdicts(filled & in_range, _lacking(columns, NODE_IMPORTANT), _completeness(columns))
 
 
-def _within(columns: Columns, names: Sequence[str]) -> Flags:
-    """Whether the numbers of these names and all intensities of emotions are in [0, 1]."""
+def _in_range(columns: Columns, names: Sequence[str]) -> Flags:
+    """Whether the numbers in these columns and all intensities of emotions are in [0, 1]."""
     numbers = np.array([columns[name] for name in names], np.float64)
-    felt = [one or {} for one in columns["emotion_vector"]]
-    much = np.fromiter(chain.from_iterable(one.values() for one in felt), np.float64)
-    outside = ~((much >= 0.0) & (much <= 1.0))
-    of = np.repeat(np.arange(len(felt)), [len(one) for one in felt])
-    within: Flags = ((numbers >= 0.0) & (numbers <= 1.0)).all(axis=0)
-    unfelt: Flags = np.bincount(of, outside, len(felt)) == 0
-    return within & unfelt
+    vectors = [vector or {} for vector in columns["emotion_vector"]]
+    intensities = np.fromiter(chain.from_iterable(vector.values() for vector in vectors), np.float64)
+    outside = ~((intensities >= 0.0) & (intensities <= 1.0))
+    record = np.repeat(np.arange(len(vectors)), [len(vector) for vector in vectors])
+    numbers_fit: Flags = ((numbers >= 0.0) & (numbers <= 1.0)).all(axis=0)
+    emotions_fit: Flags = np.bincount(record, outside, len(vectors)) == 0
+    return numbers_fit & emotions_fit
 
 
 def _lacking(columns: Columns, names: Sequence[str]) -> Flags:
-    return np.array([None in row for row in zip(*(columns[name] for name in names), strict=True)], bool)
+    lists = [columns[name] for name in names]
+    return np.array([None in row for row in zip(*lists, strict=True)], bool)
 
 
-def _present(columns: Columns) -> Shares:
+def _completeness(columns: Columns) -> Shares:
     rows = zip(*columns.values(), strict=True)
     return np.array([1.0 - row.count(None) / len(columns) for row in rows], np.float64)
 
@@ -230,10 +237,9 @@ def _present(columns: Columns) -> Shares:
 def metadata_report(
     nodes: Iterable[ConsciousnessNode], links: Sequence[ConsciousnessRelationship]
 ) -> MetadataValidationReport:
-    """Metadata quality over the memories of a stream, judged by `memory_verdicts` (003, component 6).
+    """The metadata quality of the memories of a stream, by `memory_verdicts` (003, component 6).
 
-    As in 003 a memory may be fully valid and have warnings: a warning is not an error. No memories: zeros and
-    the grade of zero completeness, poor.
+    As in 003, a memory with warnings may be fully valid. Without memories: zeros, and the grade poor.
     """
     verdicts = memory_verdicts(nodes, links)
     faulty = [key[1] for key, verdict in verdicts.items() if not verdict.valid]
@@ -251,7 +257,7 @@ def metadata_report(
 
 
 def assess_metadata_quality(results: Sequence[ValidationResult]) -> Grade:
-    """The grade of a set of validations (003, component 6); poor for none, whose completeness is zero."""
+    """The grade of many validations (003, component 6); poor for none."""
     if not results:
         return "poor"
     average = math.fsum(result.metadata_completeness for result in results) / len(results)
@@ -259,10 +265,10 @@ def assess_metadata_quality(results: Sequence[ValidationResult]) -> Grade:
 
 
 def grade(average_completeness: float, error_rate: float) -> Grade:
-    """003, component 6. Both in [0, 1].
+    """The grade of a mean completeness and a share of records with errors, both in [0, 1] (003, component 6).
 
-    excellent: completeness above 0.9 and no errors; good: above 0.75 and errors below 0.1; acceptable: above
-    0.6 and errors below 0.25; else poor.
+    excellent: completeness above 0.9, no errors. good: above 0.75, errors below 0.1. acceptable: above 0.6, errors
+    below 0.25. Otherwise poor.
     """
     if average_completeness > 0.9 and error_rate == 0:
         return "excellent"

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 from api.client import AsyncSubstrate
 from api.mcp import answers
 from orchestration.assembly.compact import REASONS, compact
-from orchestration.assembly.displayed_text import one_line, whose
+from orchestration.assembly.displayed_text import one_line
 from schemas.base import CitizenId, Emotions, Flag, Frozen, Identifier, Name, Request, ShortText, Text, Unit, Whole
 from schemas.citizen import Identity
 from schemas.commands import Tags, WriteReceipt
@@ -183,7 +183,7 @@ async def correct(client: AsyncSubstrate, arguments: CorrectArguments) -> ToolAn
 async def history(client: AsyncSubstrate, arguments: HistoryArguments) -> ToolAnswer:
     answer = await client.history(arguments.id, citizen_id=arguments.citizen_id, level=arguments.level)
     records = tuple(map(answers.RecordValues.of, answer.records))
-    lines = map(_record_line, records, map(whose, answer.records))
+    lines = map(_record_line, records, map(attribution, answer.records))
     return ToolAnswer(
         "\n".join(lines), answers.HistoryValues(id=answer.id, records=records, degraded=answer.degraded)
     )

@@ -1,8 +1,8 @@
-"""Text as it is shown to a model: nothing in it hides, and one line stays one line. Pure.
+"""Text as a model is shown it: without invisible characters, and on one line. Pure.
 
-Characters that nobody sees can carry orders that a person who looks at the memory never reads: format characters,
-those that turn the direction, tags, variation selectors. Kept are those that make what is seen: within an emoji,
-and joiners between the letters of scripts that need them.
+Invisible characters can carry instructions that a person who looks at the memory never sees: format characters,
+direction marks, tags, variation selectors. They stay only where they change what is visible: within an emoji, and
+between letters of the scripts that need joiners.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _PICTURE: Final = re.compile(
     r"\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
 )
 _JOINING: Final = re.compile(r"[\u0600-\u0dff\u1000-\u109f\u1780-\u17ff]")
-"""Scripts in which a joiner or its opposite changes how a word is written."""
-_STYLES: Final = "\ufe0e\ufe0f"
+"""Scripts in which a joiner or a non-joiner changes how a word is written."""
+_VARIATION_SELECTORS: Final = "\ufe0e\ufe0f"
 _KEYCAP: Final = "\u20e3"
-_JOIN, _APART = "\u200d", "\u200c"
+_JOINER, _NON_JOINER = "\u200d", "\u200c"
 
-WORD_OF: Final = {
+SOURCE_WORDS: Final = {
     Source.CITIZEN: "a citizen's word",
     Source.TOOL: "a tool's word",
     Source.SYSTEM: "the system's word",
@@ -38,45 +38,45 @@ WORD_OF: Final = {
 
 
 def visible(text: str) -> str:
-    """The text without what nobody sees."""
-    return text if text.isascii() and text.isprintable() else _HIDDEN.sub(_seen, text)
+    """The text without invisible characters."""
+    return text if text.isascii() and text.isprintable() else _HIDDEN.sub(_kept_character, text)
 
 
 def one_line(text: str) -> str:
-    """The text without what nobody sees, on one line."""
+    """The text without invisible characters, on one line."""
     return " ".join(visible(" ".join(text.split())).split())
 
 
 def visible_values(value: Any) -> Any:
-    """A value of JSON whose texts hide nothing."""
+    """A JSON value with all texts, and the names in objects, without invisible characters."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
-        return {visible(name): visible_values(one) for name, one in value.items()}
-    return [visible_values(one) for one in value] if isinstance(value, list) else value
+        return {visible(name): visible_values(item) for name, item in value.items()}
+    return [visible_values(item) for item in value] if isinstance(value, list) else value
 
 
-def whose(record: ConsciousnessNode) -> str:
-    """Whose word a memory is: in N1 the citizen's own, or who else wrote there; in N2 and N3 with its author."""
+def attribution(record: ConsciousnessNode) -> str:
+    """Whose word a memory is: in N1 the citizen's own or another source's; in N2 and N3 also its author's."""
     if record.source is Source.CITIZEN and record.level is Level.N1:
         return "own word"
     if record.author is None:
-        return WORD_OF[record.source]
+        return SOURCE_WORDS[record.source]
     if record.source is Source.CITIZEN:
         return f"{record.author}'s word"
-    return f"{WORD_OF[record.source]}, by {record.author}"
+    return f"{SOURCE_WORDS[record.source]}, by {record.author}"
 
 
-def _seen(found: re.Match[str]) -> str:
-    """A character that is not seen, where it makes what is; else nothing."""
-    text, at, char = found.string, found.start(), found[0]
+def _kept_character(match: re.Match[str]) -> str:
+    """The invisible character, where it changes what is visible; else nothing."""
+    text, at, char = match.string, match.start(), match[0]
     before, after = text[at - 1 : at], text[at + 1 : at + 2]
-    if char in _STYLES:
+    if char in _VARIATION_SELECTORS:
         return char if _PICTURE.match(before) or after == _KEYCAP else ""
-    if char == _JOIN and (_PICTURE.match(before) or before in _STYLES) and _PICTURE.match(after):
+    if char == _JOINER and (_PICTURE.match(before) or before in _VARIATION_SELECTORS) and _PICTURE.match(after):
         return char
-    return char if char in (_JOIN, _APART) and _joins(before) and _joins(after) else ""
+    return char if char in (_JOINER, _NON_JOINER) and _needs_joiners(before) and _needs_joiners(after) else ""
 
 
-def _joins(char: str) -> bool:
+def _needs_joiners(char: str) -> bool:
     return bool(_JOINING.match(char)) and unicodedata.category(char)[0] in "LM"

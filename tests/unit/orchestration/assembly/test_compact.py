@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.assembly.compact import NOTHING, compact
+from orchestration.assembly.compact import NO_MEMORIES, compact
 from orchestration.mind.dissonance import detect_temporal_dissonances
 from schemas.memory import ConsciousnessNode
 from schemas.stream import (
@@ -163,9 +163,9 @@ def test_the_whole_text_by_hand() -> None:
 
 
 def test_an_empty_stream_says_so() -> None:
-    assert compact(stream(ActivationTiers())) == NOTHING
+    assert compact(stream(ActivationTiers())) == NO_MEMORIES
     degraded = stream(ActivationTiers(), degraded=[Degradation(query="N1_graph", reason="late")])
-    assert compact(degraded) == f"{NOTHING}\n\n# Missing\n- N1_graph: late"
+    assert compact(degraded) == f"{NO_MEMORIES}\n\n# Missing\n- N1_graph: late"
 
 
 memories = st.builds(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.assembly.displayed_text import one_line, visible, visible_values, whose
+from orchestration.assembly.displayed_text import attribution, one_line, visible, visible_values
 from tests.unit.orchestration.mind.test_dissonance import memory
 
 SEEN = "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
@@ -68,4 +68,4 @@ def test_values_keep_their_shape() -> None:
     ],
 )
 def test_whose_word_it_is(fields: dict[str, str], said: str) -> None:
-    assert whose(memory(**fields)) == said
+    assert attribution(memory(**fields)) == said
