@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 from api.client import AsyncSubstrate
 from api.mcp import answers
 from orchestration.assembly.compact import REASONS, compact
-from orchestration.assembly.displayed_text import one_line
+from orchestration.assembly.displayed_text import attribution, one_line
 from schemas.base import CitizenId, Emotions, Flag, Frozen, Identifier, Name, Request, ShortText, Text, Unit, Whole
 from schemas.citizen import Identity
 from schemas.commands import Tags, WriteReceipt
