@@ -32,7 +32,7 @@ from substrate.store import reader
 from substrate.store.search import RECORDS_OF, RecordRow, read_records
 
 MAX_VERSIONS: Final = 50
-"""Other versions of one memory that are added: those next to the ones found, then the newest."""
+"""Other versions of one memory that are added: those next in time to the selected ones, then the newest."""
 MAX_VERSIONS_OF_LEVEL: Final = 500
 """Other versions that are added to one level: the first of each memory before the second of any."""
 MAX_NAMED: Final = 3
@@ -92,11 +92,11 @@ async def add_versions(
     added: list[Key] = []
     for result in results:
         records = read_records(result.rows)
-        added += candidates.join(result.level, [record.columns for record in records], selected)
+        added += candidates.add_versions(result.level, [record.columns for record in records], selected)
         notes += left_out_notes(result.level, records)
     memories = [candidates.memories[key] for key in sorted(added)]
     scores = consciousness_score.consciousness_scores(
-        memories, [0.0] * len(memories), asker.felt(), asker.pressure
+        memories, [0.0] * len(memories), asker.resonant_emotions(), asker.pressure
     )
     parts = {**activation.parts, **{key: {} for key in added}}
     order = (*activation.order, *scores)
@@ -109,7 +109,7 @@ def version_requests(
     targets: Mapping[Level, GraphTarget],
     shared: Mapping[str, Any],
 ) -> list[QueryRequest]:
-    """One query a level: the versions of the memories selected, those that touch the ones found first."""
+    """One query a level: the versions of the memories selected, those next in time to them first."""
     keys = sorted(selected)
     requests = []
     for level, target in targets.items():

@@ -109,14 +109,14 @@ def select(candidates: Candidates, order: Sequence[Score], levels: Sequence[Leve
             vector[level].append(memory)
         within = memory.hops is not None and left[level] > 0
         left[level] -= within
-        if within or memory.along:
+        if within or memory.is_other_version:
             graph[level].append(score.key)
     nearest = {level: _by_likeness(memories) for level, memories in vector.items()}
     return Selection(nearest, graph, _strongest_links(candidates, levels, Selection(nearest, graph, {}).keys()))
 
 
 def _by_likeness(memories: Sequence[Candidate]) -> list[Key]:
-    return [memory.key for memory in sorted(memories, key=lambda memory: memory.place)]
+    return [memory.key for memory in sorted(memories, key=lambda memory: memory.likeness_rank)]
 
 
 def _strongest_links(

@@ -48,7 +48,7 @@ class Asker:
         """The state from which links are weighed."""
         return State(self.goal, self.emotions)
 
-    def felt(self) -> Mapping[str, float]:
+    def resonant_emotions(self) -> Mapping[str, float]:
         """The emotions with which memories may resonate, in normal form."""
         return normal_emotions(self.emotions) if self.emotions else read_emotions(self.query_text)
 
@@ -72,6 +72,6 @@ def activate(
     greatest = max(1.0, max(relevance.values()))
     activations = (relevance[key] / greatest for key in candidates.memories)
     scores = consciousness_score.consciousness_scores(
-        candidates.memories.values(), activations, asker.felt(), asker.pressure
+        candidates.memories.values(), activations, asker.resonant_emotions(), asker.pressure
     )
     return Activation(tuple(final_order(consciousness_score.ranked(scores), candidates, question)), parts)

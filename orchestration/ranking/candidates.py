@@ -32,19 +32,19 @@ _NO_LINK = (None,) * NODE_START
 class Candidate:
     """A memory record in row form: from `NODE_START` on, `row` is in the order of `NODE_COLUMNS`.
 
-    `likeness` is its cosine similarity to the question in [-1, 1]; None when the vector search did not return it.
-    `place` is its rank in that search, from 1; 0 for none. `hops` is the shortest distance from a start node; None
-    when only the vector search returned it. `named`: the question names it. `along`: it is shown because another
-    version of the same memory is shown.
+    `likeness` is its cosine similarity to the question in [−1, 1], and `likeness_rank` its rank by it, from 1;
+    None and 0 when the vector search did not return it. `hops` is the shortest distance from a start node, in
+    links; None when only the vector search returned it. `named`: the question names it. `is_other_version`: it is
+    shown because another version of the same memory is.
     """
 
     key: Key
     row: Sequence[Any]
     likeness: float | None = None
-    place: int = 0
+    likeness_rank: int = 0
     hops: int | None = None
     named: bool = False
-    along: bool = False
+    is_other_version: bool = False
 
     def get(self, column: str) -> Any:
         """The raw value of a memory column."""
@@ -85,11 +85,11 @@ class Candidates:
     def add(
         self, level: Level, rows: Iterable[Sequence[Any]], *, likeness: bool, named: Collection[str] = ()
     ) -> None:
-        """Add the rows of one query; `likeness` says that its scores are cosine distances.
+        """Add the rows of one query; `likeness`: the query is the vector search, its scores are cosine distances.
 
-        `named`: the ids of the memories that the question names; as a start of another query they count as named.
+        `named`: the ids of the memories that the question names.
         """
-        place = 0
+        rank = 0
         for row in rows:
             key = (level, row[ID], row[VERSION])
             memory = self.memories.get(key)
@@ -102,16 +102,16 @@ class Candidates:
                     self.links[link] = CandidateLink(level, row[SOURCE], row[TARGET], row)
             if hop == 0 and likeness:
                 memory.likeness = 1.0 - float(row[SCORE])
-                place += 1
-                memory.place = place
+                rank += 1
+                memory.likeness_rank = rank
             elif memory.hops is None or hop < memory.hops:
                 memory.hops = hop
                 memory.named = memory.named or (hop == 0 and row[ID] in named)
 
-    def join(self, level: Level, rows: Iterable[Sequence[Any]], shown: Collection[Key]) -> list[Key]:
-        """Mark the records that are not shown yet, and add those that no query found; the keys of the latter.
+    def add_versions(self, level: Level, rows: Iterable[Sequence[Any]], selected: Collection[Key]) -> list[Key]:
+        """Add other versions of the memories selected; return the keys of those that are no candidates yet.
 
-        `rows` hold the memory columns alone.
+        `rows` hold the memory columns alone. A version that is a candidate already is only marked.
         """
         new: list[Key] = []
         for row in rows:
@@ -119,5 +119,5 @@ class Candidates:
             if key not in self.memories:
                 self.memories[key] = Candidate(key, [*_NO_LINK, *row])
                 new.append(key)
-            self.memories[key].along = key not in shown
+            self.memories[key].is_other_version = key not in selected
         return new

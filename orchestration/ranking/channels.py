@@ -113,13 +113,13 @@ def ranking_question(
 
 
 def likeness_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
-    """Likeness to the question, stretched to [0, 1] between the least and the greatest that were found.
+    """Likeness to the question, stretched to [0, 1] between the least and the greatest of the candidates.
 
     A candidate that the vector search did not find has 0.
     """
     memories = candidates.memories
-    known = [memory.likeness for memory in memories.values() if memory.likeness is not None]
-    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+    values = [memory.likeness for memory in memories.values() if memory.likeness is not None]
+    low, high = (min(values), max(values)) if values else (0.0, 1.0)
     low, width = (low, high - low) if high > low else (high - 1.0, 1.0)
     return {
         key: 0.0 if memory.likeness is None else weight * ((memory.likeness - low) / width)
@@ -154,7 +154,7 @@ def _bm25(
 
 
 def time_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
-    """The weight for what likeness or words found and what began within a period that the question names."""
+    """The weight for a candidate with likeness or words that began within a period that the question names."""
     windows = question.question.windows
     if not windows or not weight:
         return {}
@@ -213,8 +213,8 @@ def speaker_score(candidates: Candidates, question: RankingQuestion, weight: flo
 def own_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
     """The weight for the asker's own words, in a question about them alone."""
     read = question.question
-    asked = read.own and not read.others and not read.whole
-    return _role_score(question, ASKING, weight) if asked else {}
+    about_asker = read.own and not read.others and not read.whole
+    return _role_score(question, ASKING, weight) if about_asker else {}
 
 
 def other_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
@@ -236,8 +236,8 @@ def instruction_score(candidates: Candidates, question: RankingQuestion, weight:
     memories = candidates.memories
     asker = [key for key, speaker in question.speaker_of.items() if speaker in ASKING]
     instructions = [key for key in asker if is_standing_instruction(memories[key].get("description") or "")]
-    kept = sorted(instructions, key=lambda key: (-question.base[key], key))[:INSTRUCTIONS_KEPT]
-    return dict.fromkeys(kept, weight)
+    most_relevant = sorted(instructions, key=lambda key: (-question.base[key], key))
+    return dict.fromkeys(most_relevant[:INSTRUCTIONS_KEPT], weight)
 
 
 def novelty_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:
@@ -254,9 +254,9 @@ def novelty_score(candidates: Candidates, question: RankingQuestion, weight: flo
     scores: dict[Key, float] = {}
     for key in sorted(turns, key=lambda key: (key[0], int(memories[key].get("valid_at")), key)):
         turn = memories[key]
-        held, speaker = stems(turn.get("description") or ""), (key[0], turn.get("speaker"))
-        scores[key] = weight * (len(held - before.get(speaker, frozenset())) / max(1, len(held)))
-        before[speaker] = held
+        words, speaker = stems(turn.get("description") or ""), (key[0], turn.get("speaker"))
+        scores[key] = weight * (len(words - before.get(speaker, frozenset())) / max(1, len(words)))
+        before[speaker] = words
     return scores
 
 

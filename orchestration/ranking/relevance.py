@@ -63,14 +63,14 @@ def count_stems(texts: Sequence[str], stems: Collection[str]) -> dict[int, Count
     beginnings = [f" {beginning}" for beginning in _shared_beginnings(stems)]
     counts: dict[int, Counter[str]] = {}
     for place, text in enumerate(map(spaced_text, texts)):
-        held: list[str] = []
+        stems_held: list[str] = []
         for beginning in beginnings:
             for rest in text.split(beginning)[1:]:
                 word = beginning[1:] + rest.partition(" ")[0]
                 if word not in STOP_WORDS and (root := stem(word)) in stems:
-                    held.append(root)
-        if held:
-            counts[place] = Counter(held)
+                    stems_held.append(root)
+        if stems_held:
+            counts[place] = Counter(stems_held)
     return counts
 
 

@@ -80,8 +80,8 @@ def spread(
     received = dict(zip(memories, shares.tolist(), strict=True))
     if weights.answer:
         following = [link for link, kind in kinds if kind == FOLLOWING]
-        for key, asked in _answers(following, memories, relevance):
-            received[key] += weights.answer * asked
+        for key, question_relevance in _answers(following, memories, relevance):
+            received[key] += weights.answer * question_relevance
     return received
 
 
@@ -105,8 +105,8 @@ def _answers(
     pairs = dict.fromkeys(((link.level, link.source), (link.level, link.target)) for link in following)
     for asking, answering in pairs:
         if asking in versions and answering in versions and _is_asking(versions[asking], memories):
-            asked = max(relevance[key] for key in versions[asking])
-            yield from ((key, asked) for key in versions[answering])
+            question_relevance = max(relevance[key] for key in versions[asking])
+            yield from ((key, question_relevance) for key in versions[answering])
 
 
 def _is_asking(keys: Iterable[Key], memories: Mapping[Key, Candidate]) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import orjson
 import pytest
 
@@ -81,12 +79,3 @@ def test_a_feeling_named_in_the_question_lifts_what_felt_so() -> None:
 def test_nothing_found_is_nothing_active() -> None:
     activation = activate(Candidates(), {}, Asker("anything"))
     assert (activation.order, dict(activation.parts)) == ((), {})
-
-
-def test_what_was_found_twice_is_one_memory_with_both_ways_of_finding() -> None:
-    found = Candidates()
-    found.add(N1, [stored_row({"id": "a"}, score=0.25)], likeness=True)
-    found.add(N1, [stored_row({"id": "a"})], likeness=False, named={"a"})
-    (memory,) = found.memories.values()
-    assert (memory.likeness, memory.hops, memory.named) == (0.75, 0, True)
-    assert not math.isnan(float(memory.get("energy")))
