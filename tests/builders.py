@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from orchestration.ranking.candidates import Candidate, CandidateLink, Key
-from schemas.memory import Level
+from schemas.memory import ConsciousnessNode, Level
 from schemas.temporal import END_OF_TIME
 from substrate.cypher.fragments import LINK_COLUMNS, NODE_COLUMNS
 from substrate.store import search as rows
 
 N1 = Level.N1
+NOW = datetime(2026, 1, 10, tzinfo=UTC)
 
 
 def stored_row(
@@ -82,3 +84,21 @@ def a_link(source: str, target: str, level: Level = N1, **strength: float) -> Ca
 
 def key(memory_id: str, level: Level = N1) -> Key:
     return (level, memory_id, 1)
+
+
+def a_node(**fields: Any) -> ConsciousnessNode:
+    """A memory as a stream shows it, true and known since the day before `NOW`."""
+    return ConsciousnessNode.model_validate(
+        {
+            "node_id": "m",
+            "node_type": "Memory",
+            "name": "m",
+            "description": "",
+            "valid_at": NOW - timedelta(days=1),
+            "created_at": NOW - timedelta(days=1),
+            "energy": 0.5,
+            "confidence": 0.5,
+            "level": "N1",
+            **fields,
+        }
+    )

@@ -1,4 +1,4 @@
-"""The three tiers of link metadata (003, component 6)."""
+"""Metadata in three tiers, and the report over a stream (003, component 6)."""
 
 from __future__ import annotations
 
@@ -9,8 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.validation import completeness, validate_consciousness_link, validate_field_type
-from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
+from orchestration.ranking.consciousness_score import completeness as ranked_completeness
+from orchestration.validation import (
+    assess_metadata_quality,
+    completeness,
+    grade,
+    memory_verdicts,
+    metadata_report,
+    validate_consciousness_link,
+    validate_field_type,
+    validate_node,
+)
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
+from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED, MetadataValidationReport, ValidationResult
+from tests.builders import a_memory
+from tests.unit.orchestration.mind.test_dissonance import memory
+from tests.unit.orchestration.mind.test_energy import link
 
 REQUIRED_FIELDS: dict[str, Any] = {
     "energy": 0.7,
@@ -137,3 +151,248 @@ def test_completeness_counts_what_is_present(names: set[str]) -> None:
     link = {name: WHOLE[name] for name in names}
     assert completeness(link) == pytest.approx(len(names) / 13)
     assert validate_consciousness_link(link).metadata_completeness == pytest.approx(len(names) / 13)
+
+
+# --- the report over a stream ---------------------------------------------------------------------
+
+WHOLE_LINK: dict[str, Any] = {
+    "emotion_vector": {"joy": 0.5},
+    "formation_trigger": "a talk",
+    "felt_quality": "warm",
+    "emotion_description": "glad",
+    "body_sensation": "light",
+    "spatial_context": "the kitchen",
+    "sensory_details": {"smell": "coffee"},
+}
+
+
+def result(completeness: float, *, valid: bool = True) -> ValidationResult:
+    return ValidationResult(valid=valid, metadata_completeness=completeness)
+
+
+# --- one memory ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fields", "valid", "warnings", "complete"),
+    [
+        ({}, True, 1, 2 / 7),
+        ({"felt_quality": "warm"}, True, 0, 3 / 7),
+        (
+            {
+                "felt_quality": "warm",
+                "body_sensation": "light",
+                "goal": "rest",
+                "resolution_state": "blocked",
+                "emotion_vector": {"joy": 0.2},
+            },
+            True,
+            0,
+            7 / 7,
+        ),
+        ({"energy": 1.2}, False, 1, 2 / 7),
+        ({"confidence": -0.1}, False, 1, 2 / 7),
+        ({"goal": ""}, False, 1, 3 / 7),
+        ({"emotion_vector": {"joy": 1.5}}, False, 1, 3 / 7),
+        ({"emotion_vector": {}}, True, 1, 3 / 7),
+    ],
+)
+def test_a_memory_is_judged_by_what_a_memory_can_carry(
+    fields: dict[str, Any], valid: bool, warnings: int, complete: float
+) -> None:
+    told = validate_node(memory(**fields))
+    assert (told.valid, len(told.warnings)) == (valid, warnings)
+    assert told.metadata_completeness == pytest.approx(complete)
+
+
+def test_the_ranking_takes_off_for_the_same_fields_each_weighing_a_thirteenth_as_in_003() -> None:
+    ranked = ranked_completeness(a_memory("m", felt_quality="warm", goal="rest"))
+    assert ranked == pytest.approx(4 / 13)
+    own = validate_node(memory(felt_quality="warm", goal="rest")).metadata_completeness
+    assert own == pytest.approx(ranked * 13 / 7)
+
+
+# --- memories and links ----------------------------------------------------------------------------------
+
+
+def test_the_report_by_hand() -> None:
+    nodes = [
+        # alone: energy, confidence, felt_quality = 3 of the 7 that a memory can carry
+        memory(node_id="alone", felt_quality="warm"),
+        # one link with all 13 fields; no felt_quality of its own: a warning
+        memory(node_id="whole"),
+        # that link and one without emotions (6 of 13): (13 + 6) / 26
+        memory(node_id="between", felt_quality="warm"),
+        # only the link without emotions
+        memory(node_id="faulty", felt_quality="warm"),
+    ]
+    links = [
+        link(link_id="1", source_id="whole", target_id="between", **WHOLE_LINK),
+        link(link_id="2", source_id="between", target_id="faulty"),
+    ]
+    report = metadata_report(nodes, links)
+    assert report.total_memories == 4
+    assert (report.fully_valid_memories, report.memories_with_errors) == (2, 2)
+    assert report.memories_with_warnings == 3
+    assert report.average_completeness == pytest.approx((3 / 7 + 1 + 19 / 26 + 6 / 13) / 4)
+    assert report.incomplete_memory_ids == ("between", "faulty")
+    assert report.quality_grade == "poor"
+
+
+def test_a_stream_of_whole_links_is_excellent() -> None:
+    nodes = [memory(node_id="a", felt_quality="warm"), memory(node_id="b", felt_quality="warm")]
+    report = metadata_report(nodes, [link(**WHOLE_LINK)])
+    assert (report.quality_grade, report.average_completeness) == ("excellent", 1.0)
+    assert (report.fully_valid_memories, report.memories_with_warnings) == (2, 0)
+
+
+def test_what_has_no_place_in_a_memory_does_not_count_against_it() -> None:
+    whole = {
+        "emotion_vector": {"joy": 0.5},
+        "goal": "rest",
+        "resolution_state": "blocked",
+        "felt_quality": "warm",
+        "body_sensation": "light",
+    }
+    assert validate_node(memory(**whole)).metadata_completeness == 1.0
+    report = metadata_report([memory(**whole)], [])
+    assert (report.quality_grade, report.average_completeness) == ("excellent", 1.0)
+
+
+def test_an_empty_stream_has_zeros_and_the_grade_of_zero_completeness() -> None:
+    assert metadata_report([], []) == MetadataValidationReport()
+    assert metadata_report([], []).quality_grade == "poor"
+    assert assess_metadata_quality([]) == "poor"
+
+
+def test_links_of_another_level_or_to_memories_that_are_not_shown_are_nobodys() -> None:
+    links = [link(level="N2", **WHOLE_LINK), link(source_id="elsewhere", target_id="far")]
+    assert metadata_report([memory(node_id="a")], links).fully_valid_memories == 1
+    assert metadata_report([memory(node_id="a")], links).average_completeness == pytest.approx(2 / 7)
+
+
+def test_a_memory_found_twice_counts_once_and_each_of_its_records_counts() -> None:
+    a = memory(node_id="a", energy=2.0)
+    report = metadata_report([a, a, memory(node_id="a", version=2)], [])
+    assert (report.total_memories, report.memories_with_errors) == (2, 1)
+    assert report.incomplete_memory_ids == ("a",)
+
+
+def test_a_link_to_itself_counts_once() -> None:
+    # 13 of 13 and 7 of 13
+    links = [link(target_id="a", **WHOLE_LINK), link(link_id="2", emotion_vector={})]
+    assert metadata_report([memory(node_id="a")], links).average_completeness == pytest.approx(20 / 26)
+
+
+def test_good_links_do_not_mend_a_faulty_memory() -> None:
+    report = metadata_report([memory(node_id="a", energy=2.0)], [link(**WHOLE_LINK)])
+    assert (report.memories_with_errors, report.average_completeness) == (1, 1.0)
+
+
+# --- the grade -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("complete", "errors", "told"),
+    [
+        (1.0, 0.0, "excellent"),
+        (0.91, 0.0, "excellent"),
+        (0.9, 0.0, "good"),
+        (0.95, 0.01, "good"),
+        (0.76, 0.09, "good"),
+        (0.75, 0.0, "acceptable"),
+        (0.95, 0.1, "acceptable"),
+        (0.61, 0.24, "acceptable"),
+        (0.6, 0.0, "poor"),
+        (0.95, 0.25, "poor"),
+        (0.0, 0.0, "poor"),
+    ],
+)
+def test_the_thresholds_of_the_grades(complete: float, errors: float, told: str) -> None:
+    assert grade(complete, errors) == told
+
+
+@pytest.mark.parametrize(
+    ("results", "told"),
+    [
+        ([result(1.0)] * 3, "excellent"),
+        ([result(1.0)] * 19 + [result(0.9, valid=False)], "good"),
+        ([result(0.8)] * 4 + [result(0.8, valid=False)], "acceptable"),
+        ([result(0.8)] * 3 + [result(0.8, valid=False)], "poor"),
+        ([result(0.5)], "poor"),
+    ],
+)
+def test_the_grade_of_validations(results: list[ValidationResult], told: str) -> None:
+    assert assess_metadata_quality(results) == told
+
+
+# --- laws ------------------------------------------------------------------------------------------------
+
+numbers = st.floats(-0.5, 1.5) | st.just(float("nan"))
+emotions = st.none() | st.dictionaries(st.sampled_from(["joy", "fear"]), numbers)
+texts = st.sampled_from(["", "rest"])
+maybe = st.none() | texts
+
+
+@st.composite
+def some_link(draw: st.DrawFn) -> ConsciousnessRelationship:
+    ends = st.sampled_from(["a", "b", "c", "d"])
+    return link(
+        source_id=draw(ends),
+        target_id=draw(ends),
+        energy=draw(numbers),
+        confidence=draw(numbers),
+        energy_transfer_coefficient=draw(numbers),
+        emotion_vector=draw(emotions),
+        goal=draw(texts),
+        mindstate=draw(texts),
+        formation_trigger=draw(maybe),
+        felt_quality=draw(maybe),
+        emotion_description=draw(maybe),
+        body_sensation=draw(maybe),
+        sensory_details=draw(st.none() | st.just({"smell": "rain"})),
+    )
+
+
+@st.composite
+def some_memory(draw: st.DrawFn) -> ConsciousnessNode:
+    return memory(
+        node_id=draw(st.sampled_from(["a", "b", "c"])),
+        version=draw(st.integers(1, 3)),
+        energy=draw(numbers),
+        confidence=draw(numbers),
+        emotion_vector=draw(emotions),
+        goal=draw(maybe),
+        felt_quality=draw(maybe),
+        body_sensation=draw(maybe),
+    )
+
+
+@given(some_link())
+def test_the_short_way_says_of_a_link_what_the_long_one_says(one: ConsciousnessRelationship) -> None:
+    said = validate_consciousness_link(vars(one))
+    (verdict,) = memory_verdicts([memory(node_id=one.source_id, felt_quality="warm")], [one]).values()
+    assert verdict.valid is said.valid
+    assert verdict.warned is bool(said.warnings)
+    assert verdict.completeness == pytest.approx(said.metadata_completeness)
+
+
+@given(some_memory())
+def test_the_short_way_says_of_a_memory_what_the_long_one_says(one: ConsciousnessNode) -> None:
+    said = validate_node(one)
+    (verdict,) = memory_verdicts([one], []).values()
+    assert (verdict.valid, verdict.warned) == (said.valid, bool(said.warnings))
+    assert verdict.completeness == pytest.approx(said.metadata_completeness)
+
+
+@given(st.lists(some_memory(), max_size=5), st.lists(some_link(), max_size=5))
+def test_the_counts_of_a_report_fit_one_another(
+    nodes: list[ConsciousnessNode], links: list[ConsciousnessRelationship]
+) -> None:
+    report = metadata_report(nodes, links)
+    assert report.total_memories == len({(node.node_id, node.version) for node in nodes})
+    assert report.fully_valid_memories + report.memories_with_errors == report.total_memories
+    assert report.memories_with_warnings <= report.total_memories
+    assert 0.0 <= report.average_completeness <= 1.0
+    assert set(report.incomplete_memory_ids) <= {node.node_id for node in nodes}
+    assert bool(report.incomplete_memory_ids) is (report.memories_with_errors > 0)

@@ -1,53 +1,33 @@
-"""The stream put together: what each level shows, the summary, the token budget."""
+"""The stream assembled: what each level shows, its links, summary and budget."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.assembly.budget import Budget, fit_budget
 from orchestration.assembly.options import intention_options
 from orchestration.assembly.stream import LINKS_PER_LEVEL, RetrievalReport, assemble, select, summarize
 from orchestration.question.lexicon import Lexicon
 from orchestration.ranking.activation import Asker, activate
-from orchestration.ranking.candidates import Candidates, Key
+from orchestration.ranking.candidates import Candidates
 from schemas.intention import RetrievalIntention
 from schemas.memory import ConsciousnessNode, Level
 from schemas.stream import ConsciousnessStream, ConsciousnessSummary, QueryTiming
-from substrate.inference.tokens import by_characters, counter
-from tests.builders import stored_link, stored_row
+from tests.builders import NOW, a_node, stored_link, stored_row
 
 N1, N2, N3 = Level.N1, Level.N2, Level.N3
-NOW = datetime(2026, 1, 10, tzinfo=UTC)
 LEXICONS = {level: Lexicon() for level in (N1, N2, N3)}
 
 
-def node(**fields: Any) -> ConsciousnessNode:
-    return ConsciousnessNode.model_validate(
-        {
-            "node_id": "m",
-            "node_type": "Memory",
-            "name": "m",
-            "description": "",
-            "valid_at": NOW - timedelta(days=1),
-            "created_at": NOW - timedelta(days=1),
-            "energy": 0.5,
-            "confidence": 0.5,
-            "level": "N1",
-            **fields,
-        }
-    )
-
-
-def a_found() -> Candidates:
+def three_levels() -> Candidates:
     """Three by likeness in N1 (the third has a neighbour), one by traversal in N2, a link with one end only."""
-    found = Candidates()
-    found.add(
+    candidates = Candidates()
+    candidates.add(
         N1,
         [
             stored_row({"id": "near"}, score=0.1),
@@ -56,7 +36,7 @@ def a_found() -> Candidates:
         ],
         likeness=True,
     )
-    found.add(
+    candidates.add(
         N1,
         [
             stored_row({"id": "far", "energy": "1"}, score=2.0),
@@ -66,17 +46,17 @@ def a_found() -> Candidates:
         ],
         likeness=False,
     )
-    found.add(N2, [stored_row({"id": "shared"})], likeness=False, named={"shared"})
-    return found
+    candidates.add(N2, [stored_row({"id": "shared"})], likeness=False, named={"shared"})
+    return candidates
 
 
-def a_corrected_found() -> Candidates:
+def corrected_candidates() -> Candidates:
     """Both records of a corrected belief, and the shed that it leads to."""
-    found = Candidates()
+    candidates = Candidates()
     was: dict[str, Any] = {"id": "key", "description": "the key hangs in the hall", "expired_at": 20}
     now: dict[str, Any] = {"id": "key", "description": "it hangs in the shed", "created_at": 20, "version": 2}
-    found.add(N1, [stored_row(was, score=0.1), stored_row(now, score=0.4)], likeness=True)
-    found.add(
+    candidates.add(N1, [stored_row(was, score=0.1), stored_row(now, score=0.4)], likeness=True)
+    candidates.add(
         N1,
         [
             stored_row({"id": "key", **now}, score=2.0),
@@ -84,26 +64,28 @@ def a_corrected_found() -> Candidates:
         ],
         likeness=False,
     )
-    return found
+    return candidates
 
 
-def streamed(found: Candidates, **fields: Any) -> ConsciousnessStream:
+def streamed(candidates: Candidates, **fields: Any) -> ConsciousnessStream:
     intention = RetrievalIntention.model_validate({"query_text": "what", "citizen_id": "ada", **fields})
     timings = [
         QueryTiming(query="N1_vector", milliseconds=1.0, rows=3),
         QueryTiming(query="N2_vector", milliseconds=9.0, failure="no answer within 1.25 s"),
     ]
-    account = RetrievalReport(NOW, timings, ["a note"], ["Ada"])
-    return assemble(intention_options(intention), found, activate(found, LEXICONS, Asker("what")), account)
+    report = RetrievalReport(NOW, timings, ["a note"], ["Ada"])
+    return assemble(
+        intention_options(intention), candidates, activate(candidates, LEXICONS, Asker("what")), report
+    )
 
 
 # --- levels ----------------------------------------------------------------------------------------------
 
 
 def test_a_level_shows_the_nearest_by_likeness_and_the_most_active_by_traversal() -> None:
-    found = a_found()
-    order = activate(found, LEXICONS, Asker("what")).order
-    selection = select(found, order, (N1, N2, N3), 20)
+    candidates = three_levels()
+    order = activate(candidates, LEXICONS, Asker("what")).order
+    selection = select(candidates, order, (N1, N2, N3), 20)
     active = [score.key[1] for score in order]
     assert [key[1] for key in selection.vector[N1]] == ["near", "middle", "far"]
     graph = [key[1] for key in selection.graph[N1]]
@@ -114,15 +96,15 @@ def test_a_level_shows_the_nearest_by_likeness_and_the_most_active_by_traversal(
 
 
 def test_links_are_shown_between_memories_shown_strongest_first() -> None:
-    found = a_found()
-    selection = select(found, activate(found, LEXICONS, Asker("what")).order, (N1, N2, N3), 20)
+    candidates = three_levels()
+    selection = select(candidates, activate(candidates, LEXICONS, Asker("what")).order, (N1, N2, N3), 20)
     assert [bond.get("id") for bond in selection.links[N1]] == ["strong", "weak"]
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_a_limit_holds_for_each_query_and_hides_links_to_what_is_hidden(limit: int) -> None:
-    found = a_found()
-    selection = select(found, activate(found, LEXICONS, Asker("what")).order, (N1, N2, N3), limit)
+    candidates = three_levels()
+    selection = select(candidates, activate(candidates, LEXICONS, Asker("what")).order, (N1, N2, N3), limit)
     assert [key[1] for key in selection.vector[N1]] == ["near", "middle", "far"][:limit]
     assert len(selection.graph[N1]) == limit
     every = selection.keys()
@@ -132,14 +114,14 @@ def test_a_limit_holds_for_each_query_and_hides_links_to_what_is_hidden(limit: i
 
 
 def test_a_level_shows_so_many_links_at_most() -> None:
-    found = Candidates()
+    candidates = Candidates()
     rows = [stored_row({"id": "hub"}, score=0.1)]
     rows += [
         stored_row({"id": "hub"}, stored_link(f"l{n:03}"), hop=1, ends=("hub", "hub"))
         for n in range(LINKS_PER_LEVEL + 5)
     ]
-    found.add(N1, rows, likeness=True)
-    selection = select(found, activate(found, LEXICONS, Asker("what")).order, (N1,), 20)
+    candidates.add(N1, rows, likeness=True)
+    selection = select(candidates, activate(candidates, LEXICONS, Asker("what")).order, (N1,), 20)
     assert [bond.get("id") for bond in selection.links[N1]] == [f"l{n:03}" for n in range(LINKS_PER_LEVEL)]
 
 
@@ -154,10 +136,10 @@ def test_an_empty_stream_has_zeros_and_no_span() -> None:
 
 def test_the_summary_by_hand() -> None:
     memories = [
-        node(energy=0.9, confidence=0.8, emotion_vector={"excited": 0.6, "fear": 0.1}),
-        node(energy=0.3, confidence=0.4, level="N2", emotion_vector={"Excitement": 0.3, "calm": 0.9}),
-        node(energy=0.6, confidence=0.3, level="N2", valid_at=NOW - timedelta(days=9), invalid_at=NOW),
-        node(energy=0.2, confidence=0.5, level="N3", expired_at=NOW - timedelta(days=1)),
+        a_node(energy=0.9, confidence=0.8, emotion_vector={"excited": 0.6, "fear": 0.1}),
+        a_node(energy=0.3, confidence=0.4, level="N2", emotion_vector={"Excitement": 0.3, "calm": 0.9}),
+        a_node(energy=0.6, confidence=0.3, level="N2", valid_at=NOW - timedelta(days=9), invalid_at=NOW),
+        a_node(energy=0.2, confidence=0.5, level="N3", expired_at=NOW - timedelta(days=1)),
     ]
     assert summarize(memories, NOW) == ConsciousnessSummary(
         dominant_energy=0.5,
@@ -175,110 +157,34 @@ def test_the_summary_by_hand() -> None:
 
 def test_themes_are_the_five_strongest_and_never_one_that_nobody_felt() -> None:
     feelings = {"joy": 0.1, "fear": 0.2, "calm": 0.3, "pride": 0.4, "hope": 0.5, "awe": 0.6, "envy": 0.0}
-    assert summarize([node(emotion_vector=feelings)], NOW).emotional_themes == (
+    assert summarize([a_node(emotion_vector=feelings)], NOW).emotional_themes == (
         "awe",
         "hope",
         "pride",
         "calm",
         "fear",
     )
-    assert summarize([node(emotion_vector={"envy": 0.0})], NOW).emotional_themes == ()
-
-
-# --- budget ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("fields", "read"),
-    [
-        ({"name": "", "description": ""}, ": "),
-        ({"name": "abcd", "description": "efgh"}, "abcd: efgh"),
-        ({"name": "abcd", "description": "efgh", "speaker": "x"}, "x: efgh"),
-    ],
-)
-def test_a_memory_costs_what_is_read_of_it(fields: dict[str, Any], read: str) -> None:
-    assert Budget(9, len).cost(node(**fields)) == len(read)
-    assert Budget(9, lambda text: 7 if text == read else 0).cost(node(**fields)) == 7
-
-
-@pytest.mark.parametrize(("text", "count"), [("", 0), ("the", 1), (" the" * 1000, 1000), ("<|endoftext|>", 1)])
-def test_tokens_are_counted_as_a_model_would(text: str, count: int) -> None:
-    assert counter()(text) == count
-
-
-@pytest.mark.parametrize("error", [ImportError, OSError, ValueError])
-def test_without_a_vocabulary_four_characters_are_a_token(
-    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
-) -> None:
-    def missing(name: str) -> Any:
-        raise error(name)
-
-    monkeypatch.setattr("substrate.inference.tokens.import_module", missing)
-    count = counter.__wrapped__()
-    assert [count("x" * length) for length in (0, 1, 4, 5)] == [0, 1, 1, 2]
-
-
-@given(
-    st.lists(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 3)), max_size=6), max_size=3),
-    st.none() | st.integers(1, 40),
-)
-def test_what_is_kept_fits_the_budget_and_what_is_left_out_did_not_fit(
-    sizes: list[list[tuple[int, int]]], budget: int | None
-) -> None:
-    tiers: list[list[tuple[Key, ConsciousnessNode]]] = [
-        [((N1, f"{tier}-{place}", 1), node(name="x" * size)) for place, (size, _) in enumerate(held)]
-        for tier, held in enumerate(sizes)
-    ]
-    ranks = {
-        key: float(rank)
-        for tier, held in zip(tiers, sizes, strict=True)
-        for (key, _), (_, rank) in zip(tier, held, strict=True)
-        if rank
-    }
-    count = Budget(budget, by_characters)
-    kept = fit_budget(tiers, ranks, count)
-    if budget is None:
-        assert kept is None
-        return
-    assert kept is not None
-    left = budget
-    for tier in tiers:
-        for key, memory in sorted(tier, key=lambda pair: (-ranks.get(pair[0], 0.0), pair[0])):
-            assert (key in kept) is (count.cost(memory) <= left)
-            left -= count.cost(memory) if key in kept else 0
-    assert left >= 0
-    assert kept <= {key for tier in tiers for key, _ in tier}
-
-
-def test_a_tier_is_filled_before_the_next_and_within_it_by_fused_rank() -> None:
-    first, second, third = ((N1, name, 1) for name in ("first", "second", "third"))
-    four = node(name="x" * 14)
-    tiers = [[(first, four), (second, four)], [(third, four)]]
-    ranks = {second: 0.02, first: 0.01, third: 0.9}
-    assert fit_budget(tiers, ranks, Budget(3, by_characters)) == set()
-    assert fit_budget(tiers, ranks, Budget(7, by_characters)) == {second}
-    assert fit_budget(tiers, ranks, Budget(8, by_characters)) == {first, second}
-    assert fit_budget(tiers, ranks, Budget(12, by_characters)) == {first, second, third}
+    assert summarize([a_node(emotion_vector={"envy": 0.0})], NOW).emotional_themes == ()
 
 
 # --- the whole stream ------------------------------------------------------------------------------------
 
 
 def test_the_stream_has_each_level_asked_for_and_no_other() -> None:
-    assert list(streamed(a_found()).levels) == ["n1_personal", "n2_collective", "n3_ecosystem"]
+    assert list(streamed(three_levels()).levels) == ["n1_personal", "n2_collective", "n3_ecosystem"]
     shared = Candidates()
     shared.add(N2, [stored_row({"id": "shared"})], likeness=True)
     assert list(streamed(shared, query_levels=["N2"]).levels) == ["n2_collective"]
 
 
 def test_the_stream_says_what_failed_what_was_assumed_and_whom_it_saw() -> None:
-    stream = streamed(a_found())
+    stream = streamed(three_levels())
     assert [(one.query, one.reason) for one in stream.degraded] == [("N2_vector", "no answer within 1.25 s")]
     assert (stream.notes, stream.entities, stream.query_count) == (("a note",), ("Ada",), 6)
 
 
 def test_the_tiers_hold_every_memory_of_the_levels_once() -> None:
-    stream = streamed(a_found())
+    stream = streamed(three_levels())
     shown = {
         memory.node_id
         for level in stream.levels.values()
@@ -291,8 +197,8 @@ def test_the_tiers_hold_every_memory_of_the_levels_once() -> None:
 
 @pytest.mark.parametrize(("budget", "shown"), [(None, 5), (1000, 5), (6, 2), (3, 1), (1, 0)])
 def test_a_token_budget_leaves_out_the_least_active_everywhere(budget: int | None, shown: int) -> None:
-    found = a_found()
-    stream = streamed(found, max_tokens=budget)
+    candidates = three_levels()
+    stream = streamed(candidates, max_tokens=budget)
     ordered = [memory.node_id for memory in stream.activation_tiers.ordered()]
     assert len(ordered) == shown
     assert stream.omitted == 5 - shown
@@ -307,7 +213,7 @@ def ids(memories: Sequence[ConsciousnessNode]) -> list[tuple[str, int]]:
 
 
 def calculated(stream: ConsciousnessStream) -> tuple[Any, ...]:
-    """All that is calculated of what was found."""
+    """Everything that is calculated from all that was selected."""
     graph = stream.traversal_graph
     return (
         stream.energy_feedback_potential,
@@ -320,13 +226,17 @@ def calculated(stream: ConsciousnessStream) -> tuple[Any, ...]:
     )
 
 
-@given(found=st.sampled_from([a_found, a_corrected_found]), budget=st.integers(1, 60), compact=st.booleans())
+@given(
+    candidates=st.sampled_from([three_levels, corrected_candidates]),
+    budget=st.integers(1, 60),
+    compact=st.booleans(),
+)
 def test_how_much_is_shown_changes_nothing_that_is_calculated(
-    found: Callable[[], Candidates], budget: int, compact: bool
+    candidates: Callable[[], Candidates], budget: int, compact: bool
 ) -> None:
     asked: dict[str, Any] = {"temporal_mode": "full_history", "explain": True}
-    whole = streamed(found(), **asked)
-    some = streamed(found(), **asked, max_tokens=budget, form="compact" if compact else "full")
+    whole = streamed(candidates(), **asked)
+    some = streamed(candidates(), **asked, max_tokens=budget, form="compact" if compact else "full")
     assert calculated(some) == calculated(whole)
     assert whole.energy_feedback_potential > 0.0
     for tier in ("focus", "peripheral", "background"):
@@ -334,9 +244,9 @@ def test_how_much_is_shown_changes_nothing_that_is_calculated(
 
 
 def test_the_graph_shows_what_the_budget_leaves_and_the_compact_form_tells_changes_of_that_only() -> None:
-    found = a_corrected_found()
+    candidates = corrected_candidates()
     asked: dict[str, Any] = {"temporal_mode": "full_history", "form": "compact"}
-    whole, some = (streamed(found, **asked, max_tokens=budget) for budget in (None, 1))
+    whole, some = (streamed(candidates, **asked, max_tokens=budget) for budget in (None, 1))
     assert "was “the key hangs in the hall”" in (whole.text or "")
     assert [one.node_id for one in some.temporal_dissonances] == ["key"]
     assert (some.traversal_graph.nodes, some.traversal_graph.edges) == ((), ())
@@ -344,9 +254,9 @@ def test_the_graph_shows_what_the_budget_leaves_and_the_compact_form_tells_chang
 
 
 def test_an_explained_score_is_the_sum_of_003s_terms() -> None:
-    for memory in streamed(a_found(), explain=True).activation_tiers.ordered():
+    for memory in streamed(three_levels(), explain=True).activation_tiers.ordered():
         assert memory.score_terms is not None
         parts = ("likeness", "words", "spread", "sitting")
         terms = sum(value for name, value in memory.score_terms.items() if name not in parts)
         assert memory.consciousness_adjusted_score == pytest.approx(terms, abs=1e-5)
-    assert all(memory.score_terms is None for memory in streamed(a_found()).activation_tiers.ordered())
+    assert all(memory.score_terms is None for memory in streamed(three_levels()).activation_tiers.ordered())
