@@ -1,1 +1,1 @@
-"""Values: what goes in, what comes out, what can go wrong. Imports nothing of ours."""
+"""Values: requests, answers, errors and settings. Imports no other package of the project."""

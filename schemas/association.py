@@ -1,25 +1,25 @@
-"""The Tag-Walker: a question in, direct hits and what shares their tags out (001)."""
+"""The Tag-Walker: direct hits of a question, and memories that share their tags (001)."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
-from schemas.base import VISIBLE_TEXT_PATTERN, CitizenId, Frozen, Text, Whole
-from schemas.intention import ALL_LEVELS, Levels, Plural, check_not_blank
+from schemas.base import CitizenId, Frozen, Whole
+from schemas.intention import ALL_LEVELS, Levels, Plural, QueryText
 from schemas.memory import ConsciousnessNode, Level
 from schemas.temporal import Moment
 
 MAX_CHARS = 1_000_000
-"""More than all candidates of all levels hold as a rule; a bound so that no request asks for a library."""
+"""More than the candidates of all levels usually hold."""
 
 
 class TagWalk(Plural):
-    """What to look for, and how many characters the answer may fill: 70 % of them direct hits (001).
+    """A question, and how many characters the answer may fill: 70 % of them direct hits (001).
 
-    A memory costs who said it or its name, and its text. `as_of_time` asks for what held then, `known_at` as it
-    was known at another moment.
+    A memory costs its text, and its speaker or else its name. `as_of_time` asks what was true then, `known_at`
+    what was known at another moment.
     """
 
     model_config = ConfigDict(
@@ -27,11 +27,7 @@ class TagWalk(Plural):
     )
 
     citizen_id: CitizenId
-    query_text: Annotated[
-        Text,
-        Field(max_length=20_000, json_schema_extra={"pattern": VISIBLE_TEXT_PATTERN}),
-        AfterValidator(check_not_blank),
-    ]
+    query_text: QueryText
     max_chars: Annotated[Whole, Field(ge=1, le=MAX_CHARS)] = 8000
     as_of_time: Moment | None = None
     known_at: Moment | None = None
@@ -39,9 +35,10 @@ class TagWalk(Plural):
 
 
 class Bridge(Frozen):
-    """A tag (`#tag`) or bucket (`@bucket`) of the direct hits, over which the walk goes.
+    """A tag (`#tag`) or bucket (`@bucket`) of the direct hits that the walk follows.
 
-    `memories` have it. `weight`, in [0, 1]: the relevance of the best hit that has it, damped by how common it is.
+    `memories`: how many have it. `weight`, in [0, 1]: the relevance of the best hit that has it, damped by how
+    common it is.
     """
 
     name: str
@@ -53,10 +50,10 @@ class Bridge(Frozen):
 class Associated(Frozen):
     """A memory found, and why.
 
-    `words` is its BM25, twice as much when `boosted`: a word of the question stands in a tag, a bucket or the
-    speaker's name. `score` is `words` as a share of the best hit's, plus `support` by the hits around it,
-    plus `plurality`, importance times recency, where that was asked for.
-    `bridges` are the tags shared with hits; `around` the hits from which links lead to it, nearest first.
+    `words` is its BM25 score, doubled when `boosted`: a word of the question is in a tag, a bucket or the name of
+    the speaker. `score` is `words` divided by that of the best hit, plus `support` by the hits around it, plus
+    `plurality` (importance times recency) if it was requested. `bridges` are the tags shared with hits; `around`
+    the hits that link to it, nearest first.
     """
 
     memory: ConsciousnessNode
@@ -70,10 +67,10 @@ class Associated(Frozen):
 
 
 class Associations(Frozen):
-    """What came of a walk: direct hits, the tags harvested from them, and what has these but not the words.
+    """The answer of a walk: direct hits, their tags, and memories that share the tags but not the words.
 
-    Both lists stand in the order of their scores, which are comparable; with plurality at most so many of one week
-    come first. `omitted` were found and did not fit.
+    Both lists are ordered by score, and the scores are comparable; with plurality at most `per_week` memories of
+    one week come first. `omitted` counts memories that did not fit.
     """
 
     citizen_id: str

@@ -1,4 +1,4 @@
-"""What a backup says of itself."""
+"""The manifest of a backup."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ VERSION: Final = 1
 
 
 class HeldGraph(Frozen):
-    """One graph: with what it was written, and how many nodes of each label and links of each type it holds."""
+    """One graph: the versions that wrote it, and the number of nodes of each label and links of each type."""
 
     schema_version: int
     embedding_model: str

@@ -1,4 +1,4 @@
-"""A citizen's own state: what it feels and wants, since when, and the last stream that it was given."""
+"""The state, identity and learning moments of a citizen."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Factor = Annotated[float, Field(strict=True, ge=0.0, le=100.0, allow_inf_nan=Fal
 
 
 class Drive(Request):
-    """A drive of a citizen: how satisfied it is, what it is about, and by how much it moves which channel.
+    """A drive of a citizen: its satisfaction, its nodes, and its effect on channels.
 
-    Below a satisfaction of 0.3 its nodes join every signal that is built (002), and `bias` multiplies the
-    weights of channels (000).
+    Below a satisfaction of 0.3 its nodes join every signal that is built (002), and `bias` multiplies the weights
+    of channels (000).
     """
 
     satisfaction: Unit = 1.0
@@ -32,7 +32,7 @@ Drives = Annotated[dict[Name, Drive], AtMost(64), Field(json_schema_extra=rewrit
 
 
 class Felt(Frozen):
-    """What a state says. A citizen that never had one has energy one half and no emotions."""
+    """The content of a state; the defaults are those of a citizen without one."""
 
     energy: float = 0.5
     emotion_vector: dict[str, float] = Field(default_factory=dict)
@@ -42,10 +42,7 @@ class Felt(Frozen):
 
 
 class CitizenState(Felt):
-    """The state of one moment: it holds from `valid_at` on, and is known since `updated_at`.
-
-    Both are null where none was set: the default state is told then.
-    """
+    """The state of one moment: valid from `valid_at`, known since `updated_at`; both null for the default."""
 
     citizen_id: CitizenId
     valid_at: datetime | None = None
@@ -53,7 +50,7 @@ class CitizenState(Felt):
 
 
 class StateRecord(Felt):
-    """One record of a state: over which time it held, and over which time that was known. Null: without end."""
+    """One record of a state with its valid time and its transaction time; null: no end."""
 
     version: int
     valid_at: datetime
@@ -63,7 +60,7 @@ class StateRecord(Felt):
 
 
 class StateHistory(Frozen):
-    """The records of a state, in the order in which they became known; `next` is the cursor of the page behind."""
+    """Records of a state in the order they became known; `next` is the cursor of the next page."""
 
     citizen_id: CitizenId
     records: tuple[StateRecord, ...]
@@ -71,9 +68,9 @@ class StateHistory(Frozen):
 
 
 class StateChange(Request):
-    """What is set of a state; what is left out stays, a null clears it. `drives` replaces all of them.
+    """Fields to set; others stay, null clears a field. `drives` replaces all drives.
 
-    It holds from `valid_at` on, now unless that is named, whatever was told before of the time since.
+    It is valid from `valid_at` (default: now) on, and replaces what was stored for the time since.
     """
 
     energy: Unit | None = None
@@ -84,14 +81,14 @@ class StateChange(Request):
 
 
 class StateAsOf(Request):
-    """As of when: `as_of_time` asks on both axes, `known_at` moves what was known apart."""
+    """`as_of_time` sets both time axes, `known_at` the transaction axis apart."""
 
     as_of_time: Moment | None = None
     known_at: Moment | None = None
 
 
-class OfLearning(Paged):
-    """Which page of the learning moments, and as they were known at `known_at`: without one all that are known."""
+class LearningPage(Paged):
+    """A page of the learning moments, as known at `known_at`."""
 
     known_at: Moment | None = None
 
@@ -99,7 +96,7 @@ class OfLearning(Paged):
 class LearningMoments(Frozen):
     """The beliefs of a citizen that changed, oldest first.
 
-    `recurring` says how often each correction pattern recurs among them, `next` is the cursor of the page behind.
+    `recurring` counts each correction pattern among them, `next` is the cursor of the next page.
     """
 
     citizen_id: CitizenId
@@ -109,7 +106,7 @@ class LearningMoments(Frozen):
 
 
 class AsOf(Request):
-    """As of when, and of how many: `as_of_time` asks on both axes, `known_at` moves what was known apart."""
+    """`as_of_time` sets both time axes, `known_at` the transaction axis apart; `limit` counts entities."""
 
     as_of_time: Moment | None = None
     known_at: Moment | None = None
@@ -118,20 +115,20 @@ class AsOf(Request):
 
 
 class WhoIs(AsOf):
-    """Whose identity is asked for."""
+    """A question for the identity of a citizen."""
 
     citizen_id: CitizenId
 
 
 class AttachedRule(Frozen):
-    """A rule, and in how many of the entity's memories it stands."""
+    """A rule, and how many of the memories of the entity have it."""
 
     rule: str
     memories: int
 
 
 class IdentityEntity(Frozen):
-    """An entity by the memories that point to it. `emotions`: in how many of them each is felt, most first."""
+    """An entity by the memories that point to it. `emotions`: how many of them have each, most first."""
 
     node_id: str
     name: str
@@ -142,9 +139,9 @@ class IdentityEntity(Frozen):
 
 
 class Identity(Frozen):
-    """The most connected entities, most first: the first is the self, its emotions the personality, its rules
-    the values (000). Empty when nothing was lived yet at that moment. `state` is that of the same moment,
-    `next` the cursor of the page behind.
+    """The most connected entities, most first: the first is the self, its emotions the personality, its rules the
+    values (000). Empty before the first memory. `state` is that of the same moment, `next` the cursor of the next
+    page.
     """
 
     citizen_id: str

@@ -1,4 +1,4 @@
-"""What a citizen may ask (003, component 1)."""
+"""Questions to a citizen's memory (003, component 1)."""
 
 from __future__ import annotations
 
@@ -30,23 +30,22 @@ type Rerank = Literal["mmr", "rrf", "llm", "custom"]
 ALL_LEVELS = (Level.N1, Level.N2, Level.N3)
 
 
-def _told_apart(label: str) -> str:
+def _check_label(label: str) -> str:
     if label.strip() in ("", ","):
         raise ValueError("a tag or bucket to filter by is more than a space or a comma")
     return label
 
 
-Label = Annotated[ShortText, AfterValidator(_told_apart)]
-"""A tag or a bucket, as it was given to the memory."""
+Label = Annotated[ShortText, AfterValidator(_check_label)]
+"""A tag or a bucket, as written in the memory."""
 
 Labels = Annotated[tuple[Label, ...], AtMost(16)]
 
 
 class Filters(Request):
-    """Only memories of one of `node_types`, with every one of `tags` and of `buckets`; what is empty asks nothing.
+    """Only memories of one of `node_types`, with all `tags` and all `buckets`; an empty field does not filter.
 
-    Everything that a question finds keeps to them: by likeness, by words, by name, over links, and the records
-    that come along.
+    They apply to everything that a question finds: by likeness, by words, by name, over links, and past records.
     """
 
     node_types: Annotated[tuple[Name, ...], AtMost(16)] = ()
@@ -61,10 +60,10 @@ Days = Annotated[float, Field(strict=True, gt=0.0, le=36_500.0, allow_inf_nan=Fa
 class Plurality(Request):
     """How many candidates each pool gives, and how the answer is spread over time (004).
 
-    Pool A: the `recent` newest of the last `recent_days`. Pool B: of what is older, the `matching` most important
-    that hold the words asked for. Pool C: of what is older, `chance` drawn by lot, the same for the same request.
-    At most `per_week` of one ISO week come first in each tier, then it is filled. Recency halves after
-    `half_life_days`. A memory counts with at least `importance_floor`, however low it was recorded.
+    Pool A: the `recent` newest memories of the last `recent_days`. Pool B: of the older ones, the `matching` most
+    important that contain words of the question. Pool C: of the older ones, `chance` drawn at random, the same for
+    the same request. At most `per_week` memories of one ISO week come first in each tier, then the rest fills it.
+    Recency halves after `half_life_days`. `importance_floor` is the least importance that counts.
     """
 
     recent: Candidates = 30
@@ -77,18 +76,23 @@ class Plurality(Request):
 
 
 class Plural(Request):
-    """Any way of asking: `plurality` adds candidates that are recent, older or drawn by chance, and spreads the
-    answer over weeks; `{}` asks for it as usual.
-    """
+    """`plurality` adds recent, older and random candidates, and spreads the answer over weeks; `{}`: defaults."""
 
     plurality: Plurality | None = None
 
 
 def check_not_blank(text: str) -> str:
-    """The text. Raises ValueError when nothing is in it."""
+    """The text. Raises ValueError for one of spaces alone."""
     if not text.strip():
         raise ValueError("the query is empty; say what context is needed, or wake from a state instead")
     return text
+
+
+QueryText = Annotated[
+    Text,
+    Field(max_length=20_000, json_schema_extra={"pattern": VISIBLE_TEXT_PATTERN}),
+    AfterValidator(check_not_blank),
+]
 
 
 def _distinct(levels: tuple[Level, ...]) -> tuple[Level, ...]:
@@ -96,16 +100,15 @@ def _distinct(levels: tuple[Level, ...]) -> tuple[Level, ...]:
 
 
 Levels = Annotated[tuple[Level, ...], Field(min_length=1), AtMost(16), AfterValidator(_distinct)]
-"""The levels that are asked, without repeats, in their order."""
+"""The levels to search, without repeats, in the order given."""
 
 
-class Asking(Plural):
-    """What both ways of asking may say about the answer.
+class StreamRequest(Plural):
+    """Options of the answer that retrieving and waking share.
 
-    `explain` adds each term of each score. `max_tokens` bounds the answer, most active memories first.
-    `form`: `full` is everything, `compact` adds a text made for a prompt. `require_valid` keeps only memories
-    and links whose metadata is fully valid. `apply_feedback` lets the stream change the citizen's own energy
-    (003, component 5c); it never does so silently.
+    `explain` adds each term of each score. `max_tokens` limits the answer, most active memories first. `form`:
+    `compact` adds a text for a prompt. `require_valid` keeps only memories and links with fully valid metadata.
+    `apply_feedback` lets the stream change the citizen's own energy (003, component 5c).
     """
 
     citizen_id: CitizenId
@@ -117,22 +120,17 @@ class Asking(Plural):
     reality_pressure: Unit = 0.5
 
 
-class RetrievalIntention(Asking):
-    """A request for context on something (003, component 1).
+class RetrievalIntention(StreamRequest):
+    """A question in words (003, component 1).
 
-    `as_of_time` asks for both axes at that moment; `known_at` moves the transaction axis apart, and alone asks
-    what is true now, as it was known then. `time_range_*` bound the transaction time of `evolution` and, where
-    they are given, of `full_history` (003): a change at the start belongs to the range, one at the end to the
-    next. Limits are per query and level. `current_*` is the state from which the links are weighed; left out,
-    they are weighed without one. `rerank` orders the best again: `mmr` apart in their words, `rrf` by their ranks
-    in each channel, `llm` by the language model, `custom` by the reranker that the service has.
+    `as_of_time` sets both time axes; `known_at` sets the transaction axis apart, and alone asks what is true now,
+    as known then. `time_range_*` limit the transaction time of `evolution` and `full_history` (003): a change at
+    the start belongs to the range, one at the end does not. Limits are per query and level. `current_*` is the
+    state by which links are weighed. `rerank` reorders the best: `mmr` by different words, `rrf` by the ranks in
+    each channel, `llm` by the language model, `custom` by the reranker of the service.
     """
 
-    query_text: Annotated[
-        Text,
-        Field(max_length=20_000, json_schema_extra={"pattern": VISIBLE_TEXT_PATTERN}),
-        AfterValidator(check_not_blank),
-    ]
+    query_text: QueryText
     temporal_mode: TemporalMode = TemporalMode.CURRENT
     as_of_time: Moment | None = None
     known_at: Moment | None = None
@@ -169,7 +167,7 @@ class RetrievalIntention(Asking):
 
 
 class QueryMode(StrEnum):
-    """What a waking mind looks for (003, component 1)."""
+    """What waking looks for (003, component 1)."""
 
     RELATED_UNRESOLVED = "find_related_unresolved"
     SIMILAR_STATE = "find_similar_state"
@@ -180,8 +178,8 @@ class QueryMode(StrEnum):
 EMOTIONAL_MODES = (QueryMode.SIMILAR_STATE, QueryMode.RESOLUTION_PATTERNS)
 
 
-class StateBasedRetrieval(Asking):
-    """Waking: retrieval driven by a state, not by a question (003, component 1)."""
+class StateBasedRetrieval(StreamRequest):
+    """Waking: retrieval by a state, without a question (003, component 1)."""
 
     current_energy: Unit
     current_emotions: Emotions

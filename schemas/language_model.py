@@ -1,4 +1,4 @@
-"""What was asked of a language model, and what it took."""
+"""Calls of a language model, and the facts that it found."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from schemas.base import Frozen
 
 
 class ModelCall(Frozen):
-    """One question to a language model or reranker, with its repair if it needed one.
+    """One call of a language model or reranker, its repair included.
 
-    `requests` counts what was sent. Tokens are those that the provider counted, None when it did not say.
-    `cost` is in the currency of the prices set, None without prices or without tokens. `failure` says why there
-    was no usable answer; what had been planned without a model was then done.
+    `requests` counts the requests sent. Tokens are as the provider counted them, None if it did not. `cost` is in
+    the currency of the configured prices, None without prices or tokens. `failure` says why there was no usable
+    answer; the result is then that without a model.
     """
 
     purpose: Literal["entities", "facts", "rerank"]
@@ -27,9 +27,9 @@ class ModelCall(Frozen):
 
 
 class Supersession(Frozen):
-    """A link that the text says has ended, because `by` holds from `effective_at` on.
+    """A link that ended according to the text, because `by` is true from `effective_at` on.
 
-    `applied`: it was ended there. Otherwise `reason` says why not, such as a source that is trusted more.
+    `applied`: it was ended then. Otherwise `reason` says why not, such as a more trusted source.
     """
 
     ended: str
@@ -40,11 +40,11 @@ class Supersession(Frozen):
 
 
 class FactsReport(Frozen):
-    """What a language model drew from a conversation.
+    """Facts that a language model found in a conversation.
 
-    `links` are the ids of the links that were new, `memories` those of the memories made for their ends; `known`
-    counts facts that were there already, `left_out` those that the text does not carry or that were refused;
-    `notes` says why. Every link names its turns in `extra.evidence`.
+    `links` are the ids of new links, `memories` those of the memories made for their ends. `known` counts facts
+    that were stored already, `left_out` facts without evidence in the text or refused ones; `notes` says why.
+    Every link names its turns in `extra.evidence`.
     """
 
     links: tuple[str, ...] = ()

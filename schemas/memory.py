@@ -1,4 +1,4 @@
-"""A memory and a link, as the stream shows them (003, component 4; DESIGN §3)."""
+"""A record of a memory and of a link, with all their metadata (003, component 4)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Level(StrEnum):
     N2 = "N2"
     N3 = "N3"
 
-    __hash__ = str.__hash__  # Enum's own is Python code, and every key of a memory found is hashed with it
+    __hash__ = str.__hash__  # that of Enum runs in Python, and every key of a memory is hashed with it
 
 
 class ResolutionState(StrEnum):
-    """Where a piece of work stands; it decides how much energy a memory gives back."""
+    """The state of a piece of work; it decides how much energy a memory gives back."""
 
     RESOLVED = "resolved"
     IN_PROGRESS = "in_progress"
@@ -33,7 +33,7 @@ class ResolutionState(StrEnum):
 
 
 class Source(StrEnum):
-    """Where a record comes from."""
+    """The origin of a record."""
 
     CITIZEN = "citizen"
     TOOL = "tool"
@@ -45,7 +45,7 @@ class Source(StrEnum):
 InvalidationReason = Literal["reality_changed", "discovered_false"]
 Abstraction = Literal["L0", "L1", "L2", "L3"]
 STORED_DEFAULTS = {"energy": 0.5, "confidence": 0.5}
-"""003, task 4: a memory without energy or confidence is taken to have one half."""
+"""003, task 4: the energy and confidence of a memory without them."""
 
 
 Unreadable = Annotated[
@@ -57,10 +57,10 @@ Unreadable = Annotated[
 class ConsciousnessNode(Frozen):
     """One record of a memory with all its metadata (003, component 4).
 
-    All scores and felt numbers are in [0, 1]; an open end of time is None. `relevance_score` is the score of
-    the query that found it; `score_terms` holds each part of the final score when `explain` was asked for.
-    `closed_reason` says why the record is believed no longer, `invalidation_reason` why it became invalid: why its
-    valid time ends, else why it was closed. `author` is the citizen who said it, in N2 and N3, where it is known.
+    All scores and felt numbers are in [0, 1]; an open end of time is None. `relevance_score` is the score of the
+    query that found it; with `explain`, `score_terms` holds each part of the final score. `closed_reason` says why
+    the record is no longer believed, `invalidation_reason` why its valid time ended, else why it was closed.
+    `author` is the citizen who wrote it, if known, in N2 and N3.
     """
 
     node_id: str
@@ -153,8 +153,7 @@ class ConsciousnessRelationship(Frozen):
 
 
 class MemoryRecord(ConsciousnessNode):
-    """A record of a memory with the commands that opened and closed it, the keys they came with, and the source of
-    the latter."""
+    """A memory record with the commands that opened and closed it, their keys and the source of the latter."""
 
     command_id: str | None = None
     key_id: str | None = None
@@ -164,8 +163,7 @@ class MemoryRecord(ConsciousnessNode):
 
 
 class LinkRecord(ConsciousnessRelationship):
-    """A record of a link with the commands that opened and closed it, the keys they came with, and the source of
-    the latter."""
+    """A link record with the commands that opened and closed it, their keys, and the source of the latter."""
 
     command_id: str | None = None
     key_id: str | None = None

@@ -1,4 +1,4 @@
-"""Pages: how much of a long answer is asked for, and the cursor that says where the next part begins."""
+"""Pages of a long answer, and their cursors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from schemas.base import Request
 from schemas.errors import InvalidRequest
 
 MOST: Final = 500
-"""What a page holds at most."""
+"""Items of a page at most."""
 _WHOLE: Final = 2**53
 
 Cursor = Annotated[
@@ -21,9 +21,9 @@ Cursor = Annotated[
 
 
 class Paged(Request):
-    """Which page: at most so many, from where the page before ended.
+    """One page: at most `limit` items after `cursor`.
 
-    A cursor keeps the moment of the first page, so that what is written in between moves nothing.
+    A cursor keeps the moment of the first page: later writes do not move items between pages.
     """
 
     limit: Annotated[int, Field(ge=1, le=MOST)] = 50
@@ -31,12 +31,12 @@ class Paged(Request):
 
 
 def encode_cursor(*parts: int | str) -> str:
-    """The parts as one text that callers hand back."""
+    """The parts as one opaque text."""
     return urlsafe_b64encode(orjson.dumps(parts)).decode().rstrip("=")
 
 
 def decode_cursor(cursor: str, *kinds: type) -> tuple[Any, ...]:
-    """The parts of a cursor, one of each kind. Raises InvalidRequest for what is no cursor of these."""
+    """The parts of a cursor, one of each kind. Raises InvalidRequest for a text that is no such cursor."""
     try:
         parts = orjson.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""What the service answers beside streams and records: pages, histories, reports, health."""
+"""Answers of the service besides streams and records: pages, histories, reports, health."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Degraded = Annotated[
 
 
 class MemoryHistory(Frozen):
-    """Records of one memory, in the order in which they became known; `next` is the cursor of the page behind."""
+    """Records of one memory, in the order they became known; `next` is the cursor of the next page."""
 
     id: str
     records: tuple[MemoryRecord, ...]
@@ -26,7 +26,7 @@ class MemoryHistory(Frozen):
 
 
 class MemoryPage(Frozen):
-    """Memories in an order that stays; `next` is the cursor of the page behind."""
+    """Memories in a stable order; `next` is the cursor of the next page."""
 
     memories: tuple[ConsciousnessNode, ...]
     next: str | None = None
@@ -34,7 +34,7 @@ class MemoryPage(Frozen):
 
 
 class LinkHistory(Frozen):
-    """Records of one link, in the order in which they became known; `next` is the cursor of the page behind."""
+    """Records of one link, in the order they became known; `next` is the cursor of the next page."""
 
     id: str
     records: tuple[LinkRecord, ...]
@@ -43,7 +43,7 @@ class LinkHistory(Frozen):
 
 
 class LinkPage(Frozen):
-    """Links by the memory where they begin, in an order that stays; `next` is the cursor of the page behind."""
+    """Links by their source memory, in a stable order; `next` is the cursor of the next page."""
 
     links: tuple[ConsciousnessRelationship, ...]
     next: str | None = None
@@ -51,7 +51,7 @@ class LinkPage(Frozen):
 
 
 class ReceiptList(Frozen):
-    """What became of many commands, in their order."""
+    """The receipts of many commands, in their order."""
 
     receipts: tuple[WriteReceipt, ...]
     stored: int
@@ -59,11 +59,11 @@ class ReceiptList(Frozen):
 
 
 class IngestReport(Frozen):
-    """What came in, and what became of it.
+    """The content of some files, and the results of storing it.
 
-    The first five say what the files hold, each thing once. `stored`, `duplicates` and `refused` add up to
-    the number of commands: a duplicate was stored before, so nothing was done. `faults` says why, for the
-    first refused ones; `notes` what was assumed or left out.
+    The first five fields count what the files hold, without repeats. `stored`, `duplicates` and `refused` add up
+    to the number of commands; a duplicate was stored before. `faults` explains the first refused ones; `notes`
+    says what was assumed or left out.
     """
 
     turns: int = 0
@@ -79,7 +79,7 @@ class IngestReport(Frozen):
 
 
 class EpisodeReport(IngestReport):
-    """What became of a conversation."""
+    """The report of a stored conversation."""
 
     citizen_id: str
     episode_id: str
@@ -87,9 +87,9 @@ class EpisodeReport(IngestReport):
 
 
 class EpisodeProgress(Frozen):
-    """How far a conversation is that is stored while nobody waits: `done` of `total` memories and links.
+    """Progress of a conversation stored in the background: `done` of `total` memories and links.
 
-    `stored` has a `report`, which may tell of faults; `failed` says why in `detail`. Sent again, it goes on.
+    `stored` has a `report`, perhaps with faults; `failed` says why in `detail`. Sending it again resumes it.
     """
 
     citizen_id: str

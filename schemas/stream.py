@@ -21,10 +21,10 @@ LEVEL_NAMES: dict[Level, str] = {
 
 
 class ConsciousnessLevelResults(Frozen):
-    """What the two queries of one level found.
+    """The memories found on one level.
 
-    `vector_results` are those nearest to the query, nearest first; `graph_results` those reached by name, by
-    word or over links, most active first. `relationships` connect memories shown, strongest first.
+    `vector_results` are nearest to the query, nearest first; `graph_results` were reached by name, by word or over
+    links, most active first. `relationships` connect memories in the stream, strongest first.
     """
 
     vector_results: tuple[ConsciousnessNode, ...] = ()
@@ -33,9 +33,9 @@ class ConsciousnessLevelResults(Frozen):
 
 
 class ActivationTiers(Frozen):
-    """What was found, ordered by activation: up to 5 in focus, 20 peripheral, 50 in the background.
+    """Memories by activation: up to 5 in focus, 20 peripheral, 50 in the background.
 
-    A memory that does not fit `max_tokens` leaves its place empty: nothing moves up.
+    A memory that does not fit `max_tokens` leaves its place empty; others keep their tier.
     """
 
     focus: tuple[ConsciousnessNode, ...] = ()
@@ -48,7 +48,7 @@ class ActivationTiers(Frozen):
 
 
 class ConsciousnessSummary(Frozen):
-    """All that was found in a few numbers. An empty stream has zeros and no span."""
+    """All memories found in a few numbers. An empty stream has zeros and no times."""
 
     dominant_energy: float = 0.0
     emotional_themes: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class ConsciousnessSummary(Frozen):
 
 
 class QueryTiming(Frozen):
-    """How one of the six queries went. `milliseconds` is wall time as seen by the service."""
+    """The course of one of the six queries. `milliseconds` is wall time in the service."""
 
     query: str
     milliseconds: float
@@ -73,7 +73,7 @@ class QueryTiming(Frozen):
 
 
 class Degradation(Frozen):
-    """A part of the stream that is missing, and why."""
+    """A missing part of the stream, and why."""
 
     query: str
     reason: str
@@ -87,17 +87,16 @@ class EnergyFeedback(Frozen):
 
 
 class ConsciousnessStream(Frozen):
-    """What a citizen gets back (003, component 4).
+    """The answer to a citizen (003, component 4).
 
-    `energy_feedback_potential` in [0, 1] says how much the links found might re-activate energy;
-    `energy_shares` gives each link's part with `explain`; `energy_feedback` what it did to the citizen's own
-    energy, when that was asked for. `text` is the compact form.
+    `energy_feedback_potential` in [0, 1] says how much energy the links might re-activate; with `explain`,
+    `energy_shares` gives the part of each link; `energy_feedback` is the change of the citizen's own energy, if
+    requested. `text` is the compact form.
 
-    `degraded` names queries that failed or were late: the stream comes without their results; and what of a
-    memory or link cannot be shown, as `fields`. `notes` says
-    what was assumed or left out. `omitted` counts memories that did not fit `max_tokens`; all that is calculated
-    is calculated with them: energy, dissonances, metadata report, summary, paths, hubs, themes and density.
-    `model_calls` says what was asked of a language model, and what it took.
+    `degraded` names queries that failed or were late, whose results are missing, and as `fields` the fields that
+    cannot be shown. `notes` says what was assumed or left out. `omitted` counts memories that did not fit
+    `max_tokens`; energy, dissonances, metadata report, summary, paths, hubs, themes and density include them.
+    `model_calls` lists the calls of a language model.
     """
 
     intention_id: str

@@ -1,4 +1,4 @@
-"""Paths of thought, energy, belief changes, patterns: what a stream says beyond what it found (003, 4)."""
+"""Parts of a stream beside its memories: paths of thought, energy, belief changes, patterns (003, 4)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class GraphNode(Frozen):
 
 
 class GraphEdge(Frozen):
-    """A link in the traversal graph: where consciousness lives. `traversal_weight` in [0, 1] (003, 5b)."""
+    """A link in the traversal graph. `traversal_weight` in [0, 1] (003, 5b)."""
 
     edge_id: str
     level: Level
@@ -65,10 +65,10 @@ class TraversalPath(Frozen):
 
 
 class TraversalGraph(Frozen):
-    """How the memories found hang together. `graph_density` is edges / possible edges, 0 below two nodes.
+    """The memories found as a graph. `graph_density` is edges / possible edges, 0 below two nodes.
 
-    `nodes` and `edges` are those shown: with `max_tokens` fewer than were found. All else is of all that was
-    found, so that a path may lead over a memory that did not fit.
+    `nodes` and `edges` are those in the stream: fewer than found with `max_tokens`. All else covers all that was
+    found: a path may lead over a memory that did not fit.
     """
 
     nodes: tuple[GraphNode, ...] = ()
@@ -83,7 +83,7 @@ class TraversalGraph(Frozen):
 
 
 class EnergyShare(Frozen):
-    """What one link adds to the energy feedback potential, before the sum is normalised."""
+    """The part of one link in the energy feedback potential, before the sum is normalised."""
 
     link_id: str
     transfer: float
@@ -109,7 +109,7 @@ class TemporalDissonance(Frozen):
 
 
 class ResolutionPattern(Frozen):
-    """How a blockage like this one was resolved: what blocked, what resolved it, the steps beside it."""
+    """How a similar blockage was resolved: the blockage, its resolution, the steps beside it."""
 
     level: Level
     blockage_id: str
@@ -126,7 +126,7 @@ class ResolutionPattern(Frozen):
 class RecurringCorrection(Frozen):
     """How often one pattern corrected beliefs (003, component 2: repeated dissonances reveal systematic errors).
 
-    `count` is the number of dissonances; `node_ids` names each memory concerned once.
+    `count` is the number of dissonances; `node_ids` names each memory once.
     """
 
     correction_pattern_id: str

@@ -1,4 +1,4 @@
-"""The three tiers of link metadata and what a validation says (003, component 6)."""
+"""The three tiers of link metadata, and the results of a validation (003, component 6)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CONDITIONAL: Final = ("body_sensation", "spatial_context", "sensory_details")
 
 
 class ValidationResult(Frozen):
-    """Whether metadata is valid, what is wrong, what is missing, and how complete it is in [0, 1]."""
+    """Errors and warnings on metadata, and its completeness in [0, 1]."""
 
     valid: bool
     errors: tuple[str, ...] = ()

@@ -26,7 +26,7 @@ from schemas.citizen import (
     CitizenState,
     Identity,
     LearningMoments,
-    OfLearning,
+    LearningPage,
     StateAsOf,
     StateChange,
     StateHistory,
@@ -85,7 +85,7 @@ async def set_state(
 @requires(citizen_may("read"))
 async def dissonances(
     citizen_id: CitizenId,
-    query: Annotated[OfLearning, Query()],
+    query: Annotated[LearningPage, Query()],
     runtime: OpenRuntime,
     now: Now,
     response: Response,

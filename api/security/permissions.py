@@ -22,7 +22,7 @@ from orchestration.writing import trust
 from schemas.association import TagWalk
 from schemas.commands import Command, Writer
 from schemas.errors import Forbidden, InvalidRequest, NotFound
-from schemas.intention import Asking, RetrievalIntention, StateBasedRetrieval
+from schemas.intention import RetrievalIntention, StateBasedRetrieval, StreamRequest
 from schemas.keys import Action
 from schemas.memory import Level, Source
 from schemas.upkeep import ApplyCommand, SweepRequest
@@ -289,7 +289,7 @@ def _check_question(caller: Caller, arguments: Arguments) -> Arguments:
     """Leave out levels that the question did not name and the caller may not read, and add a note that says so."""
     name, question = next((name, value) for name, value in arguments.items() if isinstance(value, _QUESTIONS))
     caller.require(Level.N1, question.citizen_id, "read")
-    if isinstance(question, Asking) and question.apply_feedback:
+    if isinstance(question, StreamRequest) and question.apply_feedback:
         caller.require(Level.N1, question.citizen_id, "write")
     levels = question.query_levels
     readable = caller.readable(levels)

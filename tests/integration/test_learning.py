@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from orchestration.dependencies import Deps
 from orchestration.mind.dissonance import detect_temporal_dissonances
 from orchestration.mind.learning import learning_moments, learning_page
-from schemas.citizen import OfLearning
+from schemas.citizen import LearningPage
 from schemas.commands import Command, Correct, Supersede
 from schemas.memory import ConsciousnessNode, Level
 from schemas.stream_parts import TemporalDissonance
@@ -65,7 +65,7 @@ async def test_pages_joined_are_what_all_records_say(
     now = await learning_moments(citizen, deps, LATER)
     assert list(now.dissonances) == await due(deps, citizen, LATER)
     at = day(20.5 + known)
-    asked = OfLearning(limit=limit, known_at=to_datetime(at))
+    asked = LearningPage(limit=limit, known_at=to_datetime(at))
     found: list[TemporalDissonance] = []
     while True:
         page = await learning_page(citizen, asked, deps, LATER)
@@ -73,7 +73,7 @@ async def test_pages_joined_are_what_all_records_say(
         found += page.dissonances
         if page.next is None:
             break
-        asked = OfLearning(limit=limit, cursor=page.next)
+        asked = LearningPage(limit=limit, cursor=page.next)
     assert found == await due(deps, citizen, at + 1)
 
 
@@ -91,9 +91,9 @@ async def test_a_page_reads_what_lies_around_it(deps: Deps, fresh_citizen: str) 
         await stored(deps, change, now=day(2 + number))
     records = await learning.read_around(deps.graph(graph), {"a": Period(day(10), day(12))}, LATER)
     assert sorted(record.description for record in records) == ["take 10", "take 7", "take 8", "take 9"]
-    first = await learning_page(fresh_citizen, OfLearning(limit=3), deps, LATER)
+    first = await learning_page(fresh_citizen, LearningPage(limit=3), deps, LATER)
     assert [one.corrected_belief for one in first.dissonances] == ["take 0", "take 1", "take 2"]
     # What changes meanwhile is not told by the pages that follow.
     await stored(deps, Correct(citizen_id=fresh_citizen, id="a", description="late"), now=day(100))
-    rest = await learning_page(fresh_citizen, OfLearning(limit=50, cursor=first.next), deps, LATER)
+    rest = await learning_page(fresh_citizen, LearningPage(limit=50, cursor=first.next), deps, LATER)
     assert (len(rest.dissonances), rest.dissonances[-1].corrected_belief) == (37, "take 39")

@@ -9,7 +9,7 @@ import pytest
 from orchestration.dependencies import Deps
 from orchestration.mind.learning import learning_page
 from orchestration.writing import atomic
-from schemas.citizen import OfLearning
+from schemas.citizen import LearningPage
 from schemas.commands import ANY_COMMAND, Command
 from tests.integration.store import NOW, day, moment, relate, remember, send, stored
 
@@ -72,6 +72,6 @@ async def test_a_belief_that_was_corrected_and_then_retracted_was_learnt_though_
     )
     await stored(deps, change(fresh_citizen, "correct", "a", description="two"), now=day(4))
     await stored(deps, change(fresh_citizen, "retract", "a"), now=day(5))
-    told = await learning_page(fresh_citizen, OfLearning(), deps, day(6))
+    told = await learning_page(fresh_citizen, LearningPage(), deps, day(6))
     beliefs = [(one.original_belief, one.corrected_belief) for one in told.dissonances]
     assert ("one", "two") in beliefs

@@ -23,7 +23,7 @@ from orchestration.mind.learning import learning_page
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
 from orchestration.writing.receipts import of_kept
-from schemas.citizen import IdentityEntity, OfLearning, WhoIs
+from schemas.citizen import IdentityEntity, LearningPage, WhoIs
 from schemas.memory import Level
 from schemas.paging import MOST
 from schemas.stream_parts import TemporalDissonance
@@ -181,15 +181,15 @@ class Ways(Asking):
         """The beliefs that changed: page by page under writes the same as at once, and as of a moment for good."""
         known_at = None if question.known is None else self.instant(question.known)
         times = {} if known_at is None else {"known_at": to_datetime(known_at)}
-        at_once = await self.changes(OfLearning(limit=MOST, **times), ())
+        at_once = await self.changes(LearningPage(limit=MOST, **times), ())
         acts = self.acts_until(known_at, question)
-        paged = await self.changes(OfLearning(limit=question.limit, **times), acts)
+        paged = await self.changes(LearningPage(limit=question.limit, **times), acts)
         self.compare(f"learnt as known at {known_at}", paged, at_once)
         if known_at is not None and known_at <= self.oracle.clock:
             before = self.told_of.setdefault((known_at, self.erasures), at_once)
             self.compare(f"learnt as known at {known_at}, asked again", at_once, before)
 
-    async def changes(self, asked: OfLearning, acts: Sequence[Act]) -> list[TemporalDissonance]:
+    async def changes(self, asked: LearningPage, acts: Sequence[Act]) -> list[TemporalDissonance]:
         """All pages, with commands in between."""
         written, found = iter(acts), list[TemporalDissonance]()
         while True:
