@@ -1,4 +1,4 @@
-"""What the flows need from outside, handed in by the edge."""
+"""The one value that every flow is handed: the open store, the models, and what the settings decide."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from substrate.inference.language.model import LanguageModel
 from substrate.inference.rerankers import Reranker
 
 FAR: Final = 3
-"""From so many starts of a query second links are followed."""
+"""How many starts of a query a second link is followed from."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deps:
-    """An open store and embedder, how a question's channels are weighed, from how many starts it follows a second
-    link, a language model and a reranker if any, and whether ingestion makes tags.
+    """The dependencies of a flow, made once by the edge.
+
+    `language_model` and `reranker` are None when none is configured. `auto_tags`: ingestion gives tags to memories
+    without any. `far`: how many starts of a query a second link is followed from.
     """
 
     connection: Connection
@@ -33,5 +35,5 @@ class Deps:
     far: int = FAR
 
     def graph(self, name: str) -> Graph:
-        """The graph of this name, whether it exists or not."""
+        """The handle of a graph, whether the graph exists or not."""
         return Graph(self.connection, name)

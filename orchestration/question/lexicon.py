@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from rapidfuzz import fuzz
 
@@ -189,15 +190,17 @@ def match_names(memories: Sequence[NamedMemory], names: Sequence[str]) -> tuple[
 
     A name may begin with the type of the memory: `person_Luca` is Luca.
     """
-    fits: dict[str, dict[Entity, float]] = {name: {} for name in names}
+    return tuple(dict.fromkeys(chain.from_iterable(_find_best(name, memories) for name in names)))
+
+
+def _find_best(name: str, memories: Sequence[NamedMemory]) -> list[Entity]:
+    fits: dict[Entity, float] = {}
     for memory in memories:
-        forms = _name_forms(memory)
-        for name, entities in fits.items():
-            likeness = max(_likeness(_bare_name(name, memory.node_type), form) for form in forms)
-            if likeness >= _SAME_NAME:
-                entities[Entity(memory.id, memory.name)] = likeness
-    best = (entity for likely in fits.values() for entity in likely if likely[entity] == max(likely.values()))
-    return tuple(dict.fromkeys(best))
+        bare = _bare_name(name, memory.node_type)
+        likeness = max(_likeness(bare, form) for form in _name_forms(memory))
+        if likeness >= _SAME_NAME:
+            fits[Entity(memory.id, memory.name)] = likeness
+    return [entity for entity, likeness in fits.items() if likeness == max(fits.values())]
 
 
 def find_named(memories: Sequence[NamedMemory], name: str, node_type: str) -> str | None:

@@ -1,4 +1,4 @@
-"""The columns of a record, the predicates of time and felt quality: each written once."""
+"""Parts of queries: the columns of a record, the predicates of time, filters and hubs. Each is written once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NODE_COLUMNS: Final = (
     "importance", "intensity", "result", "rule", "abstraction",
     "source", "author", "episode_id", "speaker", "extra", "unset",
 )  # fmt: skip
-"""What is read of a memory."""
+"""The columns of a memory record, in the order in which every query returns them."""
 
 NODE_UPKEEP: Final = (
     "search_text",
@@ -26,7 +26,7 @@ NODE_UPKEEP: Final = (
     "key_id",
     "fingerprint",
 )
-"""What is stored beside it: for search, and for telling one command from another."""
+"""Properties of a memory that no query returns: for search, and for recognising the command that wrote it."""
 
 LINK_COLUMNS: Final = (
     "id", "relation_type", "goal", "mindstate", "energy", "confidence", "formation_trigger",
@@ -35,25 +35,28 @@ LINK_COLUMNS: Final = (
     "valid_at", "invalid_at", "created_at", "expired_at", "version", "invalidation_reason", "closed_reason",
     "source", "author", "episode_id", "extra",
 )  # fmt: skip
-"""What is read of a link, beside the ids of its two ends. A link that never changed has no `version`."""
+"""The columns of a link record, in the order in which every query returns them, after the ids of the two ends.
+
+A link that never changed has no `version`.
+"""
 
 LINK_UPKEEP: Final = ("command_id", "key_id", "fingerprint")
 
 PROVENANCE: Final = ("command_id", "key_id", "closed_by", "closed_source", "closed_key")
-"""What a history shows beside the columns of a record: the commands that opened and closed it, the keys that
-they came with, and the source of the latter."""
+"""Columns of a history, after those of the record: the commands that opened and closed the record, the keys that
+sent them, and the source of the closing one."""
 
 RECEIPT_COLUMNS: Final = (
     "command_id", "fingerprint", "command", "id", "version", "valid_at", "invalid_at", "created_at", "warnings",
     "recognised",
 )  # fmt: skip
-"""What is kept of a command."""
+"""The columns of a receipt, which is stored for each command."""
 
 REPEATED: Final = frozenset(
     ("node_type", "goal", "mindstate", "formation_trigger", "resolution_state", "relation_type", "source",
      "author", "episode_id", "speaker", "unset", "command_id", "key_id", "closed_key")
 )  # fmt: skip
-"""Properties whose few values repeat over many records; the engine keeps one copy of each."""
+"""Properties with few values over many records: `intern` makes the engine store each value once."""
 
 REPEATED_STATE_TEXTS: Final = ("emotion_vector", "goal", "drives")
 """Texts of a citizen's state that go from record to record; the engine keeps one copy of each."""
@@ -64,7 +67,7 @@ HUB: Final = 64
 
 
 def visible(name: str) -> str:
-    """The time predicate on the variable `name`: both axes overlap the scope's periods."""
+    """Whether the record `name` overlaps the scope on both axes of time."""
     return (
         f"{name}.valid_at < $valid_to AND {name}.invalid_at > $valid_from "
         f"AND {name}.created_at < $known_to AND {name}.expired_at > $known_from"
@@ -72,7 +75,7 @@ def visible(name: str) -> str:
 
 
 def records_of(identity: str, record: str, carried: str = "") -> str:
-    """The records that the identity had in the scope, for any moment; `carried` are other variables still needed.
+    """One row for each record that the memory `identity` has in the scope; `carried` are other variables to keep.
 
     Not a nested `CALL { ... UNION ... }`: that crashes the engine.
     """
@@ -86,15 +89,15 @@ def records_of(identity: str, record: str, carried: str = "") -> str:
 
 
 def degree_now(name: str) -> str:
-    """How many links the memory has; its versions, tags and traces are none."""
+    """The number of links of a memory now; edges to its versions, tags and traces do not count."""
     return f"indegree({name}, 'LINK') + outdegree({name}, 'LINK')"
 
 
 def uncrowded_now(name: str, carried: str, limit: int) -> str:
-    """Keeps the rows whose memory `name` has fewer than `limit` links now; `carried` are the variables needed.
+    """Keeps the rows whose memory `name` has fewer than `limit` links now; `carried` are the variables to keep.
 
-    Each memory is counted once, however many rows lead to it, for the engine walks over a hub's links to count
-    them. The number has a name of its own: any other condition the engine checks before it collects.
+    Counts each memory once, however many rows lead to it: to count the links of a hub the engine walks over them.
+    The count is bound to a variable, because the engine tests any other condition before it collects.
     """
     together, apart = _by_memory(name, carried)
     return f"{together} WITH {name}, ways, {degree_now(name)} AS held WHERE held < {limit} {apart}"
@@ -103,8 +106,8 @@ def uncrowded_now(name: str, carried: str, limit: int) -> str:
 def uncrowded_then(name: str, carried: str, limit: int) -> str:
     """Keeps the rows whose memory `name` has fewer than `limit` links in the scope, for any moment.
 
-    `carried` are the variables needed, `name` among them. Links are counted one by one only where all that were
-    ever made are so many: counting them for each of a hub's neighbours took ten times as long.
+    `carried` are the variables to keep, `name` among them. Links are counted one by one only if at least `limit`
+    were ever made: counting them for each neighbour of a hub took ten times as long.
     """
     together, apart = _by_memory(name, carried)
     ever = "['LINK', 'PAST_LINK']"
@@ -116,7 +119,7 @@ def uncrowded_then(name: str, carried: str, limit: int) -> str:
 
 
 def _by_memory(name: str, carried: str) -> tuple[str, str]:
-    """One row for each memory `name` with all that is carried beside it, and back to one row each."""
+    """Two texts: to one row for each memory `name` with its `carried` variables in a list, and back."""
     others = [other for other in carried.split(", ") if other != name]
     taken = "".join(f", way[{place}] AS {other}" for place, other in enumerate(others))
     together = f"WITH {name}, collect([{', '.join(others) or 'null'}]) AS ways"
@@ -124,9 +127,9 @@ def _by_memory(name: str, carried: str) -> tuple[str, str]:
 
 
 def felt(name: str) -> str:
-    """What a question asks of a memory beside its time: energy, confidence, every required emotion, its filters.
+    """The predicates on the record `name` beside its time: energy, confidence, every required emotion, filters.
 
-    The engine stops at `$unfiltered`, so that a question without filters pays for none.
+    The parameters come from `substrate.store.filters.felt_values`.
     """
     return (
         f"{name}.energy >= $min_energy AND {name}.confidence >= $min_confidence "
@@ -135,7 +138,10 @@ def felt(name: str) -> str:
 
 
 def fits(name: str) -> str:
-    """The filters on the variable `name`, with the values of `substrate.store.filters`."""
+    """The filters on the record `name`, with the parameters of `substrate.store.filters.filter_values`.
+
+    The engine stops at `$unfiltered`: a question without filters pays for none.
+    """
     return (
         f"($unfiltered OR (size($node_types) = 0 OR {name}.node_type IN $node_types) "
         f"AND all(label IN $labels WHERE {name}[label[0]] CONTAINS label[1]))"
@@ -144,12 +150,12 @@ def fits(name: str) -> str:
 
 def node_columns(name: str) -> str:
     """The columns of the memory `name`, in the order of `NODE_COLUMNS`."""
-    return ", ".join(f"{name}.{column}" for column in NODE_COLUMNS)
+    return columns_of(name, NODE_COLUMNS)
 
 
 def link_columns(name: str) -> str:
     """The columns of the link `name`, in the order of `LINK_COLUMNS`."""
-    return ", ".join(f"{name}.{column}" for column in LINK_COLUMNS)
+    return columns_of(name, LINK_COLUMNS)
 
 
 def columns_of(name: str, columns: tuple[str, ...]) -> str:
@@ -158,8 +164,9 @@ def columns_of(name: str, columns: tuple[str, ...]) -> str:
 
 
 def assignments(row: str, columns: tuple[str, ...]) -> str:
-    """A property map that copies `columns` from the map `row`; known from the transaction time `at` on, by so many
-    microseconds later as the row is the `nth`.
+    """The inside of a property map that copies `columns` from the map `row`.
+
+    `created_at` is the transaction time `at` plus `row.nth` microseconds, so that no two rows have the same.
     """
     return (
         ", ".join(

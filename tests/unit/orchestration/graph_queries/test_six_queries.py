@@ -1,0 +1,120 @@
+"""Which queries a question sends, and how far they look."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from orchestration.graph_queries import six_queries
+from orchestration.graph_queries.existing_graphs import View
+from orchestration.graph_queries.six_queries import Reach
+from orchestration.question.lexicon import Entity, Lexicon
+from orchestration.question.reading import Question
+from schemas.intention import RetrievalIntention
+from schemas.memory import Level
+from schemas.temporal import Scope, to_datetime
+from substrate.connection.pool import Connection
+from substrate.graphs.graph import Graph, GraphTarget
+from substrate.store import search
+from substrate.store.reader import RarestLabel
+
+NOW = 1_700_000_000_000_000
+LARGE = Lexicon(memories=5_000, traces=5_000, past_traces=20_000, frequencies={"bridge": 3})
+SMALL = Lexicon(memories=20, traces=20, past_traces=20, frequencies={"bridge": 3})
+
+
+def target(level: Level = Level.N1, *, past: bool = False) -> GraphTarget:
+    return GraphTarget(level, Graph(cast(Connection, None), f"graph_{level}"), past)
+
+
+def intention(**fields: Any) -> RetrievalIntention:
+    return RetrievalIntention.model_validate({"query_text": "the bridge", "citizen_id": "ada", **fields})
+
+
+def vector_query(lexicon: Lexicon, *, past: bool = False, label: RarestLabel | None = None) -> Any:
+    return six_queries.build_vector_query(target(past=past), lexicon, {}, Reach(pool=40), label=label)
+
+
+def test_each_graph_gets_two_queries_one_without_an_embedding() -> None:
+    targets = {level: target(level) for level in (Level.N1, Level.N2)}
+    view = View(Scope.current(NOW), targets, NOW)
+    lexicons = dict.fromkeys(targets, SMALL)
+
+    def names(embedding: list[float]) -> list[str]:
+        requests = six_queries.build_queries(
+            intention(), view, lexicons, Reach(40), embedding=embedding, labels={}
+        )
+        return [request.name for request in requests]
+
+    assert names([1.0]) == ["N1_vector", "N1_graph", "N2_vector", "N2_graph"]
+    assert names([]) == ["N1_graph", "N2_graph"]
+
+
+def test_a_small_graph_is_scanned_and_a_large_one_asks_the_index_with_over_fetch() -> None:
+    assert vector_query(SMALL).query is search.NOW.scan
+    large = vector_query(LARGE)
+    assert large.query is search.NOW.nearest
+    assert large.values["k"] == 3 * 40
+    assert [query for query, _ in large.wider] == [search.NOW.nearest, search.NOW.scan]
+
+
+def test_where_memories_have_many_past_traces_k_grows_by_their_mean_number() -> None:
+    past = vector_query(LARGE, past=True)
+    assert past.query is search.THEN.nearest
+    assert past.values["k"] == 3 * 40 * 5
+
+
+def test_few_members_of_a_label_are_scanned_and_many_are_found_by_the_index() -> None:
+    assert vector_query(LARGE, label=RarestLabel("#sea", 100)).query is search.MEMBERS_NOW
+    many = vector_query(LARGE, label=RarestLabel("#sea", 2_500))
+    assert (many.query, many.values["k"]) == (search.NOW.nearest, 3 * 40 * 2)
+    assert vector_query(LARGE, past=True, label=RarestLabel("#sea", 100)).query is search.THEN.nearest
+
+
+@pytest.mark.parametrize(
+    ("lexicon", "reach", "words"),
+    [
+        (Lexicon(100, frequencies={"bridge": 3, "ferry": 2, "gone": 0}), Reach(40), ["bridge|ferry"]),
+        (Lexicon(100, frequencies={"day": 90, "time": 80}), Reach(40), ["(time day)", "time|day"]),
+        (Lexicon(100, frequencies={"may": 3, "ferry": 2}), Reach(40, no_anchors=frozenset({"may"})), ["ferry"]),
+        (Lexicon(100, frequencies={"may": 3}), Reach(40, no_anchors=frozenset({"may"})), ["may"]),
+        (
+            Lexicon(100, frequencies={"ada": 3, "ferry": 2}, entities=(Entity("person:ada", "Ada", speaks=True),)),
+            Reach(40),
+            ["ferry"],
+        ),
+        (Lexicon(100, frequencies={}), Reach(40), [""]),
+    ],
+)
+def test_the_words_that_are_searched(lexicon: Lexicon, reach: Reach, words: list[str]) -> None:
+    request = six_queries.build_graph_query(target(), lexicon, {}, reach)
+    sent = [request.values, *(values for _, values in request.wider)]
+    assert [values["words"] for values in sent] == words
+
+
+def test_a_broad_question_looks_further_and_so_does_one_without_an_embedding() -> None:
+    def reach(question: Question, *, by_words_alone: bool = False) -> Reach:
+        return six_queries.choose_reach(question, 10, 3, by_words_alone=by_words_alone)
+
+    narrow, broad = Question("where?"), Question("summarise", broad=True)
+    assert (reach(narrow).pool, reach(broad).pool) == (six_queries.MIN_POOL, six_queries.BROAD_POOL)
+    assert reach(narrow, by_words_alone=True).expanded_anchors == six_queries.WORDS_ALONE
+    assert six_queries.choose_reach(narrow, 100, 3, by_words_alone=False).pool == 200
+
+
+def test_only_a_question_that_seeks_action_starts_from_standing_instructions() -> None:
+    for seeks_action in (True, False):
+        reach = six_queries.choose_reach(
+            Question("help me", seeks_action=seeks_action), 10, 3, by_words_alone=False
+        )
+        values = six_queries.build_graph_query(target(), SMALL, {}, reach).values
+        assert bool(values["instruction_words"]) is seeks_action
+
+
+def test_the_scope_follows_the_temporal_mode() -> None:
+    then = NOW - 10**12
+    assert six_queries.scope_of(intention(), NOW) == Scope.current(NOW)
+    point = intention(temporal_mode="point_in_time", as_of_time=to_datetime(then))
+    assert six_queries.scope_of(point, NOW) == Scope.asked(then, None, NOW)
+    assert six_queries.scope_of(intention(temporal_mode="full_history"), NOW) == Scope.history(None, None)
