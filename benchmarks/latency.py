@@ -75,7 +75,7 @@ async def prepared(question: Question, rt: Runtime) -> list[QueryRequest]:
     """The six queries of a question, ready to be sent."""
     intention = question.intention()
     moment = now()
-    scope = six_queries.scope_of(intention, moment)
+    scope = six_queries.choose_scope(intention, moment)
     view = await open_view(intention.citizen_id, intention.query_levels, scope, rt.deps, now=moment)
     asked = read_question(question.text, to_datetime(view.moment))
     extraction = await extract(asked.text, view, rt.deps)

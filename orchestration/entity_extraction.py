@@ -44,10 +44,6 @@ class Extraction(NamedTuple):
     embedding: list[float]
     model_calls: tuple[ModelCall, ...] = ()
 
-    def entity_names(self) -> list[str]:
-        """The names of the memories that the question names."""
-        return [entity.name for lexicon in self.lexicons.values() for entity in lexicon.entities]
-
 
 class Suggestion(NamedTuple):
     """The names that a language model finds in a question, and its call; nothing when there is no model to ask."""

@@ -18,6 +18,7 @@ from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.plurality import with_plurality
 from orchestration.reranking import rerank
 from orchestration.stream_completion import (
+    AddedVersions,
     Feedback,
     StageTimer,
     add_versions,
@@ -26,6 +27,7 @@ from orchestration.stream_completion import (
 )
 from schemas.errors import Unavailable
 from schemas.intention import RetrievalIntention
+from schemas.language_model import ModelCall
 from schemas.memory import Level
 from schemas.stream import ConsciousnessStream
 from schemas.temporal import Instant, to_datetime
@@ -41,14 +43,14 @@ async def retrieve_consciousness_context(
     InvalidRequest when it is to be ordered by a model that is not configured.
     """
     timer = StageTimer()
-    scope, levels = six_queries.scope_of(intention, now), intention.query_levels
-    view = await open_view(intention.citizen_id, levels, scope, deps, now=now)
+    scope = six_queries.choose_scope(intention, now)
+    view = await open_view(intention.citizen_id, intention.query_levels, scope, deps, now=now)
     timer.end("open")
     question = read_question(intention.query_text, to_datetime(view.moment))
     extraction = await extract(question.text, view, deps)
     timer.end("embed_and_extract")
     requests = await build_requests(intention, question, extraction, view, far=deps.far)
-    asker = asker_of(intention, question)
+    asker = build_asker(intention, question)
     async with deps.connection.questions.turn():
         results = await run_all(requests)
         timer.end("six_queries")
@@ -63,14 +65,7 @@ async def retrieve_consciousness_context(
     async with deps.connection.questions.turn():
         versions = await add_versions(intention, asker, candidates, activation, view=view)
         timer.end("records")
-        notes = [*_notes(intention, view, extraction), *six_queries.note_unfollowed(results), *versions.notes]
-        report = RetrievalReport(
-            retrieved_at=to_datetime(now),
-            timings=[result.timing for result in (*results, *versions.results)],
-            notes=notes,
-            entities=extraction.entity_names(),
-            model_calls=(*extraction.model_calls, *model_calls),
-        )
+        report = build_report(intention, view, extraction, results, versions=versions, model_calls=model_calls)
         stream = assemble(intention_options(intention), candidates, versions.activation, report)
         await let_others_run()
         timer.end("assembly")
@@ -90,8 +85,8 @@ async def build_requests(
     )
 
 
-def asker_of(intention: RetrievalIntention, question: Question) -> Asker:
-    """Who asks, as ranking needs it."""
+def build_asker(intention: RetrievalIntention, question: Question) -> Asker:
+    """The asker, as ranking needs it."""
     return Asker(
         intention.query_text,
         intention.current_emotions,
@@ -115,8 +110,28 @@ def collect_candidates(
     return candidates
 
 
-def _notes(intention: RetrievalIntention, view: View, extraction: Extraction) -> list[str]:
-    notes = [*intention.notes, *view.notes]
-    for level, lexicon in extraction.lexicons.items():
-        notes += lexicon.notes(level)
-    return notes if extraction.embedding else [*notes, NO_EMBEDDER]
+def build_report(
+    intention: RetrievalIntention,
+    view: View,
+    extraction: Extraction,
+    results: Sequence[QueryResult],
+    *,
+    versions: AddedVersions,
+    model_calls: Sequence[ModelCall],
+) -> RetrievalReport:
+    """How the retrieval went: times of its queries, notes, entities, calls of models."""
+    lexicons = extraction.lexicons
+    return RetrievalReport(
+        retrieved_at=to_datetime(view.now),
+        timings=[result.timing for result in (*results, *versions.results)],
+        notes=[
+            *intention.notes,
+            *view.notes,
+            *(note for level, lexicon in lexicons.items() for note in lexicon.notes(level)),
+            *(() if extraction.embedding else (NO_EMBEDDER,)),
+            *six_queries.note_unfollowed(results),
+            *versions.notes,
+        ],
+        entities=[entity.name for lexicon in lexicons.values() for entity in lexicon.entities],
+        model_calls=(*extraction.model_calls, *model_calls),
+    )

@@ -17,7 +17,7 @@ _NEW_EACH_TIME = {"intention_id", "state_id", "generated_at", "generated_by"}
 _PRESENTATION = {"explain", "form", "max_tokens"}
 
 
-def seed_of(request: Plural) -> str:
+def lot_seed(request: Plural) -> str:
     """The seed of the lots: the request without what is new each time it is sent and how the answer is shown."""
     return request.model_dump_json(exclude=_NEW_EACH_TIME | _PRESENTATION)
 
@@ -36,7 +36,7 @@ def build_pool_queries(
         **shared,
         **plurality.model_dump(include={"recent", "matching", "chance", "importance_floor"}),
         "words": "|".join(words),
-        "lots": seeded_numbers(f"{target.level}|{seed_of(request)}"),
+        "lots": seeded_numbers(f"{target.level}|{lot_seed(request)}"),
         "recent_from": moment - int(plurality.recent_days * DAY),
     }
     return [QueryRequest("pools", target, (search.THEN if target.past else search.NOW).pools, values)]

@@ -89,7 +89,7 @@ def choose_reach(question: Question, max_results: int, far: int, *, by_words_alo
     return replace(reach, pool=max(reach.pool, WORDS_ALONE), expanded_anchors=WORDS_ALONE)
 
 
-def scope_of(intention: RetrievalIntention, now: Instant) -> Scope:
+def choose_scope(intention: RetrievalIntention, now: Instant) -> Scope:
     """What the question may see on both axes of time (DESIGN §4)."""
     if intention.temporal_mode is TemporalMode.CURRENT:
         return Scope.current(now)

@@ -114,7 +114,7 @@ def test_only_a_question_that_seeks_action_starts_from_standing_instructions() -
 
 def test_the_scope_follows_the_temporal_mode() -> None:
     then = NOW - 10**12
-    assert six_queries.scope_of(intention(), NOW) == Scope.current(NOW)
+    assert six_queries.choose_scope(intention(), NOW) == Scope.current(NOW)
     point = intention(temporal_mode="point_in_time", as_of_time=to_datetime(then))
-    assert six_queries.scope_of(point, NOW) == Scope.asked(then, None, NOW)
-    assert six_queries.scope_of(intention(temporal_mode="full_history"), NOW) == Scope.history(None, None)
+    assert six_queries.choose_scope(point, NOW) == Scope.asked(then, None, NOW)
+    assert six_queries.choose_scope(intention(temporal_mode="full_history"), NOW) == Scope.history(None, None)
