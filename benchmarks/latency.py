@@ -79,7 +79,7 @@ async def prepared(question: Question, rt: Runtime) -> list[QueryRequest]:
     view = await open_view(intention.citizen_id, intention.query_levels, scope, rt.deps, now=moment)
     asked = read_question(question.text, to_datetime(view.moment))
     extraction = await extract(asked.text, view, rt.deps)
-    return await retrieval.build_requests(intention, asked, extraction, view, far=rt.deps.far)
+    return await retrieval.prepare_queries(intention, asked, extraction, view, far=rt.deps.far)
 
 
 async def timed(call: Callable[[], Awaitable[Any]]) -> float:

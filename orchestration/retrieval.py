@@ -49,7 +49,7 @@ async def retrieve_consciousness_context(
     question = read_question(intention.query_text, to_datetime(view.moment))
     extraction = await extract(question.text, view, deps)
     timer.end("embed_and_extract")
-    requests = await build_requests(intention, question, extraction, view, far=deps.far)
+    requests = await prepare_queries(intention, question, extraction, view, far=deps.far)
     asker = build_asker(intention, question)
     async with deps.connection.questions.turn():
         results = await run_all(requests)
@@ -73,10 +73,10 @@ async def retrieve_consciousness_context(
         return await complete(stream, view, deps, timer=timer, feedback=feedback)
 
 
-async def build_requests(
+async def prepare_queries(
     intention: RetrievalIntention, question: Question, extraction: Extraction, view: View, *, far: int
 ) -> list[QueryRequest]:
-    """The queries of an intention, once the rarest label that its filters demand is known."""
+    """The queries of an intention. Reads first which label of its filters is the rarest in each graph."""
     embedding, limit = extraction.embedding, intention.max_results_per_level
     reach = six_queries.choose_reach(question, limit, far, by_words_alone=not embedding)
     labels = await six_queries.find_rarest_labels(intention.filters, view)

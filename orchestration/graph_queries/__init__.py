@@ -1,1 +1,1 @@
-"""The queries of a question, one list for each graph, and how they are run."""
+"""The queries of a question: which graphs they ask, what they are, and how they are run."""

@@ -1,1 +1,1 @@
-"""What a user asked, read: words, times, names that each graph knows."""
+"""Reads a question: its words, its times, and the memories that it names in each graph."""

@@ -57,7 +57,7 @@ def find_windows(text: str, now: datetime) -> tuple[Period, ...]:
 
 
 def find_time_words(text: str) -> frozenset[str]:
-    """The words by which a text names dates, in lower case: these lead to `find_windows`, not to what was said."""
+    """The words by which a text names dates, in lower case: `find_windows` reads them, they say nothing else."""
     lower = text.lower()
     dates = [match[0] for match in _DATE.finditer(lower) if _is_date(match)]
     years = [match[0] for pattern in (_ISO, _YEAR) for match in pattern.finditer(lower)]

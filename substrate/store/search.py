@@ -137,7 +137,7 @@ _STARTS_NOW: Final = (
 
 
 def _with_records(identity: str, carried: str) -> str:
-    """Only rows whose `identity` had records in the scope; these as the list `records`."""
+    """Keeps the rows whose memory `identity` has records in the scope, with these in the list `records`."""
     return (
         f"OPTIONAL MATCH ({identity})-[:HAD]->(p:PastVersion) WHERE {visible('p')} AND {felt('p')} "
         f"WITH {carried}, {identity}, collect(p) AS past "

@@ -1,4 +1,4 @@
-"""Names in a query → memories to start from."""
+"""Which memories a question names, and which of its words are searched."""
 
 from __future__ import annotations
 
