@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from itertools import combinations
 from typing import Any, Final
 
@@ -94,12 +93,9 @@ def choose_scope(intention: RetrievalIntention, now: Instant) -> Scope:
     if intention.temporal_mode is TemporalMode.CURRENT:
         return Scope.current(now)
     if intention.temporal_mode is TemporalMode.POINT_IN_TIME:
-        return Scope.resolve(_instant(intention.as_of_time), _instant(intention.known_at), now)
-    return Scope.history(_instant(intention.time_range_start), _instant(intention.time_range_end))
-
-
-def _instant(moment: datetime | None) -> Instant | None:
-    return None if moment is None else to_instant(moment)
+        return Scope.resolve_datetimes(intention.as_of_time, intention.known_at, now)
+    ends = (intention.time_range_start, intention.time_range_end)
+    return Scope.history(*(None if end is None else to_instant(end) for end in ends))
 
 
 def shared_values(intention: RetrievalIntention, scope: Scope) -> dict[str, Any]:

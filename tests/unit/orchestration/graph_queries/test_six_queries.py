@@ -116,5 +116,5 @@ def test_the_scope_follows_the_temporal_mode() -> None:
     then = NOW - 10**12
     assert six_queries.choose_scope(intention(), NOW) == Scope.current(NOW)
     point = intention(temporal_mode="point_in_time", as_of_time=to_datetime(then))
-    assert six_queries.choose_scope(point, NOW) == Scope.asked(then, None, NOW)
+    assert six_queries.choose_scope(point, NOW) == Scope.resolve(then, None, NOW)
     assert six_queries.choose_scope(intention(temporal_mode="full_history"), NOW) == Scope.history(None, None)
