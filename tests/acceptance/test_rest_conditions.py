@@ -100,7 +100,7 @@ def test_a_version_is_said_once(service: Service, citizen: str) -> None:
     tag = seen(service, citizen, "m").headers["ETag"]
     body = {"citizen_id": citizen, "name": "new", "expected_version": 1}
     answer = service.http.post("/v1/memories/N1/m/correct", json=body, headers={"If-Match": tag})
-    assert "is said by If-Match" in problem_in(answer, 422)["detail"]
+    assert "is in If-Match already" in problem_in(answer, 422)["detail"]
 
 
 def test_an_idempotency_key_is_applied_once_for_one_and_for_each_of_a_list(service: Service, citizen: str) -> None:

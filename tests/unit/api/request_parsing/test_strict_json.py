@@ -1,101 +1,26 @@
-"""What a client sees when the service itself is at fault: a problem with a remedy, nothing of the inside."""
+"""Strict JSON: what is accepted comes back as it was sent, everything else is refused."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from types import SimpleNamespace
 from typing import Any
 
-import httpx
+import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from api.app import create_app
-from api.dependencies import get_runtime
 from api.request_parsing.strict_json import parse_strict_json
-from schemas.errors import StoreMisfit, Unavailable
-from schemas.settings import AuthSettings, Settings
-from substrate.connection.errors import GraphMissing
 
-Provide = Callable[[], Awaitable[Any]]
-
-
-async def readiness(provide: Provide, *, opened: bool = True) -> httpx.Response:
-    """What /health/ready answers when `provide` gives the runtime, to all or to somebody without a key."""
-    app = create_app(Settings(auth=AuthSettings(open=opened)))
-    app.dependency_overrides[get_runtime] = provide
-    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-        return await client.get("/health/ready")
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.text('[]{},:"\\ab', max_size=6),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(':{",\\', max_size=3), inner, max_size=4),
+    max_leaves=20,
+)
 
 
-def failing(error: Exception) -> Provide:
-    async def provide() -> Any:
-        raise error
-
-    return provide
-
-
-class Store:
-    """An engine with two graphs; `b` answers with `unready` or raises it."""
-
-    def __init__(self, unready: list[str] | Exception) -> None:
-        self.found = unready
-        embedder = SimpleNamespace(model="m", dimension=3)
-        self.deps = SimpleNamespace(connection=self, graphs=self, embedder=embedder)
-        self.engine = None
-
-    async def ping(self) -> float:
-        return 0.1
-
-    async def existing(self) -> list[str]:
-        return ["a", "b"]
-
-    async def unready(self, name: str) -> list[str]:
-        if name == "a":
-            return []
-        if isinstance(self.found, Exception):
-            raise self.found
-        return self.found
-
-    async def provide(self) -> Any:
-        return self
-
-
-async def test_an_unexpected_error_tells_nothing_of_the_inside() -> None:
-    answer = await readiness(failing(RuntimeError("the secret is 42")))
-    assert (answer.status_code, answer.json()["type"]) == (500, "/problems/fault")
-    assert "secret" not in answer.text
-    assert answer.json()["remedy"]
-
-
-async def test_a_fault_of_the_operator_comes_with_its_remedy(caplog: pytest.LogCaptureFixture) -> None:
-    answer = await readiness(failing(StoreMisfit("another embedding", remedy="Set SUBSTRATE_EMBEDDING.")))
-    said = answer.json()
-    assert (answer.status_code, said["type"]) == (500, "/problems/store-misfit")
-    assert (said["detail"], said["remedy"]) == ("another embedding", "Set SUBSTRATE_EMBEDDING.")
-    assert "Traceback" in caplog.text
-
-
-async def test_an_engine_that_does_not_answer_is_worth_another_try() -> None:
-    answer = await readiness(failing(Unavailable("the engine did not answer")))
-    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
-
-
-async def test_an_index_under_construction_is_named() -> None:
-    answer = await readiness(Store(["Trace"]).provide)
-    assert (answer.status_code, answer.json()["faults"]) == (503, ["b: Trace is not operational"])
-
-
-async def test_without_a_key_nobody_learns_which_graphs_there_are() -> None:
-    unready = await readiness(Store(["Trace"]).provide, opened=False)
-    assert (unready.status_code, unready.json()["faults"]) == (503, [])
-    ready = await readiness(Store([]).provide, opened=False)
-    assert (ready.status_code, ready.json()["graphs"], ready.json()["open"]) == (200, None, False)
-
-
-async def test_a_graph_erased_meanwhile_is_no_obstacle() -> None:
-    answer = await readiness(Store(GraphMissing("gone")).provide)
-    assert (answer.status_code, answer.json()["engine"]) == (200, "server")
+@given(JSON)
+def test_every_value_that_json_can_hold_is_accepted_unchanged(value: Any) -> None:
+    assert parse_strict_json(orjson.dumps(value)) == value
 
 
 @pytest.mark.parametrize(
@@ -107,11 +32,23 @@ async def test_a_graph_erased_meanwhile_is_no_obstacle() -> None:
         (b"0.12345678901234567890123", 0.12345678901234567890123),
     ],
 )
-def test_json_that_can_be_kept_is_read_as_it_is(body: bytes, value: Any) -> None:
+def test_json_that_can_be_stored_is_read_as_it_is(body: bytes, value: Any) -> None:
     assert parse_strict_json(body) == value
 
 
 @pytest.mark.parametrize("body", [b"18446744073709551616", b"-9223372036854775809", b"1" * 5000, b"NaN", b""])
-def test_json_that_cannot_be_kept_is_refused(body: bytes) -> None:
+def test_json_that_cannot_be_stored_is_refused(body: bytes) -> None:
     with pytest.raises(ValueError):
         parse_strict_json(body)
+
+
+@pytest.mark.parametrize("body", [b'{"a": 1, "a": 1}', b'[{"b": {"a": 1, "a": 2}}]', b'{"a": ":", "a": ":"}'])
+def test_a_name_that_stands_twice_in_an_object_is_refused(body: bytes) -> None:
+    with pytest.raises(ValueError, match="stands twice"):
+        parse_strict_json(body)
+
+
+@pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity"])
+def test_a_constant_of_lenient_decoders_is_named_in_the_error(constant: str) -> None:
+    with pytest.raises(ValueError, match=f"{constant} is no JSON number"):
+        parse_strict_json(f"[{constant}]".encode())

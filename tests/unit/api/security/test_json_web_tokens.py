@@ -15,8 +15,10 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from api.security.json_web_tokens import JsonWebTokens, make_token_reader
+from api.security.json_web_tokens import JsonWebTokens, highest_source_in, make_token_reader, scopes_in
 from schemas.errors import Unauthenticated, Unavailable
+from schemas.keys import grants
+from schemas.memory import Source
 from schemas.settings import AuthSettings
 
 ISSUER, AUDIENCE = "https://issuer.example", "substrate"
@@ -160,3 +162,36 @@ def test_tokens_are_read_only_when_their_issuer_and_audience_are_named() -> None
     assert make_token_reader(AuthSettings()) is None
     with pytest.raises(ValueError, match="jwt_issuer"):
         AuthSettings(jwks_url="https://issuer.example/jwks")
+
+
+@pytest.mark.parametrize(
+    ("claims", "scopes"),
+    [
+        ({"scope": "openid citizen:ada:read N2:read"}, ["citizen:ada:read", "N2:read"]),
+        ({"scopes": ["upkeep", "nonsense", 7, None]}, ["upkeep"]),
+        ({"scope": ["admin"], "scopes": "admin"}, []),
+        ({}, []),
+    ],
+)
+def test_only_known_scopes_of_a_token_are_granted(claims: dict[str, Any], scopes: list[str]) -> None:
+    assert list(scopes_in(claims)) == scopes
+
+
+@pytest.mark.parametrize(
+    ("claims", "scopes", "highest"),
+    [
+        ({}, ["citizen:ada:write"], Source.CITIZEN),
+        ({}, ["admin"], Source.SYSTEM),
+        ({"highest_source": "tool"}, ["admin"], Source.TOOL),
+    ],
+)
+def test_a_token_claims_its_highest_source_or_the_default_of_a_new_key(
+    claims: dict[str, str], scopes: list[str], highest: Source
+) -> None:
+    assert highest_source_in(claims, grants(scopes)) is highest
+
+
+@pytest.mark.parametrize("source", ["god", 1, ["tool"], {"tool": 1}])
+def test_a_token_with_an_unknown_highest_source_is_invalid(source: object) -> None:
+    with pytest.raises(jwt.InvalidTokenError):
+        highest_source_in({"highest_source": source}, grants(["admin"]))
