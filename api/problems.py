@@ -50,7 +50,7 @@ def statuses_by_slug() -> dict[str, int]:
 
 
 class Problem(Frozen):
-    """What went wrong (RFC 9457), what to do, and every fault as `field: message`."""
+    """An error (RFC 9457) with its remedy, and every fault as `field: message`."""
 
     type: str = Field(
         json_schema_extra={"enum": [f"/problems/{slug}" for slug in statuses_by_slug()]},

@@ -1,1 +1,1 @@
-"""What HTTP asks of every request and answer, below the routes."""
+"""Below the routes: connections, messages and the rules of HTTP for every request and response."""

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 QUESTION_PATHS: Final = frozenset(
     ("/v1/retrieve", "/v1/wake", "/v1/resonate", "/v1/associate", "/v1/upkeep/sweep")
 )
-"""What is asked by POST."""
+"""Questions that are sent by POST."""
 BODILESS_METHODS: Final = frozenset(("GET", "HEAD"))
 _LENGTH_HEADERS: Final = frozenset((b"content-length", b"transfer-encoding"))
 CLIENT_CLOSED_REQUEST: Final = 499

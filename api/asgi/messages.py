@@ -95,7 +95,7 @@ def client_address(scope: Scope) -> str | None:
 
 
 def rate_limit_address(address: str | None) -> str:
-    """What rate limits count as one client: an IPv4 address, or the /64 network of an IPv6 address."""
+    """The address that rate limits count: an IPv4 address, or the /64 network of an IPv6 address."""
     try:
         parsed = ip_address(address or "")
     except ValueError:

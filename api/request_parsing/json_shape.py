@@ -20,7 +20,7 @@ _IGNORED, _VALUE, _IN, _OUT = range(4)
 
 
 def _byte_meanings() -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """What each byte means outside of a text: another value, one level in, one level out, or nothing."""
+    """The meaning of each byte outside of a text: another value, one level in, one level out, or none."""
     table = np.zeros(256, np.uint8)
     table[ord(",")] = _VALUE
     table[list(_OPENING)] = _IN

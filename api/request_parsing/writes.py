@@ -57,7 +57,7 @@ LINK_RESPONSES: Final = _write_responses("get_link", "get_link_history")
 
 
 class WriteContext(NamedTuple):
-    """What a write needs beside its body. `key` is the idempotency key, `size` the bytes of the body."""
+    """All that a write needs beside its body. `key` is the idempotency key, `size` the bytes of the body."""
 
     runtime: Runtime
     now: Instant

@@ -53,7 +53,7 @@ router = APIRouter(prefix="/v1/citizens", tags=["citizens"], route_class=StrictR
 async def state(
     citizen_id: CitizenId, query: Annotated[StateAsOf, Query()], runtime: OpenRuntime, now: Now, response: Response
 ) -> CitizenState:
-    """What the citizen feels and wants, or felt and wanted then. `Substrate-Notes` says what was assumed."""
+    """The energy, emotions and goal of a citizen, now or at a moment. `Substrate-Notes` says what was assumed."""
     add_notes(response, query)
     scope = Scope.resolve_datetimes(query.as_of_time, query.known_at, now)
     return await citizen.read_state(citizen_id, runtime.deps, scope)
@@ -132,7 +132,7 @@ async def erase_citizen(
 @router.get("/{citizen_id}/identity", operation_id="get_identity")
 @requires(citizen_may("read"))
 async def who(citizen_id: CitizenId, query: Annotated[AsOf, Query()], runtime: OpenRuntime, now: Now) -> Identity:
-    """The most connected entities of what was lived, how it felt, and the rules attached (000)."""
+    """The most connected entities of a citizen's memories, their emotions, and the rules attached (000)."""
     whose = WhoIs(citizen_id=citizen_id, **query.model_dump())
     for note in query.notes:  # times in the dump have a zone, so that validating it makes no notes
         whose = whose.with_note(note)

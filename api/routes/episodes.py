@@ -68,7 +68,7 @@ ACCEPTED: Final[dict[int | str, dict[str, Any]]] = {
 
 @dataclass(frozen=True)
 class IngestionContext:
-    """What storing a conversation needs beside it."""
+    """The runtime, the moment and the caller, beside the conversation itself."""
 
     runtime: OpenRuntime
     now: Now

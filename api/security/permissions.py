@@ -1,4 +1,4 @@
-"""What each route requires of its caller, declared in one line above it: `@requires(citizen_may("read"))`.
+"""Permissions of routes, declared in one line above each: `@requires(citizen_may("read"))`.
 
 A route without a declaration is for administrators alone, and a test fails until it has one.
 
@@ -146,7 +146,7 @@ def _allow_path(_caller: Caller, _path: PathValues) -> None:
 
 
 class Permission(NamedTuple):
-    """What a route requires, as a sentence and as a check of its parsed arguments, which may narrow them.
+    """A requirement of a route, as a sentence and as a check of its parsed arguments, which may narrow them.
 
     `check_path` runs before the body is read: it refuses callers that no body could let through.
     """

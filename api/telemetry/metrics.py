@@ -91,7 +91,7 @@ _failures = Counter(
 _degraded = Counter(
     "substrate_degraded_streams", "Streams that lack a part, by door.", ("door",), registry=REGISTRY
 )
-_receipts = Counter("substrate_receipts", "ReceiptList given, by status.", ("status",), registry=REGISTRY)
+_receipts = Counter("substrate_receipts", "Receipts, by status.", ("status",), registry=REGISTRY)
 
 
 def record_request(method: str, route: str | None, status: int, seconds: float) -> None:

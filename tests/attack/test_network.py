@@ -194,9 +194,10 @@ class Announced(uvicorn.Server):
 
 
 @asynccontextmanager
-async def quick(crowd: OpenConnections | None = None) -> AsyncIterator[int]:
-    """The port of a server in this process, that waits a moment only unless it is about its crowd."""
-    protocol = connection_class(crowd or OpenConnections(100, 100), head_seconds=2 * LIMIT_S if crowd else 0.2)
+async def quick(connections: OpenConnections | None = None) -> AsyncIterator[int]:
+    """The port of a server in this process, with a short limit for heads unless `connections` are tested."""
+    head_seconds = 2 * LIMIT_S if connections else 0.2
+    protocol = connection_class(connections or OpenConnections(100, 100), head_seconds)
     config = uvicorn.Config(
         answer,
         port=_free_port(),
@@ -250,16 +251,16 @@ async def test_a_body_that_nobody_asked_for_is_not_heard_to_its_end() -> None:
         writer.close()
 
 
-async def test_who_has_shown_a_key_stays_while_newcomers_make_way_for_each_other() -> None:
+async def test_an_authenticated_connection_stays_while_the_oldest_without_a_key_are_closed() -> None:
     async with quick(OpenConnections(3, 100)) as port, asyncio.timeout(LIMIT_S):
         known, talk = await asyncio.open_connection("127.0.0.1", port)
         talk.write(b"GET / HTTP/1.1\r\nHost: x\r\nX-API-Key: good\r\n\r\n")
         await known.readuntil(b"ok")
-        crowd = [await asyncio.open_connection("127.0.0.1", port) for _ in range(10)]
-        assert await crowd[0][0].read() == b""
+        others = [await asyncio.open_connection("127.0.0.1", port) for _ in range(10)]
+        assert await others[0][0].read() == b""
         talk.write(b"GET / HTTP/1.1\r\nHost: x\r\nX-API-Key: good\r\n\r\n")
         await known.readuntil(b"ok")
-        for _, writer in (*crowd, (known, talk)):
+        for _, writer in (*others, (known, talk)):
             writer.close()
 
 

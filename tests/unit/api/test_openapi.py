@@ -23,7 +23,7 @@ def test_each_operation_has_a_name_that_is_a_word_of_every_language() -> None:
     assert {"retrieve", "wake", "walk_tags", "get_identity", "remember"} <= set(names)
 
 
-def test_what_is_sent_and_what_is_told_have_one_name() -> None:
+def test_a_type_has_one_name_in_requests_and_responses() -> None:
     assert [name for name in SCHEMAS if not re.fullmatch(r"\w+", name)] == []
 
 

@@ -1,4 +1,4 @@
-"""Every type of problem is known wherever one is told: in docs/errors.md, in OpenAPI, for whatever is refused."""
+"""Every problem type is known wherever problems are described: in docs/errors.md, in OpenAPI, for refusals."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def test_every_type_of_problem_is_listed_with_its_status() -> None:
 
 
 def problems_of(kind: type[BaseModel]) -> set[str]:
-    """What its field `problem` can say."""
-    return {said for part in get_args(kind.model_fields["problem"].annotation) for said in get_args(part)}
+    """The values of its field `problem`."""
+    return {slug for part in get_args(kind.model_fields["problem"].annotation) for slug in get_args(part)}
 
 
 @pytest.mark.parametrize("kind", [WriteReceipt, RepairOutcome])
 def test_whatever_is_refused_is_answered_with_its_own_type_of_problem(kind: type[BaseModel]) -> None:
-    said = problems_of(kind) - {"not-applied"}  # of lists alone, which answer with receipts
-    assert len(said) > 3
-    for slug in said:
+    slugs = problems_of(kind) - {"not-applied"}  # of lists alone, which answer with receipts
+    assert len(slugs) > 3
+    for slug in slugs:
         error = refusal_error(slug, ["why"], 3)
         assert (error.slug, error.status, error.faults) == (slug, statuses_by_slug()[slug], ("why",))
 
@@ -46,15 +46,15 @@ ROUTES = [
 
 
 def referred(to: dict[str, Any]) -> dict[str, Any]:
-    """What a reference leads to."""
-    _, _, room, name = to["$ref"].split("/")
-    found: dict[str, Any] = DOCUMENT["components"][room][name]
-    return found
+    """The part of the document that a reference names."""
+    _, _, group, name = to["$ref"].split("/")
+    part: dict[str, Any] = DOCUMENT["components"][group][name]
+    return part
 
 
 @pytest.mark.parametrize("route", [route for _, route in ROUTES], ids=[name for name, _ in ROUTES])
 def test_every_type_of_problem_is_in_the_openapi_of_every_route(route: dict[str, Any]) -> None:
     for slug, status in statuses_by_slug().items():
         response = referred(route["responses"][f"{status // 100}XX"])
-        said = referred(response["content"][MEDIA_TYPE]["schema"])
-        assert f"/problems/{slug}" in said["properties"]["type"]["enum"]
+        schema = referred(response["content"][MEDIA_TYPE]["schema"])
+        assert f"/problems/{slug}" in schema["properties"]["type"]["enum"]

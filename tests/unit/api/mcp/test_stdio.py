@@ -25,7 +25,7 @@ def pipe() -> Iterator[Pipe]:
             continue
 
 
-async def test_lines_come_whole_however_they_were_sent(pipe: Pipe) -> None:
+async def test_lines_are_read_whole_however_they_were_sent(pipe: Pipe) -> None:
     long = "x" * (2 * CHUNK_BYTES)
 
     def send() -> None:
@@ -38,7 +38,7 @@ async def test_lines_come_whole_however_they_were_sent(pipe: Pipe) -> None:
     await sending
 
 
-async def test_what_is_written_comes_in_its_order_however_slowly_it_is_read(pipe: Pipe) -> None:
+async def test_texts_are_written_in_order_however_slowly_they_are_read(pipe: Pipe) -> None:
     output = TextWriter(pipe[1], lambda: None)
     texts = [f"{number}{'x' * CHUNK_BYTES}\n" for number in range(8)]
     writing = asyncio.gather(*map(output.write, texts))
@@ -51,7 +51,7 @@ async def test_what_is_written_comes_in_its_order_however_slowly_it_is_read(pipe
     assert read.decode() == "".join(texts)
 
 
-async def test_when_nobody_reads_there_are_no_more_lines_to_answer(pipe: Pipe) -> None:
+async def test_the_lines_end_when_the_reader_of_the_answers_is_gone(pipe: Pipe) -> None:
     reading, asking = os.pipe()
     lines = LineReader(reading)
     output = TextWriter(pipe[1], lines.end)

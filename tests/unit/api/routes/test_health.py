@@ -19,7 +19,7 @@ Provide = Callable[[], Awaitable[Any]]
 
 
 async def readiness(provide: Provide, *, opened: bool = True) -> httpx.Response:
-    """What /health/ready answers when `provide` gives the runtime, to all or to somebody without a key."""
+    """The answer of /health/ready with the runtime of `provide`, on an open service or without a key."""
     app = create_app(Settings(auth=AuthSettings(open=opened)))
     app.dependency_overrides[get_runtime] = provide
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)

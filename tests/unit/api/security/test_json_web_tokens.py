@@ -1,4 +1,4 @@
-"""JWTs: only those of the issuer, for this audience, signed with a key of the JWKS address, count."""
+"""JWTs: only those of the issuer, for this audience, signed with a key of the JWKS address, are valid."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ async def reader(server: Keys) -> AsyncIterator[JsonWebTokens]:
 
 
 def claims(**changed: Any) -> dict[str, Any]:
-    """What a good token claims, changed; a claim changed to None is left out."""
+    """The claims of a valid token with these changes; None leaves a claim out."""
     whole = {
         "iss": ISSUER,
         "aud": AUDIENCE,
@@ -104,7 +104,7 @@ def signed_with_the_public_key() -> str:
 
 
 @pytest.mark.parametrize(("key", "algorithm", "kid"), [(RSA, "RS256", "rsa"), (EC, "ES256", "ec")])
-async def test_a_good_token_says_who_calls(reader: JsonWebTokens, key: Any, algorithm: str, kid: str) -> None:
+async def test_a_valid_token_names_its_caller(reader: JsonWebTokens, key: Any, algorithm: str, kid: str) -> None:
     principal = await reader.principal(token(key, algorithm, kid))
     assert principal.key_id == "jwt:ada@example"
     assert principal.grants.citizen_actions("ada") == {"read"}
@@ -142,7 +142,7 @@ async def test_a_bad_token_is_refused_without_saying_why(reader: JsonWebTokens, 
     assert refused.value.detail == "the key is not valid here: unknown, expired or revoked"
 
 
-async def test_unknown_keys_do_not_make_us_ask_again_and_again(reader: JsonWebTokens, server: Keys) -> None:
+async def test_unknown_keys_cause_one_fetch_only(reader: JsonWebTokens, server: Keys) -> None:
     for n in range(5):
         with pytest.raises(Unauthenticated):
             await reader.principal(token(STRANGER, kid=f"nobody{n}"))
@@ -150,7 +150,7 @@ async def test_unknown_keys_do_not_make_us_ask_again_and_again(reader: JsonWebTo
     assert server.asked == 1
 
 
-async def test_a_server_of_keys_that_is_away_makes_us_unavailable_not_open() -> None:
+async def test_without_an_answer_of_the_key_server_tokens_are_unavailable_not_accepted() -> None:
     reader = JsonWebTokens("http://127.0.0.1:1/jwks", ISSUER, AUDIENCE)
     for _ in range(2):
         with pytest.raises(Unavailable):
@@ -158,7 +158,7 @@ async def test_a_server_of_keys_that_is_away_makes_us_unavailable_not_open() -> 
     await reader.close()
 
 
-def test_tokens_are_read_only_when_their_issuer_and_audience_are_named() -> None:
+def test_a_jwks_address_needs_an_issuer_and_an_audience() -> None:
     assert make_token_reader(AuthSettings()) is None
     with pytest.raises(ValueError, match="jwt_issuer"):
         AuthSettings(jwks_url="https://issuer.example/jwks")
