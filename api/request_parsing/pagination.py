@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Annotated, Any, NamedTuple, Protocol
+from typing import Annotated, Any, Final, NamedTuple
 
 from fastapi import Query
 
@@ -86,18 +86,18 @@ MemoryListInQuery = Annotated[MemoryListRequest, Query()]
 LinkListInQuery = Annotated[LinkListRequest, Query()]
 
 
-class PageReader(Protocol):
-    """A function of `substrate.store.listing`; cursors carry its name."""
+class ListKind(NamedTuple):
+    """What is listed. Cursors carry the `name`, so that none is used for another list."""
 
-    __name__: str
-
-    def __call__(
-        self, graph: Graph, wanted: listing.ListQuery, start: listing.ListPosition, /
-    ) -> Awaitable[listing.ListPage]:
-        """The rows from a place on, and where the next page begins."""
+    name: str
+    read: Callable[[Graph, listing.ListQuery, listing.ListPosition], Awaitable[listing.ListPage]]
 
 
-class ListPage(NamedTuple):
+MEMORIES: Final = ListKind("memories", listing.list_memories)
+LINKS: Final = ListKind("links", listing.list_links)
+
+
+class ShownPage(NamedTuple):
     """The rows of a page, the end of the known period that it shows, and the cursor of the next page."""
 
     rows: _Rows
@@ -105,13 +105,13 @@ class ListPage(NamedTuple):
     next: str | None
 
 
-async def read_page(read: PageReader, request: ListRequest, runtime: Runtime, now: Instant) -> ListPage:
+async def read_page(kind: ListKind, request: ListRequest, runtime: Runtime, now: Instant) -> ShownPage:
     """Read the page. Raises InvalidRequest for a cursor of another list or moment, NotFound without a graph."""
     graph = runtime.deps.graph(await existing_graph(request.level, request, runtime))
     if request.cursor is None:
         start, scope = listing.ListPosition(), await _scope_of_first_page(request, graph, now)
     else:
-        start, scope = _resume(request, request.cursor, read.__name__)
+        start, scope = _resume(request, request.cursor, kind.name)
     wanted = listing.ListQuery(
         scope,
         request.kind,
@@ -121,11 +121,11 @@ async def read_page(read: PageReader, request: ListRequest, runtime: Runtime, no
         source=request.source and request.source.value,
         key_id=request.key_id,
     )
-    page = await read(graph, wanted, start)
+    page = await kind.read(graph, wanted, start)
     after = None
     if page.after is not None:
-        after = encode_cursor(read.__name__, *page.after, scope.valid.start, scope.known.start)
-    return ListPage(page.rows, scope.known.end, after)
+        after = encode_cursor(kind.name, *page.after, scope.valid.start, scope.known.start)
+    return ShownPage(page.rows, scope.known.end, after)
 
 
 async def _narrowest_label(request: ListRequest, graph: Graph, scope: Scope) -> str | None:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Body, Response
 
 from api.dependencies import Now, OpenRuntime
 from api.request_parsing.addresses import LinkInPath, MomentInQuery, add_notes, read_link_row
-from api.request_parsing.pagination import HistoryInQuery, LinkListInQuery, read_link_history, read_page
+from api.request_parsing.pagination import LINKS, HistoryInQuery, LinkListInQuery, read_link_history, read_page
 from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import LINK_RESPONSES, ListWrite, one_or_many, write_one_or_many
 from api.routes.revisions import Revision, revision_routes
@@ -16,7 +16,6 @@ from api.security.permissions import COMMAND, LISTING, memory_may, requires
 from schemas.commands import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate, WriteReceipt
 from schemas.memory import ConsciousnessRelationship, describe_unreadable
 from schemas.responses import LinkHistory, LinkPage
-from substrate.store import listing
 from substrate.store.rows import link_with_ends
 
 router = APIRouter(prefix="/v1/links", tags=["links"], route_class=StrictRoute)
@@ -39,7 +38,7 @@ async def listed(query: LinkListInQuery, runtime: OpenRuntime, now: Now, respons
     `Substrate-Notes` says what was assumed.
     """
     add_notes(response, query)
-    page = await read_page(listing.list_links, query, runtime, now)
+    page = await read_page(LINKS, query, runtime, now)
     links = tuple(link_with_ends(row, query.level, page.known_to) for row in page.rows)
     return LinkPage(links=links, next=page.next, degraded=describe_unreadable(links))
 

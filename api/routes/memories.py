@@ -10,7 +10,13 @@ from api.dependencies import Now, OpenRuntime
 from api.request_parsing.addresses import MemoryInPath, MomentInQuery, add_notes, read_memory_row
 from api.request_parsing.erasures import erase_and_report
 from api.request_parsing.etags import NOT_MODIFIED, IfNoneMatch, etag_response
-from api.request_parsing.pagination import HistoryInQuery, MemoryListInQuery, read_memory_history, read_page
+from api.request_parsing.pagination import (
+    MEMORIES,
+    HistoryInQuery,
+    MemoryListInQuery,
+    read_memory_history,
+    read_page,
+)
 from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import MEMORY_RESPONSES, ListWrite, SingleWrite, one_or_many, write_one_or_many
 from api.routes.revisions import Revision, RevisionBody, command_at, revision_routes
@@ -28,7 +34,6 @@ from schemas.commands import (
 )
 from schemas.memory import ConsciousnessNode, describe_unreadable
 from schemas.responses import MemoryHistory, MemoryPage
-from substrate.store import listing
 from substrate.store.rows import node
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"], route_class=StrictRoute)
@@ -48,7 +53,7 @@ async def remember(body: MemoryBody, writing: ListWrite) -> Response:
 async def listed(query: MemoryListInQuery, runtime: OpenRuntime, now: Now, response: Response) -> MemoryPage:
     """The memories of a graph, now or at a moment, a page at a time. `Substrate-Notes` says what was assumed."""
     add_notes(response, query)
-    page = await read_page(listing.list_memories, query, runtime, now)
+    page = await read_page(MEMORIES, query, runtime, now)
     memories = tuple(node(row, query.level, page.known_to) for row in page.rows)
     return MemoryPage(memories=memories, next=page.next, degraded=describe_unreadable(memories))
 

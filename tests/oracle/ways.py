@@ -11,9 +11,11 @@ import orjson
 
 from api.request_parsing.addresses import LinkAddress, MemoryAddress, MomentRequest, read_link_row, read_memory_row
 from api.request_parsing.pagination import (
+    LINKS,
+    MEMORIES,
     HistoryRequest,
-    ListPage,
     ListRequest,
+    ShownPage,
     read_link_history,
     read_memory_history,
     read_page,
@@ -28,7 +30,7 @@ from schemas.memory import Level
 from schemas.paging import MOST
 from schemas.stream_parts import TemporalDissonance
 from schemas.temporal import END_OF_TIME, to_datetime
-from substrate.store import listing, reader, rows
+from substrate.store import reader, rows
 from tests.oracle.asking import Asking
 from tests.oracle.held import Window, ever, present
 from tests.oracle.histories import NAMES, Act, Question
@@ -127,10 +129,9 @@ class Ways(Asking):
         """The last moment that is known."""
         return max(self.now, self.oracle.clock)
 
-    async def page(self, asked: ListRequest, *, links: bool) -> ListPage:
+    async def page(self, asked: ListRequest, *, links: bool) -> ShownPage:
         """One page of a listing."""
-        read = listing.list_links if links else listing.list_memories
-        return await read_page(read, asked, self.runtime, self.now)
+        return await read_page(LINKS if links else MEMORIES, asked, self.runtime, self.now)
 
     def shown(self, found: Sequence[Sequence[Any]], known_to: int, *, links: bool) -> list[Shown]:
         """Rows as they are shown to those who ask."""

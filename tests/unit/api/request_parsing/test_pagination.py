@@ -6,13 +6,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-
-from api.request_parsing.pagination import LinkListRequest, MemoryListRequest, read_page
-from schemas.errors import InvalidRequest, NotFound
 from schemas.filters import Filters
+
+from api.request_parsing.pagination import LinkListRequest, ListKind, MemoryListRequest, read_page
+from schemas.errors import InvalidRequest, NotFound
 from schemas.temporal import to_datetime
 from substrate.graphs.graph import Graph
-from substrate.store.listing import Page, Place, Wanted
+from substrate.store.listing import ListPage, ListPosition, ListQuery
 
 NOW = 1_000_000
 
@@ -20,15 +20,16 @@ NOW = 1_000_000
 class Reads:
     """A list of three pages that records what is asked of it."""
 
-    __name__ = "memories"
-
     def __init__(self) -> None:
-        self.calls: list[tuple[Wanted, Place]] = []
+        self.calls: list[tuple[ListQuery, ListPosition]] = []
 
-    async def __call__(self, graph: Graph, wanted: Wanted, start: Place) -> Page:
+    def kind(self, name: str = "memories") -> ListKind:
+        return ListKind(name, self.read)
+
+    async def read(self, graph: Graph, wanted: ListQuery, start: ListPosition) -> ListPage:
         self.calls.append((wanted, start))
-        following = Place(start.first + 1, "m")
-        return Page([[start.first]], following if following.first < 3 else None)
+        following = ListPosition(start.first + 1, "m")
+        return ListPage([[start.first]], following if following.first < 3 else None)
 
 
 def runtime(*, exists: bool = True) -> Any:
@@ -47,7 +48,7 @@ async def test_all_pages_have_the_moment_of_the_first() -> None:
     read, cursor = Reads(), None
     rows: list[Any] = []
     while True:
-        page = await read_page(read, request(cursor=cursor), runtime(), NOW)
+        page = await read_page(read.kind(), request(cursor=cursor), runtime(), NOW)
         rows += page.rows
         cursor = page.next
         if cursor is None:
@@ -58,21 +59,20 @@ async def test_all_pages_have_the_moment_of_the_first() -> None:
 
 
 async def test_a_cursor_is_refused_for_another_list_or_moment() -> None:
-    cursor = (await read_page(Reads(), request(), runtime(), NOW)).next
-    links = Reads()
-    links.__name__ = "links"
+    cursor = (await read_page(Reads().kind(), request(), runtime(), NOW)).next
+    links = Reads().kind("links")
     with pytest.raises(InvalidRequest, match="of a list of memories, not of links"):
         await read_page(links, LinkListRequest(citizen_id="ada", cursor=cursor), runtime(), NOW)
     later = MemoryListRequest(citizen_id="ada", as_of_time=to_datetime(600), cursor=cursor)
     with pytest.raises(InvalidRequest, match="of another moment"):
-        await read_page(Reads(), later, runtime(), NOW)
+        await read_page(Reads().kind(), later, runtime(), NOW)
 
 
 async def test_a_graph_that_does_not_exist_is_not_found() -> None:
     with pytest.raises(NotFound):
-        await read_page(Reads(), request(), runtime(exists=False), NOW)
+        await read_page(Reads().kind(), request(), runtime(exists=False), NOW)
     with pytest.raises(InvalidRequest, match="N1 is personal"):
-        await read_page(Reads(), MemoryListRequest(), runtime(), NOW)
+        await read_page(Reads().kind(), MemoryListRequest(), runtime(), NOW)
 
 
 def test_a_request_names_its_kind_and_its_labels() -> None:
