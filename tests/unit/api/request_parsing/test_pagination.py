@@ -6,10 +6,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from schemas.filters import Filters
 
 from api.request_parsing.pagination import LinkListRequest, ListKind, MemoryListRequest, read_page
 from schemas.errors import InvalidRequest, NotFound
+from schemas.intention import Filters
 from schemas.temporal import to_datetime
 from substrate.graphs.graph import Graph
 from substrate.store.listing import ListPage, ListPosition, ListQuery
