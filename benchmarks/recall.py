@@ -34,7 +34,7 @@ from benchmarks.datasets import Conversation, load_beam, load_locomo
 from benchmarks.scoring import Report, score, table
 from orchestration.assembly.compact import compact
 from orchestration.association.ask import associate
-from orchestration.association.scoring import ordered
+from orchestration.association.scoring import rank
 from orchestration.dependencies import FAR
 from orchestration.ingestion.episodes import Episode, Session, Turn
 from orchestration.ingestion.formats import ParsedFiles
@@ -168,7 +168,7 @@ async def tag_walker(conversation: Conversation, citizen: str, rt: Runtime) -> l
         found = await associate(TagWalk(query_text=question.text, citizen_id=citizen), rt.deps, now())
         if found.degraded:
             raise RuntimeError(f"degraded: {found.degraded}")
-        shown = [one.memory for one in ordered((*found.anchors, *found.neighbours))]
+        shown = [one.memory for one in rank((*found.anchors, *found.neighbours))]
         rankings.append([node.node_id.removeprefix(prefix) for node in shown if node.node_type == "Turn"])
     return rankings
 

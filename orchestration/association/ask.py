@@ -1,238 +1,242 @@
-"""Flux: a question in, direct hits and what shares their tags out; no vectors (001)."""
+"""Association: from a question to memories with its words, and on over their tags and links; no vectors (001)."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Final, NamedTuple
-
-import orjson
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
 from orchestration.association import scoring
-from orchestration.association.scoring import Harvested, Hit, Sought
+from orchestration.association.scoring import FilledBudget, Harvest, Hit, QueryTerms, TagKey
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import look_up_lexicons
-from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
+from orchestration.graph_queries.execution import QueryRequest, QueryResult, check_answered, run_all
 from orchestration.graph_queries.existing_graphs import View, open_view
-from orchestration.graph_queries.plural_pools import draw
+from orchestration.graph_queries.plural_pools import draw, memory_columns
 from orchestration.question.lexicon import Lexicon, discriminative_terms
 from orchestration.ranking.plurality import plurality_term
 from orchestration.ranking.relevance import word_weights
-from schemas.association import Associations, TagWalk
-from schemas.errors import Unavailable
-from schemas.intention import Plurality
+from schemas.association import Associated, Associations, Bridge, TagWalk
 from schemas.memory import Level, describe_unreadable
 from schemas.temporal import Instant, Scope, to_instant
-from substrate.cypher import association as cypher
-from substrate.store.search import NODE_START
+from substrate.graphs.graph import GraphTarget
+from substrate.store import association as store
 from substrate.text import query_words, stem
 
 POOL: Final = 250
 """Candidates of each phase and level at most."""
-CROWD: Final = 2000
-"""A tag that more memories have leads everywhere: it is named, and not walked."""
+MAX_CARRIERS: Final = 2000
+"""A tag of more memories is named and not walked: it leads everywhere."""
 
 
-class _Asked(NamedTuple):
-    """How the question sees its graphs, and what each knows of the words."""
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A question with the graphs that it asks, what each knows of its words, and the words searched in each."""
 
+    request: TagWalk
+    keywords: tuple[str, ...]
     view: View
     lexicons: Mapping[Level, Lexicon]
+    searched: Mapping[Level, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Results:
+    """The results of the three kinds of queries: anchors, plural candidates, and the walk."""
+
+    anchors: Sequence[QueryResult]
+    pools: Sequence[QueryResult]
+    walk: Sequence[QueryResult]
+
+    @property
+    def failed(self) -> list[str]:
+        """The names of the queries that failed."""
+        results = (*self.anchors, *self.walk, *self.pools)
+        return [result.request.name for result in results if result.timing.failure]
 
 
 async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:
-    """What a question brings by words, and by the tags and links of what has the words.
+    """The memories with the words of a question, and those that share their tags and links.
 
     A level whose graph does not exist is left out; a query that failed is named in `degraded`. Raises
     Unavailable when no graph answered.
     """
-    keywords = tuple(query_words(request.query_text))
+    question = await _look_up(request, deps, now)
+    anchor_results, pool_results = await asyncio.gather(_search_words(question), _draw_pools(question))
+    query = _query_terms(question, anchor_results)
+    hits = [hit for result in anchor_results for hit in _anchor_hits(result)]
+    drawn = scoring.score_words(_pool_hits(pool_results), _with_searched_words(query, question))
+    hits += [hit for hit in drawn if hit.words]
+    anchors = scoring.rank_anchors(scoring.score_words(hits, query))
+    harvested = await _harvest(question, anchors)
+    results = _Results(anchor_results, pool_results, await _walk(question, harvested))
+    return _respond(question, query, harvested, results)
+
+
+async def _look_up(request: TagWalk, deps: Deps, now: Instant) -> _Question:
     scope = Scope.resolve_datetimes(request.as_of_time, request.known_at, now)
     view = await open_view(request.citizen_id, request.query_levels, scope, deps, now=now)
-    asked = _Asked(view, await look_up_lexicons(request.query_text, view))
-    answers, drawn = await asyncio.gather(_anchors(asked), _drawn(request, asked))
-    sought = _sought(keywords, asked.lexicons, answers)
-    hits = [_hit(row[1:], one) for one in answers for row in one.rows]
-    hits += [hit for hit in scoring.scored(_hits(drawn), _telling(asked, sought)) if hit.words]
-    found = scoring.anchors(scoring.scored(hits, sought))
-    harvested = await _harvest(asked, found, sought)
-    walked = await _walk(asked, found, harvested)
-    return _told((request, keywords, asked), (found, sought, harvested), (answers, walked, drawn))
+    lexicons = await look_up_lexicons(request.query_text, view)
+    searched = {level: discriminative_terms(lexicon) for level, lexicon in lexicons.items()}
+    return _Question(request, tuple(query_words(request.query_text)), view, lexicons, searched)
 
 
-async def _anchors(asked: _Asked) -> list[QueryResult]:
-    """Phase 1: what holds the words that tell. Raises Unavailable when no graph answered."""
-    queries = []
-    for level, lexicon in asked.lexicons.items():
-        telling = discriminative_terms(lexicon)
-        if telling:
-            target = asked.view.targets[level]
-            query = cypher.ANCHORS_THEN if target.past else cypher.ANCHORS_NOW
-            values = {**asked.view.scope.bounds(), "words": "|".join(telling), "pool": POOL}
-            queries.append(QueryRequest("anchors", target, query, values))
-    answers = await run_all(queries)
-    if answers and all(answer.timing.failure for answer in answers):
-        raise Unavailable("no graph was asked in time", remedy="Try again in a moment.")
-    return answers
+async def _search_words(question: _Question) -> list[QueryResult]:
+    """Phase 1: memories with the words. Raises Unavailable when no graph answered."""
+    requests = []
+    for level, words in question.searched.items():
+        if words:
+            target = question.view.targets[level]
+            query = store.ANCHORS_THEN if target.past else store.ANCHORS_NOW
+            values = {**question.view.scope.bounds(), "words": "|".join(words), "pool": POOL}
+            requests.append(QueryRequest("anchors", target, query, values))
+    results = await run_all(requests)
+    check_answered(results)
+    return results
 
 
-async def _drawn(request: TagWalk, asked: _Asked) -> list[QueryResult]:
-    targets = [
-        (target, discriminative_terms(asked.lexicons[level])) for level, target in asked.view.targets.items()
-    ]
-    return await draw(request, targets, asked.view.scope.bounds())
+async def _draw_pools(question: _Question) -> list[QueryResult]:
+    """The candidates of plurality, where the request asks for it."""
+    targets = [(target, question.searched[level]) for level, target in question.view.targets.items()]
+    return await draw(question.request, targets, question.view.scope.bounds())
 
 
-def _sought(keywords: Sequence[str], lexicons: Mapping[Level, Lexicon], answers: Sequence[QueryResult]) -> Sought:
-    """What each graph knows of the words, and how long its memories are in the mean."""
-    means = {answer.level: float(answer.rows[0][0] or 0.0) for answer in answers if answer.rows}
-    weights = {level: word_weights(one.frequencies or {}, one.memories) for level, one in lexicons.items()}
-    return Sought(
-        stems=frozenset(map(stem, keywords)),
-        weights=weights,
-        means={level: means.get(level) or 1.0 for level in lexicons},
-        sizes={level: one.memories for level, one in lexicons.items()},
+def _query_terms(question: _Question, anchor_results: Sequence[QueryResult]) -> QueryTerms:
+    lexicons = question.lexicons
+    mean_terms = {result.level: store.read_mean_terms(result.rows) for result in anchor_results}
+    return QueryTerms(
+        stems=frozenset(map(stem, question.keywords)),
+        weights={level: word_weights(one.frequencies or {}, one.memories) for level, one in lexicons.items()},
+        mean_terms={level: mean_terms.get(level) or 1.0 for level in lexicons},
+        memory_counts={level: one.memories for level, one in lexicons.items()},
     )
 
 
-async def _harvest(asked: _Asked, found: Sequence[Hit], sought: Sought) -> Harvested:
+def _with_searched_words(query: QueryTerms, question: _Question) -> QueryTerms:
+    """The question reduced to the words that were searched: a memory with a common word alone is no hit."""
+    weights = {}
+    for level, lexicon in question.lexicons.items():
+        frequencies = lexicon.frequencies or {}
+        searched = {word: frequencies[word] for word in question.searched[level]}
+        weights[level] = word_weights(searched, lexicon.memories)
+    return query._replace(weights=weights)
+
+
+async def _harvest(question: _Question, anchors: Sequence[Hit]) -> Harvest:
     """Phase 2: the tags of the anchors, each with how many memories have it."""
-    held, shares = scoring.carriers(found), scoring.relevances(found)
-    names = {level: sorted(name for at, name in held if at is level) for level in asked.view.targets}
-    asking = [level for level in asked.view.targets if names[level]]
-    rows = await asyncio.gather(
-        *(asked.view.targets[level].graph.read(cypher.TAG_SIZES, names=names[level]) for level in asking)
-    )
-    counts = {
-        (level, row[0]): max(int(row[1]), len(held[level, row[0]]))
-        for level, answer in zip(asking, rows, strict=True)
-        for row in answer
-        if row[0] is not None
-    }
-    bridges = scoring.harvest(held, counts, shares, sought)
-    named = {(bridge.level, bridge.name): bridge for bridge in bridges}
-    return Harvested(named, held, shares, scoring.by_id(shares))
+    carriers = scoring.find_carriers(anchors)
+    targets = question.view.targets.values()
+    counts = await asyncio.gather(*(_count_tags(target, carriers) for target in targets))
+    memory_counts = {level: lexicon.memories for level, lexicon in question.lexicons.items()}
+    return scoring.harvest(anchors, carriers, dict(ChainMap(*counts)), memory_counts)
 
 
-async def _walk(asked: _Asked, found: Sequence[Hit], harvested: Harvested) -> list[QueryResult]:
-    """Phase 3: what shares the tags, or is linked with the anchors."""
-    queries = []
-    for target in asked.view.targets.values():
-        level = target.level
-        here = [hit.memory.node_id for hit in found if hit.memory.level is level]
-        if not here:
-            continue
-        walked = [
-            bridge for bridge in harvested.bridges.values() if bridge.level is level and bridge.memories <= CROWD
-        ]
-        own: dict[str, Any] = {
-            "from": list(dict.fromkeys(here[: scoring.SOURCES])),
-            "held": list(dict.fromkeys(here)),
-            "tags": [[bridge.name, bridge.weight] for bridge in walked],
-            "quoted_tags": _quoted(bridge.name for bridge in walked if bridge.name[0] == "#"),
-            "quoted_buckets": _quoted(bridge.name for bridge in walked if bridge.name[0] == "@"),
-            "pool": POOL,
-        }
-        query = cypher.WALK_THEN if target.past else cypher.WALK_NOW
-        values = {**asked.view.scope.bounds(), **own}
-        queries.append(QueryRequest("walk", target, query, values))
-    return await run_all(queries)
+async def _count_tags(target: GraphTarget, tags: Iterable[TagKey]) -> dict[TagKey, int]:
+    names = sorted(tag.name for tag in tags if tag.level is target.level)
+    counts = await store.read_tag_counts(target.graph, names)
+    return {TagKey(target.level, name): count for name, count in counts.items()}
 
 
-def _quoted(names: Any) -> list[str]:
-    """How a record carries the tags: as strings of JSON."""
-    return [orjson.dumps(name[1:]).decode()[1:-1] for name in names]
+async def _walk(question: _Question, harvested: Harvest) -> list[QueryResult]:
+    """Phase 3: memories that share the tags of the anchors or are linked to them."""
+    requests = []
+    for level, target in question.view.targets.items():
+        hit_ids = [hit.memory.node_id for hit in harvested.anchors if hit.memory.level is level]
+        if hit_ids:
+            bridges = [
+                bridge
+                for bridge in harvested.bridges.values()
+                if bridge.level is level and not _is_crowded(bridge)
+            ]
+            query = store.WALK_THEN if target.past else store.WALK_NOW
+            own = store.walk_values(hit_ids, bridges, starts=scoring.WALK_STARTS, pool=POOL)
+            requests.append(QueryRequest("walk", target, query, {**question.view.scope.bounds(), **own}))
+    return await run_all(requests)
 
 
-def _told(
-    of: tuple[TagWalk, tuple[str, ...], _Asked],
-    by: tuple[Sequence[Hit], Sought, Harvested],
-    went: tuple[Sequence[QueryResult], Sequence[QueryResult], Sequence[QueryResult]],
-) -> Associations:
-    request, keywords, asked = of
-    found, sought, harvested = by
-    answers, walked, drawn = went
-    met = {hit.key: hit for hit in (*_hits(drawn), *_walked(walked))}
-    direct = [replace(hit, ways=met[hit.key].ways) if hit.key in met else hit for hit in found]
-    known = {hit.key for hit in found}
-    beside = scoring.scored([hit for key, hit in met.items() if key not in known], _telling(asked, sought))
-    plural, moment = request.plurality, asked.view.scope.valid.start
-    told = [
-        [scoring.associated(hit, harvested, _added(hit, plural, moment)) for hit in part]
-        for part in (direct, [hit for hit in beside if not hit.words])
-    ]
-    per_week = None if plural is None else plural.per_week
-    limit = scoring.anchor_limit(request.max_chars)
-    first = scoring.filled(scoring.ordered(told[0], per_week), limit)
-    hidden = [one for one in told[1] if one.score > 0.0]
-    second = scoring.filled(scoring.ordered(hidden, per_week), request.max_chars - limit)
+def _respond(question: _Question, query: QueryTerms, harvested: Harvest, results: _Results) -> Associations:
+    request = question.request
+    reached = {hit.key: hit for hit in (*_pool_hits(results.pools), *_walk_hits(results.walk))}
+    direct = [replace(hit, ways=reached[hit.key].ways) if hit.key in reached else hit for hit in harvested.anchors]
+    others = [hit for key, hit in reached.items() if key not in harvested.relevance]
+    beside = scoring.score_words(others, _with_searched_words(query, question))
+    associated = _scorer(question, harvested)
+    per_week = None if request.plurality is None else request.plurality.per_week
+    anchor_chars = scoring.anchor_chars(request.max_chars)
+    anchors = scoring.fill_budget(scoring.rank(map(associated, direct), per_week), anchor_chars)
+    found = map(associated, (hit for hit in beside if not hit.words))
+    ranked = scoring.rank((one for one in found if one.score > 0.0), per_week)
+    neighbours = scoring.fill_budget(ranked, request.max_chars - anchor_chars)
     return Associations(
         citizen_id=request.citizen_id,
-        keywords=keywords,
-        anchors=first.shown,
+        keywords=question.keywords,
+        anchors=anchors.memories,
         tags=tuple(harvested.bridges.values()),
-        neighbours=second.shown,
-        anchor_chars=first.chars,
-        neighbour_chars=second.chars,
-        omitted=first.omitted + second.omitted,
-        notes=_notes(of, (first, second), harvested),
+        neighbours=neighbours.memories,
+        anchor_chars=anchors.chars,
+        neighbour_chars=neighbours.chars,
+        omitted=anchors.omitted + neighbours.omitted,
+        notes=_notes(question, harvested, anchors, neighbours),
         degraded=(
-            *(one.request.name for one in (*answers, *walked, *drawn) if one.timing.failure),
-            *describe_unreadable(one.memory for one in (*first.shown, *second.shown)),
+            *results.failed,
+            *describe_unreadable(one.memory for one in (*anchors.memories, *neighbours.memories)),
         ),
     )
 
 
-def _hit(row: Sequence[Any], answer: QueryResult) -> Hit:
-    return scoring.read_hit(row, answer.level, answer.request.known_to)
+def _scorer(question: _Question, harvested: Harvest) -> Callable[[Hit], Associated]:
+    plurality, moment = question.request.plurality, question.view.scope.valid.start
+
+    def associated(hit: Hit) -> Associated:
+        if plurality is None:
+            return scoring.associate_hit(hit, harvested)
+        memory = hit.memory
+        added = plurality_term(to_instant(memory.valid_at), memory.importance, plurality, moment)
+        return scoring.associate_hit(hit, harvested, added)
+
+    return associated
 
 
-def _hits(drawn: Sequence[QueryResult]) -> list[Hit]:
-    return [_hit([None, *row[NODE_START:]], one) for one in drawn for row in one.rows]
+def _anchor_hits(result: QueryResult) -> list[Hit]:
+    return list(map(Hit.of, store.read_anchors(result.rows, result.level, result.request.known_to)))
 
 
-def _walked(walked: Sequence[QueryResult]) -> list[Hit]:
-    return [
-        replace(_hit(row[1:], answer), ways=scoring.read_ways(row[0])) for answer in walked for row in answer.rows
-    ]
+def _pool_hits(results: Iterable[QueryResult]) -> list[Hit]:
+    hits: list[Hit] = []
+    for result in results:
+        rows = memory_columns(result)
+        hits += map(Hit.of, store.read_memories(rows, result.level, result.request.known_to))
+    return hits
 
 
-def _added(hit: Hit, plural: Plurality | None, moment: Instant) -> float:
-    if plural is None:
-        return 0.0
-    return plurality_term(to_instant(hit.memory.valid_at), hit.memory.importance, plural, moment)
-
-
-def _telling(asked: _Asked, sought: Sought) -> Sought:
-    """The question with only those words that were searched: what holds a common one is not a hit by it."""
-    weights = {
-        level: word_weights(
-            {word: (lexicon.frequencies or {})[word] for word in discriminative_terms(lexicon)},
-            lexicon.memories,
-        )
-        for level, lexicon in asked.lexicons.items()
-    }
-    return sought._replace(weights=weights)
+def _walk_hits(results: Iterable[QueryResult]) -> list[Hit]:
+    hits: list[Hit] = []
+    for result in results:
+        hits += map(Hit.of, store.read_walk(result.rows, result.level, result.request.known_to))
+    return hits
 
 
 def _notes(
-    of: tuple[TagWalk, tuple[str, ...], _Asked],
-    parts: tuple[scoring.Filled, scoring.Filled],
-    harvested: Harvested,
+    question: _Question, harvested: Harvest, anchors: FilledBudget, neighbours: FilledBudget
 ) -> tuple[str, ...]:
-    request, keywords, asked = of
-    notes = [*request.notes, *asked.view.notes]
-    if not keywords:
+    request = question.request
+    notes = [*request.notes, *question.view.notes]
+    if not question.keywords:
         notes.append("the question has no word to look for: only stop words and signs")
-    elif asked.view.targets and not harvested.shares:
+    elif question.view.targets and not harvested.anchors:
         notes.append("no memory has a word of the question")
-    if harvested.shares and not any(part.shown for part in parts):
-        found = sum(part.omitted for part in parts)
-        notes.append(f"none of the {found} memories found fits into {request.max_chars} characters; allow more")
-    crowded = [bridge.name for bridge in harvested.bridges.values() if bridge.memories > CROWD]
+    if harvested.anchors and not (anchors.memories or neighbours.memories):
+        omitted = anchors.omitted + neighbours.omitted
+        notes.append(f"none of the {omitted} memories found fits into {request.max_chars} characters; allow more")
+    crowded = [bridge.name for bridge in harvested.bridges.values() if _is_crowded(bridge)]
     if crowded:
-        notes.append(f"not walked, for more than {CROWD} memories have it: {', '.join(crowded[:8])}")
-    for level, lexicon in asked.lexicons.items():
+        notes.append(f"not walked, for more than {MAX_CARRIERS} memories have it: {', '.join(crowded[:8])}")
+    for level, lexicon in question.lexicons.items():
         notes += lexicon.failure_notes(level)
     return tuple(dict.fromkeys(notes))
+
+
+def _is_crowded(bridge: Bridge) -> bool:
+    return bridge.memories > MAX_CARRIERS

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from schemas.errors import SubstrateError
+from schemas.errors import SubstrateError, Unavailable
 from schemas.memory import Level
 from schemas.stream import QueryTiming
 from substrate.connection.errors import GraphMissing
@@ -66,6 +66,12 @@ class QueryResult:
 async def run_all(requests: Sequence[QueryRequest]) -> list[QueryResult]:
     """The results in the order of the requests, which are sent at once, each when it is its turn."""
     return list(await asyncio.gather(*(_run(request) for request in requests)))
+
+
+def check_answered(results: Sequence[QueryResult]) -> None:
+    """Raises Unavailable when every query failed."""
+    if results and all(result.timing.failure for result in results):
+        raise Unavailable("no graph was asked in time", remedy="Try again in a moment.")
 
 
 async def _run(request: QueryRequest) -> QueryResult:

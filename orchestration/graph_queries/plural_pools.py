@@ -8,10 +8,12 @@ from typing import Any
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
 from orchestration.ranking.plurality import DAY, seeded_numbers
 from schemas.intention import Plural
+from schemas.memory import Level
 from schemas.temporal import Instant
 from substrate.graphs.graph import GraphTarget
 from substrate.store import search
 from substrate.store.filters import felt_values
+from substrate.store.search import ID, NODE_START
 
 _NEW_EACH_TIME = {"intention_id", "state_id", "generated_at", "generated_by"}
 _PRESENTATION = {"explain", "form", "max_tokens"}
@@ -54,3 +56,14 @@ async def draw(
     for target, words in targets:
         requests += build_pool_queries(request, target, words, shared, moment=moment)
     return await run_all(requests)
+
+
+def memory_columns(result: QueryResult) -> list[Sequence[Any]]:
+    """The memories of a result, each in the order of `NODE_COLUMNS`."""
+    return [row[NODE_START:] for row in result.rows]
+
+
+def memory_ids(results: Iterable[QueryResult], level: Level) -> list[str]:
+    """The ids of the memories of one level."""
+    own = [result for result in results if result.level is level]
+    return [row[ID] for result in own for row in result.rows]

@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from schemas.temporal import END_OF_TIME, Instant
-from substrate.cypher import association as association_cypher
 from substrate.cypher import schema as schema_cypher
 from substrate.cypher.fragments import PROVENANCE, RECEIPT_COLUMNS, columns_of, link_columns, node_columns
 from substrate.cypher.query import Query
@@ -188,9 +187,17 @@ async def read_names(graph: Graph, ids: Sequence[str]) -> dict[str, list[str]]:
     return names
 
 
+TAG_SIZES: Final = Query(
+    "tag_sizes",
+    "CALL db.meta.stats() YIELD labels WITH labels.ConsciousnessNode AS size "
+    "OPTIONAL MATCH (t:Tag) WHERE t.name IN $names RETURN t.name, indegree(t, 'TAGGED'), size ORDER BY t.name",
+)
+"""How many memories have each of the tags now, and how many there are; one row without a name if none is there."""
+
+
 async def tag_sizes(graph: Graph, names: Sequence[str]) -> tuple[dict[str, int], int]:
     """Number of memories by tag, for tags given as `#tag` and returned as `tag`, and of all memories."""
-    rows = await graph.read(association_cypher.TAG_SIZES, names=list(names))
+    rows = await graph.read(TAG_SIZES, names=list(names))
     return {str(row[0])[1:]: int(row[1]) for row in rows if row[0]}, max((int(row[2]) for row in rows), default=0)
 
 
@@ -198,7 +205,7 @@ async def rarest_label(graph: Graph, names: Sequence[str]) -> RarestLabel | None
     """Of these `#tags` and `@buckets`, the one that the fewest memories have now; None without names."""
     if not names:
         return None
-    rows = await graph.read(association_cypher.TAG_SIZES, names=list(names))
+    rows = await graph.read(TAG_SIZES, names=list(names))
     sizes = {row[0]: int(row[1]) for row in rows if row[0]}
     return min((RarestLabel(name, sizes.get(name, 0)) for name in names), key=lambda label: label.members)
 

@@ -1,0 +1,186 @@
+"""Reads of the Tag-Walker: direct hits by words, how common tags are, the walk over tags and links (001)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from schemas.association import Bridge
+from schemas.memory import ConsciousnessNode, Level
+from schemas.temporal import AFTER_ALL, Instant
+from substrate.connection.pool import Row
+from substrate.cypher.fragments import HUB, node_columns, records_of, uncrowded_now, uncrowded_then, visible
+from substrate.cypher.query import Query
+from substrate.graphs.graph import Graph
+from substrate.store import rows
+from substrate.store.reader import TAG_SIZES
+
+MEASURED: Final = 20_000
+"""The mean length of a memory is taken over the last so many nodes of the graph."""
+
+_MEAN: Final = (
+    "CALL db.meta.stats() YIELD nodeCount "
+    f"WITH nodeCount - {MEASURED} AS first MATCH (n:ConsciousnessNode) WHERE id(n) >= first "
+    "WITH avg(n.terms) AS mean "
+)
+
+
+def _holding(label: str) -> str:
+    return (
+        f"CALL db.idx.fulltext.queryNodes('{label}', $words) YIELD node AS m, score "
+        f"WITH m, score, mean WHERE {visible('m')} "
+        "RETURN m, score ORDER BY score DESC, m.id, m.version LIMIT $pool "
+    )
+
+
+_ANCHOR_ROW: Final = f"RETURN mean, m.terms, {node_columns('m')}"
+
+ANCHORS_NOW: Final = Query(
+    "anchors_now", f"{_MEAN} CALL {{ WITH mean {_holding('ConsciousnessNode')} }} {_ANCHOR_ROW}"
+)
+
+ANCHORS_THEN: Final = Query(
+    "anchors_then",
+    f"{_MEAN} CALL {{ WITH mean {_holding('ConsciousnessNode')} UNION ALL WITH mean {_holding('PastVersion')} }} "
+    f"{_ANCHOR_ROW}",
+)
+
+
+def _tagged(*, now: bool) -> str:
+    kept = f"AND {visible('i')} " if now else ""
+    return (
+        "UNWIND $tags AS tag MATCH (t:Tag {name: tag[0]}) WITH t, tag[1] AS weight "
+        "MATCH (t)<-[:TAGGED]-(i:ConsciousnessNode) "
+        f"WITH i, sum(weight) AS weight WHERE NOT i.id IN $held {kept}"
+        "WITH i, weight ORDER BY weight DESC, i.valid_at DESC, i.id LIMIT $pool RETURN i, null AS way "
+    )
+
+
+def _once_tagged() -> str:
+    """Past records that had one of the tags. Their tags are no links, but stand in their JSON."""
+    has_tag = " OR ".join(
+        f"any(t IN $quoted_{kind} WHERE coalesce(p.{kind}, '') CONTAINS t)" for kind in ("tags", "buckets")
+    )
+    return (
+        f"MATCH (p:PastVersion) WHERE {visible('p')} AND ({has_tag}) "
+        "WITH p ORDER BY p.valid_at DESC, p.id, p.version LIMIT $pool "
+        "MATCH (i:ConsciousnessNode)-[:HAD]->(p) RETURN i, null AS way "
+    )
+
+
+def _uncrowded(name: str, carried: str, *, now: bool) -> str:
+    return (uncrowded_now if now else uncrowded_then)(name, carried, HUB)
+
+
+def _linked(*, now: bool) -> str:
+    """Memories one and two links from the hits; hubs are no start, no way and no end."""
+    link = "LINK" if now else "LINK|PAST_LINK"
+    first = (
+        "MATCH (a:ConsciousnessNode) WHERE a.id IN $from "
+        f"{_uncrowded('a', 'a', now=now)}MATCH (a)-[e:{link}]-(b:ConsciousnessNode) WHERE {visible('e')} "
+        f"WITH DISTINCT a, b {_uncrowded('b', 'a, b', now=now)}"
+    )
+    return (
+        f"{first}RETURN b AS i, '1' + a.id AS way UNION ALL {first}"
+        f"MATCH (b)-[e:{link}]-(c:ConsciousnessNode) WHERE {visible('e')} AND c.id <> a.id "
+        f"WITH DISTINCT a, c {_uncrowded('c', 'a, c', now=now)}"
+        "RETURN c AS i, '2' + a.id AS way "
+    )
+
+
+def _walk(*, now: bool) -> str:
+    branches = [_tagged(now=now), _linked(now=now)]
+    if not now:
+        branches.append(_once_tagged())
+    record = f"WITH i AS m, ways WHERE {visible('m')} " if now else records_of("i", "m", "ways")
+    return (
+        f"CALL {{ {' UNION ALL '.join(branches)} }} WITH i, string.join(collect(DISTINCT way), '|') AS ways "
+        f"{record} RETURN ways, m.terms, {node_columns('m')} ORDER BY m.id, m.version"
+    )
+
+
+WALK_NOW: Final = Query("walk_now", _walk(now=True))
+WALK_THEN: Final = Query("walk_then", _walk(now=False))
+"""Other moments: the tags that a memory has now, and those that its records had then."""
+
+
+class Way(NamedTuple):
+    """Links lead from an anchor to a memory."""
+
+    links: int
+    anchor_id: str
+
+
+class FoundMemory(NamedTuple):
+    """A memory of a row; `terms` is its length in words without stop words, None when it was not stored.
+
+    `ways`: the ways that lead to it, nearest first.
+    """
+
+    memory: ConsciousnessNode
+    terms: int | None
+    ways: tuple[Way, ...] = ()
+
+
+def read_mean_terms(anchor_rows: Sequence[Row]) -> float | None:
+    """The mean length of the memories of a graph, from the rows of `ANCHORS_*`; None when it has none measured."""
+    for mean, *_ in anchor_rows:
+        return float(mean) if mean else None
+    return None
+
+
+def read_anchors(anchor_rows: Iterable[Row], level: Level, known_to: Instant = AFTER_ALL) -> Iterator[FoundMemory]:
+    """The memories in the rows of `ANCHORS_*`, best by the score of the engine first."""
+    for _mean, terms, *memory in anchor_rows:
+        yield _found(memory, terms, level, known_to)
+
+
+def read_walk(walk_rows: Iterable[Row], level: Level, known_to: Instant = AFTER_ALL) -> Iterator[FoundMemory]:
+    """The memories in the rows of `WALK_*`."""
+    for ways, terms, *memory in walk_rows:
+        yield _found(memory, terms, level, known_to)._replace(ways=_read_ways(ways))
+
+
+def read_memories(
+    memory_rows: Iterable[Row], level: Level, known_to: Instant = AFTER_ALL
+) -> Iterator[FoundMemory]:
+    """The memories in rows of `NODE_COLUMNS` alone, as the queries of plurality give them."""
+    for memory in memory_rows:
+        yield _found(memory, None, level, known_to)
+
+
+def _found(memory: Sequence[Any], terms: Any, level: Level, known_to: Instant) -> FoundMemory:
+    node = rows.node(memory, level, known_to, retrieval_source="association")
+    return FoundMemory(node, None if terms is None else int(terms))
+
+
+def _read_ways(text: str | None) -> tuple[Way, ...]:
+    """`1turn-7|2turn-9`: a digit for the number of links, and the id of the anchor."""
+    return tuple(sorted(Way(int(way[0]), way[1:]) for way in (text or "").split("|") if way))
+
+
+async def read_tag_counts(graph: Graph, names: Sequence[str]) -> dict[str, int]:
+    """How many memories have each of these `#tags` and `@buckets` now; those of none are left out."""
+    if not names:
+        return {}
+    found = await graph.read(TAG_SIZES, names=list(names))
+    return {name: int(count) for name, count, _size in found if name is not None}
+
+
+def walk_values(hit_ids: Sequence[str], bridges: Sequence[Bridge], *, starts: int, pool: int) -> dict[str, Any]:
+    """The values of `WALK_*`: from the first `starts` of the hits and over the tags, at most `pool` by tags."""
+    return {
+        "from": list(dict.fromkeys(hit_ids[:starts])),
+        "held": list(dict.fromkeys(hit_ids)),
+        "tags": [[bridge.name, bridge.weight] for bridge in bridges],
+        "quoted_tags": [_in_json(bridge.name) for bridge in bridges if bridge.name[0] == "#"],
+        "quoted_buckets": [_in_json(bridge.name) for bridge in bridges if bridge.name[0] == "@"],
+        "pool": pool,
+    }
+
+
+def _in_json(name: str) -> str:
+    """A `#tag` or `@bucket` as it stands in the JSON of a record, without its sign and quotes."""
+    return orjson.dumps(name[1:]).decode()[1:-1]
