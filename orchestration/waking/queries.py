@@ -18,8 +18,8 @@ from orchestration.waking import scoring
 from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.memory import ResolutionState
 from schemas.temporal import BEGINNING_OF_TIME, Instant, Scope, to_instant
-from substrate.cypher import waking as cypher
 from substrate.emotions import emotion_vector
+from substrate.store import waking as store
 from substrate.store.filters import felt_values
 from substrate.text import query_words
 
@@ -79,7 +79,7 @@ def six(state: StateBasedRetrieval, view: View, meaning: Meaning | None) -> list
     own = goalless if meaning is None else _BY_GOAL[state.query_mode][not meaning.vector]
     requests = []
     for target in view.targets.values():
-        texts = cypher.THEN if target.past else cypher.NOW
+        texts = store.THEN if target.past else store.NOW
         if emotion is not None:
             values["emotion"] = emotion
             requests.append(QueryRequest("vector", target, getattr(texts, felt), values))

@@ -12,7 +12,7 @@ from orchestration.ranking.candidates import Candidate, CandidateLink, Candidate
 from orchestration.waking.scoring import discovery
 from schemas.memory import Level
 from schemas.stream_parts import ResolutionPattern
-from substrate.cypher.waking import STEP_TYPES
+from substrate.store.waking import STEP_TYPES
 
 STEP_FADES = 0.8
 """How much of a resolution's score each hop leaves to a step."""

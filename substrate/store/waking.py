@@ -1,13 +1,12 @@
-"""What reads the graph for a waking mind (003, component 1, state-based retrieval).
+"""Queries for a waking mind, for the present and for another moment (003, component 1, state-based retrieval).
 
-Rows have the shape of `substrate.store.search`. Hop 0 is what the mode asked for; its score ordered the rows and
-is not what is shown. A row of hop -1 is the record of a blockage from the time when it was blocked.
-
-Each text stands here twice: for the present, and for the records of another moment.
+Rows have the shape of `substrate.store.search`. Rows of hop 0 are what the mode asks for; their score orders them
+and is not shown. A row of hop -1 is the record of a blockage from the time when it was blocked.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from substrate.cypher.fragments import (
@@ -22,46 +21,46 @@ from substrate.cypher.fragments import (
 from substrate.cypher.query import Query
 
 STEP_TYPES: Final = ("Decision", "Action", "Learning")
-"""What counts as a step of a resolution (003, find_resolution_patterns)."""
+"""Node types that are steps of a resolution (003, find_resolution_patterns)."""
 
-CROWD: Final = 1000
-"""A resolution with so many links leads anywhere: its steps are not looked for."""
+MAX_RESOLUTION_LINKS: Final = 1000
+"""Of a resolution with so many links no steps are looked for: it leads anywhere."""
 
 _STEP: Final = f"IN [{', '.join(repr(step) for step in STEP_TYPES)}]"
 
 _IN_ANY_STATE: Final = (
     f"s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy AND {visible('s')}"
 )
-"""What a mode may answer with: in the scope, recent enough, with the energy asked for."""
+"""Records that a mode may answer with: in the scope, recent enough, within the range of energy."""
 
 _IN_STATE: Final = f"s.resolution_state IN $states AND {_IN_ANY_STATE}"
-"""The same where the work stands as asked. Few records say where it stands, and an index holds these."""
+"""The same in one of the states of work asked for. Few records have one, and an index holds these."""
 
 _WANTED: Final = f"(size($states) = 0 OR s.resolution_state IN $states) AND {_IN_ANY_STATE}"
-"""Either, for what was found by likeness."""
+"""The same in one of the states, if any was asked for: for records found by a vector index."""
 
 _BESIDE: Final = (
     "m.valid_at >= $beside_since AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)"
 )
-"""What may stand beside an answer."""
+"""Memories that may stand beside an answer."""
 
 NEWEST: Final = 5000
-"""The last so many nodes of a graph are the newest; a third of them, or more, are memories."""
+"""The newest are among the last so many nodes of a graph; a third of these, or more, are memories."""
 
 _LATE: Final = f"CALL db.meta.stats() YIELD nodeCount WITH nodeCount - {NEWEST} AS first "
 
 
-def _of_records(wanted: str, before: str = "") -> tuple[str, str]:
+def _record_searches(wanted: str, before: str = "") -> tuple[str, str]:
     return (
         f"{before} MATCH (s:ConsciousnessNode) WHERE {wanted} WITH s, s AS i ",
         f"{before} MATCH (s:PastVersion) WHERE {wanted} WITH s MATCH (i:ConsciousnessNode)-[:HAD]->(s) WITH s, i ",
     )
 
 
-_RECORDS: Final = _of_records(_IN_STATE)
-_NEW_RECORDS: Final = _of_records(f"id(s) >= first AND {_IN_ANY_STATE}", _LATE)
+_RECORDS: Final = _record_searches(_IN_STATE)
+_NEW_RECORDS: Final = _record_searches(f"id(s) >= first AND {_IN_ANY_STATE}", _LATE)
 
-_ENDS_OF_TRACES: Final = (
+_TRACE_SEARCHES: Final = (
     ("Trace", f"MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t) WHERE {_WANTED} WITH s, s AS i, score "),
     ("PastTrace", f"MATCH (i:ConsciousnessNode)-[:HAD]->(s:PastVersion)-[:HAS_TRACE]->(t) WHERE {_WANTED} "
      "WITH s, i, score "),
@@ -70,7 +69,7 @@ _ENDS_OF_TRACES: Final = (
 
 
 class _Time(NamedTuple):
-    """How a text looks at time: the first parts of its searches, its links, and the record of an identity."""
+    """The parts of a query that depend on its moment: its searches, its links, and the record of a memory."""
 
     records: tuple[str, ...]
     new_records: tuple[str, ...]
@@ -79,13 +78,14 @@ class _Time(NamedTuple):
     link: str
     there: str
     record: str
+    uncrowded: Callable[[str, str, int], str]
 
 
 def _nearest(column: str, k: str, vector: str) -> tuple[str, ...]:
     return tuple(
         f"CALL db.idx.vector.queryNodes('{label}', '{column}', {k}, vecf32({vector})) "
         f"YIELD node AS t, score {ends}"
-        for label, ends in _ENDS_OF_TRACES
+        for label, ends in _TRACE_SEARCHES
     )
 
 
@@ -94,14 +94,14 @@ _MEANING: Final = _nearest("embedding", "$near", "$goal_embedding")
 
 _NOW: Final = _Time(
     _RECORDS[:1], _NEW_RECORDS[:1], _EMOTION[:1], _MEANING[:1], "LINK", visible("j"),
-    f"WITH hop, e, j AS m WHERE {visible('m')}",
+    f"WITH hop, e, j AS m WHERE {visible('m')}", uncrowded_now,
 )  # fmt: skip
 _THEN: Final = _Time(
     _RECORDS, _NEW_RECORDS, _EMOTION, _MEANING, "LINK|PAST_LINK", "j.id IS NOT NULL",
     f"OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion) WHERE {visible('p')} "
     f"WITH hop, e, j, collect(p) AS past "
     f"UNWIND (past + CASE WHEN {visible('j')} THEN [j] ELSE [] END) AS m "
-    f"WITH hop, e, m WHERE {felt('m')}",
+    f"WITH hop, e, m WHERE {felt('m')}", uncrowded_then,
 )  # fmt: skip
 
 
@@ -164,9 +164,9 @@ _UNDER_THE_GOAL: Final = (
     "OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words "
     "UNWIND range(0, size(records) - 1) AS place WITH records[place] AS s, places[place] AS i, 2.0 AS score "
 )
-"""The same goal, one within the other, or words in common; they come with a space around. Distance 2: by words.
+"""The same goal, one within the other, or words in common; all with a space around. Distance 2: by words.
 
-By distinct goals: a citizen has few, and each is compared once.
+Each distinct goal is compared once: a citizen has few.
 """
 
 
@@ -190,56 +190,55 @@ def _doing(time: _Time) -> str:
     )
 
 
-_BLOCKED_ONCE: Final = (
+_WAS_BLOCKED: Final = (
     "MATCH (i)-[:HAD]->(p:PastVersion) WHERE p.resolution_state = 'blocked' "
     "AND p.created_at < $known_to AND p.valid_at < $valid_to "
 )
+_EACH_BLOCKAGE: Final = "WITH identities UNWIND identities AS i WITH DISTINCT i"
 
 
-def _resolving(time: _Time, link: str, other: str) -> str:
+def _resolved(time: _Time, starts: str, order: str) -> str:
+    """Resolved blockages that felt like now, what resolved them, and the steps within two hops of that."""
+    resolved = f"{starts} {_resolved_by(time, 'e', 'r')} WITH s, i, score, count(e) AS ways"
+    feelings = (
+        f"OPTIONAL {_WAS_BLOCKED} WITH s, i, score, collect(p) AS once "
+        "UNWIND (once + [s]) AS f MATCH (f)-[:HAS_TRACE]->(t) "
+        "WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart"
+    )
+    nearest = f"WHERE apart <= $felt_far WITH s, i, score, apart ORDER BY {order}, s.id, s.version LIMIT $patterns"
+    resolution = (
+        f"{_resolved_by(time, 'e', 'j')} {_strongest('i', 'e', 'j', '$first_hop')} "
+        f"WITH 1 AS hop, e, j {time.record} RETURN hop, null AS score, e, m"
+    )
+    was_blocked = f"{_WAS_BLOCKED} RETURN -1 AS hop, null AS score, null AS e, p AS m"
+    branches = [
+        f"UNION ALL {_EACH_BLOCKAGE} {branch}"
+        for branch in (was_blocked, resolution, _first_steps(time), _second_steps(time))
+    ]
+    return " ".join((resolved, feelings, nearest, _STARTS, *branches, _ROW))
+
+
+def _resolved_by(time: _Time, link: str, resolution: str) -> str:
     return (
-        f"MATCH (i)-[{link}:{time.link}]->({other}:ConsciousnessNode) WHERE {link}.relation_type = 'RESOLVED_BY' "
+        f"MATCH (i)-[{link}:{time.link}]->({resolution}:ConsciousnessNode) "
+        f"WHERE {link}.relation_type = 'RESOLVED_BY' "
         f"AND {link}.resolution_state = 'resolved' AND {visible(link)} "
     )
 
 
-def _resolved(time: _Time, starts: str, order: str) -> str:
-    """Blockages that were resolved and felt like now, with what resolved them and the steps within two hops."""
-    return (
-        f"{starts} {_resolving(time, 'e', 'r')} WITH s, i, score, count(e) AS ways "
-        f"OPTIONAL {_BLOCKED_ONCE} WITH s, i, score, collect(p) AS once "
-        "UNWIND (once + [s]) AS f MATCH (f)-[:HAS_TRACE]->(t) "
-        "WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart "
-        f"WHERE apart <= $felt_far WITH s, i, score, apart ORDER BY {order}, s.id, s.version LIMIT $patterns "
-        f"{_STARTS} "
-        f"UNION ALL WITH identities UNWIND identities AS i WITH DISTINCT i {_BLOCKED_ONCE} "
-        "RETURN -1 AS hop, null AS score, null AS e, p AS m "
-        f"UNION ALL WITH identities UNWIND identities AS i WITH DISTINCT i {_resolving(time, 'e', 'j')} "
-        f"{_strongest('i', 'e', 'j', '$first_hop')} WITH 1 AS hop, e, j {time.record} "
-        "RETURN hop, null AS score, e, m "
-        f"UNION ALL WITH identities UNWIND identities AS i WITH DISTINCT i {_steps(time)} "
-        f"UNION ALL WITH identities UNWIND identities AS i WITH DISTINCT i {_second_steps(time)} {_ROW}"
-    )
-
-
-def _from_resolutions(time: _Time) -> str:
-    """Each resolution once, whatever it resolved, unless it is a crowd of its own."""
-    return f"{_resolving(time, 'x', 'r')} WITH DISTINCT r {_uncrowded(time, 'r', 'r', CROWD)} "
-
-
-def _uncrowded(time: _Time, name: str, carried: str, limit: int) -> str:
-    """Keeps the rows whose memory `name` has fewer than `limit` links."""
-    return (uncrowded_now if time is _NOW else uncrowded_then)(name, carried, limit)
+def _resolutions(time: _Time) -> str:
+    """Each resolution once, whatever it resolved, but none with too many links."""
+    return f"{_resolved_by(time, 'x', 'r')} WITH DISTINCT r {time.uncrowded('r', 'r', MAX_RESOLUTION_LINKS)} "
 
 
 def _onward(link: str, other: str) -> str:
-    """Not back to something else that was resolved by the same."""
+    """Not back to something else with the same resolution."""
     return f"NOT ({link}.relation_type = 'RESOLVED_BY' AND startNode({link}).id = {other}.id)"
 
 
-def _steps(time: _Time) -> str:
+def _first_steps(time: _Time) -> str:
     return (
-        f"{_from_resolutions(time)} MATCH (r)-[e:{time.link}]-(j:ConsciousnessNode) "
+        f"{_resolutions(time)} MATCH (r)-[e:{time.link}]-(j:ConsciousnessNode) "
         f"WHERE {visible('e')} AND {time.there} AND j.node_type {_STEP} AND {_onward('e', 'j')} "
         f"{_strongest('r', 'e', 'j', '$first_hop')} WITH 2 AS hop, e, j {time.record} "
         "RETURN hop, null AS score, e, m "
@@ -247,12 +246,12 @@ def _steps(time: _Time) -> str:
 
 
 def _second_steps(time: _Time) -> str:
-    """The steps two hops from a resolution, not by way of hubs, each with the memory between: two rows a step."""
+    """The steps two hops from a resolution, not over hubs, each with the memory between: two rows a step."""
     between = visible("b") if time is _NOW else "b.id IS NOT NULL"
     return (
-        f"{_from_resolutions(time)} MATCH (r)-[y:{time.link}]-(b:ConsciousnessNode) "
+        f"{_resolutions(time)} MATCH (r)-[y:{time.link}]-(b:ConsciousnessNode) "
         f"WHERE {visible('y')} AND {between} AND {_onward('y', 'b')} "
-        f"{_uncrowded(time, 'b', 'r, y, b', HUB)} "
+        f"{time.uncrowded('b', 'r, y, b', HUB)} "
         f"{_strongest('r', 'y', 'b', '$first_hop')} "
         f"MATCH (b)-[e:{time.link}]-(j:ConsciousnessNode) "
         f"WHERE {visible('e')} AND {time.there} AND j.id <> r.id AND j.node_type {_STEP} "
@@ -263,13 +262,12 @@ def _second_steps(time: _Time) -> str:
     )
 
 
-class Waking(NamedTuple):
-    """The texts of one way to look at time, by what they are for.
+class WakingQueries(NamedTuple):
+    """The queries for one kind of moment, by their purpose.
 
-    By likeness of emotion: `felt` scans what stands as asked, `felt_new` the newest, `felt_near` asks the index.
-    `unresolved` goes by goal, `like_in_energy` is its stand-in without one. `resolved_by_goal` and
-    `resolved_alike` bring whole resolution patterns, by discovery energy and by likeness of emotion. What goes
-    by words asks no embedding.
+    By emotion: `felt` scans the records in the states of work asked for, `felt_new` the newest, `felt_near` asks
+    the index. By goal: `unresolved`, and `like_in_energy` without one. `resolved_by_*` and `resolved_alike` bring
+    resolution patterns, by discovery energy and by emotion. Those `by_words` need no embedding.
     """
 
     felt: Query
@@ -285,10 +283,10 @@ class Waking(NamedTuple):
     resolved_alike: Query
 
 
-def _texts(name: str, time: _Time) -> Waking:
+def _queries(name: str, time: _Time) -> WakingQueries:
     everything = _union(time.records, "WITH s, i, 2.0 AS score ")
     impact = "coalesce(s.discovery_energy, 0.5) DESC"
-    return Waking(
+    return WakingQueries(
         Query(f"felt_{name}", _felt(time, time.records, _MEASURED)),
         Query(f"felt_new_{name}", _felt(time, time.new_records, _MEASURED)),
         Query(f"felt_near_{name}", _felt(time, time.near_in_emotion)),
@@ -303,5 +301,5 @@ def _texts(name: str, time: _Time) -> Waking:
     )
 
 
-NOW: Final = _texts("now", _NOW)
-THEN: Final = _texts("then", _THEN)
+NOW: Final = _queries("now", _NOW)
+THEN: Final = _queries("then", _THEN)
