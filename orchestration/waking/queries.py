@@ -1,11 +1,8 @@
-"""The six queries of a waking mind as values (003, component 1, state-based retrieval).
-
-Likeness of emotion stands in the vector place, the mode's own text in the place of the traversal.
-"""
+"""The queries of a waking mind as values (003, component 1, state-based retrieval)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from orchestration.graph_queries import six_queries
@@ -18,79 +15,102 @@ from orchestration.waking import scoring
 from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.memory import ResolutionState
 from schemas.temporal import BEGINNING_OF_TIME, Instant, Scope, to_instant
+from substrate.cypher.query import Query
 from substrate.emotions import emotion_vector
 from substrate.store import waking as store
 from substrate.store.filters import felt_values
+from substrate.store.waking import WakingQueries
 from substrate.text import query_words
 
 WINDOW: Final = int(scoring.WINDOW_DAYS) * DAY
-NEAR_IN_MEANING = 20
-"""A memory may be about the goal when it is among so many nearest of its graph."""
-NEAR_IN_FEELING = 2000
-"""So many nearest of the emotion index are asked which of them are recent enough and near in energy."""
-PATTERNS = 10
+NEAREST_IN_MEANING = 20
+"""A memory may be about the goal if it is among so many nearest of its graph."""
+NEAREST_IN_EMOTION = 2000
+"""So many nearest of the emotion index are filtered by recency and energy."""
+MAX_PATTERNS = 10
 """Resolution patterns of each query and level at most (003)."""
-COLLISIONS = 0.1
-"""How far a distance of hashed emotion vectors may lie from the exact one before a candidate is lost."""
-EXPANDED = 8
-"""Of so many answers the strongest links come too."""
+HASH_ERROR = 0.1
+"""A distance of hashed emotion vectors may differ by so much from the exact one before a candidate is lost."""
+MAX_EXPANDED = 8
+"""Of so many answers the strongest links are returned too."""
 
 _UNRESOLVED = [ResolutionState.IN_PROGRESS.value, ResolutionState.BLOCKED.value]
 _RESOLVED = ResolutionState.RESOLVED.value
-_NAMES: Final[Mapping[QueryMode, tuple[str, str]]] = {
-    QueryMode.RELATED_UNRESOLVED: ("felt", "like_in_energy"),
-    QueryMode.SIMILAR_STATE: ("felt_near", "felt_new"),
-    QueryMode.WHAT_I_WAS_DOING: ("felt", "doing"),
-    QueryMode.RESOLUTION_PATTERNS: ("resolved_alike", "resolved_by_impact"),
-}
-"""By mode: the text in the vector place, and the one in the traversal place."""
-_BY_GOAL: Final[Mapping[QueryMode, tuple[str, str]]] = {
-    QueryMode.RELATED_UNRESOLVED: ("unresolved", "unresolved_by_words"),
-    QueryMode.RESOLUTION_PATTERNS: ("resolved_by_goal", "resolved_by_words"),
-}
-"""The text in the traversal place for a goal: with its meaning, and where only its words are known."""
 
 
-class Meaning(NamedTuple):
-    """A goal as a vector, and how far a memory may lie from it to be about it. Empty: it has words only."""
+class _Pair(NamedTuple):
+    """The query in the place of vectors, and the one in the place of the traversal."""
+
+    by_emotion: Query
+    by_mode: Query
+
+
+_PAIRS: Final[Mapping[QueryMode, Callable[[WakingQueries], _Pair]]] = {
+    QueryMode.RELATED_UNRESOLVED: lambda queries: _Pair(queries.felt, queries.like_in_energy),
+    QueryMode.SIMILAR_STATE: lambda queries: _Pair(queries.felt_near, queries.felt_new),
+    QueryMode.WHAT_I_WAS_DOING: lambda queries: _Pair(queries.felt, queries.doing),
+    QueryMode.RESOLUTION_PATTERNS: lambda queries: _Pair(queries.resolved_alike, queries.resolved_by_impact),
+}
+_BY_GOAL: Final[Mapping[QueryMode, Callable[[WakingQueries], Query]]] = {
+    QueryMode.RELATED_UNRESOLVED: lambda queries: queries.unresolved,
+    QueryMode.RESOLUTION_PATTERNS: lambda queries: queries.resolved_by_goal,
+}
+"""In the place of the traversal for a goal with a meaning."""
+_BY_GOAL_WORDS: Final[Mapping[QueryMode, Callable[[WakingQueries], Query]]] = {
+    QueryMode.RELATED_UNRESOLVED: lambda queries: queries.unresolved_by_words,
+    QueryMode.RESOLUTION_PATTERNS: lambda queries: queries.resolved_by_words,
+}
+"""In the place of the traversal for a goal of which only the words are known."""
+
+
+class GoalMeaning(NamedTuple):
+    """A goal as a vector, and the distance up to which a memory is about it. Empty: only its words are known."""
 
     vector: list[float]
-    far: float = 0.0
+    max_distance: float = 0.0
 
 
-def goes_by_goal(state: StateBasedRetrieval) -> bool:
-    """Whether the mode compares goals and the state has one that says something."""
+def compares_goals(state: StateBasedRetrieval) -> bool:
+    """Whether the mode compares goals and the state has one that is not empty."""
     modes = (QueryMode.RELATED_UNRESOLVED, QueryMode.RESOLUTION_PATTERNS)
     return state.query_mode in modes and bool(scoring.plain_goal(state.current_goal or ""))
 
 
-def scope_of(state: StateBasedRetrieval, now: Instant) -> Scope:
-    """The moment of waking: now, or `as_of_time` on both axes, with `known_at` apart."""
-    as_of, known = (None if said is None else to_instant(said) for said in (state.as_of_time, state.known_at))
+def waking_scope(state: StateBasedRetrieval, now: Instant) -> Scope:
+    """The moment of waking: now, or `as_of_time` on both axes; `known_at` sets the transaction time alone."""
+    as_of, known = (
+        None if moment is None else to_instant(moment) for moment in (state.as_of_time, state.known_at)
+    )
     return Scope.resolve(as_of, known, now)
 
 
-def six(state: StateBasedRetrieval, view: View, meaning: Meaning | None) -> list[QueryRequest]:
-    """The queries of a state: two for each graph that exists, one where the state has no emotions."""
+def build_queries(state: StateBasedRetrieval, view: View, meaning: GoalMeaning | None) -> list[QueryRequest]:
+    """Two queries for each graph, one where the state has no emotions, and the pools of plurality."""
     scope = view.scope
-    felt, goalless = _NAMES[state.query_mode]
-    values = {**_shape(state, scope), **_bounds(state, scope), **_goal_values(state, meaning)}
+    values = {**_shared_values(state, scope), **_mode_values(state, scope), **_goal_values(state, meaning)}
     emotion = emotion_vector(state.current_emotions)
-    own = goalless if meaning is None else _BY_GOAL[state.query_mode][not meaning.vector]
+    words = query_words(state.current_goal or "")
     requests = []
     for target in view.targets.values():
-        texts = store.THEN if target.past else store.NOW
+        pair = _pair(state.query_mode, meaning, store.THEN if target.past else store.NOW)
         if emotion is not None:
             values["emotion"] = emotion
-            requests.append(QueryRequest("vector", target, getattr(texts, felt), values))
-        requests.append(QueryRequest("graph", target, getattr(texts, own), values))
-        words = query_words(state.current_goal or "")
+            requests.append(QueryRequest("vector", target, pair.by_emotion, values))
+        requests.append(QueryRequest("graph", target, pair.by_mode, values))
         requests += build_pool_queries(state, target, words, values, moment=scope.valid.start)
     return requests
 
 
-def _shape(state: StateBasedRetrieval, scope: Scope) -> dict[str, Any]:
-    """Scope and reach, the same in every mode."""
+def _pair(mode: QueryMode, meaning: GoalMeaning | None, queries: WakingQueries) -> _Pair:
+    pair = _PAIRS[mode](queries)
+    if meaning is None:
+        return pair
+    by_goal = _BY_GOAL if meaning.vector else _BY_GOAL_WORDS
+    return pair._replace(by_mode=by_goal[mode](queries))
+
+
+def _shared_values(state: StateBasedRetrieval, scope: Scope) -> dict[str, Any]:
+    """The parameters that are the same in every mode."""
     pool = max(MIN_POOL, 2 * state.max_results_per_level)
     reach = six_queries.Reach(pool=pool)
     return {
@@ -99,17 +119,17 @@ def _shape(state: StateBasedRetrieval, scope: Scope) -> dict[str, Any]:
         "moment": scope.valid.start,
         "window": float(WINDOW),
         "energy": state.current_energy,
-        "k": NEAR_IN_FEELING,
+        "k": NEAREST_IN_EMOTION,
         "limit": pool,
-        "patterns": PATTERNS,
-        "expanded": EXPANDED,
+        "patterns": MAX_PATTERNS,
+        "expanded": MAX_EXPANDED,
         "first_hop": reach.first_hop,
         "second_hop": reach.second_hop,
     }
 
 
-def _bounds(state: StateBasedRetrieval, scope: Scope) -> dict[str, Any]:
-    """What a mode may answer with, and what may stand beside its answers."""
+def _mode_values(state: StateBasedRetrieval, scope: Scope) -> dict[str, Any]:
+    """The parameters of a mode: which memories may be its answers, and which may stand beside them."""
     mode = state.query_mode
     recent = state.temporal_scope == "recent" or mode is QueryMode.WHAT_I_WAS_DOING
     since = scope.valid.start - WINDOW if recent else BEGINNING_OF_TIME
@@ -119,9 +139,9 @@ def _bounds(state: StateBasedRetrieval, scope: Scope) -> dict[str, Any]:
     return {
         "since": since,
         "states": _states(state),
-        "least_energy": round(state.current_energy - scoring.NEAR, 9) if near else 0.0,
-        "most_energy": round(state.current_energy + scoring.NEAR, 9) if near else 1.0,
-        "felt_far": 1.0 - scoring.floor(mode) + COLLISIONS,
+        "least_energy": round(state.current_energy - scoring.ENERGY_RANGE, 9) if near else 0.0,
+        "most_energy": round(state.current_energy + scoring.ENERGY_RANGE, 9) if near else 1.0,
+        "felt_far": 1.0 - scoring.least_likeness(mode) + HASH_ERROR,
         "beside_since": BEGINNING_OF_TIME if whole else since,
         "beside_states": _UNRESOLVED if only else [],
     }
@@ -137,7 +157,7 @@ def _states(state: StateBasedRetrieval) -> list[str]:
     return _UNRESOLVED if state.include_only_unresolved else [*_UNRESOLVED, _RESOLVED]
 
 
-def _goal_values(state: StateBasedRetrieval, meaning: Meaning | None) -> dict[str, Any]:
+def _goal_values(state: StateBasedRetrieval, meaning: GoalMeaning | None) -> dict[str, Any]:
     if meaning is None:
         return {}
     plain = scoring.plain_goal(state.current_goal or "")
@@ -147,7 +167,7 @@ def _goal_values(state: StateBasedRetrieval, meaning: Meaning | None) -> dict[st
         "plain_goal": f" {plain} ",
         "goal_words": [f" {word} " for word in words],
         "shared_words": max(1, -(-len(words) // 3)),
-        "near": NEAR_IN_MEANING,
+        "near": NEAREST_IN_MEANING,
         "goal_embedding": meaning.vector,
-        "far": meaning.far,
+        "far": meaning.max_distance,
     }

@@ -1,4 +1,4 @@
-"""How blockages like this one were resolved (003, component 1, find_resolution_patterns). Pure.
+"""How blockages like the present one were resolved (003, component 1, find_resolution_patterns). Pure.
 
 Blockage → RESOLVED_BY → resolution → the Decisions, Actions and Learnings within two hops of it.
 """
@@ -7,78 +7,99 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key
-from orchestration.waking.scoring import discovery
+from orchestration.waking.scoring import discovery_energy
 from schemas.memory import Level
 from schemas.stream_parts import ResolutionPattern
 from substrate.store.waking import STEP_TYPES
 
-STEP_FADES = 0.8
-"""How much of a resolution's score each hop leaves to a step."""
-STEPS = 8
+STEP_SHARE = 0.8
+"""How much of the score of a resolution each hop leaves to a step."""
+MAX_STEPS = 8
 """Steps of one pattern at most."""
 
-type Place = tuple[Level, str]
+type Identity = tuple[Level, str]
+"""A memory of a level, whatever its version."""
+
+
+class Step(NamedTuple):
+    """A step of a resolution, and its hops from it: 1 or 2."""
+
+    memory: Candidate
+    hops: int
+
+
+class Neighbour(NamedTuple):
+    """A memory at the other end of a link, strongest links first."""
+
+    minus_strength: float
+    memory_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """A blockage, the link to what resolved it, and the steps with their hops from the resolution."""
+    """A blockage, the link to what resolved it, and the steps of that."""
 
     blockage: Candidate
     link: CandidateLink
     resolution: Candidate
-    steps: tuple[tuple[Candidate, int], ...]
+    steps: tuple[Step, ...]
 
 
-def resolutions(found: Candidates, blockages: Iterable[Key]) -> list[Resolution]:
-    """003, find_resolution_patterns: blockage → RESOLVED_BY → resolution → Decisions, Actions, Learnings."""
-    by_identity = {key[:2]: memory for key, memory in found.memories.items()}
-    around: dict[Place, list[tuple[float, str]]] = {}
-    for bond in found.links.values():
-        strength = float(bond.get("energy")) * float(bond.get("confidence"))
-        for one, other in ((bond.source, bond.target), (bond.target, bond.source)):
-            around.setdefault((bond.level, one), []).append((-strength, other))
+def find_resolutions(candidates: Candidates, blockages: Iterable[Key]) -> list[Resolution]:
+    """The resolutions of these blockages among the candidates, each with its steps."""
+    memories = {key[:2]: memory for key, memory in candidates.memories.items()}
+    neighbours = _neighbours(candidates.links.values())
     wanted = {key[:2] for key in blockages}
-    resolved = []
-    for bond in found.links.values():
-        start, end = (bond.level, bond.source), (bond.level, bond.target)
-        if start in wanted and end in by_identity and _resolves(bond):
-            steps = _steps(start, end, around, by_identity)
-            resolved.append(Resolution(by_identity[start], bond, by_identity[end], steps))
-    return resolved
+    found = []
+    for link in candidates.links.values():
+        start, end = (link.level, link.source), (link.level, link.target)
+        if start in wanted and end in memories and _resolves(link):
+            steps = _steps(start, end, neighbours, memories)
+            found.append(Resolution(memories[start], link, memories[end], steps))
+    return found
 
 
-def _resolves(bond: CandidateLink) -> bool:
-    return bool(bond.get("relation_type") == "RESOLVED_BY" and bond.get("resolution_state") == "resolved")
+def _neighbours(links: Iterable[CandidateLink]) -> dict[Identity, list[Neighbour]]:
+    neighbours: dict[Identity, list[Neighbour]] = {}
+    for link in links:
+        strength = float(link.get("energy")) * float(link.get("confidence"))
+        for one, other in ((link.source, link.target), (link.target, link.source)):
+            neighbours.setdefault((link.level, one), []).append(Neighbour(-strength, other))
+    return neighbours
+
+
+def _resolves(link: CandidateLink) -> bool:
+    return bool(link.get("relation_type") == "RESOLVED_BY" and link.get("resolution_state") == "resolved")
 
 
 def _steps(
-    blockage: Place,
-    resolution: Place,
-    around: Mapping[Place, Sequence[tuple[float, str]]],
-    memories: Mapping[Place, Candidate],
-) -> tuple[tuple[Candidate, int], ...]:
-    """Nearest first, then over the strongest links; not by way of the blockage, which is where one came from."""
+    blockage: Identity,
+    resolution: Identity,
+    neighbours: Mapping[Identity, Sequence[Neighbour]],
+    memories: Mapping[Identity, Candidate],
+) -> tuple[Step, ...]:
+    """Nearest first, then over the strongest links; not by way of the blockage."""
     level = resolution[0]
     seen, ring = {blockage, resolution}, [resolution]
-    steps: list[tuple[Candidate, int]] = []
-    for hop in (1, 2):
-        ways = sorted(way for place in ring for way in around.get(place, ()))
+    steps: list[Step] = []
+    for hops in (1, 2):
+        reached = sorted(neighbour for identity in ring for neighbour in neighbours.get(identity, ()))
         ring = []
-        for place in dict.fromkeys((level, other) for _, other in ways):
-            if place not in seen and place in memories:
-                seen.add(place)
-                ring.append(place)
-                if memories[place].get("node_type") in STEP_TYPES:
-                    steps.append((memories[place], hop))
-    return tuple(steps[:STEPS])
+        for identity in dict.fromkeys((level, neighbour.memory_id) for neighbour in reached):
+            if identity not in seen and identity in memories:
+                seen.add(identity)
+                ring.append(identity)
+                if memories[identity].get("node_type") in STEP_TYPES:
+                    steps.append(Step(memories[identity], hops))
+    return tuple(steps[:MAX_STEPS])
 
 
-def pattern(resolution: Resolution, felt: float) -> ResolutionPattern:
-    """A resolution as the stream shows it; `felt` is how much its blockage felt like now."""
-    steps = [memory for memory, _ in resolution.steps]
+def show_pattern(resolution: Resolution, emotional_likeness: float) -> ResolutionPattern:
+    """A resolution as the stream shows it; the likeness is that of its blockage to now."""
+    steps = [step.memory for step in resolution.steps]
     return ResolutionPattern(
         level=resolution.link.level,
         blockage_id=resolution.link.source,
@@ -88,16 +109,16 @@ def pattern(resolution: Resolution, felt: float) -> ResolutionPattern:
         steps=tuple(step.get("name") for step in steps),
         step_ids=tuple(step.get("id") for step in steps),
         link_id=resolution.link.get("id"),
-        emotional_likeness=round(felt, 6),
-        discovery_energy=discovery(resolution.blockage),
+        emotional_likeness=round(emotional_likeness, 6),
+        discovery_energy=discovery_energy(resolution.blockage),
     )
 
 
-def passed_on(scores: Mapping[Key, float], resolved: Iterable[Resolution]) -> dict[Key, float]:
-    """The scores of the blockages passed on: whole to the resolution, × 0.8 a hop to the steps."""
+def pass_scores_on(scores: Mapping[Key, float], resolutions: Iterable[Resolution]) -> dict[Key, float]:
+    """The scores with those of blockages passed on: whole to the resolution, × 0.8 a hop to the steps."""
     passed = dict(scores)
-    for one in resolved:
-        own = scores[one.blockage.key]
-        for memory, hop in ((one.resolution, 0), *one.steps):
-            passed[memory.key] = max(own * STEP_FADES**hop, passed.get(memory.key, 0.0))
+    for resolution in resolutions:
+        own = scores[resolution.blockage.key]
+        for memory, hops in (Step(resolution.resolution, 0), *resolution.steps):
+            passed[memory.key] = max(own * STEP_SHARE**hops, passed.get(memory.key, 0.0))
     return passed

@@ -6,9 +6,13 @@ and is not shown. A row of hop -1 is the record of a blockage from the time when
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
+import orjson
+
+from schemas.memory import Level
 from substrate.cypher.fragments import (
     HUB,
     felt,
@@ -19,12 +23,18 @@ from substrate.cypher.fragments import (
     visible,
 )
 from substrate.cypher.query import Query
+from substrate.emotions import normal_emotions
+from substrate.store.rows import NODE_PLACE
+from substrate.store.search import HOP, ID, NODE_START, SCORE, SOURCE, TARGET, VERSION
 
 STEP_TYPES: Final = ("Decision", "Action", "Learning")
 """Node types that are steps of a resolution (003, find_resolution_patterns)."""
 
 MAX_RESOLUTION_LINKS: Final = 1000
 """Of a resolution with so many links no steps are looked for: it leads anywhere."""
+
+_GOAL: Final = NODE_START + NODE_PLACE["goal"]
+_EMOTIONS: Final = NODE_START + NODE_PLACE["emotion_vector"]
 
 _STEP: Final = f"IN [{', '.join(repr(step) for step in STEP_TYPES)}]"
 
@@ -303,3 +313,49 @@ def _queries(name: str, time: _Time) -> WakingQueries:
 
 NOW: Final = _queries("now", _NOW)
 THEN: Final = _queries("then", _THEN)
+
+
+@dataclass(frozen=True, slots=True)
+class WakingRow:
+    """A row of one of these queries; `columns` has the shape of `substrate.store.search`."""
+
+    level: Level
+    columns: Sequence[Any]
+
+    @property
+    def hop(self) -> int:
+        """0: what the mode asks for; 1 to 3: what is linked to it; -1: a record from when it was blocked."""
+        return int(self.columns[HOP])
+
+    @property
+    def score(self) -> float:
+        """Of hop 0: the distance, or the weight by which the query ordered its rows."""
+        return float(self.columns[SCORE])
+
+    @property
+    def link_ends(self) -> tuple[str, str]:
+        return self.columns[SOURCE], self.columns[TARGET]
+
+    @property
+    def memory_id(self) -> str:
+        return str(self.columns[ID])
+
+    @property
+    def key(self) -> tuple[Level, str, int]:
+        return self.level, self.memory_id, self.columns[VERSION]
+
+    @property
+    def goal(self) -> str | None:
+        goal: str | None = self.columns[_GOAL]
+        return goal
+
+    @property
+    def emotions(self) -> dict[str, float]:
+        """Names in normal form."""
+        stored = self.columns[_EMOTIONS]
+        return normal_emotions(orjson.loads(stored)) if stored else {}
+
+    def with_score(self, score: float) -> WakingRow:
+        columns = [*self.columns]
+        columns[SCORE] = score
+        return WakingRow(self.level, columns)

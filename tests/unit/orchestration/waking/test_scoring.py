@@ -15,30 +15,29 @@ from orchestration.ranking.candidates import Candidate, CandidateLink, Candidate
 from orchestration.ranking.plurality import DAY, recency
 from orchestration.ranking.spreading import likelihoods
 from orchestration.traversal.probability import State
-from orchestration.waking.queries import Meaning, scope_of, six
-from orchestration.waking.resolutions import Resolution, passed_on, pattern, resolutions
+from orchestration.waking.queries import GoalMeaning, build_queries, waking_scope
+from orchestration.waking.resolutions import Resolution, find_resolutions, pass_scores_on, show_pattern
 from orchestration.waking.scoring import (
     SPREAD_SHARE,
     Answer,
-    Sought,
-    accepted,
+    WakingState,
     activate,
-    answer_of,
-    discovery,
-    felt_when_blocked,
-    graded_goal_match,
-    identity,
+    discovery_energy,
+    energy_nearness,
+    goal_likeness,
+    is_answer,
+    keep_linked,
+    likeness_when_blocked,
+    measure,
     mode_score,
-    nearness,
     plain_goal,
-    sift,
 )
 from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.memory import Level
 from schemas.temporal import Scope
 from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph, GraphTarget
-from substrate.store.search import HOP
+from substrate.store.waking import WakingRow
 from tests.builders import a_link, a_memory, key, stored_link, stored_row
 
 N1 = Level.N1
@@ -46,18 +45,18 @@ NOW = 400 * DAY
 UNIT = st.floats(0, 1)
 
 
-def sought(mode: QueryMode, **fields: Any) -> Sought:
+def waking(mode: QueryMode, **fields: Any) -> WakingState:
     whole = {"energy": 0.5, "emotions": {"joy": 0.6, "calm": 0.8}, "goal": None, "moment": NOW, **fields}
-    return Sought(mode=mode, **whole)
+    return WakingState(mode=mode, **whole)
 
 
-def row_of(memory_id: str, hop: int = 0, ends: tuple[str, str] | None = None, **columns: Any) -> list[Any]:
+def row_of(memory_id: str, hop: int = 0, ends: tuple[str, str] | None = None, **columns: Any) -> WakingRow:
     emotions = columns.pop("emotions", None)
     stored = {"id": memory_id, **columns}
     if emotions is not None:
         stored["emotion_vector"] = orjson.dumps(emotions).decode()
     link = stored_link("-".join(ends)) if ends else None
-    return stored_row(stored, link, hop=hop, score=columns.get("score", 0.0), ends=ends)
+    return WakingRow(N1, stored_row(stored, link, hop=hop, score=columns.get("score", 0.0), ends=ends))
 
 
 def state(**fields: Any) -> StateBasedRetrieval:
@@ -89,14 +88,14 @@ def state(**fields: Any) -> StateBasedRetrieval:
 def test_goals_match_as_in_003_and_alike_ones_lie_between(
     stored: str | None, current: str, meant: float, match: float
 ) -> None:
-    assert graded_goal_match(stored, current, meant) == pytest.approx(match)
+    assert goal_likeness(stored, current, meant) == pytest.approx(match)
 
 
 @given(st.text(max_size=30), st.text(max_size=30), st.floats(-1, 1))
 def test_a_goal_match_never_leaves_its_range(stored: str, current: str, meant: float) -> None:
-    assert 0.3 <= graded_goal_match(stored, current, meant) <= 1.0
-    assert graded_goal_match(stored, stored) in (0.3, 1.0)
-    assert (graded_goal_match(stored, stored) == 1.0) is bool(plain_goal(stored))
+    assert 0.3 <= goal_likeness(stored, current, meant) <= 1.0
+    assert goal_likeness(stored, stored) in (0.3, 1.0)
+    assert (goal_likeness(stored, stored) == 1.0) is bool(plain_goal(stored))
 
 
 # --- the scores of the modes ----------------------------------------------------------------------------------
@@ -130,7 +129,7 @@ def test_recency_halves_in_thirty_days(days: int, weight: float) -> None:
 def test_each_mode_scores_as_003_says(
     mode: QueryMode, goal: str | None, columns: Mapping[str, Any], answer: Answer, score: float
 ) -> None:
-    assert mode_score(a_memory("m", **columns), answer, sought(mode, goal=goal)) == pytest.approx(score)
+    assert mode_score(a_memory("m", **columns), answer, waking(mode, goal=goal)) == pytest.approx(score)
 
 
 @given(st.sampled_from(QueryMode), st.sampled_from([None, "g", "g h", "other"]), UNIT, UNIT, st.integers(0, 399))
@@ -138,18 +137,18 @@ def test_a_mode_score_lies_between_0_and_1(
     mode: QueryMode, goal: str | None, energy: float, felt: float, days: int
 ) -> None:
     memory = a_memory("m", energy=str(energy), goal="g", valid_at=NOW - days * DAY, discovery_energy=str(felt))
-    assert 0.0 <= mode_score(memory, Answer(felt, felt), sought(mode, goal=goal)) <= 1.0
+    assert 0.0 <= mode_score(memory, Answer(felt, felt), waking(mode, goal=goal)) <= 1.0
 
 
 @given(UNIT, UNIT)
 def test_nearness_is_symmetric_and_greatest_for_equals(one: float, other: float) -> None:
-    assert nearness(one, other) == nearness(other, one)
-    assert 0.0 <= nearness(one, other) <= nearness(one, one) == 1.0
+    assert energy_nearness(one, other) == energy_nearness(other, one)
+    assert 0.0 <= energy_nearness(one, other) <= energy_nearness(one, one) == 1.0
 
 
 def test_discovery_energy_of_zero_is_not_a_missing_one() -> None:
-    assert discovery(a_memory("m", discovery_energy="0")) == 0.0
-    assert discovery(a_memory("m")) == 0.5
+    assert discovery_energy(a_memory("m", discovery_energy="0")) == 0.0
+    assert discovery_energy(a_memory("m")) == 0.5
 
 
 # --- what is accepted -----------------------------------------------------------------------------------------
@@ -158,22 +157,24 @@ def test_discovery_energy_of_zero_is_not_a_missing_one() -> None:
 def test_likeness_is_the_exact_cosine_whatever_distance_the_index_gave() -> None:
     # joy 0.6 and calm 0.8 against joy alone: 0.6 / (1 × 1); "happy" is joy.
     row = row_of("m", emotions={"happy": 0.3}, score=0.99)
-    assert answer_of(row, {}, sought(QueryMode.SIMILAR_STATE), alike=True).felt == pytest.approx(0.6)
+    assert measure(row, {}, waking(QueryMode.SIMILAR_STATE), by_emotion=True).emotional == pytest.approx(0.6)
 
 
 def test_a_blockage_is_compared_by_how_it_felt_when_it_was_blocked() -> None:
-    now = sought(QueryMode.RESOLUTION_PATTERNS)
+    now = waking(QueryMode.RESOLUTION_PATTERNS)
     then = row_of("m", hop=-1, emotions={"joy": 0.3, "calm": 0.4})
     later = row_of("m", hop=-1, version=2, emotions={"fear": 1.0})
     unfelt = row_of("n", hop=-1)
-    once = felt_when_blocked([then, later, unfelt], now.emotions)
+    once = likeness_when_blocked([then, later, unfelt], now.emotions)
     assert once == {"m": pytest.approx(1.0)}
-    assert answer_of(row_of("m", emotions={"relief": 1.0}), once, now, alike=True).felt == pytest.approx(1.0)
-    assert answer_of(row_of("n", emotions={"calm": 1.0}), once, now, alike=True).felt == pytest.approx(0.8)
+    assert measure(row_of("m", emotions={"relief": 1.0}), once, now, by_emotion=True).emotional == pytest.approx(
+        1.0
+    )
+    assert measure(row_of("n", emotions={"calm": 1.0}), once, now, by_emotion=True).emotional == pytest.approx(0.8)
 
 
 @pytest.mark.parametrize(
-    ("mode", "goal", "felt", "alike", "inside"),
+    ("mode", "goal", "felt", "by_emotion", "inside"),
     [
         (QueryMode.SIMILAR_STATE, None, 0.7, True, False),
         (QueryMode.SIMILAR_STATE, None, 0.71, True, True),
@@ -191,13 +192,13 @@ def test_a_blockage_is_compared_by_how_it_felt_when_it_was_blocked() -> None:
         (QueryMode.WHAT_I_WAS_DOING, "other", 0.0, False, True),
     ],
 )
-def test_only_what_the_mode_asks_for_is_an_answer(
-    mode: QueryMode, goal: str | None, felt: float, alike: bool, inside: bool
+def test_a_mode_accepts_only_its_answers(
+    mode: QueryMode, goal: str | None, felt: float, by_emotion: bool, inside: bool
 ) -> None:
-    assert accepted(row_of("m", goal="g"), Answer(felt), sought(mode, goal=goal), alike=alike) is inside
+    assert is_answer(row_of("m", goal="g"), Answer(felt), waking(mode, goal=goal), by_emotion=by_emotion) is inside
 
 
-def test_what_hangs_only_on_a_dropped_answer_goes_with_it() -> None:
+def test_a_row_linked_to_a_rejected_answer_alone_is_rejected_too() -> None:
     kept, dropped = row_of("kept"), row_of("dropped")
     rows = [
         dropped,
@@ -209,10 +210,10 @@ def test_what_hangs_only_on_a_dropped_answer_goes_with_it() -> None:
         row_of("d", hop=2, ends=("b", "d")),
         row_of("e", hop=3, ends=("c", "e")),
     ]
-    assert [identity(row) for row in sift(rows, [(0.2, kept)])] == ["kept", "a", "c", "e"]
-    assert [identity(row) for row in sift(rows, [])] == []
-    both = sift(rows, [(0.4, dropped), (0.2, kept)])
-    assert [(identity(row), row[1]) for row in both if row[HOP] == 0] == [("kept", 0.2), ("dropped", 0.4)]
+    assert [row.memory_id for row in keep_linked(rows, [kept.with_score(0.2)])] == ["kept", "a", "c", "e"]
+    assert keep_linked(rows, []) == []
+    both = keep_linked(rows, [dropped.with_score(0.4), kept.with_score(0.2)])
+    assert [(row.memory_id, row.score) for row in both if row.hop == 0] == [("kept", 0.2), ("dropped", 0.4)]
 
 
 # --- activation -----------------------------------------------------------------------------------------------
@@ -225,26 +226,26 @@ def found_of(memories: list[Candidate], bonds: list[CandidateLink]) -> Candidate
     )
 
 
-def test_answers_stand_before_what_hangs_on_them_and_keep_their_score() -> None:
+def test_answers_come_before_memories_linked_to_them_and_keep_their_score() -> None:
     found = found_of(
         [a_memory("hub", energy="1", confidence="1"), a_memory("weak"), a_memory("strong")],
         [a_link("weak", "hub"), a_link("strong", "hub"), a_link("strong", "weak")],
     )
-    order = activate(found, {key("weak"): 0.1, key("strong"): 0.8}, sought(QueryMode.SIMILAR_STATE)).order
+    order = activate(found, {key("weak"): 0.1, key("strong"): 0.8}, waking(QueryMode.SIMILAR_STATE)).order
     assert [score.key[1] for score in order] == ["strong", "weak", "hub"]
     assert [score.activation for score in order][:2] == [0.8, 0.1]
     assert 0.0 < order[2].activation <= 0.8
 
 
-def test_what_hangs_has_half_of_what_spreads_to_it() -> None:
+def test_a_linked_memory_has_half_of_what_spreads_to_it() -> None:
     bond = a_link("answer", "beside")
     found = found_of([a_memory("answer"), a_memory("beside")], [bond])
-    activation = activate(found, {key("answer"): 0.4}, sought(QueryMode.SIMILAR_STATE))
+    activation = activate(found, {key("answer"): 0.4}, waking(QueryMode.SIMILAR_STATE))
     gained = SPREAD_SHARE * 1.5 * 0.4 * likelihoods([bond])[0]
     assert activation.parts[key("beside")] == {"mode": 0.0, "spread": pytest.approx(gained)}
 
 
-def test_the_state_that_one_wakes_in_weighs_the_links_that_hang_on_an_answer() -> None:
+def test_the_waking_state_weighs_the_links_of_an_answer() -> None:
     felt = {**stored_link("l", energy=0.4), "goal": "rest", "emotion_vector": '{"joy": 0.5}'}
     bond = CandidateLink(
         N1, "answer", "beside", stored_row({"id": "beside"}, felt, hop=1, ends=("answer", "beside"))
@@ -252,7 +253,7 @@ def test_the_state_that_one_wakes_in_weighs_the_links_that_hang_on_an_answer() -
     found = found_of([a_memory("answer"), a_memory("beside")], [bond])
     gained = []
     for state in (State(), State("rest"), State(None, {"joyful": 0.9}), State("rest", {"joy": 0.9})):
-        now = sought(QueryMode.SIMILAR_STATE, state=state)
+        now = waking(QueryMode.SIMILAR_STATE, link_state=state)
         gained.append(activate(found, {key("answer"): 0.4}, now).parts[key("beside")]["spread"])
     # 0.2 of the weight for the goal, of which 0.3 without one; 0.3 for the emotions.
     per_weight = SPREAD_SHARE * 1.5 * 0.4
@@ -263,7 +264,7 @@ def test_the_state_that_one_wakes_in_weighs_the_links_that_hang_on_an_answer() -
 def test_the_formula_of_003_with_the_pressure_of_the_moment() -> None:
     # 0.5 + 0.4 (0.4 × 0.8 + 0.6 × 1.0) + 0.2 × 0.5 + 0.5 × 0.6 − 0.1 (1 − 3/13)
     memory = a_memory("m", energy="0.8", confidence="0.5", emotion_vector='{"joy": 0.4}')
-    now = sought(QueryMode.SIMILAR_STATE, pressure=1.0)
+    now = waking(QueryMode.SIMILAR_STATE, pressure=1.0)
     (score,) = activate(found_of([memory], []), {memory.key: 0.5}, now).order
     missing = -score.terms["incompleteness"]
     assert score.terms["priority"] == pytest.approx(0.368)
@@ -271,8 +272,8 @@ def test_the_formula_of_003_with_the_pressure_of_the_moment() -> None:
     assert score.total == pytest.approx(0.5 + 0.368 + 0.1 + 0.3 - missing)
 
 
-def test_nothing_found_is_no_division_by_zero() -> None:
-    assert activate(Candidates(), {}, sought(QueryMode.SIMILAR_STATE)).order == ()
+def test_no_candidates_have_no_order() -> None:
+    assert activate(Candidates(), {}, waking(QueryMode.SIMILAR_STATE)).order == ()
 
 
 # --- resolutions ----------------------------------------------------------------------------------------------
@@ -302,13 +303,13 @@ def test_a_pattern_is_blockage_resolution_and_the_steps_within_two_hops() -> Non
         a_link("two", "three"),
         a_link("blocked", "elsewhere"),
     ]
-    (one,) = resolutions(found_of(memories, bonds), [key("blocked")])
+    (one,) = find_resolutions(found_of(memories, bonds), [key("blocked")])
     assert [(memory.get("id"), hop) for memory, hop in one.steps] == [("one", 1), ("two", 2)]
-    shown = pattern(one, 0.91)
+    shown = show_pattern(one, 0.91)
     assert (shown.blockage, shown.resolution, shown.steps) == ("Stuck", "Asked", ("one", "two"))
     assert (shown.discovery_energy, shown.emotional_likeness, shown.link_id) == (0.9, 0.91, "blocked>way")
     # the blockage's score goes whole to the resolution, × 0.8 a hop to the steps, and takes nothing away
-    scores = passed_on({key("blocked"): 0.5, key("two"): 0.4}, [one])
+    scores = pass_scores_on({key("blocked"): 0.5, key("two"): 0.4}, [one])
     assert scores == {
         key("blocked"): 0.5,
         key("way"): 0.5,
@@ -328,13 +329,13 @@ def test_a_pattern_is_blockage_resolution_and_the_steps_within_two_hops() -> Non
 )
 def test_no_other_link_makes_a_pattern(bond: CandidateLink) -> None:
     found = found_of([a_memory("blocked"), a_memory("way")], [bond])
-    assert resolutions(found, [key("blocked")]) == []
+    assert find_resolutions(found, [key("blocked")]) == []
 
 
 def test_a_ring_of_links_ends() -> None:
     memories = [a_memory(name, node_type="Action") for name in ("a", "b", "c")]
     bonds = [resolving("a", "b"), a_link("b", "c"), a_link("c", "a"), a_link("b", "b"), resolving("a", "a")]
-    found: list[Resolution] = resolutions(found_of(memories, bonds), [key("a")])
+    found: list[Resolution] = find_resolutions(found_of(memories, bonds), [key("a")])
     assert [step.get("id") for step, _ in found[0].steps] == ["c"]
 
 
@@ -354,21 +355,21 @@ HERE = seen(GRAPHS, Scope.current(NOW))
 
 @pytest.mark.parametrize("mode", QueryMode)
 def test_six_queries_one_pair_a_level(mode: QueryMode) -> None:
-    asked = six(state(query_mode=mode), HERE, None)
+    asked = build_queries(state(query_mode=mode), HERE, None)
     names = ["N1_vector", "N1_graph", "N2_vector", "N2_graph", "N3_vector", "N3_graph"]
     assert [one.name for one in asked] == names
     assert all(one.query.name.endswith("_now") for one in asked)
 
 
 def test_without_emotions_the_queries_of_emotion_are_left_out() -> None:
-    asked = six(state(current_emotions={}), HERE, None)
+    asked = build_queries(state(current_emotions={}), HERE, None)
     assert [one.name for one in asked] == ["N1_graph", "N2_graph", "N3_graph"]
-    assert six(state(), seen({}, Scope.current(NOW)), None) == []
+    assert build_queries(state(), seen({}, Scope.current(NOW)), None) == []
 
 
 def test_recent_is_thirty_days_before_the_moment_of_waking() -> None:
     def since(**fields: Any) -> int:
-        values = six(state(**fields), HERE, None)[0].values
+        values = build_queries(state(**fields), HERE, None)[0].values
         return int(values["since"])
 
     assert since() == NOW - 30 * DAY
@@ -389,13 +390,13 @@ def test_recent_is_thirty_days_before_the_moment_of_waking() -> None:
 def test_each_mode_asks_for_its_states_and_energies(
     fields: Mapping[str, Any], states: list[str], energies: tuple[float, float]
 ) -> None:
-    values = six(state(**fields), HERE, None)[0].values
+    values = build_queries(state(**fields), HERE, None)[0].values
     assert (values["states"], (values["least_energy"], values["most_energy"])) == (states, energies)
 
 
 def test_a_goal_goes_by_its_words_and_its_meaning() -> None:
-    meaning = Meaning([0.0, 1.0], 0.7)
-    asked = six(state(current_goal="Design_the-Schema"), HERE, meaning)[1]
+    meaning = GoalMeaning([0.0, 1.0], 0.7)
+    asked = build_queries(state(current_goal="Design_the-Schema"), HERE, meaning)[1]
     assert asked.query.name == "unresolved_now"
     assert asked.values["plain_goal"] == " design the schema "
     assert asked.values["goal_words"] == [" design ", " schema "]
@@ -403,15 +404,17 @@ def test_a_goal_goes_by_its_words_and_its_meaning() -> None:
 
 
 def test_a_goal_without_a_meaning_goes_by_its_words_alone() -> None:
-    asked = six(state(current_goal="Design_the-Schema"), HERE, Meaning([]))[1]
+    asked = build_queries(state(current_goal="Design_the-Schema"), HERE, GoalMeaning([]))[1]
     assert asked.query.name == "unresolved_by_words_now"
     assert "goal_embedding" not in asked.query.text
 
 
-def test_another_moment_has_texts_of_its_own() -> None:
+def test_another_moment_has_queries_of_its_own() -> None:
     past = state(as_of_time="2025-07-01T00:00:00Z", known_at="2025-08-01T00:00:00Z")
-    scope = scope_of(past, NOW)
+    scope = waking_scope(past, NOW)
     assert scope.known.start - scope.valid.start == 31 * DAY
-    assert all(one.query.name.endswith("_then") for one in six(past, seen(GRAPHS, scope, past=True), None))
-    assert scope_of(state(known_at="2025-08-01T00:00:00Z"), NOW).valid.start == NOW
-    assert scope_of(state(), NOW) == Scope.current(NOW)
+    assert all(
+        one.query.name.endswith("_then") for one in build_queries(past, seen(GRAPHS, scope, past=True), None)
+    )
+    assert waking_scope(state(known_at="2025-08-01T00:00:00Z"), NOW).valid.start == NOW
+    assert waking_scope(state(), NOW) == Scope.current(NOW)
