@@ -1,66 +1,80 @@
-"""Flux: a wave signal in, what resonates out; one statement for each graph (000, 002)."""
+"""Wave retrieval: from a signal to the memories that resonate with it, one statement for each graph (000, 002)."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
 from orchestration.dependencies import Deps
 from orchestration.graph_queries import six_queries
-from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
-from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, open_view
-from orchestration.graph_queries.plural_pools import draw
+from orchestration.graph_queries.execution import QueryRequest, QueryResult, check_answered, run_all
+from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view
+from orchestration.graph_queries.plural_pools import draw, memory_ids
 from orchestration.resonance import ranking
-from orchestration.resonance.name_resolution import Whereabouts, look_around
-from orchestration.resonance.signal import Built, build
+from orchestration.resonance.ranking import Echo
+from orchestration.resonance.signal import PreparedSignal, prepare_signal
 from schemas.errors import Fault, InvalidRequest, Unavailable
 from schemas.memory import Level, describe_unreadable
 from schemas.stream import LEVEL_NAMES
 from schemas.temporal import Instant, Scope, to_instant
-from schemas.wave_signal import CHANNELS, Channel, Resonances, Resonate
-from substrate.cypher.resonance import RESONATE_NOW, RESONATE_THEN
+from schemas.wave_signal import CHANNELS, Channel, Resonances, Resonate, SentSignal
 from substrate.emotions import emotion_vector, kindred
-from substrate.store.search import ID
+from substrate.store.resonance import RESONATE_NOW, RESONATE_THEN, ResolvedNames, read_resonances, resolve_names
 
-MIN_POOL: Final = 60
-"""Candidates of each kind at least; what is shown is chosen among the best as many."""
-EVERY: Final = 16
-"""Pools of candidates at most: with plurality all come back, so that each week may be shown."""
-NOBODY: Final = [""]
-"""Ids of an end that no memory has: no id is empty, so nothing is like it."""
+MIN_CANDIDATES: Final = 60
+"""Candidates of each kind at least; the shown ones are chosen among as many of the best."""
+PLURAL_FACTOR: Final = 16
+"""With plurality so many times as many come back, so that each week may be shown."""
+NO_MEMORY: Final = [""]
+"""The ids of an end of a relation that no memory has: no id is empty, so none matches."""
+
+
+class Embedding(NamedTuple):
+    """The signal as a vector, if it has one, and the note that says why not."""
+
+    vector: list[float] | None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Sending:
+    """A signal on its way: the view it goes to, its embedding, the effective weight of each channel."""
+
+    request: Resonate
+    view: View
+    signal: PreparedSignal
+    embedding: Embedding
+    weights: Mapping[Channel, float]
 
 
 async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
-    """What resonates with a signal at each level.
+    """The memories of each level that resonate with a signal.
 
     A level whose graph does not exist is empty; one whose query failed is named in `degraded`. Raises
-    InvalidRequest when no channel that the signal speaks on has a weight, Unavailable when no graph answered.
+    InvalidRequest when no channel of the signal has a weight, Unavailable when no graph answered.
     """
-    _fits(request, deps)
+    _check_dimension(request, deps)
     scope = Scope.resolve_datetimes(request.as_of_time, request.known_at, now)
     view = await open_view(request.citizen_id, request.query_levels, scope, deps, now=now)
-    bounds = scope.bounds()
-    built = await build(request, view, deps)
-    embedding = await _embedding(request, built, deps) if view.targets else None
-    weights = _weights(request, built, embedding)
-    shared = {**bounds, **_values(request, built, now), **_vectors(embedding, built)}
-    shared |= {f"w_{channel}": weight for channel, weight in weights.items()}
-    shared |= {"all_weights": sum(weights.values()), "moment": scope.valid.start}
-    around = (look_around(target, _names(built), scope) for target in view.targets.values())
-    known = await asyncio.gather(*around)
-    pools = [(here.target, built.words.get(here.target.level, ())) for here in known]
-    drawn = await draw(request, pools, bounds)
-    asked = [_asked(here, drawn, shared, built) for here in known]
+    signal = await prepare_signal(request, view, deps)
+    embedding = await _embed(request, signal, deps) if view.targets else Embedding(None)
+    weights = _weigh_channels(request, signal, embedding.vector)
+    sending = _Sending(request, view, signal, embedding, weights)
+    names = _names_of(signal.sent)
+    resolved = await asyncio.gather(*(resolve_names(target, names, scope) for target in view.targets.values()))
+    pools = [(target, signal.terms.get(level, ())) for level, target in view.targets.items()]
+    drawn = await draw(request, pools, scope.bounds())
+    shared = _shared_values(sending)
+    requests = [_build_query(sending, one, shared, memory_ids(drawn, one.target.level)) for one in resolved]
     async with deps.connection.questions.turn():
-        answers = await run_all(asked)
-        if answers and all(answer.timing.failure for answer in answers):
-            raise Unavailable("no graph was asked in time", remedy="Try again in a moment.")
-        built.notes.extend(view.notes)
-        return _told(request, (built, weights), answers, drawn)
+        results = await run_all(requests)
+        check_answered(results)
+        return _respond(sending, results, drawn)
 
 
-def _fits(request: Resonate, deps: Deps) -> None:
+def _check_dimension(request: Resonate, deps: Deps) -> None:
     given = request.query_embedding
     if given is not None and len(given) != deps.graphs.dimension:
         raise InvalidRequest(
@@ -69,139 +83,153 @@ def _fits(request: Resonate, deps: Deps) -> None:
         )
 
 
-async def _embedding(request: Resonate, built: Built, deps: Deps) -> list[float] | None:
-    """The signal as a vector; None when likeness has no weight, nothing to go by, or no embedder."""
+async def _embed(request: Resonate, signal: PreparedSignal, deps: Deps) -> Embedding:
+    """No vector when likeness has no weight, the signal no text, or the store no embedder."""
     if request.query_embedding is not None:
-        return list(request.query_embedding)
-    if not request.weights.likeness or not built.text:
-        return None
+        return Embedding(list(request.query_embedding))
+    if not request.weights.likeness or not signal.text:
+        return Embedding(None)
     try:
-        vector = await deps.embedder.embed_query(built.text)
+        vector = await deps.embedder.embed_query(signal.text)
     except (Unavailable, Fault) as error:
-        built.notes.append(f"likeness of meaning was not asked for: {error.detail}")
-        return None
-    if not vector:
-        built.notes.append(NO_EMBEDDER)
-    return vector or None
+        return Embedding(None, (f"likeness of meaning was not asked for: {error.detail}",))
+    return Embedding(vector) if vector else Embedding(None, (NO_EMBEDDER,))
 
 
-def _weights(request: Resonate, built: Built, embedding: list[float] | None) -> dict[Channel, float]:
-    sent = built.sent
-    says: dict[Channel, bool] = {
+def _weigh_channels(
+    request: Resonate, signal: PreparedSignal, embedding: list[float] | None
+) -> dict[Channel, float]:
+    """The effective weights. Raises InvalidRequest when all are 0."""
+    sent = signal.sent
+    spoken: dict[Channel, bool] = {
         "nodes": bool(sent.nodes),
         "relations": bool(sent.relations),
         "emotion": sent.emotion is not None,
         "result": sent.result is not None,
         "likeness": embedding is not None,
     }
-    silent = frozenset(channel for channel in CHANNELS if not says.get(channel, True))
-    weights = ranking.effective_weights(request.weights, silent, sent.intensity, built.biases)
+    silent = frozenset(channel for channel in CHANNELS if not spoken.get(channel, True))
+    weights = ranking.effective_weights(request.weights, silent, sent.intensity, signal.biases)
     if not any(weights.values()):
-        spoken = ", ".join(channel for channel in CHANNELS if channel not in silent)
+        possible = ", ".join(channel for channel in CHANNELS if channel not in silent)
         raise InvalidRequest(
-            "no channel on which the signal speaks has a weight", remedy=f"Give a weight to one of: {spoken}."
+            "no channel on which the signal speaks has a weight", remedy=f"Give a weight to one of: {possible}."
         )
     return weights
 
 
-def _values(request: Resonate, built: Built, now: Instant) -> dict[str, Any]:
-    pool, plural = max(MIN_POOL, 4 * request.max_results_per_level), request.plurality
-    shown = {
+def _names_of(sent: SentSignal) -> list[str]:
+    """The nodes of the signal and the ends of its relations, each once."""
+    names = list(sent.nodes)
+    for relation in sent.relations:
+        names += filter(None, (relation.source, relation.target))
+    return list(dict.fromkeys(names))
+
+
+def _shared_values(sending: _Sending) -> dict[str, Any]:
+    """The parameters of the statement that are the same for all graphs.
+
+    Vectors stand in lists of none or one: an index is asked once for each.
+    """
+    request, sent, plurality = sending.request, sending.signal.sent, sending.request.plurality
+    pool = max(MIN_CANDIDATES, 4 * request.max_results_per_level)
+    feeling = emotion_vector({sent.emotion: 1.0}) if sent.emotion else None
+    embedding = sending.embedding.vector
+    return {
+        **sending.view.scope.bounds(),
+        "moment": sending.view.scope.valid.start,
+        "pool": pool,
+        "k": six_queries.OVERFETCH * pool,
+        "limit": pool if plurality is None else PLURAL_FACTOR * pool,
+        "half_life": 1.0 if plurality is None else plurality.half_life_days,
+        "importance_floor": 0.0 if plurality is None else plurality.importance_floor,
+        "max_level": sent.max_level,
+        "of_memory": request.overlap == "memory",
+        "emotion": sent.emotion or "",
+        "kindred": sorted(kindred(sent.emotion or "")),
+        "result": sent.result or "",
+        "shown": _suppressions(request, sending.view.now),
+        "embedding": embedding,
+        "embeddings": [] if embedding is None else [embedding],
+        "feelings": [] if feeling is None else [feeling],
+        "all_weights": sum(sending.weights.values()),
+        **{f"w_{channel}": weight for channel, weight in sending.weights.items()},
+    }
+
+
+def _suppressions(request: Resonate, now: Instant) -> list[list[str | float]]:
+    """The memories of the window that were shown lately, each with its factor below 1."""
+    factors = {
         item.id: ranking.suppression(now if item.shown_at is None else to_instant(item.shown_at), now)
         for item in request.window
         if item.id is not None
     }
-    return {
-        "pool": pool,
-        "k": six_queries.OVERFETCH * pool,
-        "limit": pool if plural is None else EVERY * pool,
-        "half_life": 1.0 if plural is None else plural.half_life_days,
-        "importance_floor": 0.0 if plural is None else plural.importance_floor,
-        "max_level": built.sent.max_level,
-        "of_memory": request.overlap == "memory",
-        "emotion": built.sent.emotion or "",
-        "kindred": sorted(kindred(built.sent.emotion or "")),
-        "result": built.sent.result or "",
-        "shown": [[memory_id, factor] for memory_id, factor in shown.items() if factor < 1.0],
-    }
+    return [[memory_id, factor] for memory_id, factor in factors.items() if factor < 1.0]
 
 
-def _vectors(embedding: list[float] | None, built: Built) -> dict[str, Any]:
-    """Vectors as lists of none or one: an index is asked once for each."""
-    feeling = emotion_vector({built.sent.emotion: 1.0}) if built.sent.emotion else None
-    return {
-        "embedding": embedding,
-        "embeddings": [] if embedding is None else [embedding],
-        "feelings": [] if feeling is None else [feeling],
-    }
-
-
-def _names(built: Built) -> list[str]:
-    ends = [end for relation in built.sent.relations for end in (relation.source, relation.target) if end]
-    return list(dict.fromkeys((*built.sent.nodes, *ends)))
-
-
-def _asked(
-    here: Whereabouts, drawn: Sequence[QueryResult], shared: Mapping[str, Any], built: Built
+def _build_query(
+    sending: _Sending, resolved: ResolvedNames, shared: Mapping[str, Any], plural_ids: Sequence[str]
 ) -> QueryRequest:
-    ids = {name: here.ids(name) for name in _names(built)}
+    sent, ids, target = sending.signal.sent, resolved.ids, resolved.target
 
-    def end(name: str | None) -> list[str]:
-        return [] if name is None else ids[name] or NOBODY
+    def end(name: str | None) -> Sequence[str]:
+        return [] if name is None else ids[name] or NO_MEMORY
 
-    own = {
-        "ids": sorted({memory_id for found in ids.values() for memory_id in found}),
-        "groups": [ids[name] for name in built.sent.nodes],
-        "triples": [[r.relation_type, end(r.source), end(r.target)] for r in built.sent.relations],
-        "types": sorted({relation.relation_type for relation in built.sent.relations}),
-        "words": "|".join(built.words.get(here.target.level, ())),
-        "newest": here.newest,
-        "until": here.until,
-        "plural": [row[ID] for answer in drawn if answer.level is here.target.level for row in answer.rows],
+    values = {
+        **shared,
+        "ids": sorted(set().union(*ids.values())),
+        "groups": [ids[name] for name in sent.nodes],
+        "triples": [[one.relation_type, end(one.source), end(one.target)] for one in sent.relations],
+        "types": sorted({relation.relation_type for relation in sent.relations}),
+        "words": "|".join(sending.signal.terms.get(target.level, ())),
+        "newest": resolved.newest.start,
+        "until": resolved.newest.end,
+        "plural": list(plural_ids),
     }
-    query = RESONATE_THEN if here.target.past else RESONATE_NOW
-    return QueryRequest("resonance", here.target, query, {**shared, **own})
+    return QueryRequest("resonance", target, RESONATE_THEN if target.past else RESONATE_NOW, values)
 
 
-def _told(
-    request: Resonate,
-    sent: tuple[Built, dict[Channel, float]],
-    answers: Sequence[QueryResult],
-    drawn: Sequence[QueryResult],
-) -> Resonances:
-    built, weights = sent
-    echoes = {
-        answer.level: [ranking.read_echo(row, answer.level, answer.request.known_to) for row in answer.rows]
-        for answer in answers
-    }
-    per_week = None if request.plurality is None else request.plurality.per_week
-    levels = {
-        LEVEL_NAMES[level]: tuple(ranking.shown(echoes.get(level, []), request.max_results_per_level, per_week))
+def _respond(sending: _Sending, results: Sequence[QueryResult], drawn: Sequence[QueryResult]) -> Resonances:
+    request, plurality = sending.request, sending.request.plurality
+    echoes = {result.level: _read_echoes(result) for result in results}
+    per_week = None if plurality is None else plurality.per_week
+    shown = {
+        level: ranking.choose(echoes.get(level, []), request.max_results_per_level, per_week)
         for level in request.query_levels
     }
-    notes = list(built.notes)
-    is_known = Level.N1 in echoes or Level.N1 not in request.query_levels
-    if (
-        is_known
-        and built.sent.relations
-        and not any(e.resonance.channels["relations"] for es in echoes.values() for e in es)
-    ):
-        notes.append("no memory found says any of the relations; is their type spelt as the links have it?")
-    unnamed = [
-        name
-        for place, name in enumerate(built.sent.nodes)
-        if not any(answer.request.values["groups"][place] for answer in answers)
-    ]
-    if answers and unnamed:
-        notes.append(f"no memory has the name or id {', '.join(map(repr, unnamed[:8]))}")
+    failed = [result.request.name for result in (*results, *drawn) if result.timing.failure]
+    memories = [resonance.memory for resonances in shown.values() for resonance in resonances]
     return Resonances(
         citizen_id=request.citizen_id,
-        signal=built.sent,
-        weights=weights,
-        levels=levels,
-        notes=tuple(dict.fromkeys(notes)),
-        degraded=(
-            *(answer.request.name for answer in (*answers, *drawn) if answer.timing.failure),
-            *describe_unreadable(one.memory for found in levels.values() for one in found),
-        ),
+        signal=sending.signal.sent,
+        weights=dict(sending.weights),
+        levels={LEVEL_NAMES[level]: tuple(resonances) for level, resonances in shown.items()},
+        notes=_notes(sending, results, echoes),
+        degraded=(*failed, *describe_unreadable(memories)),
     )
+
+
+def _read_echoes(result: QueryResult) -> list[Echo]:
+    return list(map(Echo.of, read_resonances(result.rows, result.level, result.request.known_to)))
+
+
+def _notes(
+    sending: _Sending, results: Sequence[QueryResult], echoes: Mapping[Level, Sequence[Echo]]
+) -> tuple[str, ...]:
+    sent = sending.signal.sent
+    notes = [*sending.signal.notes, *sending.embedding.notes, *sending.view.notes]
+    if sent.relations and not sending.view.notes and not any(map(_any_relation, echoes.values())):
+        notes.append("no memory found says any of the relations; is their type spelt as the links have it?")
+    unnamed = [name for place, name in enumerate(sent.nodes) if not _is_named(place, results)]
+    if results and unnamed:
+        notes.append(f"no memory has the name or id {', '.join(map(repr, unnamed[:8]))}")
+    return tuple(dict.fromkeys(notes))
+
+
+def _any_relation(echoes: Sequence[Echo]) -> bool:
+    return any(echo.resonance.channels["relations"] for echo in echoes)
+
+
+def _is_named(place: int, results: Sequence[QueryResult]) -> bool:
+    """Whether some graph has a memory with the name or id of this node of the signal."""
+    return any(result.request.values["groups"][place] for result in results)

@@ -1,11 +1,12 @@
-"""A wave signal, as it is sent: what is given, read from window and focus, felt, and injected by drives (002)."""
+"""The signal as it is sent: what the request gives, and what window, focus, state and drives add (002)."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import batched, chain, islice
+from typing import Final, NamedTuple
 
 from orchestration.appraisal.text_signals import (
     has_same_stem,
@@ -20,181 +21,197 @@ from orchestration.dependencies import Deps
 from orchestration.entity_extraction import look_up_lexicon
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.mind.state import read_state
-from orchestration.question.lexicon import Lexicon, discriminative_terms
+from orchestration.question.lexicon import Entity, Lexicon, discriminative_terms
 from orchestration.resonance.ranking import UNSATISFIED
 from schemas.citizen import CitizenState, Drive
 from schemas.errors import Unavailable
 from schemas.memory import Level
 from schemas.temporal import Scope
 from schemas.wave_signal import Channel, Relation, Resonate, SentSignal
-from substrate.cypher.resonance import SURROUNDINGS_NOW, SURROUNDINGS_THEN
 from substrate.emotions import NEGATIVE, POSITIVE, VOCABULARY, normal_emotion, normal_emotions
-from substrate.graphs.graph import GraphTarget
 from substrate.store.lexicon import DOCUMENT_CAP
+from substrate.store.resonance import Surroundings, read_surroundings
 from substrate.text import name_key, query_words
 
 READ_WORDS: Final = 288
 """The last so many words of window and focus are read for names, relations, emotion and result."""
-A_LOOK: Final = 36
+LOOKUP_WORDS: Final = 36
+"""Words of one lookup: a lexicon reads the first words of its text."""
 MAX_NODES: Final = 64
-LIKE_A_RELATION: Final = 0.55
+RELATION_LIKENESS: Final = 0.55
 """Cosine from which a word means a relation.
 
 With the local model 9 of 16 pairs of synonyms lie above it, and none of 10 pairs that mean something else: created
 and destroyed .52, likes and hates .51, criticized and praised .48.
 """
 
+type Lexicons = Mapping[Level, Sequence[Lexicon]]
+"""The lexicons of each level, one for each part of the text."""
 
-@dataclass(slots=True)
-class Built:
-    """A signal with what it takes to send it.
 
-    `text` is what likeness and full text go by; `words` the words of it that tell, by level.
+@dataclass(frozen=True, slots=True)
+class PreparedSignal:
+    """A signal with everything that sending it takes.
+
+    `text`: for likeness of meaning; `terms`: its discriminative terms by level; `biases`: of drives, by channel.
     """
 
     sent: SentSignal
     text: str
-    words: Mapping[Level, list[str]] = field(default_factory=dict)
+    terms: Mapping[Level, Sequence[str]]
     biases: Sequence[Mapping[Channel, float]] = ()
-    notes: list[str] = field(default_factory=list)
+    notes: tuple[str, ...] = ()
 
 
-async def build(request: Resonate, view: View, deps: Deps) -> Built:
-    """The signal of a request, with the state that the citizen had in the scope of the view."""
-    read, cut = window_text(request) if request.built else ("", False)
-    state = await _state(request, deps, view.scope)
-    drives = unsatisfied(request, state)
-    text = (request.query_text or "").strip() or read
-    lexicons = await _lexicons(read or text, view, deps)
-    named = [entity.name for level in lexicons.values() for one in level for entity in one.entities]
-    shown, types = await _surroundings(request, (view, lexicons), deps) if request.built else ([], [])
-    entities = _distinct(named) if request.built else []
-    injected = [node for drive in drives.values() for node in drive.nodes]
-    emotion, intensity = felt(request, read, state)
-    notes = _notes(request, state, emotion)
-    if cut:
-        notes.append(f"of window and focus the last {READ_WORDS} words were read")
+class WindowText(NamedTuple):
+    """The words of window and focus that are read, and whether there were more."""
+
+    text: str
+    cut: bool
+
+
+class Feeling(NamedTuple):
+    """The emotion of a signal, if any, and its intensity in [0, 1]."""
+
+    emotion: str | None
+    intensity: float
+
+
+async def prepare_signal(request: Resonate, view: View, deps: Deps) -> PreparedSignal:
+    """The signal of a request, with the state of the citizen at the moment of the view."""
+    window = read_window(request) if request.built else WindowText("", cut=False)
+    state = await _read_state(request, deps, view.scope)
+    text = (request.query_text or "").strip() or window.text
+    lexicons = await _look_up_lexicons(window.text or text, view)
+    named = _entities(chain.from_iterable(lexicons.values())) if request.built else ()
+    entities = _distinct([entity.name for entity in named])
+    surroundings = await _read_surroundings(request, view, lexicons) if request.built else Surroundings([], [])
+    drives = unsatisfied_drives(request, state)
+    feeling = read_feeling(request, window.text, state)
+    notes = [*_notes(request, state, feeling.emotion), *_notes_on_window(window)]
     relations = request.relations
-    if not relations and types and entities:
-        relations = await _relations(read, entities, types, deps, notes)
+    if not relations and surroundings.relation_types and entities:
+        relations = await _read_relations(window.text, entities, surroundings.relation_types, deps, notes=notes)
+    injected = [node for drive in drives.values() for node in drive.nodes]
     sent = SentSignal(
-        nodes=tuple(_distinct([*request.nodes, *entities, *shown, *injected])[:MAX_NODES]),
+        nodes=tuple(_distinct([*request.nodes, *entities, *surroundings.names, *injected])[:MAX_NODES]),
         relations=relations,
-        emotion=emotion,
-        intensity=intensity,
-        result=(request.result or read_result(read) or "").strip().lower() or None,
+        emotion=feeling.emotion,
+        intensity=feeling.intensity,
+        result=(request.result or read_result(window.text) or "").strip().lower() or None,
         max_level=request.max_level,
         drives=tuple(drives),
     )
-    words = {level: _telling(text, found) for level, found in lexicons.items()}
-    return Built(sent, text or components(sent), words, [drive.bias for drive in drives.values()], notes)
+    return PreparedSignal(
+        sent=sent,
+        text=text or describe_signal(sent),
+        terms={level: _search_terms(text, found) for level, found in lexicons.items()},
+        biases=[drive.bias for drive in drives.values()],
+        notes=tuple(notes),
+    )
 
 
-def window_text(request: Resonate) -> tuple[str, bool]:
-    """The last words of the window, then of the focus, and whether there were more."""
+def read_window(request: Resonate) -> WindowText:
+    """The last `READ_WORDS` words of the window followed by the focus."""
     texts = [item.text for item in request.window if item.text] + ([request.focus] if request.focus else [])
-    said = " \n".join(texts).split()
-    return " ".join(said[-READ_WORDS:]), len(said) > READ_WORDS
+    window_words = " \n".join(texts).split()
+    return WindowText(" ".join(window_words[-READ_WORDS:]), len(window_words) > READ_WORDS)
 
 
-def unsatisfied(request: Resonate, state: CitizenState) -> dict[str, Drive]:
-    """The drives that take part, least satisfied first: those kept below 0.3, or said to be by the request."""
-    found = {}
+def unsatisfied_drives(request: Resonate, state: CitizenState) -> dict[str, Drive]:
+    """The drives below 0.3, by the request or else by the state, least satisfied first: they act on the signal."""
+    drives = {}
     for name, drive in state.drives.items():
         satisfaction = request.drive_bias.get(name, drive.satisfaction if request.built else 1.0)
         if satisfaction < UNSATISFIED:
-            found[name] = drive.model_copy(update={"satisfaction": satisfaction})
-    return dict(sorted(found.items(), key=lambda item: (item[1].satisfaction, item[0])))
+            drives[name] = drive.model_copy(update={"satisfaction": satisfaction})
+    return dict(sorted(drives.items(), key=lambda item: (item[1].satisfaction, item[0])))
 
 
-def felt(request: Resonate, read: str, state: CitizenState) -> tuple[str | None, float]:
-    """The emotion and its intensity: as said, else as the texts name it, else the strongest of the state."""
+def read_feeling(request: Resonate, text: str, state: CitizenState) -> Feeling:
+    """The emotion and its intensity: of the request, else of the text, else the strongest of the state."""
     given = 1.0 if request.intensity is None else request.intensity
     if request.emotion is not None:
-        return normal_emotion(request.emotion), given
-    for named in read_emotions(read):
-        return named, given
-    kept = normal_emotions(state.emotion_vector) if request.built else {}
-    if not any(kept.values()):
-        return None, given
-    strongest = min(kept, key=lambda emotion: (-kept[emotion], emotion))
-    return strongest, kept[strongest] if request.intensity is None else given
+        return Feeling(normal_emotion(request.emotion), given)
+    named = next(iter(read_emotions(text)), None)
+    if named is not None:
+        return Feeling(named, given)
+    felt = normal_emotions(state.emotion_vector) if request.built else {}
+    if not any(felt.values()):
+        return Feeling(None, given)
+    strongest = min(felt, key=lambda emotion: (-felt[emotion], emotion))
+    return Feeling(strongest, felt[strongest] if request.intensity is None else given)
 
 
-def components(sent: SentSignal) -> str:
-    """A signal without a text of its own, in words, for likeness (002, signal construction)."""
-    said = [" ".join(filter(None, (r.source, relation_phrase(r.relation_type), r.target))) for r in sent.relations]
-    return ". ".join([*sent.nodes, *said, *filter(None, (sent.emotion, sent.result))])
+def describe_signal(sent: SentSignal) -> str:
+    """A signal without a text of its own, in words, for likeness of meaning (002, signal construction)."""
+    relations = [
+        " ".join(filter(None, (relation.source, relation_phrase(relation.relation_type), relation.target)))
+        for relation in sent.relations
+    ]
+    return ". ".join([*sent.nodes, *relations, *filter(None, (sent.emotion, sent.result))])
 
 
-async def _state(request: Resonate, deps: Deps, scope: Scope) -> CitizenState:
+async def _read_state(request: Resonate, deps: Deps, scope: Scope) -> CitizenState:
     if request.built or request.drive_bias:
         return await read_state(request.citizen_id, deps, scope)
     return CitizenState(citizen_id=request.citizen_id)
 
 
-async def _lexicons(text: str, view: View, deps: Deps) -> dict[Level, list[Lexicon]]:
-    """What each graph knows of a text, a stretch at a time: a lexicon reads the first words of what it gets."""
-    said = text.split()[-READ_WORDS:]
-    parts = [" ".join(said[start : start + A_LOOK]) for start in range(0, len(said), A_LOOK)]
-    looks = [
-        look_up_lexicon(target.graph, part, query_words(part), past=target.past)
-        for target in view.targets.values()
-        for part in parts
-    ]
-    found = await asyncio.gather(*looks)
-    size = len(parts)
-    return {level: list(found[i * size : (i + 1) * size]) for i, level in enumerate(view.targets)}
+async def _look_up_lexicons(text: str, view: View) -> Lexicons:
+    """What each graph knows of a text, `LOOKUP_WORDS` words at a time."""
+    parts = [" ".join(part) for part in batched(text.split()[-READ_WORDS:], LOOKUP_WORDS)]
+    lookups = []
+    for target in view.targets.values():
+        lookups += [look_up_lexicon(target.graph, part, query_words(part), past=target.past) for part in parts]
+    lexicons = iter(await asyncio.gather(*lookups))
+    return {level: list(islice(lexicons, len(parts))) for level in view.targets}
 
 
-def _telling(text: str, lexicons: Sequence[Lexicon]) -> list[str]:
-    """The words of a text to search by, as in retrieval; one of very many memories finds only what is anywhere."""
-    asked = query_words(text)
-    known = {word: count for one in lexicons for word, count in (one.frequencies or {}).items()}
-    memories = max((one.memories for one in lexicons), default=0)
-    few = discriminative_terms(Lexicon(memories, frequencies={w: known[w] for w in asked if w in known}))
-    return [word for word in few if known[word] < DOCUMENT_CAP]
+def _entities(lexicons: Iterable[Lexicon]) -> Iterator[Entity]:
+    for lexicon in lexicons:
+        yield from lexicon.entities
 
 
-async def _surroundings(
-    request: Resonate,
-    known: tuple[View, Mapping[Level, list[Lexicon]]],
-    deps: Deps,
-) -> tuple[list[str], list[str]]:
-    """What the memories of the window are about, and the relation types around all that is named."""
-    view, lexicons = known
+def _search_terms(text: str, lexicons: Sequence[Lexicon]) -> list[str]:
+    """The discriminative terms of a text, without those of very many memories."""
+    known: dict[str, int] = {}
+    for lexicon in lexicons:
+        known |= lexicon.frequencies or {}
+    memories = max((lexicon.memories for lexicon in lexicons), default=0)
+    frequencies = {word: known[word] for word in query_words(text) if word in known}
+    terms = discriminative_terms(Lexicon(memories, frequencies=frequencies))
+    return [term for term in terms if known[term] < DOCUMENT_CAP]
+
+
+async def _read_surroundings(request: Resonate, view: View, lexicons: Lexicons) -> Surroundings:
+    """The entities of the memories in the window, and the relation types around these and all that is named."""
     shown = [item.id for item in request.window if item.id is not None]
-
-    async def around(target: GraphTarget) -> Sequence[Sequence[Any]]:
-        near = [entity.id for one in lexicons.get(target.level, ()) for entity in one.entities]
-        if not near and not shown:
-            return []
-        query = SURROUNDINGS_THEN if target.past else SURROUNDINGS_NOW
-        return await target.graph.read(query, **view.scope.bounds(), shown=shown, near=near + shown)
-
-    rows = [row for part in await asyncio.gather(*map(around, view.targets.values())) for row in part]
-    return (
-        _distinct([row[2] for row in rows if row[0] == "node"]),
-        _distinct([row[2] for row in rows if row[0] == "type"]),
-    )
+    reads = []
+    for level, target in view.targets.items():
+        named = [entity.id for entity in _entities(lexicons[level])]
+        reads.append(read_surroundings(target, view.scope, shown=shown, named=named))
+    found = await asyncio.gather(*reads)
+    names = [name for surroundings in found for name in surroundings.names]
+    relation_types = [name for surroundings in found for name in surroundings.relation_types]
+    return Surroundings(_distinct(names), _distinct(relation_types))
 
 
-async def _relations(
-    read: str, names: Sequence[str], types: Sequence[str], deps: Deps, notes: list[str]
+async def _read_relations(
+    text: str, names: Sequence[str], types: Sequence[str], deps: Deps, *, notes: list[str]
 ) -> tuple[Relation, ...]:
-    """By likeness where there is an embedder, else by forms of the word."""
+    """By likeness of meaning; by the forms of words only without an embedder, or with a note when it failed."""
     if not deps.embedder.dimension:
-        return read_relations(read, names, types, has_same_stem)
-    sought = set(query_words(" ".join(relation_words(read, names))))
-    texts = [word for word in relation_words(read, names) if word in sought] + [
-        relation_phrase(kind) for kind in types
-    ]
+        return read_relations(text, names, types, has_same_stem)
+    candidates = relation_words(text, names)
+    searched = set(query_words(" ".join(candidates)))
+    phrases = [word for word in candidates if word in searched] + list(map(relation_phrase, types))
     try:
-        vectors = dict(zip(texts, await deps.embedder.embed_texts(texts), strict=True))
+        vectors = dict(zip(phrases, await deps.embedder.embed_texts(phrases), strict=True))
     except Unavailable as error:
         notes.append(f"relations were read by the forms of words only: {error.detail}")
-        return read_relations(read, names, types, has_same_stem)
-    return read_relations(read, names, types, match_by_meaning(vectors, LIKE_A_RELATION))
+        return read_relations(text, names, types, has_same_stem)
+    return read_relations(text, names, types, match_by_meaning(vectors, RELATION_LIKENESS))
 
 
 def _notes(request: Resonate, state: CitizenState, emotion: str | None) -> list[str]:
@@ -205,6 +222,10 @@ def _notes(request: Resonate, state: CitizenState, emotion: str | None) -> list[
     if emotion is not None and emotion not in {*VOCABULARY, *POSITIVE, *NEGATIVE}:
         notes.append(f"{emotion} is not in the vocabulary of emotions: only memories that name it are alike")
     return notes
+
+
+def _notes_on_window(window: WindowText) -> list[str]:
+    return [f"of window and focus the last {READ_WORDS} words were read"] if window.cut else []
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key
+from orchestration.ranking.spreading import Identity
 from orchestration.waking.scoring import discovery_energy
-from schemas.memory import Level
 from schemas.stream_parts import ResolutionPattern
 from substrate.store.waking import STEP_TYPES
 
@@ -19,9 +19,6 @@ STEP_SHARE = 0.8
 """How much of the score of a resolution each hop leaves to a step."""
 MAX_STEPS = 8
 """Steps of one pattern at most."""
-
-type Identity = tuple[Level, str]
-"""A memory of a level, whatever its version."""
 
 
 class Step(NamedTuple):

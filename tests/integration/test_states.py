@@ -16,7 +16,7 @@ from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.mind.identity import read_identity
 from orchestration.mind.state import change_state, read_state, state_history, with_feedback
-from orchestration.resonance.signal import build
+from orchestration.resonance.signal import prepare_signal
 from schemas.citizen import CitizenState, StateChange, StateRecord, WhoIs
 from schemas.errors import Conflict, InvalidRequest, NotFound
 from schemas.memory import Level
@@ -237,7 +237,7 @@ async def test_a_signal_as_of_a_past_moment_is_moved_by_the_drives_of_that_momen
     request = Resonate(citizen_id=fresh_citizen, focus="What now?")
 
     async def nodes(scope: Scope) -> tuple[str, ...]:
-        return (await build(request, View(scope, {}, day(30)), deps)).sent.nodes
+        return (await prepare_signal(request, View(scope, {}, day(30)), deps)).sent.nodes
 
     assert await nodes(Scope.at(day(15), day(15))) == ("bread",)
     assert await nodes(Scope.at(day(25), day(25))) == ("bed",)

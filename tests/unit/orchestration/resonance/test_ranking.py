@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.algorithms import jaccard
+from orchestration.ranking.plurality import DAY
 from orchestration.resonance.ranking import (
-    A_EMOTION,
-    DAY,
+    PER_EMOTION,
     Echo,
-    at_most_two,
-    diverse,
+    choose,
+    diversify,
     effective_weights,
-    shown,
+    split_by_emotion,
     suppression,
 )
 from schemas.memory import ConsciousnessNode, Level
@@ -54,25 +54,25 @@ echoes = st.lists(
 @given(echoes, st.integers(1, 15))
 def test_a_third_of_an_emotion_comes_only_when_nothing_else_is_left(found: list[Echo], limit: int) -> None:
     emotion = {one.resonance.memory.node_id: one.emotion for one in found}
-    order = [emotion[one.memory.node_id] for one in shown(found, limit)]
+    order = [emotion[one.memory.node_id] for one in choose(found, limit)]
     assert len(order) == min(limit, len(found))
     first = [name for name in emotion.values() if name is None]
     held = Counter(name for name in emotion.values() if name is not None)
-    before = len(first) + sum(min(A_EMOTION, count) for count in held.values())
+    before = len(first) + sum(min(PER_EMOTION, count) for count in held.values())
     counted = Counter(name for name in order[:before] if name is not None)
-    assert all(count <= A_EMOTION for count in counted.values())
+    assert all(count <= PER_EMOTION for count in counted.values())
 
 
 @given(echoes)
 def test_the_strongest_is_shown_first_and_nothing_is_shown_twice(found: list[Echo]) -> None:
-    order = shown(found, 20)
+    order = choose(found, 20)
     assert sorted(one.memory.node_id for one in order) == sorted(e.resonance.memory.node_id for e in found)
     assert [one.resonance for one in order[:1]] == [e.resonance.resonance for e in found[:1]]
 
 
 @given(echoes)
 def test_the_two_parts_keep_the_order_given(found: list[Echo]) -> None:
-    for part in at_most_two(found):
+    for part in split_by_emotion(found):
         assert part == sorted(part, key=found.index)
 
 
@@ -80,7 +80,7 @@ def test_a_weaker_memory_with_other_nodes_goes_before_a_double() -> None:
     """Worked by hand: 0.7 · 0.9 − 0.3 · 1 = 0.33 for the double, 0.7 · 0.6 = 0.42 for the other."""
     ab, c = frozenset("ab"), frozenset("c")
     found = [echo(1, 1.0, None, ab), echo(2, 0.9, None, ab), echo(3, 0.6, None, c)]
-    assert [one.resonance.memory.node_id for one in diverse(found)] == ["m1", "m3", "m2"]
+    assert [one.resonance.memory.node_id for one in diversify(found)] == ["m1", "m3", "m2"]
 
 
 @given(NODES, NODES)

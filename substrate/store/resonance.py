@@ -1,31 +1,39 @@
-"""Wave retrieval is one statement: candidates, then a scoring expression with one term a channel (000, 002).
+"""Wave retrieval in the store: one statement finds candidates and scores them, a term for each channel (000, 002).
 
-Candidates are bounded whatever the size of the graph: what the signal's nodes touch, what asserts one of its
-relations, the nearest in meaning and in emotion, what shares its words, the best of the newest, and the pools of
-plurality where that is asked for.
+Candidates are bounded whatever the size of the graph: memories linked to the nodes of the signal or asserting one
+of its relations, the nearest in meaning and in emotion, memories with its words, the best of the newest, and the
+pools of plurality where that is asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
+from schemas.memory import Level
+from schemas.temporal import AFTER_ALL, Instant, Scope
+from schemas.wave_signal import Channel, Resonance
+from substrate.connection.pool import Row
 from substrate.cypher.fragments import degree_now, node_columns, records_of, visible
 from substrate.cypher.query import Query
+from substrate.graphs.graph import Graph, GraphTarget
+from substrate.store.rows import node as node_of_row
+from substrate.text import name_key
 
-LINKS: Final = 1000
-"""So many links of the signal's nodes are read, of the least linked nodes first."""
-CROWD: Final = 500
-"""Of a memory with more links than this none is read: it is what memories are about, and scores without them."""
+MAX_SIGNAL_LINKS: Final = 1000
+"""So many links of the signal's nodes are read, those of the least linked nodes first."""
+MAX_MEMORY_LINKS: Final = 500
+"""Of a memory with more links none is read: memories are about it, and it scores without them."""
 NEWEST: Final = 5000
-"""The last so many nodes of the graph are looked through for what is recent, important and of the same feeling."""
-ENOUGH: Final = 1000
-"""With fewer memories among the last nodes (a new model's vectors lie there) the look goes further back."""
-SAID: Final = 64
-"""So many links that one memory asserts are held against the signal."""
+"""The last so many nodes of the graph are searched for recent, important memories of the same emotion."""
+ENOUGH_MEMORIES: Final = 1000
+"""With fewer memories among these (the vectors of a new model may lie there) the search begins earlier."""
+MAX_ASSERTED: Final = 64
+"""So many links that one memory asserts are compared with the signal."""
 DAY: Final = 86_400_000_000.0
 
-TERMS: Final[Mapping[str, str]] = {
+TERMS: Final[Mapping[Channel, str]] = {
     "nodes": (
         "CASE WHEN $of_memory THEN CASE WHEN size(around) = 0 THEN 0.0 "
         "ELSE 1.0 * size([x IN around WHERE x IN $ids]) / size(around) END "
@@ -50,17 +58,17 @@ TERMS: Final[Mapping[str, str]] = {
         f"1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * {DAY}))"
     ),
 }
-"""The channels: each a number in [0, 1], weighted by the parameter `w_` and its name."""
+"""The channels: each in [0, 1], with the parameter `w_` and its name as weight."""
 
-_OF_THE_RECORD: Final = ("emotion", "result", "importance", "recency")
-"""Channels that need nothing but the record: by them the newest are chosen."""
+_OF_THE_RECORD: Final[tuple[Channel, ...]] = ("emotion", "result", "importance", "recency")
+"""Channels that need the record alone: the newest are chosen by them."""
 
 SUPPRESSION: Final = "coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0)"
 BOOST: Final = "CASE m.abstraction WHEN 'L1' THEN 1.05 WHEN 'L2' THEN 1.1 WHEN 'L3' THEN 1.15 ELSE 1.0 END"
-"""002: a higher abstraction resonates a little more."""
+"""A higher abstraction resonates a little more (002)."""
 
 
-def _weighted(names: Mapping[str, str]) -> str:
+def _weighted(names: Mapping[Channel, str]) -> str:
     return " + ".join(f"$w_{channel} * ({term})" for channel, term in names.items())
 
 
@@ -72,13 +80,13 @@ _QUICK: Final = _weighted({channel: TERMS[channel] for channel in _OF_THE_RECORD
 
 
 def _links_of(ids: str, link: str) -> str:
-    """At most `LINKS` links of the memories with these ids, as rows (s, e, i), those of the least linked first.
+    """At most `MAX_SIGNAL_LINKS` links of these memories, as rows (s, e, i), those of the least linked first.
 
-    A subquery, for of a `WITH … LIMIT` followed by a condition the engine checks the condition first.
+    In a subquery: after `WITH … LIMIT` the engine checks a condition before the limit.
     """
     return (
         f"CALL {{ MATCH (s:ConsciousnessNode) WHERE s.id IN {ids} WITH s ORDER BY {degree_now('s')}, s.id "
-        f"MATCH (s)-[e:{link}]-(i:ConsciousnessNode) RETURN s, e, i LIMIT {LINKS} }} "
+        f"MATCH (s)-[e:{link}]-(i:ConsciousnessNode) RETURN s, e, i LIMIT {MAX_SIGNAL_LINKS} }} "
     )
 
 
@@ -89,14 +97,15 @@ _READ: Final = (
 
 
 def _asserted(link: str) -> str:
-    """What links of the signal's nodes assert: [the memory that says so, its [type, source, target] …]."""
+    """The links that memories assert among those of the signal's nodes: [memory, [[type, source, target] …]]."""
     return (
         f"{_links_of('$ids', link)} WITH collect([s, e, i]) AS near "
         f"CALL {{ {_READ} AND e.episode_id IS NOT NULL WITH DISTINCT e "
         "WITH e.episode_id AS episode, collect([e.relation_type, startNode(e).id, endNode(e).id]) AS said "
         "MATCH (w:ConsciousnessNode {id: episode}) "
         "WITH episode, said, any(t IN said WHERE t[0] IN $types) AS sought "
-        f"ORDER BY sought DESC, size(said) DESC, episode LIMIT $pool RETURN collect([episode, said[..{SAID}]]) "
+        "ORDER BY sought DESC, size(said) DESC, episode LIMIT $pool "
+        f"RETURN collect([episode, said[..{MAX_ASSERTED}]]) "
         "AS asserted } "
     )
 
@@ -126,7 +135,7 @@ _NEWEST: Final = (
 
 
 def _latest_of(label: str, ends: str) -> str:
-    """The last that were so at another moment, of those that lie around the place where the graph ended then."""
+    """The newest of another moment, among the nodes around the end of the graph at that moment."""
     return (
         f"MATCH (m:{label}) WHERE id(m) >= $newest AND id(m) < $until "
         f"WITH m WHERE {visible('m')} AND {_may_answer('m')} "
@@ -173,7 +182,7 @@ def _statement(*, now: bool) -> str:
         f"{'' if now else records_of('i', 'm', 'asserted')} {record} {_may_answer('m')} "
         f"WITH i, m, {said} AS said "
         f"OPTIONAL MATCH (i)-[e:{link}]-(o:ConsciousnessNode) "
-        f"WHERE {degree_now('i')} <= {CROWD} AND {visible('e')} "
+        f"WHERE {degree_now('i')} <= {MAX_MEMORY_LINKS} AND {visible('e')} "
         "WITH i, m, said, collect(DISTINCT o.id) AS others, "
         "collect(DISTINCT CASE WHEN o.name_key IS NULL THEN null ELSE o.id END) AS around, "
         "collect(DISTINCT CASE WHEN e IS NULL THEN null "
@@ -191,16 +200,14 @@ def _statement(*, now: bool) -> str:
 
 
 RESONATE_NOW: Final = Query("resonate_now", _statement(now=True))
-"""What of the present resonates: (resonance, total, suppression, boost, channels, nodes around, memory)."""
 
 RESONATE_THEN: Final = Query("resonate_then", _statement(now=False))
-"""What of another moment resonates, from the present and the past side."""
 
 RESOLVE: Final = Query(
     "resolve_names",
     "CALL db.meta.stats() YIELD nodeCount UNWIND [1, 4, 16, 64, 256] AS wide "
     f"WITH nodeCount - {NEWEST} * wide AS first CALL {{ WITH first "
-    f"MATCH (n:ConsciousnessNode) WHERE id(n) >= first WITH n LIMIT {ENOUGH} RETURN count(n) AS held }} "
+    f"MATCH (n:ConsciousnessNode) WHERE id(n) >= first WITH n LIMIT {ENOUGH_MEMORIES} RETURN count(n) AS held }} "
     "RETURN 'newest' AS kind, first AS key, held AS id "
     "UNION ALL MATCH (n:ConsciousnessNode) WHERE n.id IN $names RETURN 'id' AS kind, n.id AS key, n.id AS id "
     "UNION ALL MATCH (n:ConsciousnessNode) WHERE n.name_key IN $keys WITH n ORDER BY n.id LIMIT 256 "
@@ -208,8 +215,8 @@ RESOLVE: Final = Query(
     "UNION ALL MATCH (p:PastVersion) WHERE p.name_key IN $keys WITH p ORDER BY p.id LIMIT 256 "
     "RETURN DISTINCT 'name' AS kind, p.name_key AS key, p.id AS id",
 )
-"""Places near the end of the graph with how many memories lie behind each, and the memories that have these ids or
-names, or once had."""
+"""Node numbers near the end of the graph, each with how many memories follow; and the memories with these ids or
+names, today or once."""
 
 PROBES: Final = 64
 
@@ -220,8 +227,7 @@ PLACE_THEN: Final = Query(
     "RETURN CASE WHEN n.valid_at < $valid_to AND n.created_at < $known_to THEN 1 ELSE null END AS held } "
     "RETURN nodeCount, count(step), count(held)",
 )
-"""How many nodes there are, at how many places the graph was looked into, and at how many of these lies a memory
-that was known and so by the end of the scope."""
+"""The number of nodes, of probes, and of probes where a memory held and was known by the end of the scope."""
 
 
 def _surroundings(link: str) -> str:
@@ -236,7 +242,112 @@ def _surroundings(link: str) -> str:
 
 
 SURROUNDINGS_NOW: Final = Query("surroundings_now", _surroundings("LINK"))
-"""What the memories shown are about, and the types of the links around the memories named, commonest first."""
-
 SURROUNDINGS_THEN: Final = Query("surroundings_then", _surroundings("LINK|PAST_LINK"))
-"""The same with the links of the past side."""
+"""Entities of the memories shown, and the types of the links around the memories named, most common first."""
+
+
+class NodeRange(NamedTuple):
+    """Internal node numbers, `[start, end)`, in the order in which the nodes were created."""
+
+    start: int
+    end: int = 2**53
+
+
+class _NameRow(NamedTuple):
+    """A row of `RESOLVE`: `kind` is newest, id or name; of newest `key` is a node number and `value` a count."""
+
+    kind: str
+    key: Any
+    value: Any
+
+
+class ResolvedNames(NamedTuple):
+    """The memories of one graph by the names or ids of a signal, and where its newest memories lie."""
+
+    target: GraphTarget
+    ids: Mapping[str, Sequence[str]]
+    newest: NodeRange
+
+
+async def resolve_names(target: GraphTarget, names: Sequence[str], scope: Scope) -> ResolvedNames:
+    """The memories with these names or ids, today or once, in the order of their ids."""
+    keys = [key for name in names if (key := name_key(name))]
+    rows = [_NameRow(*row) for row in await target.graph.read(RESOLVE, names=list(names), keys=keys)]
+    by_id = {row.key: row.value for row in rows if row.kind == "id"}
+    by_name: defaultdict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        if row.kind == "name":
+            by_name[row.key].add(row.value)
+    ids = {name: sorted({*by_name[name_key(name)], *filter(None, (by_id.get(name),))}) for name in names}
+    newest = _newest_now(rows) if scope.is_present else await _newest_then(target.graph, scope)
+    return ResolvedNames(target, ids, newest)
+
+
+def _newest_now(rows: Iterable[_NameRow]) -> NodeRange:
+    """From the last node number with enough memories after it."""
+    starts = {row.key: row.value for row in rows if row.kind == "newest"}
+    enough = [start for start, memories in starts.items() if memories >= ENOUGH_MEMORIES]
+    return NodeRange(max(enough, default=min(starts)))
+
+
+async def _newest_then(graph: Graph, scope: Scope) -> NodeRange:
+    """Around the end of the graph at another moment.
+
+    Memories remembered late are among the last nodes, so the end is estimated by the share of probes that held.
+    """
+    [(size, probes, held)] = await graph.read(PLACE_THEN, **scope.bounds())
+    if held == probes:
+        return NodeRange(size - NEWEST)
+    end = size * held // probes
+    return NodeRange(end - NEWEST, end + NEWEST)
+
+
+class Surroundings(NamedTuple):
+    """The names of the entities of some memories, and the relation types around others, most common first."""
+
+    names: list[str]
+    relation_types: list[str]
+
+
+async def read_surroundings(
+    target: GraphTarget, scope: Scope, *, shown: Sequence[str], named: Sequence[str]
+) -> Surroundings:
+    """The entities of the memories `shown`, and the types of the links around them and the memories `named`."""
+    if not named and not shown:
+        return Surroundings([], [])
+    query = SURROUNDINGS_THEN if target.past else SURROUNDINGS_NOW
+    rows = await target.graph.read(query, **scope.bounds(), shown=list(shown), near=[*named, *shown])
+    names = [name for kind, _id, name in rows if kind == "node"]
+    return Surroundings(names, [name for kind, _id, name in rows if kind == "type"])
+
+
+class ResonatingMemory(NamedTuple):
+    """A memory with its scores, and the ids of the entities around it."""
+
+    resonance: Resonance
+    entity_ids: frozenset[str]
+
+
+def read_resonances(
+    rows: Iterable[Row], level: Level, known_to: Instant = AFTER_ALL
+) -> Iterator[ResonatingMemory]:
+    """The rows of `RESONATE_*`, strongest first; numbers are rounded to six digits."""
+    for resonance, total, suppression, boost, *rest in rows:
+        scores, (around, *memory) = rest[: len(TERMS)], rest[len(TERMS) :]
+        score = _rounded(resonance)
+        node = node_of_row(memory, level, known_to, retrieval_source="resonance", relevance_score=score)
+        yield ResonatingMemory(
+            Resonance(
+                memory=node,
+                resonance=score,
+                total=_rounded(total),
+                channels={name: _rounded(min(1.0, float(one))) for name, one in zip(TERMS, scores, strict=True)},
+                suppression=_rounded(suppression),
+                level_boost=_rounded(boost),
+            ),
+            frozenset((around or "").split("|")) - {""},
+        )
+
+
+def _rounded(value: Any) -> float:
+    return round(float(value), 6)
