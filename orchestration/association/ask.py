@@ -159,15 +159,17 @@ async def _walk(question: _Question, harvested: Harvest) -> list[QueryResult]:
 def _respond(question: _Question, query: QueryTerms, harvested: Harvest, results: _Results) -> Associations:
     request = question.request
     reached = {hit.key: hit for hit in (*_pool_hits(results.pools), *_walk_hits(results.walk))}
-    direct = [replace(hit, ways=reached[hit.key].ways) if hit.key in reached else hit for hit in harvested.anchors]
+    direct = [
+        replace(hit, paths=reached[hit.key].paths) if hit.key in reached else hit for hit in harvested.anchors
+    ]
     others = [hit for key, hit in reached.items() if key not in harvested.relevance]
     beside = scoring.score_words(others, _with_searched_words(query, question))
     associated = _scorer(question, harvested)
     per_week = None if request.plurality is None else request.plurality.per_week
     anchor_chars = scoring.anchor_chars(request.max_chars)
     anchors = scoring.fill_budget(scoring.rank(map(associated, direct), per_week), anchor_chars)
-    found = map(associated, (hit for hit in beside if not hit.words))
-    ranked = scoring.rank((one for one in found if one.score > 0.0), per_week)
+    candidates = map(associated, (hit for hit in beside if not hit.words))
+    ranked = scoring.rank((one for one in candidates if one.score > 0.0), per_week)
     neighbours = scoring.fill_budget(ranked, request.max_chars - anchor_chars)
     return Associations(
         citizen_id=request.citizen_id,

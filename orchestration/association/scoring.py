@@ -16,7 +16,7 @@ from orchestration.writing.records import given_tags, indexed_text, tag_names, t
 from schemas.association import Associated, Bridge
 from schemas.memory import ConsciousnessNode, Level
 from schemas.temporal import to_instant
-from substrate.store.association import FoundMemory, Way
+from substrate.store.association import AnchorPath, MeasuredMemory
 from substrate.text import stems
 
 ANCHOR_PERCENT: Final = 70
@@ -45,19 +45,19 @@ class TagKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory found. `terms`: its length in words; `words`: its BM25; `ways`: links to it from anchors."""
+    """A memory found. `terms`: its length in words; `words`: its BM25; `paths`: links to it from anchors."""
 
     memory: ConsciousnessNode
     terms: int
     words: float = 0.0
     boosted: bool = False
-    ways: tuple[Way, ...] = ()
+    paths: tuple[AnchorPath, ...] = ()
 
     @classmethod
-    def of(cls, found: FoundMemory) -> Hit:
+    def of(cls, measured: MeasuredMemory) -> Hit:
         """The length is counted here where it was not stored."""
-        length = terms(vars(found.memory)) if found.terms is None else found.terms
-        return cls(found.memory, length, ways=found.ways)
+        length = terms(vars(measured.memory)) if measured.terms is None else measured.terms
+        return cls(measured.memory, length, paths=measured.paths)
 
     @property
     def key(self) -> Key:
@@ -168,9 +168,9 @@ def associate_hit(hit: Hit, harvested: Harvest, plurality: float = 0.0) -> Assoc
     relevance = harvested.relevance_by_id.get(hit.memory.level, {})
     bridges = [tag for tag in hit.tags if _is_shared(tag, hit.key, harvested)]
     by_links = sum(
-        LINK_SHARES[way.links - 1] * relevance[way.anchor_id]
-        for way in _shortest(hit.ways)
-        if way.anchor_id in relevance
+        LINK_SHARES[path.links - 1] * relevance[path.anchor_id]
+        for path in _shortest(hit.paths)
+        if path.anchor_id in relevance
     )
     support = by_links + TAG_SHARE * sum(harvested.bridges[tag].weight for tag in bridges)
     score = round(harvested.relevance.get(hit.key, 0.0) + support + plurality, _DIGITS)
@@ -182,13 +182,13 @@ def associate_hit(hit: Hit, harvested: Harvest, plurality: float = 0.0) -> Assoc
         support=round(support, _DIGITS),
         plurality=round(plurality, _DIGITS),
         bridges=tuple(tag.name for tag in bridges),
-        around=tuple(dict.fromkeys(way.anchor_id for way in hit.ways if way.anchor_id in relevance)),
+        around=tuple(dict.fromkeys(path.anchor_id for path in hit.paths if path.anchor_id in relevance)),
     )
 
 
-def _shortest(ways: Sequence[Way]) -> list[Way]:
-    """Of several ways from one anchor the shortest; `ways` come nearest first."""
-    return list({way.anchor_id: way for way in reversed(ways)}.values())
+def _shortest(paths: Sequence[AnchorPath]) -> list[AnchorPath]:
+    """Of several paths from one anchor the shortest; `paths` come nearest first."""
+    return list({path.anchor_id: path for path in reversed(paths)}.values())
 
 
 def _is_shared(tag: TagKey, key: Key, harvested: Harvest) -> bool:

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from schemas.memory import ConsciousnessNode, InvalidationReason, Level
 from schemas.stream_parts import RecurringCorrection, TemporalDissonance
-from schemas.temporal import TemporalMode
+from schemas.temporal import Instant, Period, TemporalMode
 
 HISTORICAL: Final = (TemporalMode.EVOLUTION, TemporalMode.FULL_HISTORY)
 """Only these modes show more than one version of a belief."""
@@ -61,6 +61,16 @@ def count_recurring(dissonances: Iterable[TemporalDissonance]) -> list[Recurring
         for pattern, ids in corrected.items()
     ]
     return sorted(recurring, key=lambda correction: (-correction.count, correction.correction_pattern_id))
+
+
+def unbroken_start(start: Instant, earlier: Sequence[Period]) -> Instant:
+    """The start of the unbroken chain of earlier periods that leads up to `start`; `start` itself without one."""
+    starts: dict[Instant, Instant] = {}
+    for period in earlier:
+        starts[period.end] = min(period.start, starts.get(period.end, period.start))
+    while start in starts:
+        start = starts[start]
+    return start
 
 
 def _by_identity(nodes: Iterable[ConsciousnessNode]) -> Iterator[list[ConsciousnessNode]]:

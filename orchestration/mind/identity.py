@@ -40,9 +40,9 @@ async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:
     if target is not None:
         known_at = await records.read_clock(target.graph, now) if scope.is_present else scope.known.start
         pool = max(MIN_COUNTED, 4 * (page.shown + request.limit))
-        found = await read_entities(target, scope, page.after, limit=request.limit + 1, pool=pool)
-        entities = tuple(found[: request.limit])
-        if len(found) > request.limit:
+        ranked = await read_entities(target, scope, page.after, limit=request.limit + 1, pool=pool)
+        entities = tuple(ranked[: request.limit])
+        if len(ranked) > request.limit:
             last = entities[-1]
             position = EntityPosition(last.appearances, last.name, last.node_id)
             next_cursor = encode_cursor(*position, page.shown + len(entities), scope.valid.start, known_at)

@@ -8,8 +8,8 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
-from orchestration.mind.dissonance import BeliefChange, count_recurring, find_belief_changes
-from schemas.citizen import LearningMoments, LearningPage
+from orchestration.mind.dissonance import BeliefChange, count_recurring, find_belief_changes, unbroken_start
+from schemas.citizen import LearningMoments, OfLearning
 from schemas.memory import Level
 from schemas.paging import MOST, decode_cursor, encode_cursor
 from schemas.stream_parts import TemporalDissonance
@@ -17,7 +17,7 @@ from schemas.temporal import Instant, Period, to_datetime, to_instant
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.store import learning, records
-from substrate.store.learning import Belief, Closing, ClosingPosition
+from substrate.store.learning import Closing, ClosingPosition, HeldBelief
 
 MAX_CLOSINGS: Final = 500
 """Closed records of one read at most: many were closed for a change of something else than the belief."""
@@ -30,7 +30,7 @@ class _PageStart(NamedTuple):
     known_to: Instant
 
 
-async def learning_page(citizen_id: str, page: LearningPage, deps: Deps, now: Instant) -> LearningMoments:
+async def learning_page(citizen_id: str, page: OfLearning, deps: Deps, now: Instant) -> LearningMoments:
     """Beliefs of the citizen that changed, in the order of their end. Raises InvalidRequest for an invalid cursor.
 
     A page is longer than its limit only where one command changed more beliefs of one memory.
@@ -55,10 +55,10 @@ async def learning_page(citizen_id: str, page: LearningPage, deps: Deps, now: In
 
 async def learning_moments(citizen_id: str, deps: Deps, now: Instant) -> LearningMoments:
     """Every belief of the citizen that changed."""
-    page = await learning_page(citizen_id, LearningPage(limit=MOST), deps, now)
+    page = await learning_page(citizen_id, OfLearning(limit=MOST), deps, now)
     dissonances = list(page.dissonances)
     while page.next is not None:
-        page = await learning_page(citizen_id, LearningPage(limit=MOST, cursor=page.next), deps, now)
+        page = await learning_page(citizen_id, OfLearning(limit=MOST, cursor=page.next), deps, now)
         dissonances += page.dissonances
     return _moments(citizen_id, dissonances, None)
 
@@ -74,7 +74,7 @@ def _moments(
     )
 
 
-async def _page_start(page: LearningPage, graph: Graph, now: Instant) -> _PageStart:
+async def _page_start(page: OfLearning, graph: Graph, now: Instant) -> _PageStart:
     if page.cursor is not None:
         ended_at, memory_id, known_to = decode_cursor(page.cursor, int, str, int)
         return _PageStart(ClosingPosition(ended_at, memory_id), known_to)
@@ -138,24 +138,16 @@ async def _read_starts(changes: Sequence[BeliefChange], graph: Graph) -> _Starts
     beliefs = [_belief(change) for change in changes]
     earlier = await learning.read_earlier(graph, beliefs)
     return {
-        _key(change): _first_start(belief.known_at, periods)
+        _key(change): unbroken_start(belief.known_at, periods)
         for change, belief, periods in zip(changes, beliefs, earlier, strict=True)
     }
 
 
-def _belief(change: BeliefChange) -> Belief:
+def _belief(change: BeliefChange) -> HeldBelief:
     closed = change.closed
-    return Belief(closed.node_id, closed.name, closed.description, to_instant(change.dissonance.belief_held_from))
-
-
-def _first_start(start: Instant, earlier: Sequence[Period]) -> Instant:
-    """The start of the unbroken chain of periods that ends at `start`."""
-    starts: dict[Instant, Instant] = {}
-    for period in earlier:
-        starts[period.end] = min(period.start, starts.get(period.end, period.start))
-    while start in starts:
-        start = starts[start]
-    return start
+    return HeldBelief(
+        closed.node_id, closed.name, closed.description, to_instant(change.dissonance.belief_held_from)
+    )
 
 
 def _held_since(change: BeliefChange, start: Instant | None) -> TemporalDissonance:

@@ -33,8 +33,8 @@ class Echo(NamedTuple):
     around: frozenset[str]
 
     @classmethod
-    def of(cls, found: ResonatingMemory) -> Echo:
-        return cls(found.resonance, dominant_emotion(found.resonance.memory), found.entity_ids)
+    def of(cls, memory: ResonatingMemory) -> Echo:
+        return cls(memory.resonance, dominant_emotion(memory.resonance.memory), memory.entity_ids)
 
 
 def suppression(shown_at: Instant, now: Instant) -> float:

@@ -105,7 +105,7 @@ async def prepare_signal(request: Resonate, view: View, deps: Deps) -> PreparedS
     return PreparedSignal(
         sent=sent,
         text=text or describe_signal(sent),
-        terms={level: _search_terms(text, found) for level, found in lexicons.items()},
+        terms={level: _search_terms(text, own) for level, own in lexicons.items()},
         biases=[drive.bias for drive in drives.values()],
         notes=tuple(notes),
     )
@@ -191,9 +191,9 @@ async def _read_surroundings(request: Resonate, view: View, lexicons: Lexicons) 
     for level, target in view.targets.items():
         named = [entity.id for entity in _entities(lexicons[level])]
         reads.append(read_surroundings(target, view.scope, shown=shown, named=named))
-    found = await asyncio.gather(*reads)
-    names = [name for surroundings in found for name in surroundings.names]
-    relation_types = [name for surroundings in found for name in surroundings.relation_types]
+    by_level = await asyncio.gather(*reads)
+    names = [name for surroundings in by_level for name in surroundings.names]
+    relation_types = [name for surroundings in by_level for name in surroundings.relation_types]
     return Surroundings(_distinct(names), _distinct(relation_types))
 
 

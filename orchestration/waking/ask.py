@@ -53,12 +53,12 @@ async def retrieve_consciousness_context_from_state(
     async with deps.connection.questions.turn():
         results = await run_all(build_queries(state, view, meaning))
         timer.end("six_queries")
-        found = collect_answers(results, waking)
-        resolved = _resolutions(found, waking)
-        memories = found.candidates.memories
-        own = {key: scoring.mode_score(memories[key], answer, waking) for key, answer in found.answers.items()}
+        collected = collect_answers(results, waking)
+        resolved = _resolutions(collected, waking)
+        memories = collected.candidates.memories
+        own = {key: scoring.mode_score(memories[key], answer, waking) for key, answer in collected.answers.items()}
         scores = resolutions.pass_scores_on(own, resolved)
-        activation = scoring.activate(found.candidates, scores, waking)
+        activation = scoring.activate(collected.candidates, scores, waking)
         if state.plurality is not None:
             activation = with_plurality(activation, memories, state.plurality, waking.moment)
         await let_others_run()
@@ -69,10 +69,10 @@ async def retrieve_consciousness_context_from_state(
             notes=_notes(state, view) + notes,
             entities=[],
             patterns=[
-                resolutions.show_pattern(one, found.answers[one.blockage.key].emotional) for one in resolved
+                resolutions.show_pattern(one, collected.answers[one.blockage.key].emotional) for one in resolved
             ],
         )
-        stream = _in_mode_order(assemble(state_options(state), found.candidates, activation, report), scores)
+        stream = _in_mode_order(assemble(state_options(state), collected.candidates, activation, report), scores)
         await let_others_run()
         timer.end("assembly")
         feedback = Feedback(state.current_energy) if state.apply_feedback else None
@@ -109,7 +109,7 @@ async def _goal_meaning(
 
 
 @dataclass(slots=True)
-class FoundAnswers:
+class CollectedAnswers:
     """The candidates, the answers among them, and the memories with a record from when they were blocked."""
 
     candidates: Candidates = field(default_factory=Candidates)
@@ -117,23 +117,23 @@ class FoundAnswers:
     once_blocked: set[tuple[Level, str]] = field(default_factory=set)
 
 
-def collect_answers(results: Iterable[QueryResult], waking: WakingState) -> FoundAnswers:
+def collect_answers(results: Iterable[QueryResult], waking: WakingState) -> CollectedAnswers:
     """The rows that the mode accepts by its exact measures, and those linked to them."""
-    found = FoundAnswers()
+    collected = CollectedAnswers()
     for result in results:
-        found.candidates.known_to = result.request.known_to
+        collected.candidates.known_to = result.request.known_to
         if result.request.kind == "pools":
-            found.candidates.add(result.level, result.rows, likeness=False)
+            collected.candidates.add(result.level, result.rows, likeness=False)
         else:
-            _collect(found, result, waking)
-    return found
+            _collect(collected, result, waking)
+    return collected
 
 
-def _collect(found: FoundAnswers, result: QueryResult, waking: WakingState) -> None:
+def _collect(collected: CollectedAnswers, result: QueryResult, waking: WakingState) -> None:
     by_emotion = result.request.kind == "vector"
     rows = [WakingRow(result.level, columns) for columns in result.rows]
     when_blocked = scoring.likeness_when_blocked(rows, waking.emotions)
-    found.once_blocked.update((result.level, memory_id) for memory_id in when_blocked)
+    collected.once_blocked.update((result.level, memory_id) for memory_id in when_blocked)
     accepted = []
     for row in rows:
         if row.hop != 0:
@@ -141,9 +141,9 @@ def _collect(found: FoundAnswers, result: QueryResult, waking: WakingState) -> N
         answer = scoring.measure(row, when_blocked, waking, by_emotion=by_emotion)
         if scoring.is_answer(row, answer, waking, by_emotion=by_emotion):
             accepted.append(row.with_score(1.0 - answer.emotional if by_emotion else 0.0))
-            _keep_answer(found.answers, row.key, answer)
-    kept = [row.columns for row in scoring.keep_linked(rows, accepted)]
-    found.candidates.add(result.level, kept, likeness=by_emotion)
+            _keep_answer(collected.answers, row.key, answer)
+    columns = [row.columns for row in scoring.keep_linked(rows, accepted)]
+    collected.candidates.add(result.level, columns, likeness=by_emotion)
 
 
 def _keep_answer(answers: dict[Key, Answer], key: Key, answer: Answer) -> None:
@@ -151,20 +151,20 @@ def _keep_answer(answers: dict[Key, Answer], key: Key, answer: Answer) -> None:
     answers[key] = answer if known is None else Answer(answer.emotional, max(answer.meaning, known.meaning))
 
 
-def _resolutions(found: FoundAnswers, waking: WakingState) -> list[Resolution]:
+def _resolutions(collected: CollectedAnswers, waking: WakingState) -> list[Resolution]:
     """Highest discovery energy first; of equal ones those with a record from when they were blocked."""
     if waking.mode is not QueryMode.RESOLUTION_PATTERNS:
         return []
-    memories = found.candidates.memories
+    memories = collected.candidates.memories
     blockages = [
-        key for key, answer in found.answers.items() if scoring.is_like_now(memories[key], answer, waking)
+        key for key, answer in collected.answers.items() if scoring.is_like_now(memories[key], answer, waking)
     ]
     return sorted(
-        resolutions.find_resolutions(found.candidates, blockages),
+        resolutions.find_resolutions(collected.candidates, blockages),
         key=lambda resolution: (
             -scoring.discovery_energy(resolution.blockage),
-            resolution.blockage.key[:2] not in found.once_blocked,
-            -found.answers[resolution.blockage.key].emotional,
+            resolution.blockage.key[:2] not in collected.once_blocked,
+            -collected.answers[resolution.blockage.key].emotional,
             resolution.blockage.key,
             resolution.link.get("id"),
         ),

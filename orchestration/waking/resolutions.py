@@ -21,7 +21,7 @@ MAX_STEPS = 8
 """Steps of one pattern at most."""
 
 
-class Step(NamedTuple):
+class ResolutionStep(NamedTuple):
     """A step of a resolution, and its hops from it: 1 or 2."""
 
     memory: Candidate
@@ -42,7 +42,7 @@ class Resolution:
     blockage: Candidate
     link: CandidateLink
     resolution: Candidate
-    steps: tuple[Step, ...]
+    steps: tuple[ResolutionStep, ...]
 
 
 def find_resolutions(candidates: Candidates, blockages: Iterable[Key]) -> list[Resolution]:
@@ -50,13 +50,13 @@ def find_resolutions(candidates: Candidates, blockages: Iterable[Key]) -> list[R
     memories = {key[:2]: memory for key, memory in candidates.memories.items()}
     neighbours = _neighbours(candidates.links.values())
     wanted = {key[:2] for key in blockages}
-    found = []
+    resolutions = []
     for link in candidates.links.values():
         start, end = (link.level, link.source), (link.level, link.target)
         if start in wanted and end in memories and _resolves(link):
             steps = _steps(start, end, neighbours, memories)
-            found.append(Resolution(memories[start], link, memories[end], steps))
-    return found
+            resolutions.append(Resolution(memories[start], link, memories[end], steps))
+    return resolutions
 
 
 def _neighbours(links: Iterable[CandidateLink]) -> dict[Identity, list[Neighbour]]:
@@ -77,11 +77,11 @@ def _steps(
     resolution: Identity,
     neighbours: Mapping[Identity, Sequence[Neighbour]],
     memories: Mapping[Identity, Candidate],
-) -> tuple[Step, ...]:
+) -> tuple[ResolutionStep, ...]:
     """Nearest first, then over the strongest links; not by way of the blockage."""
     level = resolution[0]
     seen, ring = {blockage, resolution}, [resolution]
-    steps: list[Step] = []
+    steps: list[ResolutionStep] = []
     for hops in (1, 2):
         reached = sorted(neighbour for identity in ring for neighbour in neighbours.get(identity, ()))
         ring = []
@@ -90,7 +90,7 @@ def _steps(
                 seen.add(identity)
                 ring.append(identity)
                 if memories[identity].get("node_type") in STEP_TYPES:
-                    steps.append(Step(memories[identity], hops))
+                    steps.append(ResolutionStep(memories[identity], hops))
     return tuple(steps[:MAX_STEPS])
 
 
@@ -116,6 +116,6 @@ def pass_scores_on(scores: Mapping[Key, float], resolutions: Iterable[Resolution
     passed = dict(scores)
     for resolution in resolutions:
         own = scores[resolution.blockage.key]
-        for memory, hops in (Step(resolution.resolution, 0), *resolution.steps):
+        for memory, hops in (ResolutionStep(resolution.resolution, 0), *resolution.steps):
             passed[memory.key] = max(own * STEP_SHARE**hops, passed.get(memory.key, 0.0))
     return passed

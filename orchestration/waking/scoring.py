@@ -148,13 +148,13 @@ def _is_under_goal(stored: str | None, answer: Answer, waking: WakingState) -> b
 
 def keep_linked(rows: Sequence[WakingRow], answers: Sequence[WakingRow]) -> list[WakingRow]:
     """The answers by their score, least first, and the rows that links connect to them within three hops."""
-    kept = sorted(answers, key=lambda row: row.score)
-    reached = {row.memory_id for row in kept}
+    linked_rows = sorted(answers, key=lambda row: row.score)
+    reached = {row.memory_id for row in linked_rows}
     for hop in (1, 2, 3):
-        linked = [row for row in rows if row.hop == hop and not reached.isdisjoint(row.link_ends)]
-        kept += linked
-        reached.update(row.memory_id for row in linked)
-    return kept
+        next_rows = [row for row in rows if row.hop == hop and not reached.isdisjoint(row.link_ends)]
+        linked_rows += next_rows
+        reached.update(row.memory_id for row in next_rows)
+    return linked_rows
 
 
 def mode_score(memory: Candidate, answer: Answer, waking: WakingState) -> float:

@@ -106,22 +106,22 @@ WALK_THEN: Final = Query("walk_then", _walk(now=False))
 """Other moments: the tags that a memory has now, and those that its records had then."""
 
 
-class Way(NamedTuple):
+class AnchorPath(NamedTuple):
     """Links lead from an anchor to a memory."""
 
     links: int
     anchor_id: str
 
 
-class FoundMemory(NamedTuple):
+class MeasuredMemory(NamedTuple):
     """A memory of a row; `terms` is its length in words without stop words, None when it was not stored.
 
-    `ways`: the ways that lead to it, nearest first.
+    `paths`: the links that lead to it from anchors, nearest first.
     """
 
     memory: ConsciousnessNode
     terms: int | None
-    ways: tuple[Way, ...] = ()
+    paths: tuple[AnchorPath, ...] = ()
 
 
 def read_mean_terms(anchor_rows: Sequence[Row]) -> float | None:
@@ -131,42 +131,44 @@ def read_mean_terms(anchor_rows: Sequence[Row]) -> float | None:
     return None
 
 
-def read_anchors(anchor_rows: Iterable[Row], level: Level, known_to: Instant = AFTER_ALL) -> Iterator[FoundMemory]:
+def read_anchors(
+    anchor_rows: Iterable[Row], level: Level, known_to: Instant = AFTER_ALL
+) -> Iterator[MeasuredMemory]:
     """The memories in the rows of `ANCHORS_*`, best by the score of the engine first."""
     for _mean, terms, *memory in anchor_rows:
-        yield _found(memory, terms, level, known_to)
+        yield _measured(memory, terms, level, known_to)
 
 
-def read_walk(walk_rows: Iterable[Row], level: Level, known_to: Instant = AFTER_ALL) -> Iterator[FoundMemory]:
+def read_walk(walk_rows: Iterable[Row], level: Level, known_to: Instant = AFTER_ALL) -> Iterator[MeasuredMemory]:
     """The memories in the rows of `WALK_*`."""
     for ways, terms, *memory in walk_rows:
-        yield _found(memory, terms, level, known_to)._replace(ways=_read_ways(ways))
+        yield _measured(memory, terms, level, known_to)._replace(paths=_read_paths(ways))
 
 
 def read_memories(
     memory_rows: Iterable[Row], level: Level, known_to: Instant = AFTER_ALL
-) -> Iterator[FoundMemory]:
+) -> Iterator[MeasuredMemory]:
     """The memories in rows of `NODE_COLUMNS` alone, as the queries of plurality give them."""
     for memory in memory_rows:
-        yield _found(memory, None, level, known_to)
+        yield _measured(memory, None, level, known_to)
 
 
-def _found(memory: Sequence[Any], terms: Any, level: Level, known_to: Instant) -> FoundMemory:
+def _measured(memory: Sequence[Any], terms: Any, level: Level, known_to: Instant) -> MeasuredMemory:
     node = rows.node(memory, level, known_to, retrieval_source="association")
-    return FoundMemory(node, None if terms is None else int(terms))
+    return MeasuredMemory(node, None if terms is None else int(terms))
 
 
-def _read_ways(text: str | None) -> tuple[Way, ...]:
+def _read_paths(text: str | None) -> tuple[AnchorPath, ...]:
     """`1turn-7|2turn-9`: a digit for the number of links, and the id of the anchor."""
-    return tuple(sorted(Way(int(way[0]), way[1:]) for way in (text or "").split("|") if way))
+    return tuple(sorted(AnchorPath(int(way[0]), way[1:]) for way in (text or "").split("|") if way))
 
 
 async def read_tag_counts(graph: Graph, names: Sequence[str]) -> dict[str, int]:
     """How many memories have each of these `#tags` and `@buckets` now; those of none are left out."""
     if not names:
         return {}
-    found = await graph.read(TAG_SIZES, names=list(names))
-    return {name: int(count) for name, count, _size in found if name is not None}
+    rows_by_tag = await graph.read(TAG_SIZES, names=list(names))
+    return {name: int(count) for name, count, _size in rows_by_tag if name is not None}
 
 
 def walk_values(hit_ids: Sequence[str], bridges: Sequence[Bridge], *, starts: int, pool: int) -> dict[str, Any]:

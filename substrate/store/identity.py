@@ -83,7 +83,7 @@ async def read_entities(
     `pool`: how many of the most linked memories are counted; ended links are among the links at this stage.
     """
     query = IDENTITY_THEN if target.past else IDENTITY_NOW
-    found = await target.graph.read(
+    mention_rows = await target.graph.read(
         query,
         **scope.bounds(),
         fewer=after.appearances,
@@ -92,7 +92,7 @@ async def read_entities(
         limit=limit,
         pool=pool,
     )
-    mentions = [_Mention(*row) for row in found]
+    mentions = [_Mention(*row) for row in mention_rows]
     return [_entity(list(group)) for _, group in groupby(mentions, key=lambda mention: mention.node_id)]
 
 

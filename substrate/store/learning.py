@@ -61,7 +61,7 @@ class Closing(NamedTuple):
         return ClosingPosition(self.ended_at, self.memory_id)
 
 
-class Belief(NamedTuple):
+class HeldBelief(NamedTuple):
     """What a record of a memory says, and since when it was known."""
 
     memory_id: str
@@ -72,8 +72,8 @@ class Belief(NamedTuple):
 
 async def read_closings(graph: Graph, after: ClosingPosition, *, known_to: Instant, limit: int) -> list[Closing]:
     """The next closings after a position and before `known_to`, about `limit`: a position is read whole."""
-    found = await graph.read(CLOSINGS, **after._asdict(), known_to=known_to, limit=limit)
-    closings = [Closing(*row) for row in found]
+    closed = await graph.read(CLOSINGS, **after._asdict(), known_to=known_to, limit=limit)
+    closings = [Closing(*row) for row in closed]
     if len(closings) < limit or closings[0].position == closings[-1].position:
         return closings
     return [closing for closing in closings if closing.position != closings[-1].position]
@@ -85,11 +85,11 @@ async def read_around(graph: Graph, spans: Mapping[str, Period], known_to: Insta
     Only records opened before `known_to` are read.
     """
     values = [{"id": memory_id, "since": span.start, "until": span.end} for memory_id, span in spans.items()]
-    found = await graph.read(AROUND, spans=values, known_to=known_to)
-    return [rows.node(row, Level.N1, known_to) for row in found]
+    records = await graph.read(AROUND, spans=values, known_to=known_to)
+    return [rows.node(row, Level.N1, known_to) for row in records]
 
 
-async def read_earlier(graph: Graph, beliefs: Sequence[Belief]) -> list[list[Period]]:
+async def read_earlier(graph: Graph, beliefs: Sequence[HeldBelief]) -> list[list[Period]]:
     """For each belief, when earlier records of its memory that say the same were known."""
     values = [
         {

@@ -153,8 +153,8 @@ def with_versions(properties: Mapping[str, Any]) -> Mapping[str, Any]:
 
 async def read_current(graph: Graph) -> Record | None:
     """The current record, last in valid time; None when no state was ever set."""
-    found = await graph.read(READ_STATE)
-    return _record(found[0]) if found else None
+    records = await graph.read(READ_STATE)
+    return _record(records[0]) if records else None
 
 
 async def read_at(graph: Graph, scope: Scope) -> Record | None:
@@ -166,8 +166,8 @@ async def read_at(graph: Graph, scope: Scope) -> Record | None:
 
 
 async def _read_past(graph: Graph, scope: Scope) -> Record | None:
-    found = await graph.read(READ_STATE_THEN, **scope.bounds(), cells=cells_at(scope))
-    return _record(found[0]) if found else None
+    records = await graph.read(READ_STATE_THEN, **scope.bounds(), cells=cells_at(scope))
+    return _record(records[0]) if records else None
 
 
 async def read_open_from(graph: Graph, current: Record, valid_at: Instant) -> list[Record]:
@@ -226,8 +226,8 @@ def _marks(valid: Period, version: int) -> dict[str, Any]:
 
 async def read_versions(graph: Graph, first: int, beyond: int) -> list[Record]:
     """The records from version `first` on and before `beyond`, in the order in which they became known."""
-    found = await graph.read(STATE_PAGE, first=first, beyond=beyond)
-    return sorted(map(_record, found), key=lambda record: record.version)
+    records = await graph.read(STATE_PAGE, first=first, beyond=beyond)
+    return sorted(map(_record, records), key=lambda record: record.version)
 
 
 def _record(row: Row) -> Record:

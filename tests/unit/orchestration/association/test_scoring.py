@@ -27,7 +27,7 @@ from orchestration.association.scoring import (
 )
 from schemas.association import Associated
 from schemas.memory import Level
-from substrate.store.association import FoundMemory, Way
+from substrate.store.association import AnchorPath, MeasuredMemory
 from substrate.text import stem
 from tests.unit.orchestration.mind.test_dissonance import memory
 
@@ -40,8 +40,8 @@ QUERY = QueryTerms(
 
 
 def hit(node_id: str, words: float = 1.0, **fields: Any) -> Hit:
-    ways = fields.pop("ways", ())
-    return Hit(memory(node_id=node_id, **fields), 3, words=words, ways=ways)
+    paths = fields.pop("paths", ())
+    return Hit(memory(node_id=node_id, **fields), 3, words=words, paths=paths)
 
 
 def harvested(*anchors: Hit, counts: dict[TagKey, int] | None = None) -> Any:
@@ -50,8 +50,8 @@ def harvested(*anchors: Hit, counts: dict[TagKey, int] | None = None) -> Any:
 
 def test_a_length_that_was_not_stored_is_counted_without_stop_words() -> None:
     node = memory(name="Fruit", description="the apples of the garden")
-    assert Hit.of(FoundMemory(node, None)).terms == 3
-    assert Hit.of(FoundMemory(node, 7)).terms == 7
+    assert Hit.of(MeasuredMemory(node, None)).terms == 3
+    assert Hit.of(MeasuredMemory(node, 7)).terms == 7
 
 
 @pytest.mark.parametrize(
@@ -107,8 +107,8 @@ def test_support_comes_over_the_shortest_link_of_each_anchor_and_over_tags_of_ot
     """By hand: .5 of the best, .3 of the next (half as relevant), and a tenth of the weight of the shared tag."""
     garden = TagKey(Level.N1, "#garden")
     found = harvested(hit("best", 4.0, tags=("garden",)), hit("next", 2.0), counts={garden: 2})
-    ways = (Way(1, "best"), Way(2, "best"), Way(2, "next"), Way(2, "unknown"))
-    result = associate_hit(hit("other", 0.0, tags=("garden",), ways=ways), found)
+    paths = (AnchorPath(1, "best"), AnchorPath(2, "best"), AnchorPath(2, "next"), AnchorPath(2, "unknown"))
+    result = associate_hit(hit("other", 0.0, tags=("garden",), paths=paths), found)
     weight = found.bridges[garden].weight
     expected = LINK_SHARES[0] * 1.0 + LINK_SHARES[1] * 0.5 + TAG_SHARE * weight
     assert result.support == pytest.approx(expected, abs=1e-6)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.mind.dissonance import count_recurring, detect_temporal_dissonances
+from orchestration.mind.dissonance import count_recurring, detect_temporal_dissonances, unbroken_start
 from schemas.memory import ConsciousnessNode, InvalidationReason
 from schemas.stream_parts import RecurringCorrection, TemporalDissonance
 from schemas.temporal import Instant, Period, TemporalMode, open_end, to_datetime
@@ -375,3 +375,19 @@ def test_the_model_of_the_test_closes_what_it_changes() -> None:
     closed, kept, latest = life.records
     assert closed.known.end == kept.known.start == latest.known.start
     assert replace(kept, valid=closed.valid).content == closed.content
+
+
+@given(st.lists(st.integers(1, 5), max_size=6), st.integers(1, 3))
+def test_a_belief_is_as_old_as_the_first_of_the_records_without_a_gap(lengths: list[int], gap: int) -> None:
+    ends = [100]
+    for length in lengths:
+        ends.append(ends[-1] - length)
+    chain = [Period(start, end) for end, start in pairwise(ends)]
+    apart = Period(ends[-1] - gap - 1, ends[-1] - gap)
+    assert unbroken_start(100, chain[::-1]) == ends[-1]
+    assert unbroken_start(100, [*chain, apart]) == ends[-1]
+    assert unbroken_start(100, [apart] if ends[-1] == 100 else []) == 100
+
+
+def test_of_two_earlier_records_the_older_counts() -> None:
+    assert unbroken_start(10, [Period(5, 10), Period(3, 10), Period(1, 5)]) == 3

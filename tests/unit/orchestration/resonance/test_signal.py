@@ -1,0 +1,83 @@
+"""What a signal takes from its request, from window and focus, and from the state of the citizen (002)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestration.resonance.signal import (
+    READ_WORDS,
+    describe_signal,
+    read_feeling,
+    read_window,
+    unsatisfied_drives,
+)
+from schemas.citizen import CitizenState
+from schemas.wave_signal import Resonate, SentSignal
+
+
+def request(**fields: Any) -> Resonate:
+    return Resonate.model_validate({"citizen_id": "kai", "nodes": ["Kai"], **fields})
+
+
+def state(**fields: Any) -> CitizenState:
+    return CitizenState.model_validate({"citizen_id": "kai", **fields})
+
+
+@given(st.lists(st.integers(1, 200), min_size=1, max_size=4), st.integers(0, 200))
+def test_the_last_words_of_the_window_and_then_of_the_focus_are_read(sizes: list[int], focus: int) -> None:
+    texts = [" ".join(f"w{place}x{number}" for number in range(size)) for place, size in enumerate(sizes)]
+    focus_words = [f"f{number}" for number in range(focus)]
+    whole = [*" ".join(texts).split(), *focus_words]
+    window = read_window(request(window=texts, focus=" ".join(focus_words) or None))
+    assert window.text.split() == whole[-READ_WORDS:]
+    assert window.cut == (len(whole) > READ_WORDS)
+
+
+@pytest.mark.parametrize(
+    ("fields", "felt", "feeling"),
+    [
+        ({"emotion": "Happy"}, {"fear": 0.9}, ("joy", 1.0)),
+        ({"emotion": "joy", "intensity": 0.5}, {}, ("joy", 0.5)),
+        ({"focus": "I was so afraid"}, {"joy": 0.9}, ("fear", 1.0)),
+        ({"focus": "I was not afraid"}, {"joy": 0.25}, ("joy", 0.25)),
+        ({"focus": "I went home"}, {"joy": 0.25, "calm": 0.5}, ("calm", 0.5)),
+        ({"focus": "I went home", "intensity": 0.125}, {"joy": 0.25}, ("joy", 0.125)),
+        ({}, {"joy": 0.25}, (None, 1.0)),
+        ({"focus": "I went home"}, {}, (None, 1.0)),
+    ],
+)
+def test_the_emotion_is_that_of_the_request_else_of_the_text_else_of_the_state(
+    fields: dict[str, Any], felt: dict[str, float], feeling: tuple[str | None, float]
+) -> None:
+    asked = request(**fields)
+    assert read_feeling(asked, asked.focus or "", state(emotion_vector=felt)) == feeling
+
+
+def test_unsatisfied_drives_act_and_the_request_counts_before_the_state() -> None:
+    drives = {name: {"satisfaction": value} for name, value in {"rest": 0.2, "play": 0.29, "food": 0.9}.items()}
+    citizen = state(drives=drives)
+    assert list(unsatisfied_drives(request(focus="now"), citizen)) == ["rest", "play"]
+    assert list(unsatisfied_drives(request(), citizen)) == [], (
+        "a signal that is not read takes no drive of the state"
+    )
+    biased = unsatisfied_drives(request(focus="now", drive_bias={"food": 0.0, "rest": 1.0}), citizen)
+    assert [(name, drive.satisfaction) for name, drive in biased.items()] == [("food", 0.0), ("play", 0.29)]
+
+
+def test_a_signal_without_a_text_is_described_in_words() -> None:
+    sent = SentSignal.model_validate(
+        {
+            "nodes": ["Kai"],
+            "relations": [{"relation_type": "IS_PROUD_OF", "source": "Egor", "target": None}],
+            "emotion": "joy",
+            "intensity": 1.0,
+            "result": None,
+            "max_level": "L3",
+            "drives": [],
+        }
+    )
+    assert describe_signal(sent) == "Kai. Egor is proud of. joy"
