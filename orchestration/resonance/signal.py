@@ -77,37 +77,80 @@ class Feeling(NamedTuple):
     intensity: float
 
 
+class FoundRelations(NamedTuple):
+    """The relations of a signal, and a note when they were read without likeness of meaning."""
+
+    relations: tuple[Relation, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SignalSources:
+    """What a signal is made of beside its request.
+
+    `text`: the text of the request, else that of the window. `entities`: names that the text contains.
+    """
+
+    window: WindowText
+    text: str
+    state: CitizenState
+    lexicons: Lexicons
+    entities: Sequence[str]
+    surroundings: Surroundings
+
+
 async def prepare_signal(request: Resonate, view: View, deps: Deps) -> PreparedSignal:
     """The signal of a request, with the state of the citizen at the moment of the view."""
-    window = read_window(request) if request.built else WindowText("", cut=False)
-    state = await _read_state(request, deps, view.scope)
+    sources = await _collect_sources(request, view, deps)
+    drives = unsatisfied_drives(request, sources.state)
+    found = await _find_relations(request, sources, deps)
+    sent = build_signal(request, sources, drives, found.relations)
+    return PreparedSignal(
+        sent=sent,
+        text=sources.text or describe_signal(sent),
+        terms={level: _search_terms(sources.text, own) for level, own in sources.lexicons.items()},
+        biases=[drive.bias for drive in drives.values()],
+        notes=(*_notes(request, sources, sent.emotion), *found.notes),
+    )
+
+
+async def _collect_sources(request: Resonate, view: View, deps: Deps) -> SignalSources:
+    window = read_window(request)
     text = (request.query_text or "").strip() or window.text
+    state = await _read_state(request, deps, view.scope)
     lexicons = await _look_up_lexicons(window.text or text, view)
-    named = _entities(chain.from_iterable(lexicons.values())) if request.built else ()
-    entities = _distinct([entity.name for entity in named])
-    surroundings = await _read_surroundings(request, view, lexicons) if request.built else Surroundings([], [])
-    drives = unsatisfied_drives(request, state)
-    feeling = read_feeling(request, window.text, state)
-    notes = [*_notes(request, state, feeling.emotion), *_notes_on_window(window)]
-    relations = request.relations
-    if not relations and surroundings.relation_types and entities:
-        relations = await _read_relations(window.text, entities, surroundings.relation_types, deps, notes=notes)
-    injected = [node for drive in drives.values() for node in drive.nodes]
-    sent = SentSignal(
-        nodes=tuple(_distinct([*request.nodes, *entities, *surroundings.names, *injected])[:MAX_NODES]),
+    if not request.built:
+        return SignalSources(window, text, state, lexicons, [], Surroundings([], []))
+    named = [entity.name for entity in _entities(chain.from_iterable(lexicons.values()))]
+    surroundings = await _read_surroundings(request, view, lexicons)
+    return SignalSources(window, text, state, lexicons, _distinct(named), surroundings)
+
+
+async def _find_relations(request: Resonate, sources: SignalSources, deps: Deps) -> FoundRelations:
+    """The relations of the request, else those that the text of the window names."""
+    types = sources.surroundings.relation_types
+    if request.relations or not types or not sources.entities:
+        return FoundRelations(request.relations)
+    return await _read_relations(sources.window.text, sources.entities, types, deps)
+
+
+def build_signal(
+    request: Resonate, sources: SignalSources, drives: Mapping[str, Drive], relations: tuple[Relation, ...]
+) -> SentSignal:
+    """The request filled up from its sources: its own nodes, then those of text, window and drives."""
+    nodes = [*request.nodes, *sources.entities, *sources.surroundings.names]
+    for drive in drives.values():
+        nodes += drive.nodes
+    feeling = read_feeling(request, sources.window.text, sources.state)
+    result = request.result or read_result(sources.window.text) or ""
+    return SentSignal(
+        nodes=tuple(_distinct(nodes)[:MAX_NODES]),
         relations=relations,
         emotion=feeling.emotion,
         intensity=feeling.intensity,
-        result=(request.result or read_result(window.text) or "").strip().lower() or None,
+        result=result.strip().lower() or None,
         max_level=request.max_level,
         drives=tuple(drives),
-    )
-    return PreparedSignal(
-        sent=sent,
-        text=text or describe_signal(sent),
-        terms={level: _search_terms(text, own) for level, own in lexicons.items()},
-        biases=[drive.bias for drive in drives.values()],
-        notes=tuple(notes),
     )
 
 
@@ -197,35 +240,31 @@ async def _read_surroundings(request: Resonate, view: View, lexicons: Lexicons) 
     return Surroundings(_distinct(names), _distinct(relation_types))
 
 
-async def _read_relations(
-    text: str, names: Sequence[str], types: Sequence[str], deps: Deps, *, notes: list[str]
-) -> tuple[Relation, ...]:
+async def _read_relations(text: str, names: Sequence[str], types: Sequence[str], deps: Deps) -> FoundRelations:
     """By likeness of meaning; by the forms of words only without an embedder, or with a note when it failed."""
     if not deps.embedder.dimension:
-        return read_relations(text, names, types, has_same_stem)
+        return FoundRelations(read_relations(text, names, types, has_same_stem))
     candidates = relation_words(text, names)
     searched = set(query_words(" ".join(candidates)))
     phrases = [word for word in candidates if word in searched] + list(map(relation_phrase, types))
     try:
         vectors = dict(zip(phrases, await deps.embedder.embed_texts(phrases), strict=True))
     except Unavailable as error:
-        notes.append(f"relations were read by the forms of words only: {error.detail}")
-        return read_relations(text, names, types, has_same_stem)
-    return read_relations(text, names, types, match_by_meaning(vectors, RELATION_LIKENESS))
+        note = f"relations were read by the forms of words only: {error.detail}"
+        return FoundRelations(read_relations(text, names, types, has_same_stem), (note,))
+    return FoundRelations(read_relations(text, names, types, match_by_meaning(vectors, RELATION_LIKENESS)))
 
 
-def _notes(request: Resonate, state: CitizenState, emotion: str | None) -> list[str]:
+def _notes(request: Resonate, sources: SignalSources, emotion: str | None) -> list[str]:
     notes = list(request.notes)
-    unknown = sorted(request.drive_bias.keys() - state.drives.keys())
+    unknown = sorted(request.drive_bias.keys() - sources.state.drives.keys())
     if unknown:
         notes.append(f"citizen {request.citizen_id} has no drive {', '.join(unknown)}: see PUT .../state, drives")
     if emotion is not None and emotion not in {*VOCABULARY, *POSITIVE, *NEGATIVE}:
         notes.append(f"{emotion} is not in the vocabulary of emotions: only memories that name it are alike")
+    if sources.window.cut:
+        notes.append(f"of window and focus the last {READ_WORDS} words were read")
     return notes
-
-
-def _notes_on_window(window: WindowText) -> list[str]:
-    return [f"of window and focus the last {READ_WORDS} words were read"] if window.cut else []
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

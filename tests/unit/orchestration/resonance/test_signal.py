@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.resonance.signal import (
+    MAX_NODES,
     READ_WORDS,
+    SignalSources,
+    WindowText,
+    build_signal,
     describe_signal,
     read_feeling,
     read_window,
@@ -17,6 +22,7 @@ from orchestration.resonance.signal import (
 )
 from schemas.citizen import CitizenState
 from schemas.wave_signal import Resonate, SentSignal
+from substrate.store.resonance import Surroundings
 
 
 def request(**fields: Any) -> Resonate:
@@ -81,3 +87,22 @@ def test_a_signal_without_a_text_is_described_in_words() -> None:
         }
     )
     assert describe_signal(sent) == "Kai. Egor is proud of. joy"
+
+
+def test_a_signal_has_the_nodes_of_the_request_then_of_the_text_the_window_and_the_drives() -> None:
+    sources = SignalSources(
+        window=WindowText("we fixed it", cut=False),
+        text="we fixed it",
+        state=state(drives={"rest": {"satisfaction": 0.1, "nodes": ["bed"]}}),
+        lexicons={},
+        entities=["Egor"],
+        surroundings=Surroundings(["house"], []),
+    )
+    asked = request(focus="we fixed it")
+    sent = build_signal(asked, sources, unsatisfied_drives(asked, sources.state), ())
+    assert sent.nodes == ("Kai", "Egor", "house", "bed")
+    assert (sent.result, sent.drives) == ("positive", ("rest",))
+    again = replace(sources, surroundings=Surroundings(["EGOR"], []))
+    assert sorted(build_signal(asked, again, {}, ()).nodes) == ["Egor", "Kai"], "once, as it was written first"
+    crowded = replace(sources, entities=[f"n{number}" for number in range(2 * MAX_NODES)])
+    assert len(build_signal(asked, crowded, {}, ()).nodes) == MAX_NODES
