@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
 from orchestration.mind.dissonance import BeliefChange, count_recurring, find_belief_changes, unbroken_start
-from schemas.citizen import LearningMoments, OfLearning
+from schemas.citizen import LearningMoments, LearningPage
 from schemas.memory import Level
 from schemas.paging import MOST, decode_cursor, encode_cursor
 from schemas.stream_parts import TemporalDissonance
@@ -30,7 +30,7 @@ class _PageStart(NamedTuple):
     known_to: Instant
 
 
-async def learning_page(citizen_id: str, page: OfLearning, deps: Deps, now: Instant) -> LearningMoments:
+async def learning_page(citizen_id: str, page: LearningPage, deps: Deps, now: Instant) -> LearningMoments:
     """Beliefs of the citizen that changed, in the order of their end. Raises InvalidRequest for an invalid cursor.
 
     A page is longer than its limit only where one command changed more beliefs of one memory.
@@ -55,10 +55,10 @@ async def learning_page(citizen_id: str, page: OfLearning, deps: Deps, now: Inst
 
 async def learning_moments(citizen_id: str, deps: Deps, now: Instant) -> LearningMoments:
     """Every belief of the citizen that changed."""
-    page = await learning_page(citizen_id, OfLearning(limit=MOST), deps, now)
+    page = await learning_page(citizen_id, LearningPage(limit=MOST), deps, now)
     dissonances = list(page.dissonances)
     while page.next is not None:
-        page = await learning_page(citizen_id, OfLearning(limit=MOST, cursor=page.next), deps, now)
+        page = await learning_page(citizen_id, LearningPage(limit=MOST, cursor=page.next), deps, now)
         dissonances += page.dissonances
     return _moments(citizen_id, dissonances, None)
 
@@ -74,7 +74,7 @@ def _moments(
     )
 
 
-async def _page_start(page: OfLearning, graph: Graph, now: Instant) -> _PageStart:
+async def _page_start(page: LearningPage, graph: Graph, now: Instant) -> _PageStart:
     if page.cursor is not None:
         ended_at, memory_id, known_to = decode_cursor(page.cursor, int, str, int)
         return _PageStart(ClosingPosition(ended_at, memory_id), known_to)
