@@ -83,7 +83,7 @@ async def look_up_lexicon(graph: Graph, text: str, words: Sequence[str], *, past
     Raises Unavailable when the engine does not answer.
     """
     try:
-        rows = await _look_up(graph, text, words, past=past)
+        rows = await _look_up_rows(graph, text, words, past=past)
     except GraphMissing:
         return Lexicon()
     except (StoreTimeout, Fault):
@@ -91,7 +91,7 @@ async def look_up_lexicon(graph: Graph, text: str, words: Sequence[str], *, past
     return build_lexicon(rows, text)
 
 
-async def _look_up(graph: Graph, text: str, words: Sequence[str], *, past: bool) -> LexiconRows:
+async def _look_up_rows(graph: Graph, text: str, words: Sequence[str], *, past: bool) -> LexiconRows:
     """Only for words that the graph does not hold it is asked again: for names that sound alike."""
     phrases, queries = list_phrases(text), build_name_queries(words)
     rows = await look_up(graph, words=words, phrases=phrases, name_queries=queries, past=past)
@@ -149,7 +149,7 @@ async def find_similar_names(names: Sequence[str], graph: Graph, *, past: bool) 
     """The memories of a graph that the names mean, up to spelling; none when the lookup failed or was late."""
     text = " ".join(names)
     try:
-        rows = await _look_up(graph, text, query_words(text), past=past)
+        rows = await _look_up_rows(graph, text, query_words(text), past=past)
     except (GraphMissing, StoreTimeout, Fault):
         return ()
     return match_names(rows.names, names)
@@ -160,5 +160,5 @@ async def find_exact_name(name: str, node_type: str, graph: Graph) -> str | None
 
     Raises GraphMissing, StoreTimeout, Unavailable, Fault.
     """
-    rows = await _look_up(graph, name, query_words(name), past=False)
+    rows = await _look_up_rows(graph, name, query_words(name), past=False)
     return find_named(rows.names, name, node_type)

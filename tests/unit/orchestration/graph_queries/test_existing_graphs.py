@@ -1,0 +1,48 @@
+"""Whether a question needs the past side of a graph, and from when it counts ages."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pytest
+
+from orchestration.graph_queries.existing_graphs import View, needs_past
+from schemas.errors import StoreTimeout
+from schemas.temporal import Scope
+from substrate.connection.pool import Connection, Row
+from substrate.graphs.graph import Graph, Query
+
+NOW = 1_700_000_000_000_000
+
+
+class Pending:
+    """A connection to a graph whose last scheduled change takes effect at `until`; late for None."""
+
+    def __init__(self, until: int | None) -> None:
+        self.until = until
+
+    async def read(self, _graph: str, _query: Query, _header: str) -> list[Row]:
+        if self.until is None:
+            raise StoreTimeout("too slow")
+        return [[self.until]]
+
+
+def graph(until: int | None) -> Graph:
+    return Graph(cast(Connection, Pending(until)), "citizen_ada")
+
+
+@pytest.mark.parametrize(("until", "past"), [(0, False), (NOW, False), (NOW + 1, True), (None, True)])
+async def test_the_present_needs_the_past_side_until_the_last_scheduled_change(
+    until: int | None, past: bool
+) -> None:
+    assert await needs_past(graph(until), Scope.current(NOW), NOW) is past
+
+
+async def test_every_other_scope_needs_the_past_side() -> None:
+    assert await needs_past(graph(0), Scope.at(NOW - 1, NOW), NOW)
+    assert await needs_past(graph(0), Scope.history(None, None), NOW)
+
+
+def test_ages_count_from_the_moment_asked_about_and_from_now_for_a_range() -> None:
+    assert View(Scope.at(NOW - 9, NOW), {}, NOW).moment == NOW - 9
+    assert View(Scope.history(None, None), {}, NOW).moment == NOW
