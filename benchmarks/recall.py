@@ -64,14 +64,14 @@ SWITCHED_OFF: Mapping[str, ChannelWeights] = {
     "without words": replace(CHANNEL_WEIGHTS, likeness=1.0),
     "without links": replace(CHANNEL_WEIGHTS, gain=0.0, answer=0.0),
     "without answers": replace(CHANNEL_WEIGHTS, answer=0.0),
-    "without sittings": replace(CHANNEL_WEIGHTS, session=0.0),
+    "without sessions": replace(CHANNEL_WEIGHTS, session=0.0),
     "without speakers": replace(CHANNEL_WEIGHTS, speaker=0.0),
     "names not apart": replace(CHANNEL_WEIGHTS, named_apart=False),
     "without own and other": replace(CHANNEL_WEIGHTS, own=0.0, other=0.0),
-    "without wishes": replace(CHANNEL_WEIGHTS, instruction=0.0),
+    "without standing instructions": replace(CHANNEL_WEIGHTS, instruction=0.0),
     "without time": replace(CHANNEL_WEIGHTS, time=0.0),
     "without breadth": replace(CHANNEL_WEIGHTS, breadth=0.0),
-    "without openings": replace(CHANNEL_WEIGHTS, novelty=0.0),
+    "without novelty": replace(CHANNEL_WEIGHTS, novelty=0.0),
 }
 
 
