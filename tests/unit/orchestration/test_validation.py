@@ -78,7 +78,7 @@ def test_nothing_at_all_has_seven_errors_and_three_warnings() -> None:
     result = validate_consciousness_link({})
     assert not result.valid
     assert result.errors == tuple(f"REQUIRED field missing: {name}" for name in REQUIRED)
-    assert [name for name in IMPORTANT if any(name in said for said in result.warnings)] == list(IMPORTANT)
+    assert [name for name in IMPORTANT if any(name in warning for warning in result.warnings)] == list(IMPORTANT)
     assert result.metadata_completeness == 0.0
 
 
@@ -200,9 +200,9 @@ def result(completeness: float, *, valid: bool = True) -> ValidationResult:
 def test_a_memory_is_judged_by_what_a_memory_can_carry(
     fields: dict[str, Any], valid: bool, warnings: int, complete: float
 ) -> None:
-    told = validate_node(memory(**fields))
-    assert (told.valid, len(told.warnings)) == (valid, warnings)
-    assert told.metadata_completeness == pytest.approx(complete)
+    result = validate_node(memory(**fields))
+    assert (result.valid, len(result.warnings)) == (valid, warnings)
+    assert result.metadata_completeness == pytest.approx(complete)
 
 
 def test_the_ranking_takes_off_for_the_same_fields_each_weighing_a_thirteenth_as_in_003() -> None:
@@ -293,7 +293,7 @@ def test_good_links_do_not_mend_a_faulty_memory() -> None:
 
 
 @pytest.mark.parametrize(
-    ("complete", "errors", "told"),
+    ("complete", "errors", "expected"),
     [
         (1.0, 0.0, "excellent"),
         (0.91, 0.0, "excellent"),
@@ -308,12 +308,12 @@ def test_good_links_do_not_mend_a_faulty_memory() -> None:
         (0.0, 0.0, "poor"),
     ],
 )
-def test_the_thresholds_of_the_grades(complete: float, errors: float, told: str) -> None:
-    assert grade(complete, errors) == told
+def test_the_thresholds_of_the_grades(complete: float, errors: float, expected: str) -> None:
+    assert grade(complete, errors) == expected
 
 
 @pytest.mark.parametrize(
-    ("results", "told"),
+    ("results", "expected"),
     [
         ([result(1.0)] * 3, "excellent"),
         ([result(1.0)] * 19 + [result(0.9, valid=False)], "good"),
@@ -322,8 +322,8 @@ def test_the_thresholds_of_the_grades(complete: float, errors: float, told: str)
         ([result(0.5)], "poor"),
     ],
 )
-def test_the_grade_of_validations(results: list[ValidationResult], told: str) -> None:
-    assert assess_metadata_quality(results) == told
+def test_the_grade_of_validations(results: list[ValidationResult], expected: str) -> None:
+    assert assess_metadata_quality(results) == expected
 
 
 # --- laws ------------------------------------------------------------------------------------------------
@@ -370,19 +370,19 @@ def some_memory(draw: st.DrawFn) -> ConsciousnessNode:
 
 @given(some_link())
 def test_the_short_way_says_of_a_link_what_the_long_one_says(one: ConsciousnessRelationship) -> None:
-    said = validate_consciousness_link(vars(one))
+    result = validate_consciousness_link(vars(one))
     (verdict,) = memory_verdicts([memory(node_id=one.source_id, felt_quality="warm")], [one]).values()
-    assert verdict.valid is said.valid
-    assert verdict.warned is bool(said.warnings)
-    assert verdict.completeness == pytest.approx(said.metadata_completeness)
+    assert verdict.valid is result.valid
+    assert verdict.warned is bool(result.warnings)
+    assert verdict.completeness == pytest.approx(result.metadata_completeness)
 
 
 @given(some_memory())
 def test_the_short_way_says_of_a_memory_what_the_long_one_says(one: ConsciousnessNode) -> None:
-    said = validate_node(one)
+    result = validate_node(one)
     (verdict,) = memory_verdicts([one], []).values()
-    assert (verdict.valid, verdict.warned) == (said.valid, bool(said.warnings))
-    assert verdict.completeness == pytest.approx(said.metadata_completeness)
+    assert (verdict.valid, verdict.warned) == (result.valid, bool(result.warnings))
+    assert verdict.completeness == pytest.approx(result.metadata_completeness)
 
 
 @given(st.lists(some_memory(), max_size=5), st.lists(some_link(), max_size=5))

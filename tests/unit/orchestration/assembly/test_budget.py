@@ -65,18 +65,18 @@ def test_what_is_kept_fits_the_budget_and_what_is_left_out_did_not_fit(
         if rank
     }
     count = Budget(budget, by_characters)
-    kept = fit_budget(tiers, ranks, count)
+    fitting = fit_budget(tiers, ranks, count)
     if budget is None:
-        assert kept is None
+        assert fitting is None
         return
-    assert kept is not None
+    assert fitting is not None
     left = budget
     for tier in tiers:
         for key, memory in sorted(tier, key=lambda pair: (-ranks.get(pair[0], 0.0), pair[0])):
-            assert (key in kept) is (count.cost(memory) <= left)
-            left -= count.cost(memory) if key in kept else 0
+            assert (key in fitting) is (count.cost(memory) <= left)
+            left -= count.cost(memory) if key in fitting else 0
     assert left >= 0
-    assert kept <= {key for tier in tiers for key, _ in tier}
+    assert fitting <= {key for tier in tiers for key, _ in tier}
 
 
 def test_a_tier_is_filled_before_the_next_and_within_it_by_fused_rank() -> None:

@@ -49,12 +49,12 @@ def stream(tiers: ActivationTiers, **fields: Any) -> ConsciousnessStream:
 
 
 def line(**fields: Any) -> str:
-    told = compact(stream(ActivationTiers(focus=(memory(valid_at=DAY, **fields),)), entities=["Caroline"]))
-    return told.splitlines()[1]
+    text = compact(stream(ActivationTiers(focus=(memory(valid_at=DAY, **fields),)), entities=["Caroline"]))
+    return text.splitlines()[1]
 
 
 @pytest.mark.parametrize(
-    ("fields", "told"),
+    ("fields", "expected"),
     [
         (
             {"name": "D1:3", "speaker": "Caroline", "description": "I went to the harbour."},
@@ -87,15 +87,15 @@ def line(**fields: Any) -> str:
         ),
     ],
 )
-def test_a_memory_is_one_line(fields: dict[str, Any], told: str) -> None:
-    assert line(**fields) == told
+def test_a_memory_is_one_line(fields: dict[str, Any], expected: str) -> None:
+    assert line(**fields) == expected
 
 
-def test_who_may_change_a_memory_is_told_its_id() -> None:
-    told = compact(
+def test_with_ids_a_line_has_the_id_of_its_memory() -> None:
+    text = compact(
         stream(ActivationTiers(peripheral=(memory(node_id="m_1", name="Tea", valid_at=DAY),))), ids=True
     )
-    assert told.splitlines()[1] == "- [8 May 2023] Tea (found over links; own word; id m_1)"
+    assert text.splitlines()[1] == "- [8 May 2023] Tea (found over links; own word; id m_1)"
 
 
 def test_the_whole_text_by_hand() -> None:
@@ -130,7 +130,7 @@ def test_the_whole_text_by_hand() -> None:
         emotion_vector={"shame": 0.6},
     )
     changes = detect_temporal_dissonances([old, new], TemporalMode.FULL_HISTORY)
-    told = compact(
+    text = compact(
         stream(
             tiers,
             levels={"n1_personal": ConsciousnessLevelResults(relationships=links)},
@@ -139,7 +139,7 @@ def test_the_whole_text_by_hand() -> None:
         ),
         changes,
     )
-    assert told == "\n".join(
+    assert text == "\n".join(
         [
             "# In focus",
             "- [8 May 2023] schema design (found over links; own word; blocked)",
@@ -184,6 +184,6 @@ def test_one_line_is_one_memory_and_the_same_stream_is_the_same_text(
     focus: list[ConsciousnessNode], rest: list[ConsciousnessNode]
 ) -> None:
     tiers = ActivationTiers(focus=tuple(focus), peripheral=tuple(rest))
-    told = compact(stream(tiers))
-    assert told == compact(stream(tiers))
-    assert sum(one.startswith("- ") for one in told.splitlines()) == len(focus) + len(rest)
+    text = compact(stream(tiers))
+    assert text == compact(stream(tiers))
+    assert sum(one.startswith("- ") for one in text.splitlines()) == len(focus) + len(rest)

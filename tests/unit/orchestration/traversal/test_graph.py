@@ -81,7 +81,7 @@ def test_the_five_factors_by_hand(factors: tuple[float, float, float, float, flo
 
 
 @pytest.mark.parametrize(
-    ("fields", "goal", "emotions", "told"),
+    ("fields", "goal", "emotions", "expected"),
     [
         # 0.3 x 0.5 + 0.2 x 0.3 + 0 + 0.1 x 0.5 + 0.1 x 0.5
         ({}, None, None, 0.31),
@@ -94,10 +94,10 @@ def test_the_five_factors_by_hand(factors: tuple[float, float, float, float, flo
     ],
 )
 def test_a_weight_by_hand(
-    fields: dict[str, Any], goal: str | None, emotions: dict[str, float] | None, told: float
+    fields: dict[str, Any], goal: str | None, emotions: dict[str, float] | None, expected: float
 ) -> None:
     (edge,) = graph_edges([link(**fields)], State(goal, emotions))
-    assert edge.traversal_weight == pytest.approx(told)
+    assert edge.traversal_weight == pytest.approx(expected)
 
 
 @given(units, units, units)
@@ -174,10 +174,10 @@ def test_an_empty_mind_and_one_thought_are_graphs_too(count: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("nodes", "edges", "told"), [(0, 0, 0.0), (1, 0, 0.0), (1, 3, 0.0), (2, 1, 0.5), (2, 2, 1.0), (4, 3, 0.25)]
+    ("nodes", "edges", "expected"), [(0, 0, 0.0), (1, 0, 0.0), (1, 3, 0.0), (2, 1, 0.5), (2, 2, 1.0), (4, 3, 0.25)]
 )
-def test_density_by_hand(nodes: int, edges: int, told: float) -> None:
-    assert density(nodes, edges) == told
+def test_density_by_hand(nodes: int, edges: int, expected: float) -> None:
+    assert density(nodes, edges) == expected
 
 
 # --- hubs and themes -------------------------------------------------------------------------------------
@@ -199,7 +199,7 @@ def test_at_most_five_hubs_the_most_linked_first_and_equal_ones_by_id() -> None:
 
 def test_themes_by_hand() -> None:
     memories = [
-        # schema design x 3 (goal, tag, name); of its words none is told again
+        # schema design x 3 (goal, tag, name); of its words none counts again
         memory(name="Schema design", goal="schema_design", tags=("schema-design",), emotion_vector={"joy": 0.9}),
         memory(name="the schema bridges", goal="schema_design", emotion_vector={"happy": 0.5}),
         memory(name="a bridge at night", tags=("schema design",), emotion_vector={"joy": 0.4}),
@@ -210,7 +210,7 @@ def test_themes_by_hand() -> None:
         link(goal="keep the order", source="ingestion"),
         link(goal="keep the order", source="ingestion"),
     ]
-    # schema design: 3 memories + 1 link = 4; joy: 2 + 1 = 3; bridge: 2, told in its first form by alphabet
+    # schema design: 3 memories + 1 link = 4; joy: 2 + 1 = 3; bridge: 2, named by its first form by alphabet
     assert central_themes(memories, links) == ("schema design", "joy", "bridge")
 
 
@@ -231,7 +231,7 @@ def test_hubs_and_paths_of_a_stream_give_its_themes() -> None:
 
 
 @st.composite
-def found(draw: st.DrawFn) -> tuple[list[ConsciousnessNode], list[ConsciousnessRelationship], State]:
+def some_graph(draw: st.DrawFn) -> tuple[list[ConsciousnessNode], list[ConsciousnessRelationship], State]:
     ids = "abcdef"[: draw(st.integers(0, 6))]
     levels = st.sampled_from(["N1", "N2"])
     nodes = [
@@ -254,7 +254,7 @@ def found(draw: st.DrawFn) -> tuple[list[ConsciousnessNode], list[ConsciousnessR
     return nodes, links, State(draw(goals), draw(st.none() | feelings))
 
 
-@given(found(), st.integers(0, 3))
+@given(some_graph(), st.integers(0, 3))
 def test_every_score_of_a_graph_lies_in_its_range(
     case: tuple[list[ConsciousnessNode], list[ConsciousnessRelationship], State], focus: int
 ) -> None:

@@ -53,15 +53,15 @@ def suggested(edges: Sequence[GraphEdge], *starts: str) -> tuple[TraversalPath, 
     return suggested_paths(memories(*ids), edges, [(N1, start) for start in starts])
 
 
-def walks(found: Sequence[TraversalPath]) -> list[str]:
-    return ["".join(path.path_nodes) for path in found]
+def walks(paths_found: Sequence[TraversalPath]) -> list[str]:
+    return ["".join(path.path_nodes) for path in paths_found]
 
 
 # --- which paths -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("edges", "starts", "told"),
+    ("edges", "starts", "expected"),
     [
         # nothing, one memory, a link to itself
         ([], "", []),
@@ -83,7 +83,7 @@ def walks(found: Sequence[TraversalPath]) -> list[str]:
         # too faint to be thought to its end: 0.1 x 0.1 < 0.02
         ([edge("a", "b", 0.1), edge("b", "c", 0.1)], "a", ["ab"]),
         ([edge("a", "b", 0.019)], "a", []),
-        # a way between two in focus is told once, along its links, whatever stands first in focus
+        # a way between two in focus is suggested once, along its links, whatever stands first in focus
         ([edge("a", "b", 0.9), edge("b", "c", 0.9)], "ac", ["abc"]),
         ([edge("a", "b", 0.9), edge("b", "c", 0.9)], "ca", ["abc"]),
         ([edge("a", "b", 0.9), edge("c", "b", 0.9)], "ca", ["cba"]),
@@ -106,8 +106,8 @@ def walks(found: Sequence[TraversalPath]) -> list[str]:
         ([edge("a", "b", 0.5), edge("c", "d", 0.6)], "ac", ["cd", "ab"]),
     ],
 )
-def test_the_paths_suggested(edges: list[GraphEdge], starts: str, told: list[str]) -> None:
-    assert walks(suggested(edges, *starts)) == told
+def test_the_paths_suggested(edges: list[GraphEdge], starts: str, expected: list[str]) -> None:
+    assert walks(suggested(edges, *starts)) == expected
 
 
 def test_of_parallel_links_the_better_one_is_used() -> None:
@@ -135,9 +135,9 @@ def test_a_hub_of_ten_thousand_links_is_one_fan() -> None:
 def test_where_everything_is_linked_each_start_has_one_thought() -> None:
     ids = [f"m{n:02}" for n in range(40)]
     web = [edge(one, other, 0.99) for place, one in enumerate(ids) for other in ids[:place]]
-    found = suggested(web, *ids[:5])
-    assert sorted(path.path_nodes[0] for path in found) == ids[:5]
-    assert {path.traversal_probability for path in found} == {0.99}
+    paths_found = suggested(web, *ids[:5])
+    assert sorted(path.path_nodes[0] for path in paths_found) == ids[:5]
+    assert {path.traversal_probability for path in paths_found} == {0.99}
 
 
 def test_a_start_that_was_not_found_is_passed_over() -> None:
@@ -151,15 +151,15 @@ def test_a_start_that_was_not_found_is_passed_over() -> None:
 
 def all_walks(start: str, links: Mapping[str, Mapping[str, float]]) -> dict[Walk, float]:
     """Every path of at most five links from the start with no memory twice, with its product."""
-    found: dict[Walk, float] = {}
+    paths_found: dict[Walk, float] = {}
     going: list[tuple[Walk, float]] = [((start,), 1.0)]
     while going:
         walk, product = going.pop()
         if len(walk) > 1:
-            found[walk] = product
+            paths_found[walk] = product
         if len(walk) <= MAX_EDGES:
             going += [((*walk, to), product * w) for to, w in links[walk[-1]].items() if to not in walk]
-    return found
+    return paths_found
 
 
 def contains(whole: Walk, part: Walk) -> bool:
@@ -230,8 +230,8 @@ def test_the_best_paths_are_the_best_paths(
     edges, ids, starts = web
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(paths, "MAX_NEIGHBOURS", strongest)
-        found = suggested_paths(memories(*ids), edges, [(N1, start) for start in starts])
-    assert [path.path_nodes for path in found] == brute(edges, ids, starts, strongest)
+        paths_found = suggested_paths(memories(*ids), edges, [(N1, start) for start in starts])
+    assert [path.path_nodes for path in paths_found] == brute(edges, ids, starts, strongest)
 
 
 @given(webs())
@@ -240,12 +240,12 @@ def test_a_path_is_a_path_and_its_probability_the_product_of_its_edges(
 ) -> None:
     edges, ids, starts = web
     by_id = {one.edge_id: one for one in edges}
-    found = suggested_paths(memories(*ids, relevance_score=0.25), edges, [(N1, start) for start in starts])
-    assert len(found) <= MAX_PATHS
-    assert len({path.path_id for path in found}) == len(found)
-    probabilities = [path.traversal_probability for path in found]
+    paths_found = suggested_paths(memories(*ids, relevance_score=0.25), edges, [(N1, start) for start in starts])
+    assert len(paths_found) <= MAX_PATHS
+    assert len({path.path_id for path in paths_found}) == len(paths_found)
+    probabilities = [path.traversal_probability for path in paths_found]
     assert probabilities == sorted(probabilities, reverse=True)
-    for path in found:
+    for path in paths_found:
         walked = [by_id[edge_id] for edge_id in path.path_edges]
         assert 1 <= len(walked) <= MAX_EDGES
         assert path.path_nodes[0] in starts

@@ -25,7 +25,7 @@ feelings = st.dictionaries(st.sampled_from(["joy", "fear", "excited", "calm"]), 
 
 
 def likely(link: dict[str, Any], goal: str | None = None, emotions: dict[str, float] | None = None) -> float:
-    """The probability of a link, its numbers 1 unless told; a link that leads elsewhere stands before it."""
+    """The probability of a link, its numbers 1 unless given; a link that leads elsewhere stands before it."""
     other = {"energy": "0.2", "confidence": 0.9, "energy_transfer_coefficient": 0.1, "goal": "swim",
              "emotion_vector": {"fear": 0.7, "Afraid": 0.4}}  # fmt: skip
     plain = {**dict.fromkeys(NUMBERS, 1.0), "goal": "", "emotion_vector": None}
