@@ -1,4 +1,4 @@
-"""The one tree of errors that Substrate raises.
+"""The tree of errors that Substrate raises.
 
 SubstrateError
 ├── Incorrect            the caller can mend it (4xx)
@@ -177,10 +177,10 @@ class StoreDamaged(EngineFault):
 
 
 def errors_by_slug() -> dict[str, type[SubstrateError]]:
-    """The error that each type of problem stands for; a kind without a slug of its own has its parent's."""
+    """The error of each problem type; a kind without a slug of its own shares that of its parent."""
     kinds: list[type[SubstrateError]] = [SubstrateError]
-    found: dict[str, type[SubstrateError]] = {}
+    by_slug: dict[str, type[SubstrateError]] = {}
     for kind in kinds:
-        found.setdefault(kind.slug, kind)
+        by_slug.setdefault(kind.slug, kind)
         kinds += kind.__subclasses__()
-    return found
+    return by_slug

@@ -1,4 +1,4 @@
-"""Keys: what a caller may do, and a key as it is asked for, kept and shown."""
+"""API keys: their scopes, and a key as requested, stored and listed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _ACTIONS: Final[tuple[Action, ...]] = ("read", "write", "erase")
 
 
 class Grants(NamedTuple):
-    """What scopes allow. An administrator may do everything.
+    """The rights of some scopes. An administrator may do everything.
 
     `citizens` maps a citizen, or `*` for each, to its actions; `shared` a level (N2, N3) to its actions.
     """
@@ -54,14 +54,14 @@ class Grants(NamedTuple):
     shared: Mapping[Level, frozenset[Action]] = {}
 
     def citizen_actions(self, citizen_id: str) -> frozenset[Action]:
-        """The actions allowed on a citizen; none for a citizen who is out of reach."""
+        """The actions allowed on a citizen."""
         if self.admin:
             return frozenset(_ACTIONS)
         nothing: frozenset[Action] = frozenset()
         return self.citizens.get(citizen_id, nothing) | self.citizens.get(ANYONE, nothing)
 
     def only_citizen(self) -> str | None:
-        """The citizen whose key it is; None where it is for several, for each or for none."""
+        """The only citizen of the scopes; None for several, all or no citizens."""
         return next(iter(self.citizens)) if len(self.citizens) == 1 and ANYONE not in self.citizens else None
 
     def level_actions(self, level: Level) -> frozenset[Action]:
@@ -75,7 +75,7 @@ class Grants(NamedTuple):
 
 
 def grants(scopes: Iterable[str]) -> Grants:
-    """What the scopes allow together; each must fit the pattern of `Scope`."""
+    """The rights of the scopes together; each scope must match the pattern of `Scope`."""
     flags: set[str] = set()
     citizens: dict[str, frozenset[Action]] = {}
     shared: dict[Level, frozenset[Action]] = {}
@@ -85,27 +85,27 @@ def grants(scopes: Iterable[str]) -> Grants:
             flags.add(of)
         elif of == "citizen":
             citizen_id, _, action = rest.rpartition(":")
-            citizens[citizen_id] = citizens.get(citizen_id, frozenset()) | _actions(action, _ACTIONS)
+            citizens[citizen_id] = citizens.get(citizen_id, frozenset()) | _expand_action(action, _ACTIONS)
         else:
             level = Level(of)
-            shared[level] = shared.get(level, frozenset()) | _actions(rest, ("read", "write"))
+            shared[level] = shared.get(level, frozenset()) | _expand_action(rest, ("read", "write"))
     return Grants("admin" in flags, "upkeep" in flags, citizens, shared)
 
 
-def _actions(said: str, every: tuple[Action, ...]) -> frozenset[Action]:
-    return frozenset(action for action in every if said in (action, "*"))
+def _expand_action(name: str, every: tuple[Action, ...]) -> frozenset[Action]:
+    return frozenset(action for action in every if name in (action, "*"))
 
 
 def usual_source(granted: Grants) -> Source:
-    """The highest source of a key of which none is told: an administrator's may speak as the system."""
+    """The default highest source of a key: `system` for an administrator, else `citizen`."""
     return Source.SYSTEM if granted.admin else Source.CITIZEN
 
 
 class KeyRequest(Request):
-    """A key to be made: for whom, what it may do, until when; without `expires_at` until it is revoked.
+    """A key to create; without `expires_at` it counts until it is revoked.
 
-    `highest_source` is the source of most weight that a write with it may claim. Left out, it is `system` for an
-    administrator's key and `citizen` for any other.
+    `highest_source` is the most trusted source that a write with the key may claim; the default is `system` for an
+    administrator's key, else `citizen`.
     """
 
     name: Annotated[Name, Field(max_length=100)]
@@ -115,20 +115,20 @@ class KeyRequest(Request):
 
     @property
     def highest(self) -> Source:
-        """The highest source that the key will have."""
+        """The highest source of the key, with the default applied."""
         return usual_source(grants(self.scopes)) if self.highest_source is None else self.highest_source
 
 
 class KeyChange(Request):
-    """What is to change of a key: the highest source that it may claim from now on."""
+    """The highest source that the key may claim from now on."""
 
     highest_source: Source
 
 
 class KeyInfo(Frozen):
-    """A key as it is listed: never the key itself. `last_used_at` is exact to a minute.
+    """A key as listed, without the key itself. `last_used_at` is exact to a minute.
 
-    A key from before there was a highest source may claim each.
+    A key stored without a highest source may claim any.
     """
 
     id: str
@@ -142,22 +142,21 @@ class KeyInfo(Frozen):
 
 
 class KeyRecord(KeyInfo):
-    """A key as it is kept: `hash` is the SHA-256 of the whole key, in hexadecimal."""
+    """A key as stored. `hash`: the SHA-256 of the whole key, in hexadecimal."""
 
     hash: str
 
     def info(self) -> KeyInfo:
-        """The key as it is listed."""
         return KeyInfo(**self.model_dump(exclude={"hash"}))
 
 
 class NewKey(KeyInfo):
-    """A key that was just made. `key` is shown this once and cannot be had again."""
+    """A new key. `key` is shown only this once."""
 
     key: str
 
 
 class KeyList(Frozen):
-    """All keys, oldest first, those revoked or expired included."""
+    """All keys, oldest first, revoked and expired ones included."""
 
     keys: tuple[KeyInfo, ...]

@@ -1,7 +1,7 @@
 """Settings, read from `SUBSTRATE_*` and from the bare names that newcomers try.
 
-This is the only room that reads the environment. Few settings, each with a reason; all else is a constant
-beside the code that uses it.
+Only this module reads the environment. Few settings, each with a reason; all else is a constant beside the code
+that uses it.
 """
 
 from __future__ import annotations
@@ -35,27 +35,27 @@ def _is_address(text: str, schemes: Collection[str]) -> bool:
         return False
 
 
-def _reachable(text: str, schemes: Sequence[str], names: str = "") -> str:
-    """The address, when it is one. What is wrong is told without it: it may hold a password."""
+def _check_address(text: str, schemes: Sequence[str], names: str = "") -> str:
+    """The address. Raises ValueError, without the address in the message: it may hold a password."""
     if not _is_address(text, schemes):
         raise ValueError(f"it is no address such as {schemes[0]}://host:port{names}")
     return text
 
 
-def _redis(address: str) -> str:
-    return _reachable(address, ("redis", "rediss", "unix"), NAMES_OF_URL)
+def _check_redis(address: str) -> str:
+    return _check_address(address, ("redis", "rediss", "unix"), NAMES_OF_URL)
 
 
-def _web(address: str) -> str:
-    return _reachable(address, ("http", "https"))
+def _check_web(address: str) -> str:
+    return _check_address(address, ("http", "https"))
 
 
-def _counting(address: SecretStr) -> SecretStr:
-    _reachable(address.get_secret_value(), ("redis", "rediss"))
+def _check_counter(address: SecretStr) -> SecretStr:
+    _check_address(address.get_secret_value(), ("redis", "rediss"))
     return address
 
 
-_WebAddress = Annotated[str, AfterValidator(_web)]
+_WebAddress = Annotated[str, AfterValidator(_check_web)]
 
 
 class StoreSettings(_Group):
@@ -65,7 +65,7 @@ class StoreSettings(_Group):
         default_factory=lambda: user_data_path("substrate"),
         description="Directory of the embedded engine; unset: that of the platform for a user's data.",
     )
-    url: Annotated[str, AfterValidator(_redis)] | None = Field(
+    url: Annotated[str, AfterValidator(_check_redis)] | None = Field(
         default=None,
         validation_alias=AliasChoices("SUBSTRATE_URL", "FALKORDB_URL", "FALKORDB_URI"),
         description="redis:// or unix:// address of a FalkorDB server; the embedded engine is then not used.",
@@ -211,7 +211,7 @@ class AuthSettings(_Group):
         pattern=r"^(off|[1-9]\d{0,8}/(second|minute|hour|day))$",
         description="How many wrong keys an address may send before it is told to wait; `off`: any.",
     )
-    rate_limit_url: Annotated[SecretStr, AfterValidator(_counting)] | None = Field(
+    rate_limit_url: Annotated[SecretStr, AfterValidator(_check_counter)] | None = Field(
         default=None,
         description="redis:// address where all processes of the service count together; unset: each for itself.",
     )

@@ -1,4 +1,4 @@
-"""Upkeep: what a sweep finds, and the tasks that repair it (003, component 6, "during maintenance")."""
+"""Upkeep: the findings of a sweep, and the tasks that repair them (003, component 6, "during maintenance")."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ Kind = Literal[
 ]
 Severity = Literal["error", "warning", "info"]
 LinkId = Annotated[ShortText, Field(min_length=1)]
-"""The id of a link; one that was given none is called `source|TYPE|target`."""
+"""The id of a link; one without an id of its own is `source|TYPE|target`."""
 StoredInstant = Annotated[Whole, Field(gt=BEGINNING_OF_TIME, lt=END_OF_TIME)]
 
 
 class Task(Request):
-    """What all repair tasks share: in which graph. A task names what it saw, so that it never undoes others."""
+    """The graph of a repair task. A task names the record that it saw, so that it undoes no later change."""
 
     level: Level = Level.N1
     citizen_id: CitizenId | None = None
@@ -64,13 +64,13 @@ class ApplyCommand(Request):
     command: Annotated[Retract | Correct, Discriminator("command")]
 
     @field_serializer("command")
-    def _as_it_was_said(self, command: Retract | Correct) -> dict[str, Any]:
-        said = command.model_dump(mode="json", exclude_unset=True)
-        return {"command": command.command, **said}
+    def _dump_set_fields(self, command: Retract | Correct) -> dict[str, Any]:
+        fields = command.model_dump(mode="json", exclude_unset=True)
+        return {"command": command.command, **fields}
 
 
 class ReEmbed(Task):
-    """Make the embedding of a memory anew."""
+    """Compute the embedding of a memory again."""
 
     action: Literal["re-embed"] = "re-embed"
     id: Identifier
@@ -78,7 +78,7 @@ class ReEmbed(Task):
 
 
 class LinkTask(Task):
-    """What names a link: its id, its ends, and the transaction time of the record that was seen."""
+    """The id and ends of a link, and the transaction time of the record that was seen."""
 
     id: LinkId
     source_id: Identifier
@@ -87,14 +87,14 @@ class LinkTask(Task):
 
 
 class RetractLink(LinkTask):
-    """Close a link's record: it held until the instant `until`, or never."""
+    """Close the record of a link: it was true until the instant `until`, or never."""
 
     action: Literal["retract-link"] = "retract-link"
     until: StoredInstant | None = None
 
 
 class ReviseLink(LinkTask):
-    """Close a link's record and open one with other metadata; what is left out stays."""
+    """Close the record of a link and open one with other metadata; fields left out stay."""
 
     action: Literal["revise-link"] = "revise-link"
     emotion_vector: Emotions | None = None
@@ -119,7 +119,7 @@ RepairTask = Annotated[ApplyCommand | ReEmbed | RetractLink | ReviseLink | Close
 
 
 class Finding(Frozen):
-    """Something that a sweep found, and the task that repairs it; None where only a person can say how."""
+    """A finding of a sweep, and the task that repairs it; None when a person must decide."""
 
     kind: Kind
     severity: Severity
@@ -130,7 +130,7 @@ class Finding(Frozen):
 
 
 class GraphCounts(Frozen):
-    """How much the graph held when the sweep began."""
+    """The contents of the graph when the sweep began."""
 
     memories: int = 0
     past_versions: int = 0
@@ -143,10 +143,9 @@ class GraphCounts(Frozen):
 class SweepReport(Frozen):
     """The state of one graph.
 
-    `findings_by_kind` counts all findings, `findings` lists the first of each kind. `report` is 003's quality
-    report over all links, which are what its three tiers are about: its counts and ids are of links.
-    `important_missing` counts the links that lack each IMPORTANT field. Changes made while the sweep ran may
-    or may not be seen.
+    `findings_by_kind` counts all findings, `findings` lists the first of each kind. `report` is the quality report
+    of 003 over all links: its counts and ids are those of links. `important_missing` counts the links that lack
+    each IMPORTANT field. Changes made during the sweep may or may not be seen.
     """
 
     level: Level
@@ -163,12 +162,12 @@ class SweepReport(Frozen):
 
 
 class SweepRequest(Request):
-    """Which graphs to go over: without `levels`, those that can be named; N1 needs the citizen.
+    """The graphs to check. Without `levels`: N2, N3, and N1 when a citizen is named.
 
-    `findings_per_kind` bounds how many findings of each kind are listed; all are counted. With `limit` the
-    answer is about at most so many memories, and `next` is the `after` of the batch that follows. A batch judges
-    its memories by what they carry and by the links that begin at them, and compares them with one another:
-    duplicates over the whole graph, and memories by the links that end at them, are told without a limit.
+    `findings_per_kind` limits the findings of each kind that are listed; all are counted. With `limit` the answer
+    covers at most so many memories, and `next` is the `after` of the next batch. A batch checks its memories, the
+    links that begin at them, and duplicates among them; duplicates in the whole graph, and memories by the links
+    that end at them, are found only without a limit.
     """
 
     citizen_id: CitizenId | None = None
@@ -186,21 +185,21 @@ class SweepRequest(Request):
         return self
 
     def chosen(self) -> tuple[Level, ...]:
-        """The levels to go over, each once."""
+        """The levels to check, without repeats."""
         if self.levels is not None:
             return tuple(dict.fromkeys(self.levels))
         return tuple(level for level in ALL_LEVELS if level is not Level.N1 or self.citizen_id is not None)
 
 
 class SweepAnswer(Frozen):
-    """One report for each graph; of a batch one, and where the next begins, None behind the last."""
+    """One report per graph. `next`: where the next batch begins, None after the last."""
 
     reports: tuple[SweepReport, ...]
     next: str | None = None
 
 
 class ReembedReport(Frozen):
-    """What a store was given: `graphs` have the vectors of `model` now, which `records` of them needed."""
+    """`graphs` now have the vectors of `model`; `records` were embedded again."""
 
     model: str
     dimension: int
@@ -210,13 +209,13 @@ class ReembedReport(Frozen):
 
 
 class RepairRequest(Request):
-    """A task of a finding, to be run."""
+    """The task of a finding, to run."""
 
     task: RepairTask
 
 
 class RepairOutcome(Frozen):
-    """What became of a task. `gone`: what it was to repair is no longer as it was seen; nothing was changed."""
+    """The result of a task. `gone`: the record changed since it was seen, and nothing was done."""
 
     action: str
     status: Literal["done", "gone", "refused"]

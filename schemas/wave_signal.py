@@ -1,4 +1,4 @@
-"""Wave signals: what a mind sends into its memory, and what resonates (000, 002)."""
+"""Wave signals, and the memories that resonate with them (000, 002)."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ from schemas.temporal import Moment
 Channel = Literal["nodes", "relations", "emotion", "result", "likeness", "importance", "recency"]
 CHANNELS: tuple[Channel, ...] = get_args(Channel)
 WORKING_MEMORY = 7
-"""How many contexts reach the agents (002, retrieval pipeline)."""
+"""The number of memories that reach the agents (002, retrieval pipeline)."""
 MAX_WINDOW = 256
 MAX_WINDOW_TEXT = 100_000
 LONGEST_TYPE = 1000
-"""Characters of a relation's type as it is written; what is longer is none."""
+"""Characters of the written type of a relation; a longer text is none."""
 
 Weight = Annotated[float, Field(strict=True, ge=0.0, le=1e6, allow_inf_nan=False)]
 
 
-def relation_type(text: Any) -> Any:
-    """The type of a relation as it is stored: `was criticized` becomes `WAS_CRITICIZED`."""
+def normalize_relation_type(text: Any) -> Any:
+    """The stored form of a relation type: `was criticized` becomes `WAS_CRITICIZED`."""
     if not isinstance(text, str) or len(text) > LONGEST_TYPE:
         return text
     return re.sub(r"[^A-Z0-9]+", "_", text.strip().upper()).strip("_")
 
 
-def _one_link(raw: Any) -> Any:
+def _parse_relation(raw: Any) -> Any:
     if not isinstance(raw, str):
         return raw
     parts = [part.strip() or None for part in raw.split("|", 3)]
@@ -56,19 +56,19 @@ def _one_link(raw: Any) -> Any:
     return {"source": parts[0], "relation_type": parts[1] or "", "target": parts[2]}
 
 
-def _abstraction(raw: Any) -> Any:
+def _parse_abstraction(raw: Any) -> Any:
     return f"L{raw}" if isinstance(raw, int) and not isinstance(raw, bool) else raw
 
 
-def _direction(numbers: tuple[float, ...]) -> tuple[float, ...]:
+def _check_direction(numbers: tuple[float, ...]) -> tuple[float, ...]:
     if not any(numbers) or not math.isfinite(sum(number * number for number in numbers)):
         raise ValueError("an embedding of zeros, or of numbers too large, has no direction")
     return numbers
 
 
 class Weights(Request):
-    """How much each channel counts. 002 weighs its channels alike; recency has 0.2 from 000, and importance
-    the same: both speak for every memory, whatever the signal.
+    """The weight of each channel. 002 weighs its channels equally; recency has 0.2 from 000, and importance the
+    same, because both count for every memory, whatever the signal.
     """
 
     nodes: Weight = 1.0
@@ -87,15 +87,15 @@ class Weights(Request):
 
 
 class Relation(Request):
-    """A typed triple; an end left out may be anything. Ends are names or ids."""
+    """A typed triple; an end left out matches anything. Ends are names or ids."""
 
-    relation_type: Annotated[RelationType, BeforeValidator(relation_type)]
+    relation_type: Annotated[RelationType, BeforeValidator(normalize_relation_type)]
     source: Name | None = None
     target: Name | None = None
 
 
 class WindowItem(Request):
-    """What the citizen has before it: a memory shown before, a text, or both. No `shown_at` means just now."""
+    """An item that the citizen sees: a memory shown before, a text, or both. Without `shown_at`: just now."""
 
     id: Identifier | None = None
     text: Text | None = None
@@ -114,21 +114,21 @@ class WindowItem(Request):
 
 
 class WaveSignal(Request):
-    """A signal (002), ready or to be built.
+    """A signal (002), complete or to be built.
 
-    `nodes` are names or ids. `intensity` scales the weight of emotion. `max_level` is the highest abstraction
-    that may answer. `drive_bias` says how satisfied a drive is, 0 to 1, in place of what is kept. With a
-    `window` or a `focus` what is not said is read from those texts and from the citizen's state.
+    `nodes` are names or ids. `intensity` scales the weight of emotion. `max_level` is the highest abstraction of
+    the answer. `drive_bias` overrides the stored satisfaction of drives, 0 to 1. With a `window` or a `focus`,
+    fields left out are read from those texts and from the state of the citizen.
     """
 
     nodes: Annotated[tuple[Name, ...], AtMost(64)] = ()
     relations: Annotated[
-        tuple[Annotated[Relation, BeforeValidator(_one_link)], ...], Field(fail_fast=True), AtMost(32)
+        tuple[Annotated[Relation, BeforeValidator(_parse_relation)], ...], Field(fail_fast=True), AtMost(32)
     ] = ()
     emotion: Name | None = None
     intensity: Unit | None = None
     result: Name | None = None
-    max_level: Annotated[Abstraction, BeforeValidator(_abstraction)] = "L3"
+    max_level: Annotated[Abstraction, BeforeValidator(_parse_abstraction)] = "L3"
     drive_bias: Annotated[dict[ShortText, Unit], AtMost(64), Field(json_schema_extra=rewrite_map_schema)] = Field(
         default_factory=dict
     )
@@ -138,7 +138,7 @@ class WaveSignal(Request):
             tuple[Annotated[float, Field(strict=True, allow_inf_nan=False)], ...],
             Field(min_length=1, fail_fast=True),
             AtMost(4096),
-            AfterValidator(_direction),
+            AfterValidator(_check_direction),
         ]
         | None
     ) = None
@@ -148,14 +148,14 @@ class WaveSignal(Request):
 
     @property
     def built(self) -> bool:
-        """Whether what is left out is read from a window or a focus."""
+        """Whether fields left out are read from a window or a focus."""
         return bool(self.window or self.focus)
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
-        said = (self.nodes, self.relations, self.emotion, self.result, self.drive_bias, self.query_embedding)
+        fields = (self.nodes, self.relations, self.emotion, self.result, self.drive_bias, self.query_embedding)
         texts = (self.query_text, self.focus, *(item.id or item.text for item in self.window))
-        if not any(said) and not any(text and text.strip() for text in texts):
+        if not any(fields) and not any(text and text.strip() for text in texts):
             raise ValueError(
                 "the signal is empty; give it nodes, relations, an emotion, a result, a query, a window or a focus"
             )
@@ -167,10 +167,10 @@ class WaveSignal(Request):
 
 
 class Resonate(WaveSignal, Plural):
-    """A signal, whose memory it goes to, and as of when.
+    """A signal to the memory of a citizen at a moment.
 
-    `overlap`: what the node channel divides by, the signal's nodes (002) or the memory's own (000). With
-    `plurality` recency halves after its half-life instead of a day, and importance has its floor.
+    `overlap`: the node channel divides by the nodes of the signal (002) or of the memory (000). With `plurality`,
+    recency halves after its half-life instead of a day, and importance has its floor.
     """
 
     model_config = ConfigDict(
@@ -186,7 +186,7 @@ class Resonate(WaveSignal, Plural):
 
 
 class SentSignal(Frozen):
-    """The signal as it was sent: given, read from the texts, injected by drives."""
+    """The signal that was sent: the fields given, those read from texts, and those added by drives."""
 
     nodes: tuple[str, ...] = ()
     relations: tuple[Relation, ...] = ()
@@ -213,9 +213,10 @@ class Resonance(Frozen):
 
 
 class Resonances(Frozen):
-    """What resonates at each level, in order of showing: strongest first, then the strongest unlike those shown.
+    """The memories that resonate at each level: the strongest first, then the strongest that differ from those
+    before.
 
-    `weights` are those that counted: 0 for a channel that the signal says nothing of.
+    `weights` are those used: 0 for a channel that the signal does not fill.
     """
 
     citizen_id: str

@@ -1,4 +1,4 @@
-"""Commands: a write is a value. Memories, links, and what removes for good."""
+"""Commands on memories and links, and erasures: a write is a value."""
 
 from __future__ import annotations
 

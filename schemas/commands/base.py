@@ -1,4 +1,4 @@
-"""What all commands share, and the receipt of each."""
+"""The base models of commands, and their receipt."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ ExpectedVersion = Annotated[Whole, Field(ge=1)]
 
 
 class Writer(NamedTuple):
-    """Who sends commands: the id of the key that they came with, the citizen who speaks where they are shared, and
-    the highest source that may be claimed. No command says it of itself: whoever takes it in knows.
+    """The sender of commands, set by the receiver: the id of the key, the citizen who writes into a shared level,
+    and the highest source that may be claimed.
     """
 
     key_id: str | None = None
@@ -26,11 +26,11 @@ class Writer(NamedTuple):
 
 
 class Command(Request):
-    """What all commands share.
+    """The fields of all commands.
 
-    `command_id` is made by the client, and is that of one command in a graph: a repeated send is recognised by
-    it, and its receipt can be read again. Left out, each send counts as a new one. `citizen_id` names the N1
-    graph and is required there.
+    `command_id` is made by the client and unique in a graph: a repeated send is recognised by it, and its receipt
+    can be read again. Without one, each send is a new command. `citizen_id` names the N1 graph and is required
+    there.
     """
 
     command_id: Identifier | None = None
@@ -41,11 +41,9 @@ class Command(Request):
 
     @property
     def writer(self) -> Writer:
-        """Who sends it."""
         return self._writer
 
     def with_writer(self, writer: Writer) -> Self:
-        """The same command, sent by this writer."""
         written = self.model_copy()
         written._writer = writer
         return written
@@ -57,18 +55,18 @@ class Command(Request):
         return self
 
     def with_source(self, source: Source) -> Self:
-        """The same command as if it had said this source; one that has none stays as it is."""
+        """The same command with this source; unchanged if its kind has no source."""
         return self.model_copy(update={"source": source}) if "source" in type(self).model_fields else self
 
     def assuming(self, *names: str) -> Self:
-        """The same command, these fields assumed: they are stored, and commands differing in them say the same."""
+        """The same command with these fields marked as unset: stored, but ignored when commands are compared."""
         assumed = self.model_copy()
         object.__setattr__(assumed, "__pydantic_fields_set__", self.model_fields_set - set(names))
         return assumed
 
 
 def move_unknown_to_extra(data: Any, known: set[str]) -> Any:
-    """Move fields that we do not know into `extra`, as they came (003, 6: unknown fields are allowed)."""
+    """Move unknown fields into `extra` unchanged (003, 6: unknown fields are allowed)."""
     if not isinstance(data, dict) or not isinstance(data.get("extra", {}), dict):
         return data
     unknown = {key: value for key, value in data.items() if key not in known}
@@ -87,9 +85,9 @@ def check_period(start: datetime | None, end: datetime | None) -> None:
 class ChangeCommand(Command):
     """A change of a memory or a link, by its id.
 
-    `expected_version` guards against a lost update: the change is refused when the record that holds at the moment
-    of which the command speaks (where its stretch begins, else now) has another.
-    `source` says who changes it; the rule of trust refuses one that weighs less than the record's own.
+    `expected_version` guards against a lost update: the change is refused when the record valid at the beginning
+    of the stretch (else now) has another version. `source` is the source of the change; the rule of trust refuses
+    one that weighs less than the source of the record.
     """
 
     id: str
@@ -98,10 +96,10 @@ class ChangeCommand(Command):
 
 
 class StretchCommand(ChangeCommand):
-    """A change that may name the stretch of valid time on which it acts: `[valid_from, valid_to)`.
+    """A change of a stretch of valid time: `[valid_from, valid_to)`.
 
-    Without `valid_to` it reaches to the end of what is known. A stretch that is empty, or in which nothing is
-    known of the memory or link, is refused. Where none is named each command says on what it acts.
+    Without `valid_to` it reaches to the end of what is known. An empty stretch, or one without any record, is
+    refused. Each command says what it changes when no stretch is named.
     """
 
     valid_from: Moment | None = None
@@ -126,13 +124,13 @@ def check_not_cleared(command: ChangeCommand, fields: frozenset[str], of: str) -
 
 
 def check_stretch_start(command: StretchCommand) -> None:
-    """Raises ValueError for an end without a beginning, where no beginning stands to reason."""
+    """Raises ValueError for an end without a beginning."""
     if command.valid_to is not None and command.valid_from is None and not getattr(command, "effective_at", None):
         raise ValueError("valid_to needs valid_from: say where the stretch begins")
 
 
 def check_correction(command: StretchCommand) -> None:
-    """Raises ValueError for a correction of a valid time that says no valid time, or names a stretch beside it."""
+    """Raises ValueError for a corrected valid time that is empty or comes with a stretch."""
     check_stretch_start(command)
     corrected = {"valid_at", "invalid_at"} & command.model_fields_set
     if not corrected:
@@ -146,12 +144,12 @@ def check_correction(command: StretchCommand) -> None:
 
 
 class WriteReceipt(Frozen):
-    """What became of a command.
+    """The result of a command.
 
-    `stored`: it is on disk. `refused`: nothing was changed, `faults` says why. `duplicate` is true when the
-    same command had been applied before; the receipt is then the first one. `created_at` is the transaction
-    time of the command. `current_version` is that of the record which a conflict is about. `recognised` is the
-    memory that says word for word what a new one would have said; that one was not stored.
+    `stored`: it is on disk. `refused`: nothing was changed, `faults` says why. `duplicate`: the same command was
+    applied before, and this is its first receipt. `created_at` is the transaction time. `current_version` is the
+    version of the record in conflict. `recognised` is the id of a memory with exactly this text; the new one was
+    then not stored.
     """
 
     command_id: str

@@ -1,4 +1,4 @@
-"""Erasing: the one command that forgets, and what it says of what it did."""
+"""The commands that erase for good, and their report."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from schemas.memory import Level
 
 
 class EraseMemory(Command):
-    """Remove one memory with every record of it, its links on both sides and all that points to it."""
+    """Remove one memory with all its records, its links in both directions, and everything that points to it."""
 
     id: Identifier
 
 
 class EraseEpisode(Request):
-    """Remove one conversation: its memories, its links, and the people whom only it knew."""
+    """Remove one conversation: its memories, its links, and the people that only it mentions."""
 
     command_id: Identifier | None = None
     citizen_id: CitizenId
@@ -35,7 +35,7 @@ type Erase = EraseMemory | EraseEpisode | EraseCitizen
 
 
 class Removed(Frozen):
-    """How much was removed, by kind. `records` are past ones; `states` are those of the citizen's own state."""
+    """Numbers of what was removed. `records`: past records; `states`: records of the citizen's own state."""
 
     memories: int = 0
     records: int = 0
@@ -48,10 +48,10 @@ class Removed(Frozen):
 
 
 class ErasureReport(Frozen):
-    """What an erasure did.
+    """The result of an erasure.
 
-    `log_rewritten`: no file of the engine holds the removed any more. `duplicate`: the same command had been
-    carried out before, and nothing was left to do. What backups and exports hold is not reached.
+    `log_rewritten`: no file of the engine holds the removed data any more. `duplicate`: the same command was
+    applied before, and nothing was left to remove. Backups and exports are not changed.
     """
 
     command_id: str

@@ -1,4 +1,4 @@
-"""Commands on links: the same rules of time as for memories (DESIGN §4)."""
+"""Commands on links; the rules of time are those of memories."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def _link_id(text: str) -> str:
 
 
 LinkId = Annotated[str, Field(min_length=1, max_length=470), AfterValidator(_link_id)]
-"""The id that a link was given, or the one that its ends and its type give it."""
+"""The own id of a link, or `source|TYPE|target`."""
 
 
 class Relate(Command):
-    """A new link. The REQUIRED tier of 003 component 6 has no defaults but those that 003 names."""
+    """A new link. The REQUIRED tier of 003, component 6, has only the defaults that 003 names."""
 
     command: Literal["relate"] = "relate"
     id: Identifier | None = Field(

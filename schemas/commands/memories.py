@@ -1,4 +1,4 @@
-"""Commands on memories, and all commands as one type: a write is a value, applied once (DESIGN §4)."""
+"""Commands on memories, and the union of all commands: a write is a value, applied once."""
 
 from __future__ import annotations
 
@@ -194,4 +194,4 @@ ANY_COMMAND: TypeAdapter[_Any] = TypeAdapter(AnyCommand)
 KINDS: Final[Mapping[str, type[Command]]] = {
     kind.model_fields["command"].default: kind for kind in get_args(_Any.__value__)
 }
-"""Every command by what its `command` says."""
+"""Every kind of command by its `command` field."""
