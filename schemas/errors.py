@@ -58,7 +58,7 @@ class InvalidRequest(Incorrect):
 
 
 class NotFound(Incorrect):
-    """What was asked for does not exist (or not in this scope of time)."""
+    """The memory, citizen or receipt does not exist, or not in this scope of time."""
 
     status = 404
     slug = "not-found"

@@ -58,7 +58,7 @@ Days = Annotated[float, Field(strict=True, gt=0.0, le=36_500.0, allow_inf_nan=Fa
 
 
 class Plurality(Request):
-    """How many candidates each pool gives, and how the answer is spread over time (004).
+    """The number of candidates of each pool, and the spread of the answer over time (004).
 
     Pool A: the `recent` newest memories of the last `recent_days`. Pool B: of the older ones, the `matching` most
     important that contain words of the question. Pool C: of the older ones, `chance` drawn at random, the same for

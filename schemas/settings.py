@@ -161,7 +161,7 @@ class LanguageModelSettings(_Group):
 
 
 class ServerSettings(_Group):
-    """Where the REST service listens, and where it tells what it does."""
+    """Address of the REST service, its logs and traces."""
 
     host: str = Field(
         default="127.0.0.1",
@@ -190,7 +190,7 @@ class ServerSettings(_Group):
 
 
 class AuthSettings(_Group):
-    """Who may come in, and how often. Closed unless `open`, which is for loopback alone."""
+    """Keys, JWTs and rate limits. Closed unless `open`, which is for loopback only."""
 
     open: bool = Field(default=False, description="Let everybody in without a key; only on a loopback address.")
     admin_key: SecretStr | None = Field(

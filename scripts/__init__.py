@@ -1,1 +1,1 @@
-"""What is needed beside the product: its set-up and its documentation."""
+"""Tools beside the product: set-up, documentation, checks."""

@@ -1,4 +1,4 @@
-"""The command line: one module per noun, and `program` that finds the right one and reports what failed."""
+"""The command line: one module per command, found by `program`, which also reports errors."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
 
 
 def _make_intention(fields: dict[str, Any], *, explain: bool) -> RetrievalIntention:
-    """The intention. A time given without a mode says which mode is meant; `--known-at` alone is about now."""
+    """Without `--mode`, the mode follows from the times given; `--known-at` alone asks about now."""
     given = support.drop_unset(fields)
     if "temporal_mode" not in given and given.keys() & {"as_of_time", "known_at"}:
         given["temporal_mode"] = TemporalMode.POINT_IN_TIME

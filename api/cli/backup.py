@@ -1,4 +1,4 @@
-"""`substrate backup`: one moment of the whole data directory, while it is used."""
+"""`substrate backup`, `restore` and `recover`: copies of a data directory, and the repair of a damaged one."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def _back_up(store: StoreSettings, target: Path) -> Manifest:
 
 
 def show_backup(manifest: Manifest, where: str, console: Console) -> None:
-    """What a backup holds, in one line."""
+    """Print the contents of a backup in one line."""
     memories = sum(graph.labels.get("ConsciousnessNode", 0) for graph in manifest.graphs.values())
     links = sum(graph.types.get("LINK", 0) for graph in manifest.graphs.values())
     size = sum(file.bytes for file in manifest.files.values()) / 1e6
@@ -93,7 +93,7 @@ def restore_store(
 
 
 def show_keys(restored: Restored, console: Console) -> None:
-    """The keys that stay revoked, and those that count now."""
+    """Print the keys that stay revoked, and those that are valid now."""
     for key in restored.kept_revoked:
         console.print(Text(f"key {_describe_key(key)}: stays revoked"), soft_wrap=True)
     for key in restored.keys:

@@ -44,14 +44,14 @@ WOKEN_WITH: Final[Mapping[str, Any]] = {
     "current_goal": "design_phase_3_architecture",
     "query_mode": "find_related_unresolved",
 }
-"""How Ada wakes: with much energy, driven, a little unsure, and a goal."""
+"""The state in which Ada wakes."""
 LINKS_SHOWN: Final = 4
 ALSO_SHOWN: Final = 6
 CHANGES_SHOWN: Final = 2
 PATHS_SHOWN: Final = 3
 WHOSE: Final = {Level.N1: "her own", Level.N2: "the team's", Level.N3: "the world's"}
 WORTH_SAYING: Final = 0.3
-"""A channel is named when it gave at least this share of what the strongest gave."""
+"""A channel is named when its part is at least this share of the strongest."""
 
 app = typer.Typer(add_completion=False)
 
@@ -85,12 +85,12 @@ def demo(
 
 
 def _choose_embedding(embedding: EmbeddingSettings) -> EmbeddingSettings:
-    """A demo sends nothing anywhere just because a key lies around."""
+    """The local model unless one is configured: a demo sends nothing just because an OpenAI key is set."""
     return embedding.model_copy(update={"embedding": embedding.embedding or "local"})
 
 
 def _find_command() -> str:
-    """How the reader calls this program: by its name, or where it is."""
+    """The words with which the reader can call this program."""
     called = Path(sys.argv[0])
     if called.name != "substrate":
         return f"{Path(sys.executable).name} -m api.cli"
@@ -161,7 +161,6 @@ async def _find_changes(stream: ConsciousnessStream, runtime: Runtime) -> Sequen
 
 
 def _show_opening(console: Console, life: Story) -> None:
-    """Who Ada is, and when."""
     console.print(Rule(Text("a small life", "bold cyan"), align="left", style="cyan"))
     _print_paragraph(
         console,
@@ -195,7 +194,7 @@ def _show_question(console: Console, question: DemoQuestion, number: int, count:
 
 
 def _show_answer(console: Console, stream: ConsciousnessStream, now: datetime) -> None:
-    """The stream in short: what is in focus and why, the links among it, what else came to mind."""
+    """Print the memories in focus with the reasons, their links, and the next memories."""
     tiers = stream.activation_tiers
     _print_section(
         console,
@@ -230,7 +229,6 @@ def _show_changes(console: Console, changes: Sequence[TextChange], now: datetime
 
 
 def _show_waking(console: Console, state: StateBasedRetrieval) -> None:
-    """How she wakes, without a word said."""
     console.print(Rule(Text("woken without a question", "bold cyan"), align="left", style="cyan"))
     felt = ", ".join(f"{name} {much:g}" for name, much in state.current_emotions.items())
     console.print(Text(f"energy {state.current_energy:g}, {felt}, goal {state.current_goal}", "bold"))
@@ -243,7 +241,6 @@ def _show_waking(console: Console, state: StateBasedRetrieval) -> None:
 
 
 def _show_paths(console: Console, stream: ConsciousnessStream) -> None:
-    """The likeliest paths of thought from what is in focus."""
     paths = stream.traversal_graph.suggested_paths[:PATHS_SHOWN]
     if not paths:
         return
@@ -257,7 +254,7 @@ def _show_paths(console: Console, stream: ConsciousnessStream) -> None:
 
 
 def _show_corrections(console: Console, moments: LearningMoments, now: datetime) -> None:
-    """A belief that she had to correct, and the mistake that she made more than once."""
+    """Print one corrected belief, and each mistake made more than once."""
     wrong = [moment for moment in moments.dissonances if moment.dissonance_type == "discovered_false"]
     if not wrong:
         return
@@ -279,7 +276,6 @@ def _show_corrections(console: Console, moments: LearningMoments, now: datetime)
 
 
 def _show_past_answer(console: Console, stream: ConsciousnessStream, as_of: datetime, now: datetime) -> None:
-    """The same question about an earlier day."""
     _print_section(
         console,
         f"The same question as of {_format_ago(as_of, now)}",
@@ -291,7 +287,6 @@ def _show_past_answer(console: Console, stream: ConsciousnessStream, as_of: date
 
 
 def _show_next_steps(console: Console, command: str, directory: Path | None) -> None:
-    """What to try now."""
     console.print(Rule(Text("try next", "bold cyan"), align="left", style="cyan"))
     at = f" --data {directory}" if directory else ""
     steps = []

@@ -1,4 +1,4 @@
-"""The example life for the demo: found beside the packages, moved to yesterday, taken in like any file."""
+"""The example life of the demo: read from files, moved so that it ends yesterday, ingested like any files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from schemas.temporal import Instant, to_datetime
 CITIZEN: Final = "ada"
 _CARRIED: Final = Path(__file__).resolve().parent / "ada"
 HOME: Final = _CARRIED if _CARRIED.exists() else Path(__file__).resolve().parents[2] / "examples" / "ada"
-"""A wheel carries it here; in a source tree it lies beside the packages."""
+"""In a wheel it lies here, in a source tree beside the packages."""
 FILES: Final = (
     ("n1_personal.jsonl", "commands"),
     ("n2_collective.jsonl", "commands"),
@@ -33,7 +33,7 @@ _TIMES: Final = ("valid_at", "invalid_at", "effective_at", "timestamp")
 
 @dataclass(frozen=True, slots=True)
 class DemoQuestion:
-    """A question of the story, why it is worth asking, and what it should find."""
+    """A question of the story, why it is asked, and the ids that it should find."""
 
     ask: str
     why: str
@@ -54,12 +54,12 @@ class Story:
         return sum(item.size for intake in self.intakes for item in intake.items)
 
     def count_kinds(self) -> Counter[str]:
-        """How many commands of each kind it holds."""
+        """The number of commands of each kind."""
         commands = (each for intake in self.intakes for item in intake.items for each in item.commands())
         return Counter(type(command).__name__ for command in commands)
 
     def moved(self, moment: datetime) -> datetime:
-        """When something of the story happens in this telling."""
+        """The moment moved like the story."""
         return moment + self.shift
 
 
@@ -91,7 +91,7 @@ def read_story(now: Instant, home: Path = HOME) -> Story:
 
 
 async def take_in_story(story: Story, deps: Deps, now: Instant, progress: Progress) -> Sequence[str]:
-    """Take the story in through the same door as `substrate ingest`; returns what was refused."""
+    """Ingest the story as `substrate ingest` does. Returns the faults of refused commands."""
     faults: list[str] = []
     before = 0
     for intake in story.intakes:
@@ -111,7 +111,7 @@ def _offset_progress(before: int, total: int, progress: Progress) -> Progress:
 
 
 def _move_lines(text: str, shift: timedelta) -> str:
-    """Lines of JSON with every time moved; what the prose says stays."""
+    """Lines of JSON with every time field moved; dates in texts stay."""
     return "\n".join(orjson.dumps(_move_line(orjson.loads(line), shift)).decode() for line in text.splitlines())
 
 

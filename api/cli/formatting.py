@@ -1,4 +1,4 @@
-"""How the command line says things: dates, numbers, texts from outside made safe to print. Pure."""
+"""Dates, numbers and names as the command line prints them; foreign texts made safe for a terminal. Pure."""
 
 from __future__ import annotations
 
@@ -21,23 +21,22 @@ CHANNELS: Final = {
     "words": "words",
     "spread": "links",
 }
-"""The parts of base relevance, as a reader calls them."""
+"""The parts of base relevance, in the words of the output."""
 
 _LEAST_PART: Final = 0.005
 
 
 def strip_controls(text: str) -> str:
-    """The text without characters that a terminal would obey."""
+    """The text without control characters."""
     return "".join(char if char.isprintable() or char == "\n" else " " for char in text.expandtabs(4))
 
 
 def to_line(text: str) -> str:
-    """The text on one line."""
     return " ".join(strip_controls(text).split())
 
 
 def describe_missing(degraded: Sequence[str]) -> list[str]:
-    """What is missing of an answer, as a reader is told: queries by their names, all else in its own words."""
+    """One text for each missing part of an answer: the name of a query, or a sentence."""
     return [part if " " in part else f"{part} was not answered" for part in degraded]
 
 
@@ -57,18 +56,18 @@ def format_time(moment: datetime | None) -> str:
 
 
 def format_moment(moment: datetime) -> str:
-    """A moment as a reader of questions says it: the day, and the time of day unless it is midnight."""
+    """The day in UTC, and the time of day unless it is midnight."""
     utc = moment.astimezone(UTC)
     return long_date(utc) if utc.time() == datetime.min.time() else f"{long_date(utc)} {utc:%H:%M} UTC"
 
 
 def choose_title(node: ConsciousnessNode) -> str:
-    """What a memory is called: who said it, or its name."""
+    """The speaker of a memory, or else its name."""
     return to_line(node.speaker or node.name)
 
 
 def choose_handle(node: ConsciousnessNode) -> str:
-    """What a memory is called in a link: a turn with its place in the conversation."""
+    """The name of a memory, with the speaker if there is one."""
     return to_line(f"{node.speaker} {node.name}" if node.speaker else node.name)
 
 
@@ -79,7 +78,7 @@ def format_emotions(felt: Mapping[str, float] | None, most: int = 3) -> str:
 
 
 def describe_measures(node: ConsciousnessNode) -> list[str]:
-    """Energy and confidence where they are not the defaults, emotions, and where the work stands."""
+    """Energy and confidence if they are not the defaults, emotions, resolution state."""
     parts = [
         f"{name} {value:.2g}"
         for name, value in (("energy", node.energy), ("confidence", node.confidence))
@@ -94,7 +93,7 @@ def describe_measures(node: ConsciousnessNode) -> list[str]:
 
 
 def describe_end(node: ConsciousnessNode) -> list[str]:
-    """How a record ended on either axis; nothing for one that holds and is believed."""
+    """The ends of a record on both time axes; empty for one that is valid and believed."""
     why = REASONS.get(node.invalidation_reason or "")
     parts = []
     if node.invalid_at is not None:
@@ -107,7 +106,7 @@ def describe_end(node: ConsciousnessNode) -> list[str]:
 
 
 def explain_match(node: ConsciousnessNode, entities: Sequence[str]) -> str:
-    """What brought a memory here: named in the question, found by words, by meaning, over links, by plurality."""
+    """Why a memory was found: named in the question, by words, by meaning, over links, by plurality."""
     terms = node.score_terms or {}
     channels = sorted(
         ((terms.get(term, 0.0), word) for term, word in CHANNELS.items() if terms.get(term, 0.0) >= _LEAST_PART),

@@ -1,4 +1,4 @@
-"""`substrate import`: an export into an empty memory, whole or not at all; or what another memory gave out."""
+"""`substrate import`: an export into an empty memory, whole or not at all; or the export of another program."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ app = typer.Typer(add_completion=False)
 
 
 class Origin(StrEnum):
-    """Whose file it is."""
+    """The program that wrote the file."""
 
     SUBSTRATE = "substrate"
     GRAPHITI = "graphiti"
@@ -32,7 +32,7 @@ class Origin(StrEnum):
 
 
 class Named(Request):
-    """Another citizen for what is imported."""
+    """Another citizen for the imported memories."""
 
     citizen_id: CitizenId | None
 

@@ -1,6 +1,6 @@
 """`substrate mcp`: the Model Context Protocol over standard input and output.
 
-Hosts wait some seconds for the first answer: what the store needs is imported when that is given.
+Hosts wait only seconds for the first answer: modules of the store are imported after it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def mcp(
 
 
 async def _serve(ctx: typer.Context, url: str | None, owner: CitizenScope) -> SubstrateError | None:
-    """What kept the store closed to the end, which was told when it was found."""
+    """The error that kept the store closed, if it never opened; it is already printed."""
 
     @asynccontextmanager
     async def opened(say: SetStatus) -> AsyncIterator[AsyncSubstrate]:
@@ -68,14 +68,14 @@ async def _serve(ctx: typer.Context, url: str | None, owner: CitizenScope) -> Su
 
     store = BackgroundStore(opened, print_fault)
 
-    async def client_of(context: Context) -> AsyncSubstrate:
+    async def get_client(context: Context) -> AsyncSubstrate:
         async def report(seconds: float, message: str) -> None:
             await context.session.report_progress(seconds, message=message)
 
         return await store.client(report)
 
     async with store.open_in_background():
-        server = make_server(client_of, installed_version(), lambda _: owner)
+        server = make_server(get_client, installed_version(), lambda _: owner)
         async with standard_streams() as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
     return store.fault

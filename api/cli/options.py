@@ -1,4 +1,4 @@
-"""The options and arguments that several commands have, with the words that the help says of them."""
+"""Options and arguments that several commands share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _CITIZEN: Final = typer.Option("--citizen", "-c", metavar="ID", help="Whose memo
 
 Citizen = Annotated[str, _CITIZEN]
 AnyCitizen = Annotated[str | None, _CITIZEN]
-"""Of commands that need no citizen: beside N1 there are N2 and N3."""
+"""For commands that work on N2 and N3 too, which need no citizen."""
 
 Level = Annotated[str, typer.Option(help="N1, N2 or N3.")]
 Levels = Annotated[list[str] | None, typer.Option(help="N1, N2 or N3; repeat for several.")]
@@ -47,5 +47,5 @@ def default_plurality(wanted: bool) -> dict[str, int] | None:
 
 
 def names_link(identity: str, *, link: bool) -> bool:
-    """Whether ID is that of a link: it is said to be, or it is `source|TYPE|target`."""
+    """Whether the id is that of a link: `link` is set, or it is `source|TYPE|target`."""
     return link or identity.count("|") == 2

@@ -72,18 +72,17 @@ _MODULES: Final[Mapping[str, str]] = {"import": "import_", "restore": "backup", 
 
 
 class CommandsOnDemand(TyperGroup):
-    """Knows the commands by name and one sentence; the command itself comes when it is called."""
+    """Knows the commands by name and one sentence; imports a command when it is called."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that is called, imported, and its arguments."""
         name, known, rest = super().resolve_command(ctx, args)
         if name is None or known is None:
             return name, known, rest
-        return name, command_of(name), rest
+        return name, load_command(name), rest
 
 
-def command_of(name: str) -> Any:
-    """The command of this name, or the group of commands, imported now."""
+def load_command(name: str) -> Any:
+    """Import the command, or group of commands, of this name."""
     command = get_command(import_module(f"api.cli.{_MODULES.get(name, name)}").app)
     return getattr(command, "commands", {}).get(name, command)
 
@@ -120,7 +119,7 @@ def program(
 
 
 def _placeholder() -> None:
-    """Stands for a command until it is called."""
+    """A placeholder for a command until it is called."""
 
 
 for _name, _sentence in COMMANDS.items():
@@ -162,12 +161,11 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 
 def exit_code(error: SubstrateError) -> int:
-    """The exit code of an error."""
     return next(code for kind, code in _CODES if isinstance(error, kind))
 
 
 def print_fault(error: SubstrateError) -> None:
-    """Say on stderr what is wrong and what to do."""
+    """Print the error and its remedy to stderr."""
     for line in _format_lines(error):
         _print_error(line)
 
@@ -204,9 +202,9 @@ def _is_debugging() -> bool:
 
 
 def run_until_stopped[T](work: Coroutine[Any, Any, T]) -> T:
-    """Run to the end. Whoever asks us to stop cancels the work, so that the engine is left in order.
+    """Run the work. SIGTERM, SIGHUP and Ctrl-C cancel it, so that the engine is closed properly.
 
-    Raises KeyboardInterrupt when that happened.
+    Raises KeyboardInterrupt after such a signal.
     """
     try:
         return asyncio.run(_stop_on_signals(work))

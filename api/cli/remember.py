@@ -75,20 +75,20 @@ def remember(  # noqa: PLR0913  (a command's arguments are its options)
         "resolution_state": state,
     }
     receipt = support.run(
-        stored(support.read_settings(ctx), support.validate(Remember, support.drop_unset(fields), OPTIONS))
+        store_command(support.read_settings(ctx), support.validate(Remember, support.drop_unset(fields), OPTIONS))
     )
     support.print_answer(receipt, _show, as_json=as_json)
 
 
 def _named(text: str, description: str | None) -> dict[str, Any]:
-    """Name and description. A text too long for a name is named by its beginning."""
+    """Name and description; the name of a long text is its beginning."""
     text = text.strip()
     if description is not None or (len(text) <= NAME_LENGTH and "\n" not in text):
         return {"name": text, "description": description}
     return {"name": formatting.shorten(text, NAME_LENGTH), "description": text}
 
 
-async def stored(settings: Settings, command: Command) -> WriteReceipt:
+async def store_command(settings: Settings, command: Command) -> WriteReceipt:
     """The receipt of a stored command. Raises the error of a refused one."""
     async with support.open_store(settings) as runtime:
         [receipt] = await insertion.apply([command], runtime.deps, await runtime.moment())

@@ -114,7 +114,6 @@ def show(answer: Resonances, console: Console) -> None:
 
 
 def describe_signal(answer: Resonances) -> str:
-    """The signal in one line."""
     sent = answer.signal
     triples = [f"{r.source or '…'} {r.relation_type} {r.target or '…'}" for r in sent.relations]
     felt = [f"{sent.emotion} {sent.intensity:g}"] if sent.emotion else []

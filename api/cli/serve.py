@@ -34,7 +34,7 @@ app = typer.Typer(add_completion=False)
 
 
 class FailureKept:
-    """The application, with the error that kept it from starting kept for the command line to tell."""
+    """The application; keeps the error that stopped its start, for the command line to print."""
 
     server: uvicorn.Server
 
@@ -43,12 +43,12 @@ class FailureKept:
         self.failure: SubstrateError | None = None
 
     def fail(self, error: SubstrateError) -> None:
-        """End the server, which serves already: the store cannot be opened."""
+        """Stop the running server: the store cannot be opened."""
         self.failure = error
         self.server.should_exit = True
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass everything on; of a failed start the message without its traceback."""
+        """Pass everything on; a failed start without its traceback."""
         if scope["type"] != "lifespan":
             await self.inner(scope, receive, send)
             return
@@ -159,9 +159,9 @@ def _log_level(settings: Settings) -> str:
 
 
 def _show_first_key(first: NewKey, directory: Path) -> None:
-    """Show the key where somebody looks; otherwise write it into the directory and say where.
+    """Print the key on a terminal, else write it to a private file in the directory. It never enters a log.
 
-    Raises InvalidRequest when that cannot be written: the key is then to be forgotten.
+    Raises InvalidRequest when the file cannot be written.
     """
     console = support.messages()
     if sys.stderr.isatty():

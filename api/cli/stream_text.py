@@ -1,4 +1,4 @@
-"""A consciousness stream as text for a reader: header, tiers, links among the focus, what was assumed."""
+"""A consciousness stream as text: header, tiers, links in focus, insights, notes."""
 
 from __future__ import annotations
 

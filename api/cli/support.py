@@ -84,7 +84,7 @@ def _read_group[T: BaseSettings](kind: type[T]) -> T:
 
 
 def open_store(settings: Settings) -> AbstractAsyncContextManager[Runtime]:
-    """The open store, as `api.runtime.runtime.running` gives it; whoever waits for the engine is told why."""
+    """The open store; prints to stderr while the engine loads."""
     return open_runtime(settings, report_loading())
 
 
@@ -230,14 +230,14 @@ def _propose_citizens(citizen: str, known: list[str]) -> str:
 
 class _Rate(ProgressColumn):
     def render(self, task: Task) -> Text:
-        """How many commands a second."""
+        """Items per second."""
         speed = task.finished_speed or task.speed
         return Text("" if speed is None else f"{speed:,.0f}/s", "bright_black")
 
 
 @contextmanager
 def progress_bar(console: Console, total: int, things: str = "commands") -> Iterator[Callable[[int, int], None]]:
-    """A bar for `total` things; call what it gives with how many are done, of how many."""
+    """A bar for `total` things. Yields a function of (done, total) that advances it; silent without a terminal."""
     columns = (
         TextColumn(f"{{task.completed:,.0f}} of {{task.total:,.0f}} {things}"),
         BarColumn(bar_width=None),

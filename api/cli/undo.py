@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from api.cli import formatting, options, support
-from api.cli.remember import stored
+from api.cli.remember import store_command
 from schemas.commands import Undo, UndoLink, WriteReceipt
 
 OPTIONS: Final = {
@@ -45,7 +45,7 @@ def undo(  # noqa: PLR0913  (a command's arguments are its options)
     fields: dict[str, Any] = {"id": identity, "citizen_id": citizen, "level": level.upper(), "undoes": undoes}
     fields |= {"undoes_source": source, "undoes_key": key}
     kind = UndoLink if options.names_link(identity, link=link) else Undo
-    receipt = support.run(stored(support.read_settings(ctx), support.validate(kind, fields, OPTIONS)))
+    receipt = support.run(store_command(support.read_settings(ctx), support.validate(kind, fields, OPTIONS)))
     support.print_answer(receipt, _show, as_json=as_json)
 
 

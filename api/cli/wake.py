@@ -73,7 +73,6 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
 
 
 def describe_state(state: StateBasedRetrieval) -> str:
-    """The state in one line."""
     felt = ", ".join(f"{name} {much:g}" for name, much in state.current_emotions.items())
     goal = f", goal {state.current_goal}" if state.current_goal else ""
     return formatting.to_line(

@@ -149,8 +149,8 @@ class Unrelate(StretchCommand):
 
 
 class ResolveLink(StretchCommand):
-    """What a link is about stands otherwise from `effective_at` on, now if left out: the same metadata in another
-    state, over every record to the end of what is known, or to `valid_to`.
+    """Another resolution state with the same metadata, from `effective_at` (default: now) on, over every record to
+    the end of what is known, or to `valid_to`.
     """
 
     command: Literal["resolve_link"] = "resolve_link"

@@ -161,8 +161,8 @@ class Retract(StretchCommand):
 
 
 class Resolve(StretchCommand):
-    """What a memory is about stands otherwise from `effective_at` on, now if left out: the same content in another
-    state, over every record to the end of what is known, or to `valid_to`.
+    """Another resolution state with the same content, from `effective_at` (default: now) on, over every record to
+    the end of what is known, or to `valid_to`.
     """
 
     command: Literal["resolve"] = "resolve"

@@ -26,11 +26,11 @@ ENDS = (
 
 def page() -> str:
     """The page: commands by name, then what the exit codes mean."""
-    found = [
-        part for name in program.COMMANDS for part in _commands(f"substrate {name}", program.command_of(name))
+    commands = [
+        part for name in program.COMMANDS for part in _commands(f"substrate {name}", program.load_command(name))
     ]
     codes = markdown.table(("code", "meaning"), ((f"`{code}`", meaning) for code, meaning in ENDS))
-    return markdown.page("Command line", ABOUT, *found, "## Exit codes", codes)
+    return markdown.page("Command line", ABOUT, *commands, "## Exit codes", codes)
 
 
 def _commands(name: str, command: Any) -> Iterator[str]:

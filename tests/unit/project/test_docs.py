@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from api.cli.program import COMMANDS, command_of
+from api.cli.program import COMMANDS, load_command
 from api.client import Substrate
 from api.mcp.tools import TOOLS
 from scripts.reference import PAGES
@@ -91,7 +91,7 @@ def test_every_command_option_and_target_that_a_page_shows_exists(page: Path) ->
         r"(?:^|[`/ (])substrate (?:--data \S+ )?([a-z]+)([^#`\n]*)", shown, re.MULTILINE
     ):
         assert command in COMMANDS
-        assert set(re.findall(r"(?<= )--?[a-z-]+", words)) <= options_of(command_of(command)), command
+        assert set(re.findall(r"(?<= )--?[a-z-]+", words)) <= options_of(load_command(command)), command
     targets = re.findall(r"^([a-z]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE)
     assert set(re.findall(r"(?:^|`)make ([a-z]+)", shown, re.MULTILINE)) <= set(targets)
 
