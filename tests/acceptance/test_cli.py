@@ -498,7 +498,7 @@ def test_a_service_that_cannot_start_says_why(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     said = run("--data", str(tmp_path / "file" / "data"), "serve", "--port", str(free_port()))
     assert said.code == 1
-    assert "error: The data directory" in said.err
+    assert "error: the data directory" in said.err
 
 
 def free_port() -> int:
