@@ -26,7 +26,7 @@ MUTE: Final = "key-load-delay 600\nloading-process-events-interval-bytes 2147483
 PROGRAM: Final = """
 import sys
 from substrate.engine import process as engine_process
-engine_process.CONFIGURATION += sys.argv[1]
+process.CONFIGURATION += sys.argv[1]
 from api.cli.program import (main)
 main(sys.argv[2:])
 """

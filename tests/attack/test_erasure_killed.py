@@ -142,7 +142,7 @@ async def test_whoever_opens_the_store_next_finishes_it(kind: str, tmp_path: Pat
         assert not (begun and files), f"killed before step {step}: {files}"
         assert left is None or not begun
         assert f"citizen_{SECRET}" not in graphs or not begun
-        shutil.rmtree(directory)
+        shutil.rmtree(directory, ignore_errors=True)  # its keeper may still write its record
     else:
         raise AssertionError("an erasure has more steps than this test expects")
     assert begun

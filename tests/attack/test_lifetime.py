@@ -39,7 +39,7 @@ engine_process._spawn = spawn_and_die
 """
 PATIENT: Final = """
 from api.mcp import (store_opening)
-store_opening.PATIENCE_S = 600
+store_opening.MAX_WAIT_S = 600
 """
 
 
