@@ -69,7 +69,7 @@ class Reader:
 async def swept(world: World, rt: Runtime) -> SweepReport:
     """One sweep."""
     request = SweepRequest(citizen_id=world.citizen, levels=LEVELS)
-    return (await sweep(request, rt.deps, now())).reports[0]
+    return (await sweep(request, rt.deps)).reports[0]
 
 
 def forget_peak() -> None:

@@ -9,48 +9,46 @@ from collections.abc import Iterator
 from typing import IO, Final, Self
 
 RUN_BYTES: Final = 16 << 20
-"""What is held in memory before a run is written; a little of each run is held while they are merged."""
+"""Lines held in memory before a run is written. A little of each run is held while they are merged."""
 _SIZES: Final = struct.Struct("<II")
 
 type Entry = tuple[bytes, bytes]
 
 
-class Spool:
-    """Takes lines with their keys in any order, gives them back by key, then by line."""
+class ExternalSorter:
+    """Takes lines with their keys in any order, and gives them back by key, then by line."""
 
     def __init__(self, run_bytes: int = RUN_BYTES) -> None:
         self._run_bytes = run_bytes
-        self._held: list[Entry] = []
+        self._buffer: list[Entry] = []
         self._size = 0
         self._runs: list[IO[bytes]] = []
 
     def add(self, key: bytes, line: bytes) -> None:
-        """Take one line."""
-        self._held.append((key, line))
+        self._buffer.append((key, line))
         self._size += len(key) + len(line) + 200
         if self._size > self._run_bytes:
             self._write_run()
 
     def lines(self) -> Iterator[bytes]:
-        """All lines in order."""
-        self._held.sort()
+        self._buffer.sort()
         runs = [_entries(run) for run in self._runs]
-        for _, line in heapq.merge(self._held, *runs):
+        for _, line in heapq.merge(self._buffer, *runs):
             yield line
 
     def _write_run(self) -> None:
         run = tempfile.TemporaryFile(prefix="substrate-")  # noqa: SIM115  (closed by `close`)
         self._runs.append(run)
-        self._held.sort()
-        for key, line in self._held:
+        self._buffer.sort()
+        for key, line in self._buffer:
             run.write(_SIZES.pack(len(key), len(line)) + key + line)
-        self._held, self._size = [], 0
+        self._buffer, self._size = [], 0
 
     def close(self) -> None:
-        """Let go of the files; they have no name and are gone with it."""
+        """Close the files, which are then gone: they have no name."""
         for run in self._runs:
             run.close()
-        self._runs, self._held = [], []
+        self._runs, self._buffer = [], []
 
     def __enter__(self) -> Self:
         return self

@@ -14,13 +14,13 @@ from rich.text import Text
 
 from api.cli import options, support
 from api.runtime.runtime import Runtime
-from orchestration.transfer.exporter import Wanted, export
+from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
 from schemas.base import Request
 from schemas.errors import InvalidRequest, NotFound
 from schemas.memory import Level
 from schemas.settings import Settings
-from schemas.temporal import Moment, to_instant
+from schemas.temporal import Instant, Moment, to_instant
 from substrate.graphs.names import origin_of
 
 OPTIONS = {"citizen_id": "--citizen", "level": "--level", "known_at": "--known-at"}
@@ -58,16 +58,21 @@ def export_graphs(
     request = support.validate(
         KnownAt, support.drop_unset({"known_at": support.parse_time_option("--known-at", known_at)}), OPTIONS
     )
-    wanted = Wanted(embeddings, None if request.known_at is None else to_instant(request.known_at))
-    support.run(_export(support.read_settings(ctx), choice, target, wanted))
+    moment = None if request.known_at is None else to_instant(request.known_at)
+    support.run(_export(support.read_settings(ctx), choice, target, embeddings=embeddings, known_at=moment))
 
 
 async def _export(
-    settings: Settings, choice: support.GraphChoice | None, target: Path | None, wanted: Wanted
+    settings: Settings,
+    choice: support.GraphChoice | None,
+    target: Path | None,
+    *,
+    embeddings: bool,
+    known_at: Instant | None,
 ) -> None:
     async with support.open_store(settings) as runtime:
         origins = await _find_origins(runtime, choice)
-        lines = await export(origins, runtime.deps, **wanted._asdict())
+        lines = await export(origins, runtime.deps, embeddings=embeddings, known_at=known_at)
         if target is None:
             sys.stdout.flush()
             sys.stdout.buffer.writelines(lines)

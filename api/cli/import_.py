@@ -75,6 +75,7 @@ async def _import(settings: Settings, path: Path, citizen_id: str | None) -> Imp
     async with support.open_store(settings) as runtime:
         try:
             with support.progress_bar(support.messages(), 0) as advance:
-                return await import_lines(lines, citizen_id, (runtime.deps, await runtime.moment()), advance)
+                now = await runtime.moment()
+                return await import_lines(lines, runtime.deps, now, citizen_id=citizen_id, progress=advance)
         except OSError as error:
             raise InvalidRequest(f"{path} cannot be read: {error.strerror}") from error

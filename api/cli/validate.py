@@ -94,7 +94,7 @@ async def _sweep(
         if Level.N1 in request.chosen():
             await support.find_graph(runtime, Level.N1, request.citizen_id)
         with support.progress_bar(support.messages(), 0, "memories") as advance:
-            answer = await sweep(request, runtime.deps, await runtime.moment(), advance)
+            answer = await sweep(request, runtime.deps, advance)
         findings = chain.from_iterable(report.findings for report in answer.reports)
         chosen = [finding for finding in findings if finding.kind in fix]
         return answer, await _run_repairs(chosen, runtime)

@@ -17,12 +17,12 @@ router = APIRouter(prefix="/v1/upkeep", tags=["upkeep"], route_class=StrictRoute
 
 @router.post("/sweep", response_model=SweepAnswer, operation_id="sweep")
 @requires(SWEEP)
-async def sweep_graphs(request: SweepRequest, runtime: OpenRuntime, now: Now) -> Response:
+async def sweep_graphs(request: SweepRequest, runtime: OpenRuntime) -> Response:
     """Go over the graphs page by page while others read and write; with `limit` in batches, each from `next`.
 
     A whole graph takes about a second for each thousand memories.
     """
-    answer = await sweep(request, runtime.deps, now)
+    answer = await sweep(request, runtime.deps)
     return Response(answer.model_dump_json(), media_type="application/json")
 
 

@@ -1,1 +1,1 @@
-"""Memories leave a graph and come back: export, import, backup."""
+"""Export, import and backup of whole graphs."""

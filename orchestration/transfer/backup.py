@@ -13,12 +13,12 @@ from schemas.temporal import Instant, to_datetime
 from substrate.backup import files as backup
 from substrate.backup import snapshot
 from substrate.connection.pool import Connection
-from substrate.cypher.schema import SCHEMA_VERSION
 from substrate.engine import append_log
 from substrate.engine.process import engine_versions
 from substrate.engine.unix_socket import socket_path
 from substrate.graphs.graph import Graph
 from substrate.graphs.indexes import wait_operational
+from substrate.store.archive import NEWEST_SCHEMA
 
 
 async def back_up(connection: Connection, directory: Path, target: Path, now: Instant) -> Manifest:
@@ -59,10 +59,10 @@ async def _finished[T](work: Coroutine[Any, Any, T]) -> T:
 def check_fits(manifest: Manifest, model: str, dimension: int) -> None:
     """Raises StoreMisfit when the backup has the vectors of another embedder, or a newer schema. Pure."""
     for name, graph in manifest.graphs.items():
-        if graph.schema_version > SCHEMA_VERSION:
+        if graph.schema_version > NEWEST_SCHEMA:
             raise StoreMisfit(
                 f"graph {name} of the backup has schema version {graph.schema_version}, "
-                f"this Substrate has {SCHEMA_VERSION}",
+                f"this Substrate has {NEWEST_SCHEMA}",
                 remedy="Restore it with the release of Substrate that wrote it.",
             )
         if (graph.embedding_model, graph.dimension) != (model, dimension):

@@ -1,32 +1,23 @@
-"""Whole graphs as lines: read page by page, sorted on disk, given out in an order that any store would give."""
+"""Whole graphs as lines: read page by page, sorted on disk, in an order that any store would give."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from orchestration.dependencies import Deps
-from orchestration.transfer.known_at import KnownState, known, known_links
-from orchestration.transfer.line_format import STAMPED, Origin, header, key, text, vector
+from orchestration.transfer.known_at import KnownState, known_links, memory_as_known
+from orchestration.transfer.line_format import STAMPED, MemoryLines, Origin, encode, header, sort_key, vector
 from schemas.errors import NotFound, Unavailable
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant
-from substrate.connection.pool import Connection, Row
-from substrate.cypher.transfer import PAST_STATE, STATE_LABELS, VECTORS
-from substrate.external_sort import Spool
+from substrate.external_sort import ExternalSorter
 from substrate.graphs.graph import Graph
 from substrate.store import archive
-from substrate.store.archive import PastRecord, Stored, Trace
+from substrate.store.archive import PAST_STATE, STATE_LABELS, VECTORS, PastRecord, StoredLink, StoredNode, Trace
 
 TRIES: Final = 3
-
-
-class Wanted(NamedTuple):
-    """With vectors or without, and as it was known at a moment: without one as it is."""
-
-    embeddings: bool
-    known_at: Instant | None
 
 
 async def export(
@@ -34,81 +25,85 @@ async def export(
 ) -> Generator[bytes]:
     """The lines of an export of these graphs, each as it was at one moment. Read all of them, or close it.
 
-    With `known_at` as it was known then: what came later is left out.
-
-    Raises NotFound for a graph that does not exist, Unavailable for one that is written to all the time.
+    With `known_at` the graphs as they were known then, without what came later. Raises NotFound for a graph that
+    does not exist, Unavailable for one that is written to all the time.
     """
-    graphs: list[_Collector] = []
-    wanted = Wanted(embeddings, known_at)
+    readers: list[_GraphReader] = []
     try:
         for origin in sorted(origins, key=lambda origin: origin.graph):
             if not await deps.graphs.for_reading(origin.graph):
                 raise NotFound(f"nothing was remembered for {origin.citizen_id or origin.level} yet")
-            graphs.append(await _collected(origin, deps.connection, wanted))
+            readers.append(await _read_unchanged(origin, deps, embeddings=embeddings, known_at=known_at))
     except BaseException:
-        _close(graphs)
+        _close(readers)
         raise
-    return _lines(graphs, embeddings=wanted.embeddings)
+    return _lines(readers, embeddings=embeddings)
 
 
-def _close(graphs: Sequence[_Collector]) -> None:
-    for collected in graphs:
-        collected.spool.close()
+def _close(readers: Sequence[_GraphReader]) -> None:
+    for reader in readers:
+        reader.sorter.close()
 
 
-def _lines(graphs: Sequence[_Collector], *, embeddings: bool) -> Generator[bytes]:
+def _lines(readers: Sequence[_GraphReader], *, embeddings: bool) -> Generator[bytes]:
     digest = sha256()
     counts: Counter[str] = Counter()
 
-    def counted(line: bytes) -> bytes:
+    def digested(line: bytes) -> bytes:
         digest.update(line)
         return line
 
     try:
-        yield counted(text(header(embeddings=embeddings)))
-        for collected in graphs:
-            yield counted(text(collected.first_line))
-            yield from map(counted, collected.spool.lines())
-            counts += collected.counts
-        yield text({"kind": "end", "counts": counts, "sha256": digest.hexdigest()})
+        yield digested(encode(header(embeddings=embeddings)))
+        for reader in readers:
+            yield digested(encode(reader.first_line))
+            yield from map(digested, reader.sorter.lines())
+            counts += reader.counts
+        yield encode({"kind": "end", "counts": counts, "sha256": digest.hexdigest()})
     finally:
-        _close(graphs)
+        _close(readers)
 
 
-async def _collected(origin: Origin, connection: Connection, wanted: Wanted) -> _Collector:
+async def _read_unchanged(
+    origin: Origin, deps: Deps, *, embeddings: bool, known_at: Instant | None
+) -> _GraphReader:
+    """Read a graph while nobody writes to it; up to `TRIES` times."""
+    graph = deps.graph(origin.graph)
     for _ in range(TRIES):
-        collector = (_Collector if wanted.known_at is None else _KnownCollector)(connection, origin, wanted)
+        reader = (
+            _GraphReader(graph, origin, embeddings=embeddings)
+            if known_at is None
+            else _KnownGraphReader(graph, origin, known_at, embeddings=embeddings)
+        )
         try:
-            async with connection.watched([origin.graph]) as unchanged:
-                await collector.run()
+            async with deps.connection.watched([graph.name]) as unchanged:
+                await reader.run()
                 if await unchanged():
-                    return collector
+                    return reader
         except BaseException:
-            collector.spool.close()
+            reader.sorter.close()
             raise
-        collector.spool.close()
+        reader.sorter.close()
     raise Unavailable(
-        f"graph {origin.graph} was written to while it was read, {TRIES} times",
+        f"graph {graph.name} was written to while it was read, {TRIES} times",
         remedy="Stop its writers for a moment; or make a backup, restore it elsewhere, and export from there.",
     )
 
 
-class _Collector:
-    """Reads one graph into a spool, and counts its lines by kind."""
+class _GraphReader:
+    """Reads one graph into a sorter, and counts its lines by kind."""
 
-    def __init__(self, connection: Connection, origin: Origin, wanted: Wanted) -> None:
-        self.spool = Spool()
+    def __init__(self, graph: Graph, origin: Origin, *, embeddings: bool) -> None:
+        self.sorter = ExternalSorter()
         self.counts: Counter[str] = Counter()
         self.first_line: dict[str, Any] = {}
-        self._connection = connection
+        self._graph = graph
         self._origin = origin
-        self._graph = origin.graph
-        self._embeddings = wanted.embeddings
+        self._embeddings = embeddings
 
     async def run(self) -> None:
-        """Read all pages."""
-        await archive.check_known(Graph(self._connection, self._graph))
-        stamp = await archive.stamp(Graph(self._connection, self._graph))
+        await archive.check_labels_known(self._graph)
+        stamp = await archive.read_stamp(self._graph)
         self.first_line = {
             "kind": "graph",
             "level": self._origin.level,
@@ -117,105 +112,94 @@ class _Collector:
             "meta": stamp,
         }
         after = -1
-        while page := await archive.page(Graph(self._connection, self._graph), after):
-            after = page[-1].place
+        while page := await archive.read_page(self._graph, after):
+            after = page[-1].internal_id
             for node in page:
                 self._add_lone(node)
-            await self._add_memories([node for node in page if "ConsciousnessNode" in node.labels])
+            await self._read_memories([node for node in page if "ConsciousnessNode" in node.labels])
 
     def _add(self, line: Mapping[str, Any]) -> None:
         self.counts[line["kind"]] += 1
-        self.spool.add(key(line), text(line))
+        self.sorter.add(sort_key(line), encode(line))
 
-    def _add_lone(self, node: Stored) -> None:
+    def _add_lone(self, node: StoredNode) -> None:
+        """Add a tag, a state or a receipt; memories and the nodes beside them are added with their memory."""
         if node.properties is None or "ConsciousnessNode" in node.labels:
             return
-        label = node.labels[0]
-        named = {"kind": "tag"} if label == "Tag" else {"kind": "node", "label": label}
-        self._add({**named, "properties": node.properties})
+        [label, *_] = node.labels
+        kind = {"kind": "tag"} if label == "Tag" else {"kind": "node", "label": label}
+        self._add({**kind, "properties": node.properties})
 
-    async def _add_memories(self, nodes: Sequence[Stored]) -> None:
+    async def _read_memories(self, nodes: Sequence[StoredNode]) -> None:
         if not nodes:
             return
-        graph, span = self._graph, (nodes[0].place, nodes[-1].place + 1)
-        traces = await archive.traces(Graph(self._connection, graph), span, whole=self._embeddings)
-        tags: dict[int, dict[str, Any]] = {}
-        for place, name, properties in await archive.tags(Graph(self._connection, graph), span):
-            tags.setdefault(place, {})[name] = properties
+        first, beyond = nodes[0].internal_id, nodes[-1].internal_id + 1
+        traces = await archive.read_traces(self._graph, first, beyond, vectors=self._embeddings)
+        tags = await archive.read_tags(self._graph, first, beyond)
         records: dict[int, list[PastRecord]] = {}
-        for record in await archive.past_records(Graph(self._connection, graph), nodes, whole=self._embeddings):
-            records.setdefault(record.of, []).append(record)
+        for record in await archive.read_past_records(self._graph, nodes, vectors=self._embeddings):
+            records.setdefault(record.memory, []).append(record)
         for node in nodes:
-            beside = _Beside(traces.get(node.place), tags.get(node.place, {}), records.get(node.place, []))
-            self._add_memory(node, beside)
-        links = {
-            past: await archive.links(Graph(self._connection, graph), nodes, past=past) for past in (False, True)
-        }
-        self._add_links(links)
+            place = node.internal_id
+            properties = node.properties or {}
+            self._add_memory(
+                MemoryLines(properties, traces.get(place), tags.get(place, {}), records.get(place, []))
+            )
+        open_links = await archive.read_links(self._graph, nodes, past=False)
+        self._add_links(open_links, await archive.read_links(self._graph, nodes, past=True))
 
-    def _add_memory(self, node: Stored, beside: _Beside) -> None:
-        properties = node.properties or {}
-        line = {"kind": "memory", "properties": properties, "tags": beside.tags}
-        self._add({**line, **self._traced(beside.trace)})
-        self._add_records(properties["id"], beside.records)
+    def _add_memory(self, memory: MemoryLines) -> None:
+        line = {"kind": "memory", "properties": memory.carried, "tags": memory.tags}
+        self._add({**line, **self._trace_field(memory.trace)})
+        self._add_records(memory.carried["id"], memory.records)
 
-    def _add_links(self, links: Mapping[bool, Sequence[Row]]) -> None:
-        for past, found in links.items():
-            for source, target, properties in found:
-                self._add_link(source, target, properties, past=past)
+    def _add_links(self, open_links: Sequence[StoredLink], past_links: Sequence[StoredLink]) -> None:
+        for link in open_links:
+            self._add_link(link, past=False)
+        for link in past_links:
+            self._add_link(link, past=True)
 
-    def _add_link(self, source: str, target: str, properties: Mapping[str, Any], *, past: bool) -> None:
-        ends = {"source_id": source, "target_id": target}
-        self._add({"kind": "link", "past": past, **ends, "properties": properties})
+    def _add_link(self, link: StoredLink, *, past: bool) -> None:
+        self._add({"kind": "link", "past": past, **link._asdict()})
 
-    def _add_records(self, memory_id: str, found: Sequence[PastRecord]) -> None:
-        lines = [
+    def _add_records(self, memory_id: str, records: Iterable[PastRecord]) -> None:
+        """Add past records in the order of the file; a trace that several share stands with the first of them."""
+        lines: list[tuple[dict[str, Any], Trace | None]] = [
             ({"kind": "record", "of": memory_id, "properties": record.properties}, record.trace)
-            for record in found
+            for record in records
         ]
-        first: dict[int, Any] = {}
-        for line, trace in sorted(lines, key=lambda each: key(each[0])):
-            shared = None if trace is None else first.get(trace.place)
-            if shared is not None:
-                self._add({**line, "shares_trace_of": shared["version"]})
+        version_by_trace: dict[int, int] = {}
+        for line, trace in sorted(lines, key=lambda pair: sort_key(pair[0])):
+            if trace is not None and trace.internal_id in version_by_trace:
+                self._add({**line, "shares_trace_of": version_by_trace[trace.internal_id]})
                 continue
             if trace is not None:
-                first[trace.place] = line["properties"]
-            self._add({**line, **self._traced(trace)})
+                version_by_trace[trace.internal_id] = line["properties"]["version"]
+            self._add({**line, **self._trace_field(trace)})
 
-    def _traced(self, trace: Trace | None) -> dict[str, Any]:
+    def _trace_field(self, trace: Trace | None) -> dict[str, Any]:
         if trace is None:
             return {}
-        rest = {name: value for name, value in trace.properties.items() if name not in VECTORS}
-        line: dict[str, Any] = {"label": trace.label, "properties": rest}
+        properties = {name: value for name, value in trace.properties.items() if name not in VECTORS}
+        field: dict[str, Any] = {"label": trace.label, "properties": properties}
         if self._embeddings:
-            line["vectors"] = {
+            field["vectors"] = {
                 name: vector(trace.properties[name]) for name in VECTORS if name in trace.properties
             }
-        return {"trace": line}
+        return {"trace": field}
 
 
-class _Beside(NamedTuple):
-    """What a memory has beside the record that it carries: its trace, its tags by name, its past records."""
+class _KnownGraphReader(_GraphReader):
+    """Reads a graph as it was known at a moment."""
 
-    trace: Trace | None
-    tags: Mapping[str, Any]
-    records: Sequence[PastRecord]
-
-
-class _KnownCollector(_Collector):
-    """The same of a graph as it was known at a moment."""
-
-    def __init__(self, connection: Connection, origin: Origin, wanted: Wanted) -> None:
-        super().__init__(connection, origin, wanted)
-        assert wanted.known_at is not None
-        self._known_at = wanted.known_at
-        self._state = KnownState(wanted.known_at)
+    def __init__(self, graph: Graph, origin: Origin, known_at: Instant, *, embeddings: bool) -> None:
+        super().__init__(graph, origin, embeddings=embeddings)
+        self._known_at = known_at
+        self._state = KnownState(known_at)
         self._tags: set[str] = set()
         self._clock = self._pending = BEGINNING_OF_TIME
 
     async def run(self) -> None:
-        """Read all pages; then what only all of them say."""
         await super().run()
         if self._state.carried is not None:
             self._add({"kind": "node", "label": STATE_LABELS[0], "properties": self._state.carried})
@@ -227,39 +211,32 @@ class _KnownCollector(_Collector):
         self.first_line = {**self.first_line, "meta": {**meta, **pending}}
 
     def _add(self, line: Mapping[str, Any]) -> None:
-        told = line["properties"]
-        times = (told.get("created_at"), told.get("expired_at"))
-        by_then = [time for time in times if time is not None and time <= self._known_at]
-        self._clock = max(self._clock, *by_then) if by_then else self._clock
-        aside = line["kind"] == "record" or line.get("past")
-        if aside and told["expired_at"] == END_OF_TIME:
-            self._pending = max(self._pending, told["invalid_at"])
+        properties = line["properties"]
+        times = (properties.get("created_at"), properties.get("expired_at"))
+        known_times = [time for time in times if time is not None and time <= self._known_at]
+        self._clock = max(self._clock, *known_times) if known_times else self._clock
+        is_past = line["kind"] == "record" or line.get("past")
+        if is_past and properties["expired_at"] == END_OF_TIME:
+            self._pending = max(self._pending, properties["invalid_at"])
         super()._add(line)
 
-    def _add_lone(self, node: Stored) -> None:
-        label, properties = node.labels[0], node.properties
-        if label in STATE_LABELS and properties is not None:
+    def _add_lone(self, node: StoredNode) -> None:
+        [label, *_], properties = node.labels, node.properties
+        if properties is None:
+            return
+        if label in STATE_LABELS:
             past = self._state.take(properties)
             if past is not None:
                 self._add({"kind": "node", "label": PAST_STATE, "properties": past})
-        elif label == "Receipt" and properties is not None and properties["created_at"] <= self._known_at:
+        elif label == "Receipt" and properties["created_at"] <= self._known_at:
             super()._add_lone(node)
 
-    def _add_memory(self, node: Stored, beside: _Beside) -> None:
-        memory = known(node, beside.trace, beside.records, self._known_at)
-        if memory is None:
-            return
-        self._tags |= memory.tags.keys()
-        line = {"kind": "memory", "properties": memory.carried, "tags": memory.tags}
-        self._add({**line, **self._traced(memory.trace)})
-        self._add_records(memory.carried["id"], [_aside(record) for record in memory.records])
+    def _add_memory(self, memory: MemoryLines) -> None:
+        known = memory_as_known(memory, self._known_at)
+        if known is not None:
+            self._tags |= known.tags.keys()
+            super()._add_memory(known)
 
-    def _add_links(self, links: Mapping[bool, Sequence[Row]]) -> None:
-        found = [(row[0], row[1], row[2]) for some in links.values() for row in some]
-        for past, source, target, properties in known_links(found, self._known_at):
-            self._add_link(source, target, properties, past=past)
-
-
-def _aside(record: PastRecord) -> PastRecord:
-    """The record with its trace on the past side."""
-    return record if record.trace is None else record._replace(trace=record.trace._replace(label="PastTrace"))
+    def _add_links(self, open_links: Sequence[StoredLink], past_links: Sequence[StoredLink]) -> None:
+        for known in known_links([*open_links, *past_links], self._known_at):
+            self._add_link(known.link, past=known.past)

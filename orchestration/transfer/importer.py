@@ -1,8 +1,8 @@
 """An export into an empty store, whole or not at all.
 
-The file is read twice: once to the end before the first write, so that a damaged one costs nothing; then into
-drafts, graphs under other names that no reader sees, which take their names at the very end. Built up under
-its own name, a graph would be read half full, and a killed import would leave half a memory behind.
+The file is read twice: once to the end before the first write, so that a damaged file changes nothing; then into
+drafts, graphs under other names that no reader sees, which get their names at the very end. Under its own name a
+graph would be read half full, and a killed import would leave half of the memories behind.
 """
 
 from __future__ import annotations
@@ -10,40 +10,36 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from orchestration.dependencies import Deps
 from orchestration.transfer.line_format import Origin
 from orchestration.transfer.record_consistency import Line
-from orchestration.transfer.verification import Fits, GraphLine, checked
+from orchestration.transfer.verification import EmbeddingModel, GraphLine, verify
 from orchestration.writing import records
 from schemas.base import Frozen
 from schemas.errors import Conflict, InvalidRequest
 from schemas.memory import Level
 from schemas.temporal import Instant
-from substrate.cypher import transfer as cypher
-from substrate.cypher.query import Query
 from substrate.engine import append_log
 from substrate.engine.append_log import delete_graph
-from substrate.graphs.graph import Graph
 from substrate.store import archive
+from substrate.store.archive import RowKind
 from substrate.store.writer import LINKS_PER_STATEMENT, NODES_PER_STATEMENT
 
-_ORDER: Final = (
-    *cypher.PUT_LONE.values(), cypher.PUT_TAGS, cypher.PUT_MEMORIES, cypher.PUT_RECORDS, cypher.SHARE_TRACES,
-    cypher.PUT_LINKS, cypher.PUT_PAST_LINKS,
-)  # fmt: skip
 CHECKED_AT_ONCE: Final = 500
-"""Lines checked between two moments in which others have their turn."""
+"""Lines checked between two moments at which other tasks have their turn."""
 
-type Advance = Callable[[int, int], None]
-type Source = Callable[[], Iterable[bytes]]
+type Progress = Callable[[int, int], None]
+"""Called with the number of lines done and of all lines."""
+type LineSource = Callable[[], Iterable[bytes]]
+"""Gives the lines of an export from the beginning at each call."""
 
 
 class ImportReport(Frozen):
-    """What was imported: the graphs, and how many lines of each kind.
+    """The graphs that were imported, and how many lines of each kind.
 
-    `mended`: so many held maps that were nested too deeply, and have what lies deeper as a text now.
+    `mended`: so many stored maps were nested too deeply; what lies deeper is a text now.
     """
 
     graphs: tuple[str, ...]
@@ -51,50 +47,53 @@ class ImportReport(Frozen):
     mended: int = 0
 
 
-class _Put:
-    """Rows of one kind on their way to the engine."""
+class ImportRow(NamedTuple):
+    """A line as the row that its statement writes."""
 
-    def __init__(self, query: Query, size: int) -> None:
-        self.query = query
-        self.size = size
-        self.rows: list[dict[str, Any]] = []
+    kind: RowKind
+    row: dict[str, Any]
 
 
 async def import_lines(
-    source: Source, citizen_id: str | None, into: tuple[Deps, Instant], advance: Advance
+    source: LineSource, deps: Deps, now: Instant, *, citizen_id: str | None = None, progress: Progress
 ) -> ImportReport:
-    """Import all graphs of an export. `source` gives its lines from the beginning each time it is called.
+    """Import all graphs of an export; `now` is the moment at which they are made.
 
-    `citizen_id` names another citizen for the one personal graph of the file. `into`: the store, and the moment.
-    `advance` is told how many lines are done, of how many. Raises InvalidRequest for a file that is damaged,
-    edited, newer or impossible, StoreMisfit for vectors of another model, Conflict when one of the graphs
-    holds something already. The store is then as it was.
+    `citizen_id` gives the one personal graph of the file to this citizen. Raises InvalidRequest for a file that is
+    damaged, edited, newer or impossible, StoreMisfit for vectors of another model, Conflict when one of the graphs
+    holds memories already. The store is then as it was.
     """
-    deps, now = into
-    fits = Fits(deps.embedder.model, deps.embedder.dimension)
-    graphs, total = await _looked_through(checked(source(), fits))
-    names = _named(graphs, citizen_id)
+    model = EmbeddingModel(deps.embedder.model, deps.embedder.dimension)
+    graphs, total = await _survey(verify(source(), model))
+    names = _graph_names(graphs, citizen_id)
     for name in names:
-        await _refuse_full(name, deps)
-    target = _Target(deps, now, (total, advance))
+        await _check_empty(name, deps)
+    drafts = _Drafts(deps, now, total=total, progress=progress)
     try:
-        targets = iter(names)
-        for line in checked(source(), fits):
+        remaining = iter(names)
+        for line in verify(source(), model):
             if isinstance(line, GraphLine):
-                await target.begin(next(targets), line.meta)
+                await drafts.begin(next(remaining), line.meta)
             else:
-                await target.take(line)
-        await target.finish()
+                await drafts.add(line)
+        await drafts.finish()
     except BaseException:
-        await asyncio.shield(target.drop())
+        await asyncio.shield(drafts.delete())
         raise
     finally:
         await asyncio.shield(append_log.rewrite_after_deletions(deps.connection))
-    return ImportReport(graphs=tuple(names), counts=dict(target.counts), mended=target.mended)
+    return ImportReport(graphs=tuple(names), counts=dict(drafts.counts), mended=drafts.mended)
 
 
-async def _looked_through(lines: Iterable[GraphLine | Line]) -> tuple[list[Origin], int]:
-    """The graphs of the file, and how many lines they have; the whole file is read."""
+class _Survey(NamedTuple):
+    """The graphs of a file, and its number of data lines."""
+
+    graphs: list[Origin]
+    lines: int
+
+
+async def _survey(lines: Iterable[GraphLine | Line]) -> _Survey:
+    """Read the whole file, and with that verify it."""
     graphs: list[Origin] = []
     total = 0
     for line in lines:
@@ -104,10 +103,11 @@ async def _looked_through(lines: Iterable[GraphLine | Line]) -> tuple[list[Origi
             total += 1
         if total % CHECKED_AT_ONCE == 0:
             await asyncio.sleep(0)
-    return graphs, total
+    return _Survey(graphs, total)
 
 
-def _named(graphs: Sequence[Origin], citizen_id: str | None) -> list[str]:
+def _graph_names(graphs: Sequence[Origin], citizen_id: str | None) -> list[str]:
+    """The names under which the graphs are imported. Raises InvalidRequest when several would become one."""
     personal = [origin for origin in graphs if origin.level is Level.N1]
     if citizen_id is not None and len(personal) != 1:
         raise InvalidRequest(
@@ -120,8 +120,9 @@ def _named(graphs: Sequence[Origin], citizen_id: str | None) -> list[str]:
     ]
 
 
-async def _refuse_full(name: str, deps: Deps) -> None:
-    if await archive.holds_nothing(deps.graph(name)):
+async def _check_empty(name: str, deps: Deps) -> None:
+    """Raises Conflict when the graph holds memories."""
+    if await archive.is_empty(deps.graph(name)):
         return
     raise Conflict(
         f"graph {name} holds memories already; an import needs an empty one",
@@ -129,117 +130,117 @@ async def _refuse_full(name: str, deps: Deps) -> None:
     )
 
 
-class _Target:
-    """The drafts that are being filled."""
+class _Drafts:
+    """The drafts of the graphs that are imported. Lines wait until there are enough of them for a statement."""
 
-    def __init__(self, deps: Deps, now: Instant, progress: tuple[int, Advance]) -> None:
+    def __init__(self, deps: Deps, now: Instant, *, total: int, progress: Progress) -> None:
         self.counts: Counter[str] = Counter()
         self.mended = 0
         self._deps = deps
         self._now = now
-        self._total, self._advance = progress
-        self._drafts: dict[str, str] = {}
-        self._draft = ""
-        self._waiting: list[_Put] = []
+        self._total = total
+        self._progress = progress
+        self._names: dict[str, str] = {}
+        self._draft = deps.graph("")
+        self._waiting: dict[RowKind, list[dict[str, Any]]] = {}
 
     async def begin(self, name: str, meta: Mapping[str, Any]) -> None:
-        """The lines to come belong to the graph `name`."""
+        """Begin the draft of the graph `name`, to which the next lines belong."""
         await self._flush()
-        await archive.drop_left_drafts(Graph(self._deps.connection, name))
-        self._draft = self._drafts[name] = archive.draft_of(name)
-        await self._deps.graphs.for_writing(self._draft, self._now)
-        await archive.put_stamp(Graph(self._deps.connection, self._draft), meta)
+        await archive.delete_idle_drafts(self._deps.graph(name))
+        self._names[name] = archive.draft_name(name)
+        self._draft = self._deps.graph(self._names[name])
+        await self._deps.graphs.for_writing(self._draft.name, self._now)
+        await archive.write_stamp(self._draft, meta)
 
-    async def take(self, line: Line) -> None:
-        """Keep one line until there are enough for a statement."""
+    async def add(self, line: Line) -> None:
         self.counts[line["kind"]] += 1
         self.mended += "mended" in line
-        put, row = _put_of(line)
-        known = next((each for each in self._waiting if each.query is put.query), None)
-        if known is None:
-            self._waiting.append(known := put)
-        known.rows.append(row)
-        if len(known.rows) >= known.size:
+        kind, row = _import_row(line)
+        waiting = self._waiting.setdefault(kind, [])
+        waiting.append(row)
+        if len(waiting) >= (NODES_PER_STATEMENT if kind in _LARGE else LINKS_PER_STATEMENT):
             await self._flush()
 
     async def finish(self) -> None:
-        """Write what is left, and let all graphs take their names. Raises Conflict when one is taken."""
+        """Write the last lines, and give all graphs their names. Raises Conflict when a name is taken."""
         await self._flush()
-        settled: list[str] = []
+        renamed: list[str] = []
         try:
-            for name, draft in self._drafts.items():
-                if not await archive.settle(self._deps.connection, draft, name):
-                    await _refuse_full(name, self._deps)
-                settled.append(name)
+            for name, draft in self._names.items():
+                if not await archive.rename_draft(self._deps.connection, draft, name):
+                    await _check_empty(name, self._deps)
+                renamed.append(name)
                 self._deps.graphs.forget(draft)
                 self._deps.graphs.forget(name)
         except BaseException:
-            for name in settled:
+            for name in renamed:
                 await delete_graph(self._deps.connection, name)
             raise
 
-    async def drop(self) -> None:
-        """Remove the drafts."""
-        for draft in self._drafts.values():
+    async def delete(self) -> None:
+        for draft in self._names.values():
             self._deps.graphs.forget(draft)
             await delete_graph(self._deps.connection, draft)
 
     async def _flush(self) -> None:
-        """Write all that waits, what others stand on first."""
-        for put in sorted(self._waiting, key=lambda put: _ORDER.index(put.query)):
-            if put.query in (cypher.PUT_MEMORIES, cypher.PUT_RECORDS):
-                await self._embed(put.rows)
-            if await archive.put(Graph(self._deps.connection, self._draft), put.query, put.rows) != len(put.rows):
+        """Write all waiting rows, in the order of `RowKind`."""
+        for kind in RowKind:
+            rows = self._waiting.pop(kind, [])
+            if not rows:
+                continue
+            if kind in (RowKind.MEMORY, RowKind.RECORD):
+                await self._embed(rows)
+            if await archive.write_rows(self._draft, kind, rows) != len(rows):
                 raise InvalidRequest(
                     "the export cannot be imported: a link has an end that is no memory of it",
                     remedy="Export again; nothing was imported.",
                 )
-        self._waiting = []
-        self._advance(self.counts.total(), self._total)
+        self._progress(self.counts.total(), self._total)
 
     async def _embed(self, rows: Sequence[dict[str, Any]]) -> None:
         """Make the vectors that the file left out."""
-        bare = [
-            (row["properties"], trace)
-            for row in rows
-            for trace in (*row.get("present", ()), *row["past"])
-            if trace["bare"]
-        ]
-        vectors = await self._deps.embedder.embed_texts([records.embedded_text(said) for said, _ in bare])
-        for (said, trace), vector in zip(bare, vectors, strict=True):
+        traces = [(row["properties"], trace) for row in rows for trace in (*row.get("present", ()), *row["past"])]
+        missing = [(content, trace) for content, trace in traces if trace["bare"]]
+        vectors = await self._deps.embedder.embed_texts([records.embedded_text(content) for content, _ in missing])
+        for (content, trace), vector in zip(missing, vectors, strict=True):
             trace["embedding"] = vector or None
-            trace["emotion"] = records.felt_trace(said, said["id"], said["version"])
+            trace["emotion"] = records.felt_trace(content, content["id"], content["version"])
 
 
-def _put_of(line: Line) -> tuple[_Put, dict[str, Any]]:
-    """How a line is written, and its row."""
+_LARGE: Final = frozenset((RowKind.MEMORY, RowKind.RECORD, RowKind.RECORD_WITH_SHARED_TRACE))
+"""Rows as large as a memory, of which a statement takes `NODES_PER_STATEMENT`."""
+
+
+def _import_row(line: Line) -> ImportRow:
     properties = line["properties"]
     match line["kind"]:
         case "node":
-            return _Put(cypher.PUT_LONE[line["label"]], LINKS_PER_STATEMENT), {"properties": properties}
+            return ImportRow(RowKind(line["label"]), {"properties": properties})
         case "tag":
-            return _Put(cypher.PUT_TAGS, LINKS_PER_STATEMENT), {"properties": properties}
+            return ImportRow(RowKind.TAG, {"properties": properties})
         case "memory":
-            tags = [{"name": name, "properties": said} for name, said in line["tags"].items()]
-            row = {"properties": properties, "tags": tags, **_traces(line, "Trace", "PastTrace")}
-            return _Put(cypher.PUT_MEMORIES, NODES_PER_STATEMENT), row
+            tags = [{"name": name, "properties": link} for name, link in line["tags"].items()]
+            traces = _trace_rows(line)
+            return ImportRow(RowKind.MEMORY, {"properties": properties, "tags": tags, **traces})
         case "record" if "shares_trace_of" in line:
             row = {"of": line["of"], "properties": properties, "shares_trace_of": line["shares_trace_of"]}
-            return _Put(cypher.SHARE_TRACES, NODES_PER_STATEMENT), row
+            return ImportRow(RowKind.RECORD_WITH_SHARED_TRACE, row)
         case "record":
-            row = {"of": line["of"], "properties": properties, **_traces(line, "PastTrace")}
-            return _Put(cypher.PUT_RECORDS, NODES_PER_STATEMENT), row
+            traces = _trace_rows(line)
+            return ImportRow(RowKind.RECORD, {"of": line["of"], "properties": properties, **traces})
         case _:
-            query = cypher.PUT_PAST_LINKS if line["past"] else cypher.PUT_LINKS
             ends = {"source_id": line["source_id"], "target_id": line["target_id"]}
-            return _Put(query, LINKS_PER_STATEMENT), {**ends, "properties": properties}
+            kind = RowKind.PAST_LINK if line["past"] else RowKind.LINK
+            return ImportRow(kind, {**ends, "properties": properties})
 
 
-def _traces(line: Line, *labels: str) -> dict[str, list[dict[str, Any]]]:
+def _trace_rows(line: Line) -> dict[str, list[dict[str, Any]]]:
+    """The trace of a line, if it has one, on its side; `bare`: its vectors are still to be made."""
+    rows: dict[str, list[dict[str, Any]]] = {"present": [], "past": []}
     trace = line.get("trace")
-    found: dict[str, list[dict[str, Any]]] = {"present": [], "past": []}
     if trace is not None:
         vectors = trace.get("vectors")
         row = {"properties": trace["properties"], "embedding": None, "emotion": None, "bare": vectors is None}
-        found["present" if trace["label"] == "Trace" else "past"].append({**row, **(vectors or {})})
-    return found
+        rows["present" if trace["label"] == "Trace" else "past"].append({**row, **(vectors or {})})
+    return rows

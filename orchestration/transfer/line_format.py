@@ -1,20 +1,20 @@
-"""The lines of an export: how each is written, and where it stands. Pure. `docs/export.md` describes the form."""
+"""The lines of an export, as `docs/export.md` describes them: their form and their order. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import orjson
 
 from schemas.memory import Level
-from substrate.cypher.transfer import PAST_STATE
 from substrate.graphs.names import graph_name
+from substrate.store.archive import PAST_STATE, PastRecord, Trace
 
 FORMAT: Final = "substrate-export"
 VERSION: Final = 1
 STAMPED: Final = ("schema_version", "embedding_model", "dimension")
-"""What the stamp of every graph says; what else it says is carried as `meta`."""
+"""Properties that every graph's stamp has; its others are exported as `meta`."""
 DATA_KINDS: Final = ("node", "tag", "memory", "record", "link")
 
 _OPTIONS: Final = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
@@ -22,19 +22,27 @@ _SHIFT: Final = 2**63
 
 
 class Origin(NamedTuple):
-    """Whose graph it is."""
+    """The level of a graph, and the citizen whose graph it is on level N1."""
 
     level: Level
     citizen_id: str | None
 
     @property
     def graph(self) -> str:
-        """The name of the graph."""
         return graph_name(self.level, self.citizen_id)
 
 
-def text(line: Mapping[str, Any]) -> bytes:
-    """The line with its newline, its keys sorted."""
+class MemoryLines(NamedTuple):
+    """A memory to be written: the record that it carries with its trace and tags by name, and its past records."""
+
+    carried: Mapping[str, Any]
+    trace: Trace | None
+    tags: Mapping[str, Mapping[str, Any]]
+    records: Sequence[PastRecord]
+
+
+def encode(line: Mapping[str, Any]) -> bytes:
+    """The line as JSON, its keys sorted, with its newline."""
     return orjson.dumps(line, option=_OPTIONS)
 
 
@@ -44,12 +52,12 @@ def vector(numbers: Any) -> orjson.Fragment:
 
 
 def header(*, embeddings: bool) -> dict[str, Any]:
-    """The first line."""
+    """The first line of the file."""
     return {"kind": FORMAT, "version": VERSION, "embeddings": embeddings}
 
 
-def key(line: Mapping[str, Any]) -> bytes:
-    """Where a data line stands in its graph. It says nothing of internal ids, so that any store sorts alike.
+def sort_key(line: Mapping[str, Any]) -> bytes:
+    """The place of a data line in its graph. It is made of no internal id, so that any store sorts alike.
 
     Raises KeyError or TypeError for a line that lacks what it is sorted by.
     """
@@ -74,7 +82,7 @@ def _times(properties: Mapping[str, Any], *first: str) -> list[int]:
 
 
 def _key(*parts: str | int) -> bytes:
-    """Text and numbers so that their bytes sort as they do: a number by its size, a text by its characters."""
+    """Bytes that sort as the parts do: a number by its size, a text by its characters."""
     return b"\0".join(
         f"{part + _SHIFT:020d}".encode() if isinstance(part, int) else part.encode() for part in parts
     )

@@ -1,4 +1,4 @@
-"""The records of one memory or link of an export: whether all of them can be true. Pure."""
+"""Whether the records of one memory, link or state of an export can all be true. Pure."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from schemas.temporal import Period
-from substrate.cypher.transfer import PAST_STATE, STATE_LABELS
+from substrate.store.archive import PAST_STATE, STATE_LABELS
 
 type Line = Mapping[str, Any]
 
 STATE: Final = "the state"
-"""What the records of a citizen's state are called."""
+"""The identity of a citizen's state, of which a graph has one."""
 
 
 class LineFault(Exception):
-    """What is wrong with a line."""
+    """A line that no export of Substrate contains; its text says why."""
 
 
-def name_of(line: Line) -> object:
-    """What the line is a record of; None when it has no times."""
+def identity_of(line: Line) -> object:
+    """The identity that the line is a record of; None for a line without times."""
     match line["kind"]:
         case "memory":
             return line["properties"]["id"]
@@ -33,36 +33,36 @@ def name_of(line: Line) -> object:
             return None
 
 
-class Identity:
-    """The records of the memory or link that is being read: none may overlap another on both axes."""
+class RecordCheck:
+    """Takes the records of one identity in the order of the file: no two may overlap on both axes."""
 
-    def __init__(self, name: object = None) -> None:
-        self.name = name
+    def __init__(self, identity: object = None) -> None:
+        self.identity = identity
         self._carried: Mapping[str, Any] | None = None
-        self._placed = False
+        self._carried_taken = False
         self._versions: set[int] = set()
         self._open: list[tuple[Period, Period]] = []
-        self._begun = -(2**63)
+        self._last_known = -(2**63)
 
     def take(self, line: Line) -> None:
-        """One line of this identity, in the order of the file. Raises LineFault."""
+        """Check the next line of this identity. Raises LineFault."""
         kind, properties = line["kind"], line["properties"]
         if kind == "memory":
             self._carried = properties
         elif kind == "link":
-            self._add(properties)
+            self._check_overlap(properties)
         elif kind == "record":
             if self._carried is None:
                 raise LineFault(f"it is a record of {line['of']}, which does not stand before it")
             if "shares_trace_of" in line and line["shares_trace_of"] not in self._past_versions():
                 raise LineFault("it shares the trace of a record that does not stand before it")
-            self._place_carried(properties)
-            self._version(properties)
-            self._add(properties)
-        elif self.name == STATE:
-            self._state(line["label"], properties)
+            self._take_carried_before(properties)
+            self._check_version(properties)
+            self._check_overlap(properties)
+        elif self.identity == STATE:
+            self._take_state(line["label"], properties)
 
-    def _state(self, label: str, properties: Mapping[str, Any]) -> None:
+    def _take_state(self, label: str, properties: Mapping[str, Any]) -> None:
         carried = self._carried
         if label != PAST_STATE:
             if carried is not None:
@@ -71,45 +71,47 @@ class Identity:
             return
         if carried is None or properties["version"] >= carried["version"]:
             raise LineFault("it is a past state, and none with a later version is carried")
-        self._version(properties)
-        self._add(properties)
+        self._check_version(properties)
+        self._check_overlap(properties)
 
     def finish(self) -> None:
-        """The record that the memory carries comes first in the file; in time it may be the last."""
-        if not self._placed and self._carried is not None:
-            self._version(self._carried)
-            self._add(self._carried)
+        """Check the carried record if that is still to be done: first in the file, it can be the last in time."""
+        if not self._carried_taken and self._carried is not None:
+            self._check_version(self._carried)
+            self._check_overlap(self._carried)
         self._carried = None
 
     def _past_versions(self) -> set[int]:
         return self._versions - ({self._carried["version"]} if self._carried is not None else set())
 
-    def _place_carried(self, following: Mapping[str, Any]) -> None:
-        """Take the record that is carried in its turn: a change of an earlier stretch of time comes after it."""
-        if not self._placed and self._carried is not None and self._carried["version"] < following["version"]:
-            self._placed = True
-            self._version(self._carried)
-            self._add(self._carried)
+    def _take_carried_before(self, following: Mapping[str, Any]) -> None:
+        """Check the carried record in the order of versions: a change of its past has a later one."""
+        if (
+            not self._carried_taken
+            and self._carried is not None
+            and self._carried["version"] < following["version"]
+        ):
+            self._carried_taken = True
+            self._check_version(self._carried)
+            self._check_overlap(self._carried)
 
-    def _version(self, properties: Mapping[str, Any]) -> None:
+    def _check_version(self, properties: Mapping[str, Any]) -> None:
         if properties["version"] in self._versions:
             raise LineFault(f"version {properties['version']} of {_name(properties)} comes twice")
         self._versions.add(properties["version"])
 
-    def _add(self, properties: Mapping[str, Any]) -> None:
-        valid, known = (
-            Period(properties["valid_at"], properties["invalid_at"]),
-            Period(properties["created_at"], properties["expired_at"]),
-        )
+    def _check_overlap(self, properties: Mapping[str, Any]) -> None:
+        valid = Period(properties["valid_at"], properties["invalid_at"])
+        known = Period(properties["created_at"], properties["expired_at"])
         if valid.end < valid.start or known.end < known.start:
             raise LineFault(f"a record of {_name(properties)} ends before it begins")
-        if known.start < self._begun:
+        if known.start < self._last_known:
             raise LineFault(
                 f"the records of {_name(properties)} go in a circle: one corrects another before it was made"
             )
-        self._begun = known.start
-        self._open = [each for each in self._open if each[1].end > known.start]
-        if any(valid.overlaps(other[0]) and known.overlaps(other[1]) for other in self._open):
+        self._last_known = known.start
+        self._open = [(held, recorded) for held, recorded in self._open if recorded.end > known.start]
+        if any(valid.overlaps(held) and known.overlaps(recorded) for held, recorded in self._open):
             raise LineFault(
                 f"two records of {_name(properties)} hold at the same time; "
                 "`substrate validate --fix` mends that in the store it came from"

@@ -1,4 +1,4 @@
-"""Whether an export is whole, unchanged and possible, told line by line. Pure."""
+"""Whether an export is whole, unchanged and possible, checked line by line. Pure."""
 
 from __future__ import annotations
 
@@ -13,56 +13,61 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from orchestration.mind.state import state_fields, state_record
-from orchestration.transfer.line_format import DATA_KINDS, FORMAT, STAMPED, VERSION, Origin, key
-from orchestration.transfer.record_consistency import Identity, Line, LineFault, name_of
+from orchestration.transfer.line_format import DATA_KINDS, FORMAT, STAMPED, VERSION, Origin, sort_key
+from orchestration.transfer.record_consistency import Line, LineFault, RecordCheck, identity_of
 from schemas.base import MAX_TEXT, CitizenId, Identifier
 from schemas.citizen import StateChange
 from schemas.errors import InvalidRequest, StoreMisfit
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.temporal import END_OF_TIME
 from substrate import stored_maps
-from substrate.cypher.fragments import LINK_COLUMNS, NODE_COLUMNS
-from substrate.cypher.schema import SCHEMA_VERSION, UNIQUE
-from substrate.cypher.transfer import LONE_LABELS, PAST_STATE, STATE_LABELS, VECTORS
-from substrate.store import rows, states
+from substrate.store import archive, states
+from substrate.store.archive import (
+    LONE_LABELS,
+    NEWEST_SCHEMA,
+    PAST_STATE,
+    STATE_LABELS,
+    UNIQUE_PROPERTY,
+    VECTORS,
+    StoredLink,
+)
 
 REMEDY: Final = "Take another copy of the file, or export again; nothing was imported."
 _PROPERTY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _IDENTIFIER: Final[TypeAdapter[str]] = TypeAdapter(Identifier)
 _CITIZEN: Final[TypeAdapter[str]] = TypeAdapter(CitizenId)
-_LONGEST_UNIQUE: Final = 4096
-_LONGEST_KEPT: Final = 2 * MAX_TEXT
-_UNIQUE: Final = dict(UNIQUE)
+_MAX_UNIQUE_BYTES: Final = 4096
+_MAX_MAP_BYTES: Final = 2 * MAX_TEXT
 
 
-class Fits(NamedTuple):
-    """The embedding model that vectors must come from."""
+class EmbeddingModel(NamedTuple):
+    """The model that the vectors of an export must come from."""
 
-    model: str
+    name: str
     dimension: int
 
 
 class GraphLine(NamedTuple):
-    """The first line of a graph: whose it is, and what its stamp says beside model and version."""
+    """The first line of a graph: its origin, and the properties of its stamp beside `STAMPED`."""
 
     origin: Origin
     meta: Mapping[str, Any]
 
 
-def checked(lines: Iterable[bytes], fits: Fits) -> Iterator[GraphLine | Line]:
-    """Each line of the export, once it is known to be possible; the last one proves that all were there.
+def verify(lines: Iterable[bytes], model: EmbeddingModel) -> Iterator[GraphLine | Line]:
+    """The lines of the export, each after it was checked; only the end of the iteration proves that all are there.
 
     Raises InvalidRequest with the number of the line, StoreMisfit for the vectors of another model.
     """
-    check = _Check(fits)
+    check = _ExportCheck(model)
     for number, raw in enumerate(lines, 1):
         try:
             line = check.take(raw)
         except LineFault as fault:
             raise _refusal(f"line {number}: {fault}") from fault
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
-            said = f"it lacks {error}" if isinstance(error, KeyError) else "it is not what an export has there"
-            raise _refusal(f"line {number}: {said}") from error
+            reason = f"it lacks {error}" if isinstance(error, KeyError) else "it is not what an export has there"
+            raise _refusal(f"line {number}: {reason}") from error
         if line is not None:
             yield line
     if not check.ended:
@@ -73,19 +78,19 @@ def _refusal(detail: str) -> InvalidRequest:
     return InvalidRequest(f"the export cannot be imported: {detail}", remedy=REMEDY)
 
 
-class _Check:
-    """Where the reading of an export stands."""
+class _ExportCheck:
+    """Takes the lines of an export one by one, and knows what came before."""
 
-    def __init__(self, fits: Fits) -> None:
+    def __init__(self, model: EmbeddingModel) -> None:
         self.ended = False
-        self._fits = fits
+        self._model = model
         self._digest = sha256()
         self._counts: Counter[str] = Counter()
         self._embeddings: bool | None = None
         self._graphs: set[str] = set()
         self._last_key: bytes | None = None
         self._level = Level.N1
-        self._identity = Identity()
+        self._records = RecordCheck()
 
     def take(self, raw: bytes) -> GraphLine | Line | None:
         if self.ended:
@@ -96,7 +101,7 @@ class _Check:
             raise LineFault("it is not JSON; the file is damaged or cut") from error
         kind = line["kind"]
         if kind in ("memory", "record", "link"):
-            line = _mended(line)
+            line = _mend_maps(line)
         if kind == "node" and line["label"] == STATE_LABELS[0]:
             line = {**line, "properties": states.with_versions(line["properties"])}
         if kind == "end":
@@ -121,22 +126,22 @@ class _Check:
     def _graph(self, line: Line) -> GraphLine:
         origin = Origin(Level(line["level"]), line["citizen_id"])
         if origin.level is Level.N1:
-            _possible("citizen_id", lambda: _CITIZEN.validate_python(origin.citizen_id))
+            _validate("citizen_id", lambda: _CITIZEN.validate_python(origin.citizen_id))
         stamped = [line[name] for name in STAMPED]
-        if stamped[0] > SCHEMA_VERSION:
-            raise LineFault(f"it comes from schema version {stamped[0]}, this Substrate has {SCHEMA_VERSION}")
-        if self._embeddings and tuple(stamped[1:]) != self._fits:
+        if stamped[0] > NEWEST_SCHEMA:
+            raise LineFault(f"it comes from schema version {stamped[0]}, this Substrate has {NEWEST_SCHEMA}")
+        if self._embeddings and tuple(stamped[1:]) != self._model:
             raise StoreMisfit(
                 f"the vectors of this export come from {stamped[1]} ({stamped[2]} dimensions), "
-                f"configured is {self._fits.model} ({self._fits.dimension})",
+                f"configured is {self._model.name} ({self._model.dimension})",
                 remedy="Export without --embeddings: they are then made anew; or set SUBSTRATE_EMBEDDING to it.",
             )
         if origin.graph in self._graphs:
             raise LineFault(f"graph {origin.graph} comes twice")
         self._graphs.add(origin.graph)
         self._level, self._last_key = origin.level, b""
-        self._identity.finish()
-        self._identity = Identity()
+        self._records.finish()
+        self._records = RecordCheck()
         _check_properties(line["meta"])
         return GraphLine(origin, line["meta"])
 
@@ -148,25 +153,25 @@ class _Check:
             raise LineFault(f"its kind {str(kind)[:40]!r} is not known")
         self._counts[kind] += 1
         _check_properties(line["properties"])
-        _check_kept(line["properties"])
-        _KINDS[kind](line, self._level)
+        _check_map_sizes(line["properties"])
+        _CHECKS[kind](line, self._level)
         if "trace" in line:
-            _check_trace(line["trace"], self._fits if self._embeddings else None)
-        place = key(line)
+            _check_trace(line["trace"], self._model if self._embeddings else None)
+        place = sort_key(line)
         if place < self._last_key or (place == self._last_key and kind in ("memory", "tag")):
             raise LineFault("it is out of order, or comes twice")
         self._last_key = place
-        self._of_identity(line)
+        self._check_records(line)
 
-    def _of_identity(self, line: Line) -> None:
-        name = name_of(line)
-        if name != self._identity.name:
-            self._identity.finish()
-            self._identity = Identity(name)
-        self._identity.take(line)
+    def _check_records(self, line: Line) -> None:
+        identity = identity_of(line)
+        if identity != self._records.identity:
+            self._records.finish()
+            self._records = RecordCheck(identity)
+        self._records.take(line)
 
     def _end(self, line: Line) -> None:
-        self._identity.finish()
+        self._records.finish()
         if line["sha256"] != self._digest.hexdigest():
             raise LineFault("the checksum does not fit: the file was edited or damaged")
         if line["counts"] != self._counts:
@@ -178,45 +183,45 @@ def _check_properties(properties: Mapping[str, Any]) -> None:
     for name, value in properties.items():
         if not _PROPERTY.fullmatch(name):
             raise LineFault(f"a property cannot be called {name[:40]!r}")
-        plain = value if isinstance(value, list) else [value]
-        if any(isinstance(each, (list, dict)) or each is None for each in plain):
+        items = value if isinstance(value, list) else [value]
+        if any(isinstance(item, (list, dict)) or item is None for item in items):
             raise LineFault(f"property {name} is neither a text, a number, a truth value nor a list of those")
-        if any(isinstance(each, str) and "\0" in each for each in plain):
+        if any(isinstance(item, str) and "\0" in item for item in items):
             raise LineFault(f"property {name} holds a NUL character")
-        if any(isinstance(each, int) and not -(2**63) <= each < 2**63 for each in plain):
+        if any(isinstance(item, int) and not -(2**63) <= item < 2**63 for item in items):
             raise LineFault(f"property {name} holds a number beyond 64 bits")
 
 
-def _check_kept(properties: Mapping[str, Any]) -> None:
-    """Maps that are kept as they came are JSON, and no larger than a door takes, or a repair makes, them."""
+def _check_map_sizes(properties: Mapping[str, Any]) -> None:
+    """Stored maps are no larger than the largest that is accepted or that a repair makes."""
     for name in stored_maps.COLUMNS:
-        if isinstance(properties.get(name), str) and len(properties[name].encode()) > _LONGEST_KEPT:
-            raise LineFault(f"{name} has more than {_LONGEST_KEPT} bytes")
+        if isinstance(properties.get(name), str) and len(properties[name].encode()) > _MAX_MAP_BYTES:
+            raise LineFault(f"{name} has more than {_MAX_MAP_BYTES} bytes")
 
 
-def _mended(line: Line) -> Line:
-    """The line, marked and with its maps mended where they are nested too deeply: an older store took such maps.
+def _mend_maps(line: Line) -> Line:
+    """The line with maps that are nested too deeply mended, and then marked: older releases stored such maps.
 
-    Raises ValueError for a map that is no JSON.
+    Raises ValueError for a map that is not JSON.
     """
     properties = line["properties"]
     for name in stored_maps.COLUMNS:
         if isinstance(properties.get(name), str):
             orjson.loads(properties[name])
-    shown = stored_maps.repair_maps(properties)
-    return line if shown is properties else {**line, "properties": shown, "mended": True}
+    mended = stored_maps.repair_maps(properties)
+    return line if mended is properties else {**line, "properties": mended, "mended": True}
 
 
 def _check_unique(label: str, properties: Mapping[str, Any]) -> None:
     """The engine crashes on some values under a unique constraint."""
-    name = _UNIQUE.get(label)
+    name = UNIQUE_PROPERTY.get(label)
     if name is None:
         return
     value = properties[name]
     if not isinstance(value, str) or not value.strip() or value != value.strip():
         raise LineFault(f"{name} of {label} is no text without spaces at its ends")
-    if len(value.encode()) > _LONGEST_UNIQUE:
-        raise LineFault(f"{name} of {label} is longer than {_LONGEST_UNIQUE} bytes")
+    if len(value.encode()) > _MAX_UNIQUE_BYTES:
+        raise LineFault(f"{name} of {label} is longer than {_MAX_UNIQUE_BYTES} bytes")
 
 
 def _check_node(line: Line, level: Level) -> None:
@@ -229,11 +234,10 @@ def _check_node(line: Line, level: Level) -> None:
 
 def _check_state(label: str, properties: Mapping[str, Any]) -> None:
     record = states.record_of(properties)
-    _possible("state", lambda: state_record(record))
-    said = {
-        name: value for name, value in state_fields(record.content).items() if name in StateChange.model_fields
-    }
-    _possible("state", lambda: StateChange(**said))
+    _validate("state", lambda: state_record(record))
+    fields = state_fields(record.content)
+    change = {name: value for name, value in fields.items() if name in StateChange.model_fields}
+    _validate("state", lambda: StateChange(**change))
     if label == PAST_STATE and properties.get("cell") != states.cell_of(record):
         raise LineFault("its cell is not that of its times")
     if label != PAST_STATE and (record.valid.end, record.known.end) != (END_OF_TIME, END_OF_TIME):
@@ -253,26 +257,26 @@ def _check_memory(line: Line, level: Level) -> None:
 
 def _check_record(line: Line, level: Level) -> None:
     properties = line["properties"]
-    _possible("id", lambda: _IDENTIFIER.validate_python(properties["id"]))
+    _validate("id", lambda: _IDENTIFIER.validate_python(properties["id"]))
     if line["kind"] == "record" and properties["id"] != line["of"]:
         raise LineFault("it is a record of another memory")
-    _possible("memory", lambda: _whole(rows.node([properties.get(column) for column in NODE_COLUMNS], level)))
+    _validate("memory", lambda: _check_readable(archive.memory_of(properties, level)))
 
 
 def _check_link(line: Line, level: Level) -> None:
-    properties = line["properties"]
     for end in ("source_id", "target_id"):
-        _possible(end, partial(_IDENTIFIER.validate_python, line[end]))
-    ends = (line["source_id"], line["target_id"])
-    _possible("link", lambda: _whole(rows.link([properties.get(column) for column in LINK_COLUMNS], ends, level)))
+        _validate(end, partial(_IDENTIFIER.validate_python, line[end]))
+    link = StoredLink(line["source_id"], line["target_id"], line["properties"])
+    _validate("link", lambda: _check_readable(archive.link_of(link, level)))
 
 
-def _whole(shown: ConsciousnessNode | ConsciousnessRelationship) -> None:
-    if shown.unreadable:
-        raise LineFault(f"{', '.join(shown.unreadable)} cannot be read")
+def _check_readable(record: ConsciousnessNode | ConsciousnessRelationship) -> None:
+    if record.unreadable:
+        raise LineFault(f"{', '.join(record.unreadable)} cannot be read")
 
 
-def _possible(what: str, read: Callable[[], object]) -> None:
+def _validate(what: str, read: Callable[[], object]) -> None:
+    """Run `read`. Raises LineFault for what pydantic refuses; `what` names it where pydantic names no field."""
     try:
         read()
     except ValidationError as error:
@@ -280,7 +284,7 @@ def _possible(what: str, read: Callable[[], object]) -> None:
         raise LineFault(f"{'.'.join(map(str, fault['loc'])) or what}: {fault['msg']}") from error
 
 
-_KINDS: Final[Mapping[str, Callable[[Line, Level], None]]] = {
+_CHECKS: Final[Mapping[str, Callable[[Line, Level], None]]] = {
     "node": _check_node,
     "tag": _check_tag,
     "memory": _check_memory,
@@ -289,14 +293,14 @@ _KINDS: Final[Mapping[str, Callable[[Line, Level], None]]] = {
 }
 
 
-def _check_trace(trace: Mapping[str, Any], fits: Fits | None) -> None:
+def _check_trace(trace: Mapping[str, Any], model: EmbeddingModel | None) -> None:
     if trace["label"] not in ("Trace", "PastTrace"):
         raise LineFault(f"a trace cannot be a {str(trace['label'])[:40]!r}")
     _check_properties(trace["properties"])
     vectors = trace.get("vectors", {})
-    if fits is None and vectors:
+    if model is None and vectors:
         raise LineFault("it has vectors, and the first line says that there are none")
     if not vectors.keys() <= set(VECTORS):
         raise LineFault("it has a vector that is not known")
-    if fits is not None and "embedding" in vectors and len(vectors["embedding"]) != fits.dimension:
-        raise LineFault(f"its embedding has {len(vectors['embedding'])} numbers, not {fits.dimension}")
+    if model is not None and "embedding" in vectors and len(vectors["embedding"]) != model.dimension:
+        raise LineFault(f"its embedding has {len(vectors['embedding'])} numbers, not {model.dimension}")

@@ -1,1 +1,1 @@
-"""Upkeep: what keeps a memory in order while nobody asks."""
+"""The care of a store: sweeps and their repairs, and other vectors."""

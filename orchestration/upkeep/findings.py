@@ -1,4 +1,4 @@
-"""Rows of a page → findings: what all findings share, and memories, each looked at alone. Pure."""
+"""The findings of a sweep on single memories and links, and the repair task of each. Pure."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ import orjson
 from pydantic import ValidationError
 
 from orchestration.upkeep import text_quality
-from orchestration.validation import validate_field_type, validate_node
+from orchestration.validation import validate_consciousness_link, validate_field_type, validate_node
 from schemas.base import DEEPEST, MAX_TEXT
 from schemas.commands import Correct, Retract
-from schemas.memory import STORED_DEFAULTS, ConsciousnessNode, Level
+from schemas.memory import STORED_DEFAULTS, ConsciousnessNode, Level, ResolutionState
 from schemas.temporal import END_OF_TIME, Instant
-from schemas.upkeep import ApplyCommand, Finding, Kind, ReEmbed, Severity
+from schemas.upkeep import ApplyCommand, Finding, Kind, ReEmbed, RetractLink, ReviseLink, Severity
 from schemas.validation import ValidationResult
 from substrate import stored_maps
-from substrate.cypher.upkeep import TEXT_READ
-from substrate.store.upkeep import LinkRow, MemoryRow
+from substrate.store.upkeep import TEXT_READ, LinkEnd, LinkRow, MemoryRow
 
 SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "info")
 SEVERITY: Final[Mapping[Kind, Severity]] = {
@@ -36,26 +35,37 @@ SEVERITY: Final[Mapping[Kind, Severity]] = {
 }
 TIMES: Final = ("valid_at", "invalid_at", "created_at", "expired_at")
 _FELT: Final = ("goal", "resolution_state", "felt_quality", "body_sensation")
+LINK_DEFAULTS: Final[Mapping[str, Any]] = {
+    "energy_transfer_coefficient": 0.5,
+    "resolution_state": ResolutionState.IN_PROGRESS,
+}
+"""What 003 says of links that lack these fields; no other field may be filled in by a machine."""
+
+_NUMBERS: Final = ("energy", "confidence", "energy_transfer_coefficient")
+_JSON: Final = ("emotion_vector", "sensory_details")
 
 
-class Place(NamedTuple):
-    """Which graph is being swept, when, and whether it was written with an embedding model."""
+class SweptGraph(NamedTuple):
+    """The graph that is swept. `embedded`: it was written with an embedding model."""
 
     level: Level
     citizen_id: str | None
-    now: Instant
     embedded: bool = True
 
+    def fields(self) -> dict[str, Any]:
+        """The fields by which a repair task names its graph."""
+        return {"level": self.level, "citizen_id": self.citizen_id}
 
-def finding(kind: Kind, place: Place, identity: str, message: str, repair: Any = None) -> Finding:
+
+def build_finding(kind: Kind, graph: SweptGraph, identity: str, message: str, *, repair: Any = None) -> Finding:
     """A finding with the severity of its kind."""
     return Finding(
-        kind=kind, severity=SEVERITY[kind], level=place.level, id=identity, message=message, repair=repair
+        kind=kind, severity=SEVERITY[kind], level=graph.level, id=identity, message=message, repair=repair
     )
 
 
-def number(value: Any) -> Any:
-    """A number that the engine gave as text; anything else as it is."""
+def _as_number(value: Any) -> Any:
+    """The number of a text, as the engine gives it; anything else unchanged."""
     if isinstance(value, str):
         try:
             return float(value)
@@ -64,8 +74,8 @@ def number(value: Any) -> Any:
     return value
 
 
-def unpacked(value: Any) -> Any:
-    """A value that is kept as JSON; what is no JSON as it is."""
+def _from_json(value: Any) -> Any:
+    """The value of a JSON text; anything else unchanged."""
     if isinstance(value, str):
         try:
             return orjson.loads(value)
@@ -75,76 +85,74 @@ def unpacked(value: Any) -> Any:
 
 
 def is_open(row: MemoryRow) -> bool:
-    """Whether the identity carries a record that is part of what is known now."""
+    """Whether the record that the identity carries is part of what is known now."""
     return bool(row.fields["expired_at"] == END_OF_TIME)
 
 
-def of_memory(row: MemoryRow, place: Place) -> Iterator[Finding]:
-    """What is wrong with one memory. A retracted one is history, and left alone."""
+def find_in_memory(row: MemoryRow, graph: SweptGraph) -> Iterator[Finding]:
+    """The findings on one memory. A retracted memory with no fault is history, and has none."""
     faults = list(_memory_faults(row))
     identity = str(row.fields["id"])
     if faults:
-        told = f"{'; '.join(faults)}: no question can find it, or the stream that does breaks"
-        yield finding("memory_invalid", place, identity, told, _mended(row, place, faults))
+        message = f"{'; '.join(faults)}: no question can find it, or the stream that does breaks"
+        yield build_finding("memory_invalid", graph, identity, message, repair=_memory_repair(row, graph, faults))
         return
     if not is_open(row):
         return
-    rubbish = _junk(row, place)
-    if rubbish is not None:
-        yield rubbish
-    yield from _unreadable(row, place)
-    if place.embedded and row.embedding != "Vectorf32":
-        task = attempt(ReEmbed, **of_graph(place), id=identity, version=row.fields["version"])
-        yield finding("embedding_missing", place, identity, "it has no embedding: likeness never finds it", task)
-    yield from _essays_of_memory(row, place)
-    never = _never_set(row)
-    if never:
-        yield finding("unset_default", place, identity, f"{', '.join(never)}: never set, so a default stands in")
-
-
-def of_graph(place: Place) -> dict[str, Any]:
-    """What a task says of its graph."""
-    return {"level": place.level, "citizen_id": place.citizen_id}
+    yield from _junk(row, graph)
+    yield from _unreadable_memory(row, graph)
+    if graph.embedded and row.embedding != "Vectorf32":
+        task = attempt(ReEmbed, **graph.fields(), id=identity, version=row.fields["version"])
+        message = "it has no embedding: likeness never finds it"
+        yield build_finding("embedding_missing", graph, identity, message, repair=task)
+    yield from _essay_emotion_of_memory(row, graph)
+    unset = _unset_defaults(row)
+    if unset:
+        message = f"{', '.join(unset)}: never set, so a default stands in"
+        yield build_finding("unset_default", graph, identity, message)
 
 
 def attempt[T](make: Callable[..., T], **fields: Any) -> T | None:
-    """The repair task; None when what lies in the graph is such that no door would take it."""
+    """The repair task; None when the stored values are such that no task accepts them."""
     try:
         return make(**fields)
     except ValidationError:
         return None
 
 
-def applying(kind: type[Retract | Correct], **fields: Any) -> ApplyCommand | None:
-    """The task of applying a command; None when no door would take it."""
+def attempt_command(kind: type[Retract | Correct], **fields: Any) -> ApplyCommand | None:
+    """The task that applies a command; None when the command would not be accepted."""
     command = attempt(kind, **fields)
     return None if command is None else ApplyCommand(command=command)
 
 
-def revision(place: Place, row: Mapping[str, Any], why: str) -> dict[str, Any]:
-    """What a repairing command says of its memory: its graph, what was seen, and an id of its own."""
-    seen = {"id": row["id"], "expected_version": row["version"]}
-    return {**of_graph(place), **seen, "command_id": text_quality.command_id(why, row["id"], row["version"])}
+def revision_fields(graph: SweptGraph, memory_id: str, version: int, *, reason: str) -> dict[str, Any]:
+    """The fields by which a repairing command names its memory. Its id is the same for the same repair."""
+    seen = {"id": memory_id, "expected_version": version}
+    return {**graph.fields(), **seen, "command_id": text_quality.repair_command_id(reason, memory_id, version)}
 
 
-def deep_maps(row: MemoryRow | LinkRow) -> dict[str, dict[str, Any]]:
-    """The maps of a row that no answer can show, as they can be shown."""
+def _revision_of(row: MemoryRow, graph: SweptGraph, reason: str) -> dict[str, Any]:
+    return revision_fields(graph, row.fields["id"], row.fields["version"], reason=reason)
+
+
+def _mended_maps(row: MemoryRow | LinkRow) -> dict[str, dict[str, Any]]:
+    """The maps of a row that are nested too deeply for any answer, mended."""
     mended = {name: (text, stored_maps.repair_map(text)) for name, text in row.deep.items()}
     return {name: orjson.loads(new) for name, (old, new) in mended.items() if new != old}
 
 
-def unreadable(place: Place, identity: str, names: Iterable[str], repair: Any) -> Finding:
-    """The finding of maps that are nested too deeply."""
-    said = f"{', '.join(names)}: nested deeper than {DEEPEST}, so that it is left out of every answer"
-    return finding("unreadable", place, identity, said, repair)
+def _unreadable(graph: SweptGraph, identity: str, names: Iterable[str], repair: Any) -> Finding:
+    message = f"{', '.join(names)}: nested deeper than {DEEPEST}, so that it is left out of every answer"
+    return build_finding("unreadable", graph, identity, message, repair=repair)
 
 
-def _unreadable(row: MemoryRow, place: Place) -> Iterator[Finding]:
-    """A correction that changes nothing else: what a command opens can be shown."""
-    found = deep_maps(row)
-    if found:
-        identity = row.fields["id"]
-        yield unreadable(place, identity, found, applying(Correct, **revision(place, row.fields, "unreadable")))
+def _unreadable_memory(row: MemoryRow, graph: SweptGraph) -> Iterator[Finding]:
+    """Repaired by a correction without changes: the record that a command opens has its maps mended."""
+    maps = _mended_maps(row)
+    if maps:
+        repair = attempt_command(Correct, **_revision_of(row, graph, "unreadable"))
+        yield _unreadable(graph, row.fields["id"], maps, repair)
 
 
 def _memory_faults(row: MemoryRow) -> Iterator[str]:
@@ -152,83 +160,191 @@ def _memory_faults(row: MemoryRow) -> Iterator[str]:
     yield from (f"{name} is missing" for name in ("id", "name", "node_type") if not isinstance(fields[name], str))
     if not isinstance(fields["version"], int):
         yield "version is missing"
-    times = [fields[name] for name in TIMES]
-    if not all(isinstance(time, int) for time in times):
-        yield "a time is missing or is not a number"
-    elif times[0] >= times[1] or times[2] >= times[3]:
-        yield "a period ends before it begins"
+    yield from _time_faults(fields)
     for name in ("energy", "confidence"):
-        value = number(fields[name])
+        value = _as_number(fields[name])
         if not isinstance(value, (int, float)) or not 0.0 <= value <= 1.0:
             yield f"{name} is missing or outside [0, 1]"
-    felt = unpacked(fields["emotion_vector"])
+    felt = _from_json(fields["emotion_vector"])
     if felt is not None and not validate_field_type("emotion_vector", felt):
         yield "emotion_vector is no map of numbers in [0, 1]"
     if not row.felt_as_numbers and not any(fields[name] is None for name in STORED_DEFAULTS):
         yield "energy or confidence is stored as text or negative"
 
 
-def _mended(row: MemoryRow, place: Place, faults: list[str]) -> ApplyCommand | None:
-    """003, task 4: energy and confidence count as one half; other faults no command can mend."""
-    felt = all(fault.startswith(("energy ", "confidence ")) for fault in faults)
-    readable = all(isinstance(number(row.fields[name]), (float, int, type(None))) for name in STORED_DEFAULTS)
-    if not felt or not readable or not is_open(row):
+def _time_faults(fields: Mapping[str, Any]) -> Iterator[str]:
+    times = [fields[name] for name in TIMES]
+    if not all(isinstance(time, int) for time in times):
+        yield "a time is missing or is not a number"
+        return
+    valid_at, invalid_at, created_at, expired_at = times
+    if valid_at >= invalid_at or created_at >= expired_at:
+        yield "a period ends before it begins"
+
+
+def _memory_repair(row: MemoryRow, graph: SweptGraph, faults: list[str]) -> ApplyCommand | None:
+    """003, task 4: energy and confidence count as one half; no command can mend other faults."""
+    only_numbers = all(fault.startswith(("energy ", "confidence ")) for fault in faults)
+    readable = all(isinstance(_as_number(row.fields[name]), (float, int, type(None))) for name in STORED_DEFAULTS)
+    if not only_numbers or not readable or not is_open(row):
         return None
-    return applying(Correct, **revision(place, row.fields, "felt"), **STORED_DEFAULTS)
+    return attempt_command(Correct, **_revision_of(row, graph, "felt"), **STORED_DEFAULTS)
 
 
-def said(row: MemoryRow) -> text_quality.Said:
-    """The texts of a memory."""
+def memory_texts(row: MemoryRow) -> text_quality.MemoryTexts:
+    """The texts of a memory of a page, the long ones cut to `TEXT_READ`."""
     fields = row.fields
     speaker = fields["speaker"] if isinstance(fields["speaker"], str) else None
-    return text_quality.Said(fields["name"], fields["description"] or "", speaker, fields["node_type"])
+    return text_quality.MemoryTexts(fields["name"], fields["description"] or "", speaker, fields["node_type"])
 
 
-def _junk(row: MemoryRow, place: Place) -> Finding | None:
+def _junk(row: MemoryRow, graph: SweptGraph) -> Iterator[Finding]:
+    reason = text_quality.junk_reason(memory_texts(row), linked=row.links_in + row.links_out > 0)
+    if reason is None:
+        return
+    revision = _revision_of(row, graph, "junk")
+    if reason == text_quality.EMPTY_BESIDE_NAME:
+        repair = attempt_command(Correct, **revision, description="")
+    else:
+        repair = attempt_command(Retract, **revision)
+    yield build_finding("junk", graph, row.fields["id"], reason, repair=repair)
+
+
+def _essay_emotion_of_memory(row: MemoryRow, graph: SweptGraph) -> Iterator[Finding]:
     fields = row.fields
-    linked = row.links_in + row.links_out > 0
-    why = text_quality.junk(said(row), linked=linked)
-    if why is None:
-        return None
-    marks = revision(place, fields, "junk")
-    if why == text_quality.EMPTY_BESIDE_NAME:
-        return finding("junk", place, fields["id"], why, applying(Correct, **marks, description=""))
-    return finding("junk", place, fields["id"], why, applying(Retract, **marks))
-
-
-def _essays_of_memory(row: MemoryRow, place: Place) -> Iterator[Finding]:
-    fields = row.fields
-    felt = unpacked(fields["emotion_vector"])
-    short = text_quality.shortened_emotions(felt)
+    short = text_quality.shorten_emotions(_from_json(fields["emotion_vector"]))
     if short is None:
         return
-    repair = applying(
+    repair = attempt_command(
         Correct,
-        **revision(place, fields, "essay"),
+        **_revision_of(row, graph, "essay"),
         emotion_vector=short.emotions,
-        **_kept_beside(fields["felt_quality"], short.essays),
+        **_essays_as_felt_quality(fields["felt_quality"], short.essays),
     )
-    yield finding("essay_emotion", place, fields["id"], short.message, repair)
+    yield build_finding("essay_emotion", graph, fields["id"], short.message, repair=repair)
 
 
-def _kept_beside(felt_quality: str | None, essays: tuple[str, ...]) -> dict[str, str]:
-    """The essays as felt quality, so that nothing written is lost; not when a page shows only part of it."""
+def _essays_as_felt_quality(felt_quality: str | None, essays: tuple[str, ...]) -> dict[str, str]:
+    """The field that keeps the essays; none when the page shows only part of the present felt quality."""
     if felt_quality is not None and len(felt_quality) >= TEXT_READ:
         return {}
-    return {"felt_quality": text_quality.joined(felt_quality, essays, MAX_TEXT)}
+    return {"felt_quality": text_quality.append_essays(felt_quality, essays, MAX_TEXT)}
 
 
-def _never_set(row: MemoryRow) -> list[str]:
-    """The fields that the first command left out and no later one has changed."""
+def _unset_defaults(row: MemoryRow) -> list[str]:
+    """The fields that the first command left out and no later command has changed."""
     names = str(row.fields["unset"] or "").split(",")
-    standing = {**STORED_DEFAULTS, "emotion_vector": None}
-    return [name for name in names if name in standing and number(row.fields[name]) == standing[name]]
+    defaults = {**STORED_DEFAULTS, "emotion_vector": None}
+    return [name for name in names if name in defaults and _as_number(row.fields[name]) == defaults[name]]
 
 
-def own_quality(row: MemoryRow) -> ValidationResult:
-    """003's validation of what a memory carries itself."""
+def validate_own_metadata(row: MemoryRow) -> ValidationResult:
+    """003's validation of the metadata that a memory carries itself."""
     fields = row.fields
-    read = {name: fields[name] for name in _FELT}
-    read |= {name: number(fields[name]) for name in STORED_DEFAULTS}
-    read["emotion_vector"] = unpacked(fields["emotion_vector"])
-    return validate_node(ConsciousnessNode.model_construct(**read))
+    metadata = {name: fields[name] for name in _FELT}
+    metadata |= {name: _as_number(fields[name]) for name in STORED_DEFAULTS}
+    metadata["emotion_vector"] = _from_json(fields["emotion_vector"])
+    return validate_node(ConsciousnessNode.model_construct(**metadata))
+
+
+class LinkFindings(NamedTuple):
+    """003's validation of a link, and the findings on it."""
+
+    validation: ValidationResult
+    findings: list[Finding]
+
+
+def find_in_link(row: LinkRow, graph: SweptGraph) -> LinkFindings:
+    metadata = _link_metadata(row)
+    validation = validate_consciousness_link(metadata)
+    errors = list(validation.errors)
+    if not errors and not row.felt_as_numbers:
+        errors.append(f"REQUIRED field invalid: one of {', '.join(_NUMBERS)} is stored as text")
+        validation = validation.model_copy(update={"valid": False, "errors": tuple(errors)})
+    missing = [name for name in ("id", "relation_type") if not isinstance(metadata[name], str)]
+    errors += [f"{name} is missing" for name in missing]
+    errors += _time_faults(metadata)
+    findings: list[Finding] = []
+    if errors:
+        repair = _link_repair(row, graph, errors)
+        findings.append(build_finding("link_invalid", graph, _link_name(row), "; ".join(errors), repair=repair))
+    else:
+        findings += _essay_emotion_of_link(row, metadata["emotion_vector"], graph)
+    maps = _mended_maps(row)
+    if maps:
+        task = _link_task(row, graph)
+        repair = attempt(ReviseLink, **task, **maps) if task else None
+        findings.append(_unreadable(graph, _link_name(row), maps, repair))
+    findings += _closed_end(row, graph)
+    return LinkFindings(validation, findings)
+
+
+def _link_metadata(row: LinkRow) -> dict[str, Any]:
+    """The fields of a link, with the numbers and the maps read."""
+    numbers = {name: _as_number(row.fields[name]) for name in _NUMBERS}
+    return {**row.fields, **numbers, **{name: _from_json(row.fields[name]) for name in _JSON}}
+
+
+def _link_name(row: LinkRow) -> str:
+    return str(row.fields["id"] or f"{row.source.id}|{row.fields['relation_type']}|{row.target.id}")
+
+
+def _link_task(row: LinkRow, graph: SweptGraph) -> dict[str, Any] | None:
+    """The fields by which a repair task names its link; None for a closed link and one that they cannot find."""
+    fields = row.fields
+    if not isinstance(fields["id"], str) or not isinstance(fields["created_at"], int):
+        return None
+    if fields["expired_at"] != END_OF_TIME:
+        return None
+    ends = {"source_id": row.source.id, "target_id": row.target.id}
+    return {**graph.fields(), **ends, "id": fields["id"], "seen": fields["created_at"]}
+
+
+def _link_repair(row: LinkRow, graph: SweptGraph, errors: list[str]) -> RetractLink | ReviseLink | None:
+    """Fill in the defaults of 003 when nothing else is wrong; otherwise offer to withdraw the link."""
+    task = _link_task(row, graph)
+    if task is None:
+        return None
+    messages = "\n".join(errors)
+    wrong = [name for name in LINK_DEFAULTS if f": {name}" in messages]
+    if len(wrong) == len(errors):
+        return attempt(ReviseLink, **task, **{name: LINK_DEFAULTS[name] for name in wrong})
+    return attempt(RetractLink, **task)
+
+
+def _essay_emotion_of_link(row: LinkRow, emotions: Any, graph: SweptGraph) -> Iterator[Finding]:
+    short = text_quality.shorten_emotions(emotions)
+    if short is None:
+        return
+    task = _link_task(row, graph)
+    description = text_quality.append_essays(row.fields["emotion_description"], short.essays, MAX_TEXT)
+    changes = {"emotion_vector": short.emotions, "emotion_description": description}
+    repair = attempt(ReviseLink, **task, **changes) if task else None
+    yield build_finding("essay_emotion", graph, _link_name(row), short.message, repair=repair)
+
+
+def _closed_end(row: LinkRow, graph: SweptGraph) -> Iterator[Finding]:
+    """A link that goes on although a memory at one end was retracted; it can hold no longer than that memory."""
+    fields = row.fields
+    if fields["expired_at"] != END_OF_TIME:
+        return
+    retracted = [(end, until) for end in (row.source, row.target) if (until := _held_until(end)) is not None]
+    link_end = fields["invalid_at"] if isinstance(fields["invalid_at"], int) else END_OF_TIME
+    shorter = [(end, until) for end, until in retracted if until < link_end]
+    if not shorter:
+        return
+    end, until = min(shorter, key=lambda pair: pair[1])
+    task = _link_task(row, graph)
+    link_start = fields["valid_at"] if isinstance(fields["valid_at"], int) else END_OF_TIME
+    repair = attempt(RetractLink, **task, until=until if until > link_start else None) if task else None
+    message = f"the memory {end.id} at one end was retracted"
+    yield build_finding("closed_end", graph, _link_name(row), message, repair=repair)
+
+
+def _held_until(end: LinkEnd) -> Instant | None:
+    """Until when a retracted memory held: before all time if it never did; None when it was not retracted."""
+    if isinstance(end.expired_at, int) and end.expired_at < END_OF_TIME:
+        return -END_OF_TIME
+    if end.reason is not None and isinstance(end.invalid_at, int) and end.invalid_at < END_OF_TIME:
+        return end.invalid_at
+    return None

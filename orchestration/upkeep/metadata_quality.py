@@ -1,7 +1,7 @@
 """003's quality report over a whole graph, in a few bytes a memory. Pure.
 
-The unit is the memory, judged as `orchestration.validation.memory_verdicts` judges those of a stream: by what it
-carries itself and by the links attached to it. Memories are known by their internal ids, which are small numbers.
+The unit is the memory, rated as `orchestration.validation.memory_verdicts` rates those of a stream: by its own
+metadata and by the links attached to it. Memories are known by their internal ids, which are small numbers.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 from orchestration.validation import grade
 from schemas.validation import MetadataValidationReport, ValidationResult
 
-_HERE, _FAULTY, _WARNED = 1, 2, 4
+_PRESENT, _FAULTY, _WARNED = 1, 2, 4
 
 
-class Quality:
-    """What is known so far of each memory's metadata. `listed` bounds the ids of faulty ones."""
+class MetadataQuality:
+    """The quality of each memory's metadata so far; at most `listed` ids of faulty memories are kept."""
 
     def __init__(self, listed: int) -> None:
         self.important_missing: Counter[str] = Counter()
@@ -29,33 +29,33 @@ class Quality:
         self._sums = array("d")
         self._links = array("i")
 
-    def memory(self, place: int, identity: str, own: ValidationResult) -> None:
-        """A memory, with the validation of what it carries itself."""
-        self._reach(place)
-        self._own[place] = own.metadata_completeness
-        self._judge(place, identity, own)
-        self._flags[place] |= _HERE
+    def add_memory(self, internal_id: int, memory_id: str, own: ValidationResult) -> None:
+        """Add a memory with the validation of its own metadata."""
+        self._make_room(internal_id)
+        self._own[internal_id] = own.metadata_completeness
+        self._rate(internal_id, memory_id, own)
+        self._flags[internal_id] |= _PRESENT
 
-    def link(self, ends: dict[int, str], result: ValidationResult) -> None:
-        """A link, with its validation; `ends`: the id of each end by its internal id."""
+    def add_link(self, ends: dict[int, str], result: ValidationResult) -> None:
+        """Add a link with its validation; `ends`: the id of each end by its internal id."""
         for warning in result.warnings:
             self.important_missing[warning.partition(": ")[2].partition(".")[0]] += 1
-        for place, identity in ends.items():
-            self._reach(place)
-            self._sums[place] += result.metadata_completeness
-            self._links[place] += 1
-            self._judge(place, identity, result)
+        for internal_id, memory_id in ends.items():
+            self._make_room(internal_id)
+            self._sums[internal_id] += result.metadata_completeness
+            self._links[internal_id] += 1
+            self._rate(internal_id, memory_id, result)
 
-    def _judge(self, place: int, identity: str, result: ValidationResult) -> None:
+    def _rate(self, internal_id: int, memory_id: str, result: ValidationResult) -> None:
         if not result.valid:
-            self._flags[place] |= _FAULTY
+            self._flags[internal_id] |= _FAULTY
             if len(self._faulty) < self._listed:
-                self._faulty[identity] = None
+                self._faulty[memory_id] = None
         if result.warnings:
-            self._flags[place] |= _WARNED
+            self._flags[internal_id] |= _WARNED
 
-    def _reach(self, place: int) -> None:
-        missing = place + 1 - len(self._flags)
+    def _make_room(self, internal_id: int) -> None:
+        missing = internal_id + 1 - len(self._flags)
         if missing > 0:
             more = max(missing, len(self._flags))
             self._flags.extend(bytes(more))
@@ -63,21 +63,21 @@ class Quality:
                 numbers.frombytes(bytes(more * numbers.itemsize))
 
     def report(self) -> MetadataValidationReport:
-        """The report; of no memories: zeros, and the grade of zero completeness."""
+        """The report; without memories it has zeros, and the grade of zero completeness."""
         flags = np.frombuffer(self._flags, dtype=np.uint8)
-        here = (flags & _HERE) > 0
-        total = int(here.sum())
+        present = (flags & _PRESENT) > 0
+        total = int(present.sum())
         if not total:
             return MetadataValidationReport()
-        links = np.frombuffer(self._links, dtype=np.int32)[here]
-        sums, own = np.frombuffer(self._sums)[here], np.frombuffer(self._own)[here]
+        links = np.frombuffer(self._links, dtype=np.int32)[present]
+        sums, own = np.frombuffer(self._sums)[present], np.frombuffer(self._own)[present]
         completeness = np.where(links > 0, sums / np.maximum(links, 1), own)
         average = min(1.0, float(completeness.mean()))
-        faulty = int(((flags[here] & _FAULTY) > 0).sum())
+        faulty = int(((flags[present] & _FAULTY) > 0).sum())
         return MetadataValidationReport(
             total_memories=total,
             fully_valid_memories=total - faulty,
-            memories_with_warnings=int(((flags[here] & _WARNED) > 0).sum()),
+            memories_with_warnings=int(((flags[present] & _WARNED) > 0).sum()),
             memories_with_errors=faulty,
             average_completeness=average,
             incomplete_memory_ids=tuple(self._faulty),

@@ -1,192 +1,233 @@
-"""The sweep: over a whole graph in bounded batches, resting between them, while others read and write."""
+"""The sweep: over a whole graph in bounded batches, with rests between them, while others read and write."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from itertools import batched, groupby
 from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
-from orchestration.upkeep import duplicates, findings, links, text_quality, time_overlaps
-from orchestration.upkeep.findings import Place, finding
-from orchestration.upkeep.ledger import Ledger
-from orchestration.upkeep.metadata_quality import Quality
+from orchestration.upkeep import text_quality, time_overlaps
+from orchestration.upkeep.findings import (
+    SEVERITIES,
+    SEVERITY,
+    SweptGraph,
+    build_finding,
+    find_in_link,
+    find_in_memory,
+    is_open,
+    memory_texts,
+    validate_own_metadata,
+)
+from orchestration.upkeep.metadata_quality import MetadataQuality
 from schemas.errors import InvalidRequest
 from schemas.memory import Level
-from schemas.temporal import Instant
-from schemas.upkeep import GraphCounts, SweepAnswer, SweepReport, SweepRequest
+from schemas.upkeep import Finding, GraphCounts, Kind, SweepAnswer, SweepReport, SweepRequest
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from substrate.graphs.registry import read_stamp
 from substrate.store import reader, upkeep
-from substrate.store.upkeep import MemoryRow, Part, RecordRow
+from substrate.store.upkeep import MemoryRow, RecordRow, Share
 
 REST: Final = 2.0
 """Seconds of rest for each second of work: two thirds of the engine and of this process stay with others."""
 
 
 type Progress = Callable[[int, int], None]
-"""Told after each page: memories done, and memories in the graph when the sweep began."""
+"""Called after each page with the memories done, and the memories in the graph when the sweep began."""
+
+
+def _no_progress(done: int, total: int) -> None:
+    pass
 
 
 class Batch(NamedTuple):
-    """The part of a graph that is gone over: memories behind the internal id `after`, at most `most`."""
+    """A part of a graph: at most `limit` memories behind the internal id `after`."""
 
     after: int = -1
-    most: int | None = None
+    limit: int | None = None
+
+
+class Ledger:
+    """The findings of a sweep in bounded memory: all are counted, the first `listed` of each kind are listed.
+
+    Where no repair can run, findings are listed without their repair tasks (`repairable` is false).
+    """
+
+    def __init__(self, listed: int, *, repairable: bool = True) -> None:
+        self._limit = listed
+        self._repairable = repairable
+        self._counts: Counter[Kind] = Counter()
+        self._findings: dict[Kind, list[Finding]] = {}
+
+    def add(self, findings: Iterable[Finding]) -> None:
+        for finding in findings:
+            self._counts[finding.kind] += 1
+            listed = self._findings.setdefault(finding.kind, [])
+            if len(listed) < self._limit:
+                listed.append(finding if self._repairable else finding.model_copy(update={"repair": None}))
+
+    def by_kind(self) -> dict[Kind, int]:
+        """How many findings there are of each kind, the gravest kinds first."""
+        kinds = sorted(self._counts, key=lambda kind: (SEVERITIES.index(SEVERITY[kind]), kind))
+        return {kind: self._counts[kind] for kind in kinds}
+
+    def findings(self) -> tuple[Finding, ...]:
+        """The listed findings, the gravest kinds first."""
+        return tuple(finding for kind in self.by_kind() for finding in self._findings[kind])
 
 
 class Sweep:
-    """One sweep of one graph: where it is, and what it has found so far."""
+    """One sweep of one graph: its place in the graph, and its findings so far."""
 
-    def __init__(self, place: Place, deps: Deps, listed: int, *, mendable: bool) -> None:
-        self.place = place
-        self.graph = graph_name(place.level, place.citizen_id)
-        self.connection = deps.connection
-        self.ledger = Ledger(listed, mendable=mendable)
-        self.quality = Quality(listed)
-        self.digests = duplicates.Digests()
+    def __init__(self, swept: SweptGraph, graph: Graph, listed: int, *, repairable: bool) -> None:
+        self.swept = swept
+        self.graph = graph
+        self.ledger = Ledger(listed, repairable=repairable)
+        self.quality = MetadataQuality(listed)
+        self.digests = text_quality.Digests()
         self.pages = self.nodes = self.links = 0
-        self._worked = time.perf_counter()
+        self._worked_since = time.perf_counter()
 
     async def rest(self) -> None:
-        """A page is done: leave the engine and this process to others for a while."""
+        """Leave the engine and this process to others for a while, after each page."""
         self.pages += 1
-        await asyncio.sleep(REST * (time.perf_counter() - self._worked))
-        self._worked = time.perf_counter()
+        await asyncio.sleep(REST * (time.perf_counter() - self._worked_since))
+        self._worked_since = time.perf_counter()
+
+    def report(self, counts: GraphCounts, seconds: float) -> SweepReport:
+        return SweepReport(
+            level=self.swept.level,
+            citizen_id=self.swept.citizen_id,
+            counts=counts,
+            findings_by_kind=self.ledger.by_kind(),
+            findings=self.ledger.findings(),
+            report=self.quality.report(),
+            important_missing=dict(self.quality.important_missing),
+            pages=self.pages,
+            scanned_nodes=self.nodes,
+            scanned_links=self.links,
+            seconds=round(seconds, 3),
+        )
 
 
-async def sweep(
-    request: SweepRequest, deps: Deps, now: Instant, progress: Progress = lambda done, total: None
-) -> SweepAnswer:
-    """The state of each graph asked for, or of one batch; a graph that does not exist is empty."""
+class _SweptBatch(NamedTuple):
+    """The report on a batch, and the internal id behind which there may be more memories; None at the end."""
+
+    report: SweepReport
+    last: int | None
+
+
+async def sweep(request: SweepRequest, deps: Deps, progress: Progress = _no_progress) -> SweepAnswer:
+    """The state of each requested graph, or of one batch of a graph; a graph that does not exist is empty.
+
+    Raises InvalidRequest when `after` names a level that is not requested.
+    """
     if request.limit is not None:
-        return await _sweep_batch(request, request.limit, deps, now)
+        return await _sweep_batch(request, request.limit, deps)
     reports = []
     for level in request.chosen():
-        report, _ = await _swept(_place(request, level, now), deps, request.findings_per_kind, Batch(), progress)
-        reports.append(report)
+        swept = await _sweep_graph(request, level, Batch(), deps, progress=progress)
+        reports.append(swept.report)
     return SweepAnswer(reports=tuple(reports))
 
 
-async def _sweep_batch(request: SweepRequest, limit: int, deps: Deps, now: Instant) -> SweepAnswer:
-    """The batch that begins behind `after`. A level's last batch says where the next level begins."""
+async def _sweep_batch(request: SweepRequest, limit: int, deps: Deps) -> SweepAnswer:
+    """The batch that begins behind `after`. The last batch of a level says where the next level begins."""
     levels = request.chosen()
-    name, _, behind = (request.after or f"{levels[0]}:0").partition(":")
+    name, _, first = (request.after or f"{levels[0]}:0").partition(":")
     level = Level(name)
     if level not in levels:
         raise InvalidRequest(f"after: {level} is not among the levels of this sweep, {', '.join(levels)}")
-    batch = Batch(int(behind) - 1, limit)
-    report, last = await _swept(_place(request, level, now), deps, request.findings_per_kind, batch)
-    later = levels[levels.index(level) + 1 :]
-    beyond = f"{later[0]}:0" if later else None
-    return SweepAnswer(reports=(report,), next=beyond if last is None else f"{level}:{last + 1}")
+    report, last = await _sweep_graph(request, level, Batch(int(first) - 1, limit), deps)
+    later_levels = levels[levels.index(level) + 1 :]
+    next_level = f"{later_levels[0]}:0" if later_levels else None
+    return SweepAnswer(reports=(report,), next=next_level if last is None else f"{level}:{last + 1}")
 
 
-def _place(request: SweepRequest, level: Level, now: Instant) -> Place:
-    return Place(level, request.citizen_id if level is Level.N1 else None, now)
-
-
-async def _swept(
-    place: Place, deps: Deps, listed: int, batch: Batch, progress: Progress = lambda done, total: None
-) -> tuple[SweepReport, int | None]:
-    """The state of a graph or of a batch of it, and behind which internal id there may be more.
-
-    Changes made while it runs may or may not be seen.
-    """
-    graph = graph_name(place.level, place.citizen_id)
+async def _sweep_graph(
+    request: SweepRequest, level: Level, batch: Batch, deps: Deps, *, progress: Progress = _no_progress
+) -> _SweptBatch:
+    """Sweep a batch of a graph. Changes made meanwhile may or may not be seen."""
     begun = time.perf_counter()
-    stamp = await read_stamp(deps.graph(graph))
+    citizen_id = request.citizen_id if level is Level.N1 else None
+    graph = deps.graph(graph_name(level, citizen_id))
+    stamp = await read_stamp(graph)
     if stamp is None:
-        return SweepReport(level=place.level, citizen_id=place.citizen_id), None
+        return _SweptBatch(SweepReport(level=level, citizen_id=citizen_id), None)
     fits = stamp.generation_of(deps.embedder.model, deps.embedder.dimension) is not None
     if fits:
-        await deps.graphs.for_reading(graph)  # its schema is ours, or this says so
+        await deps.graphs.for_reading(graph.name)  # raises for a schema that is not ours
     else:
-        deps.connection.generations[graph] = stamp.generation
-    place = place._replace(embedded=stamp.dimension > 0)
-    run = Sweep(place, deps, listed, mendable=fits)
-    counts = GraphCounts(**(await reader.counts(deps.graph(graph)))._asdict())
+        deps.connection.generations[graph.name] = stamp.generation
+    swept = SweptGraph(level, citizen_id, embedded=stamp.dimension > 0)
+    run = Sweep(swept, graph, request.findings_per_kind, repairable=fits)
+    counts = GraphCounts(**(await reader.counts(graph))._asdict())
     if not fits:
-        said = (
-            f"embedded with {stamp.embedding_model}, configured is {deps.embedder.model}: run `substrate reembed`"
-        )
-        run.ledger.add([finding("embedding_stale", place, graph, said)])
-    last = await _pages(run, batch, lambda: progress(run.nodes, counts.memories))
-    await _duplicates(run)
-    return _report(run, counts, time.perf_counter() - begun), last
+        models = f"embedded with {stamp.embedding_model}, configured is {deps.embedder.model}"
+        message = f"{models}: run `substrate reembed`"
+        run.ledger.add([build_finding("embedding_stale", swept, graph.name, message)])
+    last = await _sweep_pages(run, batch, lambda: progress(run.nodes, counts.memories))
+    await _find_duplicates(run)
+    return _SweptBatch(run.report(counts, time.perf_counter() - begun), last)
 
 
-def _report(run: Sweep, counts: GraphCounts, seconds: float) -> SweepReport:
-    return SweepReport(
-        level=run.place.level,
-        citizen_id=run.place.citizen_id,
-        counts=counts,
-        findings_by_kind=run.ledger.by_kind(),
-        findings=run.ledger.findings(),
-        report=run.quality.report(),
-        important_missing=dict(run.quality.important_missing),
-        pages=run.pages,
-        scanned_nodes=run.nodes,
-        scanned_links=run.links,
-        seconds=round(seconds, 3),
-    )
-
-
-async def _pages(run: Sweep, batch: Batch, told: Callable[[], None]) -> int | None:
-    """Go over the pages of the batch; the internal id behind which there may be more, None at the end."""
+async def _sweep_pages(run: Sweep, batch: Batch, report_page: Callable[[], None]) -> int | None:
+    """Sweep the pages of the batch; the internal id behind which there may be more, None at the end."""
     after = batch.after
-    most = sys.maxsize if batch.most is None else batch.most
-    while page := await upkeep.memories(Graph(run.connection, run.graph), after, most - run.nodes):
-        after = page[-1].place
+    limit = sys.maxsize if batch.limit is None else batch.limit
+    while page := await upkeep.read_memories(run.graph, after, limit - run.nodes):
+        after = page[-1].internal_id
         run.nodes += len(page)
         for row in page:
-            _look_at(row, run)
+            _sweep_memory(row, run)
         await run.rest()
-        await _links_of(page, run)
-        await _versions_of(page, run)
-        told()
-        if run.nodes >= most:
+        await _sweep_links(page, run)
+        await _sweep_versions(page, run)
+        report_page()
+        if run.nodes >= limit:
             return after
     return None
 
 
-def _look_at(row: MemoryRow, run: Sweep) -> None:
-    found = list(findings.of_memory(row, run.place))
-    run.ledger.add(found)
-    if not findings.is_open(row):
+def _sweep_memory(row: MemoryRow, run: Sweep) -> None:
+    findings = list(find_in_memory(row, run.swept))
+    run.ledger.add(findings)
+    if not is_open(row):
         return
-    run.quality.memory(row.place, str(row.fields["id"]), findings.own_quality(row))
-    if not any(one.kind in ("junk", "memory_invalid") for one in found):
-        key = text_quality.content_key(findings.said(row))
+    run.quality.add_memory(row.internal_id, str(row.fields["id"]), validate_own_metadata(row))
+    if not any(finding.kind in ("junk", "memory_invalid") for finding in findings):
+        key = text_quality.content_key(memory_texts(row))
         if key is not None:
-            run.digests.add(text_quality.digest(key), row.place)
+            run.digests.add(text_quality.short_digest(key), row.internal_id)
 
 
-async def _links_of(page: Sequence[MemoryRow], run: Sweep) -> None:
-    """All links that begin in the page, and their closed records where there are any."""
-    closed = [row.place for row in page if row.past_links_out]
-    degrees = [(row.place, max(row.links_out, row.past_links_out)) for row in page]
-    for _, shares in groupby(upkeep.parts(degrees), key=lambda part: part.first):
+async def _sweep_links(page: Sequence[MemoryRow], run: Sweep) -> None:
+    """Sweep all links that begin in the page, with their closed records where there are any."""
+    with_closed = [row.internal_id for row in page if row.past_links_out]
+    degrees = [(row.internal_id, max(row.links_out, row.past_links_out)) for row in page]
+    for _, shares in groupby(upkeep.plan_shares(degrees), key=lambda share: share.first):
         records: list[RecordRow] = []
-        for part in shares:
-            records += await _open_links(part, run)
-            if any(part.first <= place < part.beyond for place in closed):
-                records += await upkeep.past_links(Graph(run.connection, run.graph), part)
+        for share in shares:
+            records += await _sweep_open_links(share, run)
+            if any(share.first <= internal_id < share.beyond for internal_id in with_closed):
+                records += await upkeep.read_past_links(run.graph, share)
                 await run.rest()
-        run.ledger.add(time_overlaps.of_links(records, run.place))
+        run.ledger.add(time_overlaps.find_in_links(records, run.swept))
 
 
-async def _open_links(part: Part, run: Sweep) -> list[RecordRow]:
+async def _sweep_open_links(share: Share, run: Sweep) -> list[RecordRow]:
+    """Sweep the open links of a share, each by itself; returns their records."""
     records = []
-    for row in await upkeep.links(Graph(run.connection, run.graph), part):
+    for row in await upkeep.read_links(run.graph, share):
         run.links += 1
-        result, found = links.of_link(row, run.place)
-        run.ledger.add(found)
-        run.quality.link({end.place: str(end.id) for end in (row.source, row.target)}, result)
+        validation, findings = find_in_link(row, run.swept)
+        run.ledger.add(findings)
+        run.quality.add_link({end.internal_id: str(end.id) for end in (row.source, row.target)}, validation)
         record = time_overlaps.record_of(row)
         if record is not None:
             records.append(record)
@@ -194,23 +235,23 @@ async def _open_links(part: Part, run: Sweep) -> list[RecordRow]:
     return records
 
 
-async def _versions_of(page: Sequence[MemoryRow], run: Sweep) -> None:
-    """All past versions of the page, each beside the record that its identity carries."""
-    degrees = [(row.place, row.past_versions) for row in page]
-    for _, shares in groupby(upkeep.parts(degrees), key=lambda part: part.first):
+async def _sweep_versions(page: Sequence[MemoryRow], run: Sweep) -> None:
+    """Sweep all past versions of the page, each beside the record that its identity carries."""
+    degrees = [(row.internal_id, row.past_versions) for row in page]
+    for _, shares in groupby(upkeep.plan_shares(degrees), key=lambda share: share.first):
         records: list[RecordRow] = []
-        for part in shares:
-            earlier = [one for one in records if not one.carried]
-            records = earlier + await upkeep.versions(Graph(run.connection, run.graph), part)
+        for share in shares:
+            past = [record for record in records if not record.carried]
+            records = past + await upkeep.read_versions(run.graph, share)
             await run.rest()
-        run.ledger.add(time_overlaps.of_memories(records, run.place))
+        run.ledger.add(time_overlaps.find_in_memories(records, run.swept))
 
 
-async def _duplicates(run: Sweep) -> None:
-    """Read again what agrees in its digest, and compare it whole."""
+async def _find_duplicates(run: Sweep) -> None:
+    """Read the memories whose digests agree once more, and compare them as a whole."""
     for group in run.digests.repeated():
-        told: list[duplicates.Told] = []
-        for places in batched(group, upkeep.CONTENTS_A_READ):
-            told += duplicates.told(await upkeep.contents(Graph(run.connection, run.graph), places))
+        contents: list[time_overlaps.DatedContent] = []
+        for internal_ids in batched(group, upkeep.CONTENTS_A_READ):
+            contents += time_overlaps.date_contents(await upkeep.read_contents(run.graph, internal_ids))
             await run.rest()
-        run.ledger.add(duplicates.of_group(told, run.place))
+        run.ledger.add(time_overlaps.find_duplicates(contents, run.swept))

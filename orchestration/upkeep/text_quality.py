@@ -1,19 +1,22 @@
-"""What a text says, or does not: junk, essays instead of emotions, the content of duplicates. Pure."""
+"""Texts that say nothing, essays in place of emotions, and digests of contents that repeat. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
+
+import numpy as np
 
 from orchestration.appraisal.text_signals import read_emotions
 from orchestration.writing.records import SPOKEN_TYPES
 from substrate.text import normal_text, words
 
-LONGEST_EMOTION: Final = 40
-MOST_WORDS: Final = 4
-TRIVIAL_WORDS: Final = 6
-"""A turn with fewer words is said again without being a duplicate: `Yes, of course.`"""
+MAX_EMOTION_CHARACTERS: Final = 40
+MAX_EMOTION_WORDS: Final = 4
+MIN_SPOKEN_WORDS: Final = 6
+"""A turn with fewer words can be repeated without being a duplicate: `Yes, of course.`"""
 NAMED_TYPES: Final = frozenset(
     (
         "Person",
@@ -29,15 +32,15 @@ NAMED_TYPES: Final = frozenset(
         "Document",
     )
 )
-"""Types whose memories are things: a name is all that one of them need say."""
+"""Types whose memories are things: a name alone is enough for them."""
 PLACEHOLDERS: Final = frozenset(("none", "null", "undefined", "nan", "n/a", "nil", "[object object]", "{}", "[]"))
 EMPTY: Final = "it says nothing: no text, or a placeholder such as None"
 EMPTY_BESIDE_NAME: Final = "its description is a placeholder such as None"
 ONE_WORD: Final = "it is one word, with no description, that nothing explains"
 
 
-class Said(NamedTuple):
-    """The texts of a memory by which junk is told."""
+class MemoryTexts(NamedTuple):
+    """The texts of a memory, and its type."""
 
     name: str
     description: str
@@ -45,33 +48,33 @@ class Said(NamedTuple):
     node_type: str
 
 
-def _blank(text: str) -> bool:
+def _is_blank(text: str) -> bool:
     return not any(char.isprintable() and not char.isspace() for char in text)
 
 
-def placeholder(text: str) -> bool:
-    """Whether the text is what a program writes when it has nothing to write."""
+def _is_placeholder(text: str) -> bool:
+    """Whether the text is what a program writes in place of nothing, such as `None`."""
     return text.strip().lower() in PLACEHOLDERS
 
 
-def junk(said: Said, *, linked: bool) -> str | None:
+def junk_reason(texts: MemoryTexts, *, linked: bool) -> str | None:
     """Why the memory says nothing; None when it says something (002, known problem 3)."""
-    if said.speaker or said.node_type in SPOKEN_TYPES:
-        spoken = said.description if said.speaker else said.description or said.name
-        return EMPTY if _blank(spoken) or placeholder(spoken) else None
-    nameless = _blank(said.name) or placeholder(said.name)
-    if _blank(said.description) or (nameless and placeholder(said.description)):
-        return EMPTY if nameless else _one_word(said, linked=linked)
-    return EMPTY_BESIDE_NAME if placeholder(said.description) else None
+    if texts.speaker or texts.node_type in SPOKEN_TYPES:
+        spoken = texts.description if texts.speaker else texts.description or texts.name
+        return EMPTY if _is_blank(spoken) or _is_placeholder(spoken) else None
+    nameless = _is_blank(texts.name) or _is_placeholder(texts.name)
+    if _is_blank(texts.description) or (nameless and _is_placeholder(texts.description)):
+        return EMPTY if nameless else _one_word(texts, linked=linked)
+    return EMPTY_BESIDE_NAME if _is_placeholder(texts.description) else None
 
 
-def _one_word(said: Said, *, linked: bool) -> str | None:
-    named = said.node_type in NAMED_TYPES or (linked and said.node_type != "Memory")
-    return None if named or len(words(said.name)) != 1 else ONE_WORD
+def _one_word(texts: MemoryTexts, *, linked: bool) -> str | None:
+    named = texts.node_type in NAMED_TYPES or (linked and texts.node_type != "Memory")
+    return None if named or len(words(texts.name)) != 1 else ONE_WORD
 
 
-class Shortened(NamedTuple):
-    """An emotion map with short names, the essays that it held, and what to say of it."""
+class ShortenedEmotions(NamedTuple):
+    """An emotion map with short names, the essays that were names in it, and the message of the finding."""
 
     emotions: dict[str, float]
     essays: tuple[str, ...]
@@ -80,11 +83,11 @@ class Shortened(NamedTuple):
 
 def is_essay(name: str) -> bool:
     """Whether the name of an emotion is a text: over 40 characters or over 4 words."""
-    return len(name) > LONGEST_EMOTION or len(name.split()) > MOST_WORDS
+    return len(name) > MAX_EMOTION_CHARACTERS or len(name.split()) > MAX_EMOTION_WORDS
 
 
-def shortened_emotions(felt: Any) -> Shortened | None:
-    """The map with the emotions that its essays name in their place; None when it has no essay."""
+def shorten_emotions(felt: Any) -> ShortenedEmotions | None:
+    """The map with each essay replaced by the emotions that it names; None for a map without an essay."""
     if not isinstance(felt, Mapping):
         return None
     essays = tuple(name for name in felt if is_essay(name))
@@ -95,42 +98,66 @@ def shortened_emotions(felt: Any) -> Shortened | None:
         for name in read_emotions(essay):
             short[name] = max(short.get(name, 0.0), float(felt[essay]))
     named = f"it names {', '.join(sorted(short))}" if short else "no emotion is named in it"
-    return Shortened(short, essays, f"an emotion is a text of {len(essays[0])} characters; {named}")
+    return ShortenedEmotions(short, essays, f"an emotion is a text of {len(essays[0])} characters; {named}")
 
 
-def joined(said: str | None, essays: Sequence[str], most: int) -> str:
-    """What was said already, and the essays behind it: nothing that was written is lost."""
-    return "; ".join((*([said] if said else ()), *essays))[:most]
+def append_essays(text: str | None, essays: Sequence[str], limit: int) -> str:
+    """The text and the essays behind it, cut to `limit` characters."""
+    return "; ".join((*([text] if text else ()), *essays))[:limit]
 
 
-def content_key(said: Said) -> str | None:
-    """The normal form of a memory's content; None when it is too little to tell duplicates by.
+def content_key(texts: MemoryTexts) -> str | None:
+    """The normal form of a memory's content; None for a turn too short to be a duplicate.
 
-    Where only a name says it, the type counts too: a person and a tool may be called the same.
+    Without a description the type counts too: a person and a tool may have the same name.
     """
-    text = _plain(said.description)
-    spoken = bool(said.speaker) or said.node_type in SPOKEN_TYPES
-    if spoken and len(text.split()) < TRIVIAL_WORDS:
+    text = _plain(texts.description)
+    spoken = bool(texts.speaker) or texts.node_type in SPOKEN_TYPES
+    if spoken and len(text.split()) < MIN_SPOKEN_WORDS:
         return None
-    kind = "" if text else said.node_type
-    return f"{_plain(said.name)}\n{text}\n{_plain(said.speaker or '')}\n{kind}"
+    kind = "" if text else texts.node_type
+    return f"{_plain(texts.name)}\n{text}\n{_plain(texts.speaker or '')}\n{kind}"
 
 
 def _plain(text: str) -> str:
     return " ".join((text.lower() if text.isascii() else normal_text(text)).split())
 
 
-def digest(key: str) -> int:
-    """A content in 63 bits."""
+def short_digest(key: str) -> int:
+    """A content in 63 bits, for `Digests`."""
     return int.from_bytes(blake2b(key.encode(), digest_size=8).digest()) >> 1
 
 
-def command_id(why: str, identity: str, version: int) -> str:
+def repair_command_id(reason: str, memory_id: str, version: int) -> str:
     """The id of a repairing command: the same repair of the same record is applied once."""
-    seen = blake2b(f"{identity}\n{version}".encode(), digest_size=8).hexdigest()
-    return f"repair-{why}-{seen}"
+    seen = blake2b(f"{memory_id}\n{version}".encode(), digest_size=8).hexdigest()
+    return f"repair-{reason}-{seen}"
 
 
 def long_digest(key: str) -> bytes:
     """A content in 128 bits: equal digests are equal contents."""
     return blake2b(key.encode(), digest_size=16).digest()
+
+
+class Digests:
+    """The content digests of a graph in sixteen bytes a memory, to find the memories that may be duplicates.
+
+    Memories whose short digests agree are read again and compared as a whole.
+    """
+
+    def __init__(self) -> None:
+        self._digests = array("q")
+        self._internal_ids = array("q")
+
+    def add(self, digest: int, internal_id: int) -> None:
+        self._digests.append(digest)
+        self._internal_ids.append(internal_id)
+
+    def repeated(self) -> Iterator[list[int]]:
+        """The internal ids of memories with the same digest, group by group."""
+        digests = np.frombuffer(self._digests, dtype=np.int64) if self._digests else np.zeros(0, np.int64)
+        order = np.argsort(digests, kind="stable")
+        ends = np.flatnonzero(np.diff(digests[order])) + 1
+        for group in np.split(order, ends):
+            if len(group) > 1:
+                yield [self._internal_ids[int(position)] for position in group]

@@ -1,68 +1,81 @@
-"""Two records of one identity that are visible at the same moment: a question about it has two answers. Pure."""
+"""Records that hold at the same time: two of one identity, or two memories that say the same. Pure."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
-from orchestration.upkeep.findings import Place, attempt, finding
-from schemas.temporal import END_OF_TIME, Period
+from orchestration.upkeep import text_quality
+from orchestration.upkeep.findings import (
+    TIMES,
+    SweptGraph,
+    attempt,
+    attempt_command,
+    build_finding,
+    revision_fields,
+)
+from schemas.commands import Retract
+from schemas.temporal import END_OF_TIME, Instant, Period
 from schemas.upkeep import CloseRecord, Finding, RetractLink
-from substrate.store.upkeep import LinkRow, RecordRow, link_identity
-
-type Pair = tuple[RecordRow, RecordRow]
+from substrate.store.upkeep import Content, LinkRow, RecordRow, link_identity
 
 
-def overlapping(records: Iterable[RecordRow]) -> Iterator[Pair]:
-    """Pairs of records of one identity that share a moment on both axes, the earlier known first.
+class Overlap(NamedTuple):
+    """Two records of one identity that share a moment on both axes: a question about it has two answers."""
 
-    Records that live together lie side by side in valid time, so that each new one need only be held against
-    its neighbours.
+    older: RecordRow
+    newer: RecordRow
+
+
+def find_overlaps(records: Iterable[RecordRow]) -> Iterator[Overlap]:
+    """The overlaps among the records of one identity; `older` became known first, or at the same time.
+
+    Records that are believed at the same time lie side by side in valid time, so that each new one need only be
+    compared with its neighbours. Not every pair is found, but at least one where there is any.
     """
-    together: list[RecordRow] = []
-    for record in sorted(records, key=lambda one: (one.known.start, one.valid.start, one.carried)):
-        place = bisect_left(together, record.valid.start, key=_start)
-        while place > 0 and (left := together[place - 1]).valid.end > record.valid.start:
-            place -= 1
+    believed: list[RecordRow] = []
+    for record in sorted(records, key=lambda record: (record.known.start, record.valid.start, record.carried)):
+        position = bisect_left(believed, record.valid.start, key=_valid_start)
+        while position > 0 and (left := believed[position - 1]).valid.end > record.valid.start:
+            position -= 1
             if left.known.end > record.known.start:
-                yield left, record
+                yield Overlap(left, record)
                 break
-            del together[place]
-        place = bisect_left(together, record.valid.start, key=_start)
-        while place < len(together) and together[place].valid.start < record.valid.end:
-            if together[place].known.end > record.known.start:
-                yield together[place], record
+            del believed[position]
+        position = bisect_left(believed, record.valid.start, key=_valid_start)
+        while position < len(believed) and believed[position].valid.start < record.valid.end:
+            if believed[position].known.end > record.known.start:
+                yield Overlap(believed[position], record)
                 break
-            del together[place]
-        insort(together, record, key=_start)
+            del believed[position]
+        insort(believed, record, key=_valid_start)
 
 
-def _start(record: RecordRow) -> int:
+def _valid_start(record: RecordRow) -> int:
     return record.valid.start
 
 
-def of_memories(records: Iterable[RecordRow], place: Place) -> Iterator[Finding]:
-    """Overlapping records of memories; `records` of several identities, each whole."""
+def find_in_memories(records: Iterable[RecordRow], graph: SweptGraph) -> Iterator[Finding]:
+    """The overlapping records of memories. `records`: all that each identity among them has."""
     identities = groupby(sorted(records, key=attrgetter("identity")), key=attrgetter("identity"))
-    for identity, its in identities:
-        for older, newer in overlapping(its):
-            said = f"its versions {older.version} and {newer.version} hold and are believed at the same moment"
-            yield finding("overlap", place, identity, said, _closing(older, newer, place))
+    for identity, its_records in identities:
+        for older, newer in find_overlaps(its_records):
+            message = f"its versions {older.version} and {newer.version} hold and are believed at the same moment"
+            yield build_finding("overlap", graph, identity, message, repair=_closing(older, newer, graph))
 
 
-def _closing(older: RecordRow, newer: RecordRow, place: Place) -> CloseRecord | None:
-    """Close the past one of the two, if it was left open and the other says all of its time."""
+def _closing(older: RecordRow, newer: RecordRow, graph: SweptGraph) -> CloseRecord | None:
+    """Close the past record of the two, if it was left open and the other holds over all of its time."""
     for left_open, other in ((older, newer), (newer, older)):
         both_known = left_open.known.end == other.known.end == END_OF_TIME
         within = other.valid.start <= left_open.valid.start and left_open.valid.end <= other.valid.end
         if both_known and within and not left_open.carried and isinstance(left_open.version, int):
             return attempt(
                 CloseRecord,
-                level=place.level,
-                citizen_id=place.citizen_id,
+                **graph.fields(),
                 id=left_open.identity,
                 version=left_open.version,
                 seen=left_open.known.start,
@@ -72,43 +85,75 @@ def _closing(older: RecordRow, newer: RecordRow, place: Place) -> CloseRecord | 
 
 
 def record_of(row: LinkRow) -> RecordRow | None:
-    """A link as a record; None when it has no id or no times, which is found elsewhere."""
+    """A link as a record; None when it has no id or no times, which is a finding of its own."""
     fields = row.fields
-    times = [fields[name] for name in ("valid_at", "invalid_at", "created_at", "expired_at")]
+    times = [fields[name] for name in TIMES]
     if not isinstance(fields["id"], str) or not all(isinstance(time, int) for time in times):
         return None
     identity = link_identity(row.source.id, fields["id"], row.target.id)
     return RecordRow(identity, None, Period(*times[:2]), Period(*times[2:]), carried=True)
 
 
-def of_links(records: Iterable[RecordRow], place: Place) -> Iterator[Finding]:
-    """Overlapping records of links, open and closed."""
+def find_in_links(records: Iterable[RecordRow], graph: SweptGraph) -> Iterator[Finding]:
+    """The overlapping records of links. `records`: all that each link among them has, open and closed."""
     identities = groupby(sorted(records, key=attrgetter("identity")), key=attrgetter("identity"))
-    for identity, its in identities:
+    for identity, its_records in identities:
         source_id, link_id, target_id = identity.split("\0")
-        for older, newer in overlapping(_seen_once(list(its))):
-            ends = {"source_id": source_id, "target_id": target_id}
-            task = {"level": place.level, "citizen_id": place.citizen_id, "id": link_id, **ends}
-            yield finding(
-                "overlap",
-                place,
-                link_id,
-                "two of its records hold at the same moment",
-                _withdrawing(older, newer, task),
-            )
+        task = {**graph.fields(), "id": link_id, "source_id": source_id, "target_id": target_id}
+        for older, newer in find_overlaps(_drop_read_twice(list(its_records))):
+            repair = _withdrawal(older, newer, task)
+            message = "two of its records hold at the same moment"
+            yield build_finding("overlap", graph, link_id, message, repair=repair)
 
 
-def _seen_once(records: list[RecordRow]) -> Iterator[RecordRow]:
-    """The records without those that were read twice: open, and closed by another writer a moment later."""
-    open_ones = {(one.valid, one.known.start) for one in records if one.carried}
-    for one in records:
-        if one.carried or one.known.end == END_OF_TIME or (one.valid, one.known.start) not in open_ones:
-            yield one
+def _drop_read_twice(records: list[RecordRow]) -> Iterator[RecordRow]:
+    """The records without the closed ones that were read as open, before another writer closed them."""
+    read_as_open = {(record.valid, record.known.start) for record in records if record.carried}
+    for record in records:
+        is_open = record.carried or record.known.end == END_OF_TIME
+        if is_open or (record.valid, record.known.start) not in read_as_open:
+            yield record
 
 
-def _withdrawing(older: RecordRow, newer: RecordRow, task: dict[str, Any]) -> RetractLink | None:
+def _withdrawal(older: RecordRow, newer: RecordRow, task: dict[str, Any]) -> RetractLink | None:
     """Withdraw the older of two open records: the newer one was meant to replace it."""
     both_open = older.carried and newer.carried and older.known.end == newer.known.end == END_OF_TIME
     if not both_open or older.known.start == newer.known.start:
         return None
     return attempt(RetractLink, **task, seen=older.known.start)
+
+
+class DatedContent(NamedTuple):
+    """A memory of a group: when it holds, and its whole content as a digest of fixed length."""
+
+    id: str
+    version: int
+    valid: Period
+    created_at: Instant
+    digest: bytes
+
+
+def date_contents(contents: Iterable[Content]) -> Iterator[DatedContent]:
+    """The memories of a group that are still believed and can be duplicates."""
+    for content in contents:
+        if content.known.end != END_OF_TIME:
+            continue
+        texts = text_quality.MemoryTexts(content.name, content.description, content.speaker, content.node_type)
+        key = text_quality.content_key(texts)
+        if key is not None:
+            digest = text_quality.long_digest(key)
+            yield DatedContent(content.id, content.version, content.valid, content.known.start, digest)
+
+
+def find_duplicates(group: Sequence[DatedContent], graph: SweptGraph) -> Iterator[Finding]:
+    """Each memory of which an earlier one has the same content over the same time."""
+    originals: dict[bytes, list[DatedContent]] = {}
+    for content in sorted(group, key=lambda content: (content.created_at, content.id)):
+        same = originals.setdefault(content.digest, [])
+        original = next((earlier for earlier in same if earlier.valid.overlaps(content.valid)), None)
+        if original is None:
+            same.append(content)
+            continue
+        revision = revision_fields(graph, content.id, content.version, reason="duplicate")
+        message = f"it says the same as {original.id}, over the same time"
+        yield build_finding("duplicate", graph, content.id, message, repair=attempt_command(Retract, **revision))

@@ -108,7 +108,7 @@ async def _count_graph(connection: Connection, name: str) -> HeldGraph | None:
     stamp = await read_stamp(Graph(connection, name))
     if stamp is None:
         return None
-    labels, types = await archive.held(Graph(connection, name))
+    labels, types = await archive.count_stored(Graph(connection, name))
     return HeldGraph(
         schema_version=stamp.schema_version,
         embedding_model=stamp.embedding_model,

@@ -1,30 +1,196 @@
-"""Reading a whole graph generically, and writing one: every label and property as it is stored."""
+"""Whole graphs, read page by page and written, with every label and property as it is stored.
+
+Pages go by the internal id, as those of upkeep do. They come in no order: an export is sorted outside.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 from schemas.errors import Fault
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from substrate.connection.errors import GraphMissing
-from substrate.connection.pool import Connection, Row
-from substrate.cypher import transfer as cypher
-from substrate.cypher.query import TRACE_LABELS, Query, trace_role
+from substrate.connection.pool import Connection
+from substrate.cypher import schema
+from substrate.cypher.fragments import LINK_COLUMNS, NODE_COLUMNS, REPEATED, REPEATED_STATE_TEXTS
+from substrate.cypher.query import TRACE_LABELS, TRACE_TYPES, Query, trace_role
 from substrate.engine.append_log import delete_graph
 from substrate.graphs.graph import Graph
+from substrate.store import rows
 from substrate.store.halves import in_halves
-from substrate.store.upkeep import Part, parts
+from substrate.store.upkeep import plan_shares
 
 ROWS_A_PAGE: Final = 200
 DRAFT_IDLE_SECONDS: Final = 600
+NEWEST_SCHEMA: Final = schema.SCHEMA_VERSION
+"""The schema version that this release writes; it reads this one and all before it."""
+UNIQUE_PROPERTY: Final = dict(schema.UNIQUE)
+"""By label the property that the engine keeps unique."""
 _BESIDE: Final = (*TRACE_LABELS, "PastVersion", "SubstrateMeta")
 
+PAST_STATE: Final = "PastState"
+STATE_LABELS: Final = ("CitizenState", PAST_STATE)
+"""The labels of the current record of a citizen's state, and of its past records."""
+LONE_LABELS: Final = (*STATE_LABELS, "Receipt")
+"""The labels of nodes without links, each exported whole."""
+KNOWN_LABELS: Final = frozenset(
+    ("ConsciousnessNode", "PastVersion", "Tag", "SubstrateMeta", *TRACE_LABELS, *LONE_LABELS)
+)
+KNOWN_TYPES: Final = frozenset(("HAD", "TAGGED", "LINK", "PAST_LINK", *TRACE_TYPES))
+VECTORS: Final = ("embedding", "emotion")
 
-class Stored(NamedTuple):
-    """A node as a page shows it: its internal id, labels, properties, and how many rows lie beside it."""
+_CARRIED_STAMP: Final = Query(
+    "carried_stamp",
+    "MATCH (m:SubstrateMeta {key: 'stamp'}) "
+    "RETURN m {.*, key: null, "
+    "generation: null, other_model: null, other_dimension: null, other_state: null} LIMIT 1",
+)
+"""The stamp without what only this store needs: on which satellites the vectors lie."""
+_HELD: Final = Query("held", "CALL db.meta.stats() YIELD labels, relTypes RETURN labels, relTypes")
 
-    place: int
+_PAGE: Final = Query(
+    "carried_page",
+    "MATCH (n) WHERE id(n) > $after WITH n LIMIT $rows "
+    "RETURN id(n), labels(n), CASE WHEN any(l IN labels(n) WHERE l IN $beside) THEN null ELSE properties(n) END, "
+    "outdegree(n, 'HAD'), outdegree(n, 'LINK'), outdegree(n, 'PAST_LINK') "
+    "ORDER BY id(n)",
+)
+"""The next nodes, with properties unless a label is in `beside`, and how many past records and links each has."""
+
+_OF_PAGE: Final = "MATCH (n:ConsciousnessNode) WHERE id(n) >= $first AND id(n) < $beyond WITH n "
+_WITHOUT_VECTORS: Final = "t {.*, embedding: null, emotion: null}"
+
+_TAGS: Final = Query(
+    "carried_tags", f"{_OF_PAGE} MATCH (n)-[g:TAGGED]->(t:Tag) RETURN id(n), t.name, properties(g)"
+)
+
+
+def _traces(vectors: str) -> str:
+    return f"{_OF_PAGE} MATCH (n)-[:HAS_TRACE]->(t) RETURN id(n), id(t), labels(t), {vectors}"
+
+
+_TRACES: Final = Query("carried_traces", _traces(_WITHOUT_VECTORS))
+_TRACES_WHOLE: Final = Query("carried_traces_whole", _traces("properties(t)"))
+
+
+def _records(vectors: str) -> str:
+    return (
+        f"{_OF_PAGE} MATCH (n)-[:HAD]->(p:PastVersion) WITH n, p SKIP $skip LIMIT $rows "
+        f"OPTIONAL MATCH (p)-[:HAS_TRACE]->(t) "
+        f"RETURN id(n), id(p), properties(p), id(t), labels(t), {vectors}"
+    )
+
+
+_RECORDS: Final = Query("carried_records", _records(_WITHOUT_VECTORS))
+_RECORDS_WHOLE: Final = Query("carried_records_whole", _records("properties(t)"))
+
+_LINKS: Final = Query(
+    "carried_links",
+    f"{_OF_PAGE} MATCH (n)-[e:LINK]->(m) WITH n, e, m SKIP $skip LIMIT $rows RETURN n.id, m.id, properties(e)",
+)
+_PAST_LINKS: Final = Query(
+    "carried_past_links",
+    f"{_OF_PAGE} MATCH (n)-[e:PAST_LINK]->(m) WITH n, e, m SKIP $skip LIMIT $rows "
+    "RETURN n.id, m.id, properties(e)",
+)
+
+
+def _intern(name: str) -> str:
+    """Store one copy of each repeated text, as the writer does; an absent text stays absent."""
+    kept = ", ".join(f"{column}: intern(r.properties.{column})" for column in sorted(REPEATED))
+    return f"SET {name} = r.properties SET {name} += {{{kept}}} "
+
+
+_VECTORS_OF: Final = "{embedding: vecf32(v.embedding), emotion: vecf32(v.emotion)}"
+
+_PUT_STAMP: Final = Query(
+    "put_stamp", "MATCH (m:SubstrateMeta {key: 'stamp'}) SET m += $properties RETURN count(m)"
+)
+_TEXTS: Final = ", ".join(f"{name}: intern(r.properties.{name})" for name in REPEATED_STATE_TEXTS)
+_PUT_LONE: Final = {
+    label: Query(
+        f"put_{label.lower()}",
+        f"UNWIND $rows AS r CREATE (n:{label}) SET n = r.properties "
+        f"{f'SET n += {{{_TEXTS}}} ' if label in STATE_LABELS else ''}RETURN count(n)",
+    )
+    for label in LONE_LABELS
+}
+_PUT_TAGS: Final = Query("put_tags", "UNWIND $rows AS r CREATE (n:Tag) SET n = r.properties RETURN count(n)")
+_PUT_MEMORIES: Final = Query(
+    "put_memories",
+    f"UNWIND $rows AS r CREATE (n:ConsciousnessNode) {_intern('n')} "
+    "FOREACH (v IN r.present | CREATE (n)-[:HAS_TRACE]->(t:Trace) "
+    f"SET t = v.properties SET t += {_VECTORS_OF}) "
+    "FOREACH (v IN r.past | CREATE (n)-[:HAS_TRACE]->(t:PastTrace) "
+    f"SET t = v.properties SET t += {_VECTORS_OF}) "
+    "FOREACH (g IN r.tags | MERGE (x:Tag {name: g.name}) CREATE (n)-[e:TAGGED]->(x) SET e = g.properties) "
+    "RETURN count(n)",
+)
+_PUT_RECORDS: Final = Query(
+    "put_records",
+    "UNWIND $rows AS r MATCH (n:ConsciousnessNode {id: r.of}) "
+    "CREATE (p:PastVersion)<-[:HAD]-(n) "
+    f"{_intern('p')} "
+    "FOREACH (v IN r.past | CREATE (p)-[:HAS_TRACE]->(t:PastTrace) "
+    f"SET t = v.properties SET t += {_VECTORS_OF}) "
+    "RETURN count(p)",
+)
+"""Past records, each with the trace of its own."""
+_SHARE_TRACES: Final = Query(
+    "share_traces",
+    "UNWIND $rows AS r MATCH (n:ConsciousnessNode {id: r.of}) WITH r, n "
+    "MATCH (n)-[:HAD]->(o:PastVersion)-[:HAS_TRACE]->(t:PastTrace) "
+    "WHERE o.version = r.shares_trace_of WITH r, n, t "
+    "CREATE (p:PastVersion)<-[:HAD]-(n) CREATE (p)-[:HAS_TRACE]->(t) "
+    f"{_intern('p')} RETURN count(p)",
+)
+"""Past records that share the trace of another of the same memory."""
+
+
+def _link(kind: str) -> str:
+    return (
+        "UNWIND $rows AS r MATCH (a:ConsciousnessNode {id: r.source_id}) "
+        f"MATCH (b:ConsciousnessNode {{id: r.target_id}}) CREATE (a)-[e:{kind}]->(b) "
+        f"{_intern('e')} RETURN count(e)"
+    )
+
+
+_PUT_LINKS: Final = Query("put_links", _link("LINK"))
+_PUT_PAST_LINKS: Final = Query("put_past_links", _link("PAST_LINK"))
+
+
+class RowKind(StrEnum):
+    """The kinds of rows that an import writes, in the order in which they must be written."""
+
+    STATE = STATE_LABELS[0]
+    PAST_STATE = PAST_STATE
+    RECEIPT = "Receipt"
+    TAG = "tag"
+    MEMORY = "memory"
+    RECORD = "record"
+    RECORD_WITH_SHARED_TRACE = "record with the trace of another"
+    LINK = "link"
+    PAST_LINK = "past link"
+
+
+_WRITES: Final[Mapping[RowKind, Query]] = {
+    **{RowKind(label): query for label, query in _PUT_LONE.items()},
+    RowKind.TAG: _PUT_TAGS,
+    RowKind.MEMORY: _PUT_MEMORIES,
+    RowKind.RECORD: _PUT_RECORDS,
+    RowKind.RECORD_WITH_SHARED_TRACE: _SHARE_TRACES,
+    RowKind.LINK: _PUT_LINKS,
+    RowKind.PAST_LINK: _PUT_PAST_LINKS,
+}
+
+
+class StoredNode(NamedTuple):
+    """A node of a page, and how much it has. `properties` is None for a node that is read with its memory."""
+
+    internal_id: int
     labels: Sequence[str]
     properties: Mapping[str, Any] | None
     records: int
@@ -33,145 +199,172 @@ class Stored(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """A trace: its internal id, its label, its properties; the vectors only when they were asked for."""
+    """A trace; its label is that of either generation's role, its vectors are there only when asked for."""
 
-    place: int
+    internal_id: int
     label: str
     properties: dict[str, Any]
 
 
 class PastRecord(NamedTuple):
-    """A past record of the memory at `of`."""
+    """A past record of the memory with the internal id `memory`."""
 
-    of: int
+    memory: int
     properties: dict[str, Any]
     trace: Trace | None
 
 
-def carried(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The properties that are there."""
+class StoredLink(NamedTuple):
+    """A link with the ids of its ends."""
+
+    source_id: str
+    target_id: str
+    properties: Mapping[str, Any]
+
+
+class StoredCounts(NamedTuple):
+    """How many nodes of each label, and links of each type, a graph holds; none with zero."""
+
+    labels: dict[str, int]
+    types: dict[str, int]
+
+
+def without_nulls(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The properties that have a value: a map projection names its columns though a node lacks them."""
     return {name: value for name, value in properties.items() if value is not None}
 
 
-async def stamp(graph: Graph) -> dict[str, Any]:
+def memory_of(properties: Mapping[str, Any], level: Level) -> ConsciousnessNode:
+    """The memory of a record's properties. Raises pydantic's ValidationError and ValueError."""
+    return rows.node([properties.get(column) for column in NODE_COLUMNS], level)
+
+
+def link_of(link: StoredLink, level: Level) -> ConsciousnessRelationship:
+    """The link of a record's properties. Raises pydantic's ValidationError and ValueError."""
+    columns = [link.properties.get(column) for column in LINK_COLUMNS]
+    return rows.link(columns, (link.source_id, link.target_id), level)
+
+
+async def read_stamp(graph: Graph) -> dict[str, Any]:
     """Every property of the graph's stamp."""
-    rows = await graph.read_typed(cypher.CARRIED_STAMP)
-    return carried(rows[0][0])
+    [(stamp,)] = await graph.read_typed(_CARRIED_STAMP)
+    return without_nulls(stamp)
 
 
-async def held(graph: Graph) -> tuple[dict[str, int], dict[str, int]]:
-    """How many nodes of each label, and links of each type, the graph holds."""
-    [(labels, types)] = await graph.read_typed(cypher.HELD)
-    return _some(labels), _some(types)
+async def count_stored(graph: Graph) -> StoredCounts:
+    """Raises GraphMissing for a graph that does not exist."""
+    [(labels, types)] = await graph.read_typed(_HELD)
+    return StoredCounts(_positive(labels), _positive(types))
 
 
-def _some(counts: Mapping[str, int]) -> dict[str, int]:
+def _positive(counts: Mapping[str, int]) -> dict[str, int]:
     return {name: count for name, count in sorted(counts.items()) if count}
 
 
-async def check_known(graph: Graph) -> None:
-    """Raises Fault when the graph holds a label or a type of link that would be left behind."""
-    labels, types = await held(graph)
-    strange = sorted((labels.keys() - cypher.KNOWN_LABELS) | (types.keys() - cypher.KNOWN_TYPES))
-    if strange:
+async def check_labels_known(graph: Graph) -> None:
+    """Raises Fault when the graph holds a label, or a type of link, that an export would leave behind."""
+    labels, types = await count_stored(graph)
+    unknown = sorted((labels.keys() - KNOWN_LABELS) | (types.keys() - KNOWN_TYPES))
+    if unknown:
         raise Fault(
-            f"graph {graph.name} holds what an export does not carry: {', '.join(strange)}",
+            f"graph {graph.name} holds what an export does not carry: {', '.join(unknown)}",
             remedy="Export with the release of Substrate that wrote it.",
         )
 
 
-async def page(graph: Graph, after: int) -> list[Stored]:
+async def read_page(graph: Graph, after: int) -> list[StoredNode]:
     """The next nodes behind the internal id `after`; empty at the end."""
     values = {"after": after, "rows": ROWS_A_PAGE, "beside": list(_BESIDE)}
-    return [Stored._make(row) for row in await graph.read_typed(cypher.PAGE, **values)]
+    return [StoredNode(*row) for row in await graph.read_typed(_PAGE, **values)]
 
 
-async def tags(graph: Graph, span: Sequence[int]) -> list[Row]:
-    """Of each memory with internal id in `[span[0], span[1])`: internal id, name and properties of each tag."""
-    return await graph.read_typed(cypher.TAGS, **_span(span))
+async def read_tags(graph: Graph, first: int, beyond: int) -> dict[int, dict[str, Any]]:
+    """Tags by the internal id of the memory, in `[first, beyond)`: by name the properties of the link to it."""
+    tags: dict[int, dict[str, Any]] = {}
+    for memory, name, properties in await graph.read_typed(_TAGS, first=first, beyond=beyond):
+        tags.setdefault(memory, {})[name] = properties
+    return tags
 
 
-async def traces(graph: Graph, span: Sequence[int], *, whole: bool) -> dict[int, Trace]:
-    """The trace of each memory of the span by its internal id; of several the first. `whole`: with vectors."""
-    query = cypher.TRACES_WHOLE if whole else cypher.TRACES
-    rows = await graph.read_typed(query, **_span(span))
-    return {row[0]: _trace(*row[1:]) for row in sorted(rows, key=lambda row: -row[1])}
+async def read_traces(graph: Graph, first: int, beyond: int, *, vectors: bool) -> dict[int, Trace]:
+    """By internal id in `[first, beyond)` the trace of each memory; of several the one with the lowest id."""
+    traces: dict[int, Trace] = {}
+    query = _TRACES_WHOLE if vectors else _TRACES
+    for memory, internal_id, labels, properties in await graph.read_typed(query, first=first, beyond=beyond):
+        if memory not in traces or internal_id < traces[memory].internal_id:
+            traces[memory] = _trace(internal_id, labels, properties)
+    return traces
 
 
-def _span(span: Sequence[int]) -> dict[str, int]:
-    return {"first": span[0], "beyond": span[1]}
+def _trace(internal_id: int, labels: Sequence[str], properties: Mapping[str, Any]) -> Trace:
+    return Trace(internal_id, trace_role(labels[0]), without_nulls(properties))
 
 
-def _trace(place: int, labels: Sequence[str], properties: Mapping[str, Any]) -> Trace:
-    return Trace(place, trace_role(labels[0]), carried(properties))
+async def read_past_records(graph: Graph, nodes: Sequence[StoredNode], *, vectors: bool) -> list[PastRecord]:
+    """The past records of the memories, with their traces."""
+    query = _RECORDS_WHOLE if vectors else _RECORDS
+    records: dict[int, PastRecord] = {}
+    for share in plan_shares([(node.internal_id, node.records) for node in nodes]):
+        for memory, internal_id, properties, *trace in await graph.read_typed(query, **share._asdict()):
+            has_trace = trace[0] is not None
+            records.setdefault(internal_id, PastRecord(memory, properties, _trace(*trace) if has_trace else None))
+    return list(records.values())
 
 
-async def past_records(graph: Graph, nodes: Sequence[Stored], *, whole: bool) -> list[PastRecord]:
-    """The past records of the memories. `whole`: with the vectors of their traces."""
-    query = cypher.RECORDS_WHOLE if whole else cypher.RECORDS
-    found: dict[int, PastRecord] = {}
-    for part in parts([(node.place, node.records) for node in nodes]):
-        for of, place, properties, *trace in await _share(graph, query, part):
-            found.setdefault(place, PastRecord(of, properties, _trace(*trace) if trace[0] is not None else None))
-    return list(found.values())
+async def read_links(graph: Graph, nodes: Sequence[StoredNode], *, past: bool) -> list[StoredLink]:
+    """The links that begin at the memories, open or past."""
+    query = _PAST_LINKS if past else _LINKS
+    links: list[StoredLink] = []
+    for share in plan_shares([(node.internal_id, node.past_links if past else node.links) for node in nodes]):
+        links += [StoredLink(*row) for row in await graph.read_typed(query, **share._asdict())]
+    return links
 
 
-async def links(graph: Graph, nodes: Sequence[Stored], *, past: bool) -> list[Row]:
-    """The links that begin at the memories, open or past: id of source, id of target, properties."""
-    query = cypher.PAST_LINKS if past else cypher.LINKS
-    degrees = [(node.place, node.past_links if past else node.links) for node in nodes]
-    return [row for part in parts(degrees) for row in await _share(graph, query, part)]
-
-
-async def _share(graph: Graph, query: Query, part: Part) -> list[Row]:
-    return await graph.read_typed(query, **part._asdict())
-
-
-async def put(graph: Graph, query: Query, rows: Sequence[Mapping[str, Any]]) -> int:
-    """Write rows by one of the `PUT_` queries; returns how many were written."""
+async def write_rows(graph: Graph, kind: RowKind, values: Sequence[Mapping[str, Any]]) -> int:
+    """Write rows of one kind; returns how many were written: fewer when an end or a memory is missing."""
 
     async def send(part: Sequence[Mapping[str, Any]]) -> int:
-        reply = await graph.write(query, rows=list(part))
-        return int(reply[0][0])
+        [(written,)] = await graph.write(_WRITES[kind], rows=list(part))
+        return int(written)
 
-    return sum(await in_halves(rows, send))
-
-
-async def put_stamp(graph: Graph, properties: Mapping[str, Any]) -> None:
-    """Give the stamp of a graph these properties; what else it has stays."""
-    await graph.write(cypher.PUT_STAMP, properties=dict(properties))
+    return sum(await in_halves(values, send))
 
 
-def draft_of(graph: str) -> str:
-    """Under which name a graph is built up; the braces keep both names in one slot of a cluster."""
-    return f"{{{graph}}}import-{uuid4().hex[:8]}"
+async def write_stamp(graph: Graph, properties: Mapping[str, Any]) -> None:
+    """Give the stamp of a graph these properties; its others stay."""
+    await graph.write(_PUT_STAMP, properties=dict(properties))
 
 
-async def drafts(graph: Graph) -> list[str]:
-    """Names of the drafts of a graph: under way, or left behind by an import that was killed."""
+def draft_name(name: str) -> str:
+    """A new name under which a graph is built up; the braces keep both names in one slot of a cluster."""
+    return f"{{{name}}}import-{uuid4().hex[:8]}"
+
+
+async def draft_names(graph: Graph) -> list[str]:
+    """The drafts of a graph: of imports that run, and of imports that were killed."""
     names: Sequence[str] = await graph.connection.command("GRAPH.LIST")
     return [name for name in names if name.startswith(f"{{{graph.name}}}import-")]
 
 
-async def drop_left_drafts(graph: Graph) -> None:
-    """Remove drafts of a graph that nobody has written to for a while."""
-    for name in await drafts(graph):
+async def delete_idle_drafts(graph: Graph) -> None:
+    """Delete the drafts of a graph that nobody has written to for `DRAFT_IDLE_SECONDS`."""
+    for name in await draft_names(graph):
         if await graph.connection.command("OBJECT", "IDLETIME", name) > DRAFT_IDLE_SECONDS:
             await delete_graph(graph.connection, name)
 
 
-async def holds_nothing(graph: Graph) -> bool:
+async def is_empty(graph: Graph) -> bool:
     """Whether the graph does not exist, or has no node but its stamp."""
     try:
-        labels, _ = await held(graph)
+        labels, _ = await count_stored(graph)
     except GraphMissing:
         return True
     return not labels.keys() - {"SubstrateMeta"}
 
 
-async def settle(connection: Connection, draft: str, graph: str) -> bool:
-    """Give the draft its name; an empty graph of that name makes way. False when the name is taken."""
-    if not await holds_nothing(Graph(connection, graph)):
+async def rename_draft(connection: Connection, draft: str, name: str) -> bool:
+    """Give a draft its name in place of an empty graph. False when a graph of this name holds memories."""
+    if not await is_empty(Graph(connection, name)):
         return False
-    await delete_graph(connection, graph)
-    return bool(await connection.command("RENAMENX", draft, graph))
+    await delete_graph(connection, name)
+    return bool(await connection.command("RENAMENX", draft, name))

@@ -13,10 +13,9 @@ import orjson
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Connection, Row
 from substrate.cypher.query import TRACE_LABELS, Query
-from substrate.cypher.transfer import STATE_LABELS
 from substrate.engine.append_log import delete_graph
 from substrate.graphs.graph import Graph
-from substrate.store.archive import drafts, held
+from substrate.store.archive import STATE_LABELS, count_stored, draft_names
 
 MEMORIES_AT_ONCE: Final = 20
 RECORDS_AT_ONCE: Final = 25
@@ -226,10 +225,10 @@ async def erase_episode_links(graph: Graph, episode_id: str, ingestion: str) -> 
 
 async def erase_graph(graph: Graph, delete: Callable[[], Awaitable[None]]) -> Counter[str]:
     """Erase a graph, by calling `delete`, and its unfinished imports; how much of each kind it held."""
-    for draft in await drafts(graph):
+    for draft in await draft_names(graph):
         await delete_graph(graph.connection, draft)
     try:
-        labels, types = await held(graph)
+        labels, types = await count_stored(graph)
     except GraphMissing:
         return Counter()
     await delete()

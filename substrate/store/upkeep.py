@@ -1,6 +1,9 @@
 """Reads that go through a whole graph page by page, and the small writes that repair it.
 
-Each page is a short read of its own: between two of them the engine and this process belong to others.
+Each page is a short read of its own: between two of them the engine and this process belong to others. Memories
+are paged by the internal id: the scan begins behind it, goes up, and stops at the limit, so that a page costs the
+same wherever it lies. An `ORDER BY` before the limit would sort the whole rest for each page; the one behind it
+sorts a page, because an OPTIONAL MATCH puts the rows without a match last.
 """
 
 from __future__ import annotations
@@ -9,13 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from schemas.base import DEEPEST
 from schemas.memory import Source
 from schemas.temporal import END_OF_TIME, Instant, Period
+from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
 from substrate import stored_maps
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Row
-from substrate.cypher import upkeep as cypher
 from substrate.cypher.query import Query
+from substrate.cypher.write import CLOCK
 from substrate.graphs.graph import Graph
 
 MEMORIES_A_PAGE: Final = 200
@@ -25,23 +30,147 @@ _ROOM: Final = 10 * LINKS_A_PAGE
 """Rows that a page may have when others have added to it since it was planned."""
 CONTENTS_A_READ: Final = 50
 
+TEXT_READ: Final = 2000
+"""Characters of a long text that a page carries; what is longer is cut."""
 
-class Written(NamedTuple):
-    """A repair as its statement records it: what to keep of it, its moment, whose it is, and the key."""
+MEMORY_FIELDS: Final = (
+    "id", "node_type", "name", "speaker", "version", "energy", "confidence", "emotion_vector",
+    "goal", "resolution_state", "unset", "valid_at", "invalid_at", "created_at", "expired_at",
+)  # fmt: skip
+LONG_FIELDS: Final = ("description", "felt_quality", "body_sensation")
+METADATA: Final = (*REQUIRED, *IMPORTANT, *CONDITIONAL)
+LINK_FIELDS: Final = (
+    "id", "relation_type", "valid_at", "invalid_at", "created_at", "expired_at", *METADATA,
+)  # fmt: skip
+RECORD_FIELDS: Final = ("version", "valid_at", "invalid_at", "created_at", "expired_at")
+
+
+def _deep_text(name: str, column: str) -> str:
+    """The text of a map with so many brackets that it may be nested too deeply; null for any other."""
+    brackets = " + ".join(f"size(split({name}.{column}, '{bracket}'))" for bracket in "{[")
+    return f"CASE WHEN {brackets} > {DEEPEST + 2} THEN {name}.{column} ELSE null END"
+
+
+def _columns(name: str, fields: tuple[str, ...]) -> str:
+    return ", ".join(f"{name}.{field}" for field in fields)
+
+
+def _beginnings(name: str, fields: tuple[str, ...]) -> str:
+    return ", ".join(f"left(toStringOrNull({name}.{field}), {TEXT_READ})" for field in fields)
+
+
+MEMORY_PAGE: Final = Query(
+    "memory_page",
+    "MATCH (n:ConsciousnessNode) WHERE id(n) > $after WITH n LIMIT $rows "
+    "OPTIONAL MATCH (n)-[:HAS_TRACE]->(t:Trace) "
+    "RETURN id(n), n.energy >= 0.0 AND n.confidence >= 0.0, "
+    "typeOf(t.embedding), indegree(n, 'LINK'), outdegree(n, 'LINK'), outdegree(n, 'PAST_LINK'), "
+    f"outdegree(n, 'HAD'), {_deep_text('n', 'extra')}, "
+    f"{_columns('n', MEMORY_FIELDS)}, {_beginnings('n', LONG_FIELDS)} "
+    "ORDER BY id(n)",
+)
+"""The next memories, with the kind of their embedding and how many links and past versions each has."""
+
+_OF_PAGE: Final = "MATCH (n:ConsciousnessNode) WHERE id(n) >= $first AND id(n) < $beyond WITH n "
+
+_NUMERIC: Final = " AND ".join(
+    f"e.{field} >= 0.0" for field in ("energy", "confidence", "energy_transfer_coefficient")
+)
+
+LINK_PAGE: Final = Query(
+    "link_page",
+    f"{_OF_PAGE} MATCH (n)-[e:LINK]->(m) WITH n, e, m SKIP $skip LIMIT $rows "
+    "RETURN n.id, id(n), n.expired_at, n.invalid_at, n.invalidation_reason, "
+    f"m.id, id(m), m.expired_at, m.invalid_at, m.invalidation_reason, {_NUMERIC}, "
+    f"{', '.join(_deep_text('e', column) for column in stored_maps.COLUMNS)}, {_columns('e', LINK_FIELDS)}",
+)
+"""The open link records that begin at the memories of a range, with how each end stands."""
+
+PAST_LINK_PAGE: Final = Query(
+    "past_link_page",
+    f"{_OF_PAGE} MATCH (n)-[e:PAST_LINK]->(m) WITH n, e, m SKIP $skip LIMIT $rows "
+    "RETURN n.id, m.id, e.id, e.valid_at, e.invalid_at, e.created_at, e.expired_at",
+)
+"""The closed link records that begin at the memories of a range."""
+
+VERSION_PAGE: Final = Query(
+    "version_page",
+    f"{_OF_PAGE} MATCH (n)-[:HAD]->(p:PastVersion) WITH n, p SKIP $skip LIMIT $rows "
+    f"RETURN n.id, {_columns('n', RECORD_FIELDS)}, {_columns('p', RECORD_FIELDS)}",
+)
+"""The past versions of the memories of a range, each beside the record that its identity carries."""
+
+CONTENTS: Final = Query(
+    "contents",
+    "UNWIND $places AS place MATCH (n:ConsciousnessNode) WHERE id(n) = place "
+    "RETURN n.id, n.name, toStringOrNull(n.description), toStringOrNull(n.speaker), n.node_type, n.version, "
+    "n.valid_at, n.invalid_at, n.created_at, n.expired_at",
+)
+"""The whole texts of some memories by their internal ids."""
+
+RE_EMBED: Final = Query(
+    "re_embed",
+    "MATCH (n:ConsciousnessNode {id: $id}) WHERE n.version = $seen AND n.expired_at = $open "
+    "WITH n LIMIT 1 OPTIONAL MATCH (n)-[:HAS_TRACE]->(t:Trace) WITH n, collect(t) AS traces "
+    "FOREACH (_ IN CASE WHEN size(traces) = 0 THEN [1] ELSE [] END | "
+    "CREATE (n)-[:HAS_TRACE]->(:Trace {embedding: vecf32($embedding), emotion: vecf32($emotion)})) "
+    "FOREACH (t IN traces | SET t.embedding = vecf32($embedding)) "
+    "RETURN n.version",
+)
+"""Give the open record of an identity the embedding that it lacks. No row back: it has changed since."""
+
+RECEIPT: Final = (
+    "CREATE (c:Receipt {command_id: $receipt.command_id}) SET c += $receipt, c.created_at = at, m.clock = at "
+)
+
+REVISE_LINK: Final = Query(
+    "revise_link",
+    f"{CLOCK} MATCH (a:ConsciousnessNode {{id: $source_id}}) WITH m, at, a LIMIT 1 "
+    "MATCH (a)-[e:LINK]->(b) "
+    "WHERE b.id = $target_id AND e.id = $id AND e.created_at = $seen AND e.expired_at = $open "
+    "WITH m, at, a, b, e LIMIT 1 OPTIONAL MATCH (a)-[q:PAST_LINK]->(b) WHERE q.id = $id "
+    "WITH m, at, a, b, e, max(coalesce(q.version, 1)) AS before "
+    "WITH m, at, a, b, e, CASE WHEN before > coalesce(e.version, 1) THEN before ELSE coalesce(e.version, 1) END "
+    "AS highest CREATE (a)-[p:PAST_LINK]->(b) SET p = properties(e) "
+    "SET p.expired_at = at, p.closed_by = $receipt.command_id, p.closed_reason = 'discovered_false', "
+    "p.closed_source = $closed_source, p.closed_key = $key_id "
+    "FOREACH (change IN $opened | CREATE (a)-[k:LINK]->(b) SET k = properties(e) SET k += change, "
+    "k.created_at = at, k.version = highest + 1, k.command_id = $receipt.command_id, k.key_id = $key_id) "
+    f"{RECEIPT} DELETE e RETURN at",
+)
+"""Close the open record of a link and open another with the changes, or none. No row back: it is not there."""
+
+CLOSE_RECORD: Final = Query(
+    "close_record",
+    f"{CLOCK} MATCH (n:ConsciousnessNode {{id: $id}}) WITH m, at, n LIMIT 1 MATCH (n)-[:HAD]->(p:PastVersion) "
+    "WHERE p.version = $version AND p.created_at = $seen AND p.expired_at = $open WITH m, at, n, p LIMIT 1 "
+    "SET n.touched = at, p.expired_at = $replaced_at, p.closed_by = $receipt.command_id, "
+    "p.closed_source = $closed_source, p.closed_key = $key_id "
+    f"{RECEIPT} RETURN at",
+)
+"""Close a past version that was left open beside the record which replaced it, when that did so."""
+
+
+class RepairMark(NamedTuple):
+    """What a repair leaves in the graph: its receipt, its moment, and the source and the key of its writer."""
 
     receipt: Mapping[str, Any]
     at: Instant
     source: Source
     key_id: str | None
 
+    def parameters(self) -> dict[str, Any]:
+        writer = {"closed_source": self.source.value, "key_id": self.key_id}
+        return {"receipt": dict(self.receipt), "at": self.at, **writer, "open": END_OF_TIME}
+
 
 class MemoryRow(NamedTuple):
-    """A memory as a page shows it; all values as the engine gave them, times and version unchecked.
+    """A memory of a page. `fields` are as the engine gave them: times and version unchecked.
 
     `deep` has the maps that may be nested too deeply, as they are stored.
     """
 
-    place: int
+    internal_id: int
     felt_as_numbers: bool
     embedding: str
     links_in: int
@@ -52,28 +181,28 @@ class MemoryRow(NamedTuple):
     deep: Mapping[str, str] = MappingProxyType({})
 
 
-class End(NamedTuple):
-    """How the memory at one end of a link stands."""
+class LinkEnd(NamedTuple):
+    """The memory at one end of a link; times and reason as the engine gave them."""
 
     id: str
-    place: int
+    internal_id: int
     expired_at: Any
     invalid_at: Any
     reason: str | None
 
 
 class LinkRow(NamedTuple):
-    """A link as a page shows it; all values as the engine gave them. `deep` as of a memory."""
+    """A link of a page, in the form of a `MemoryRow`."""
 
-    source: End
-    target: End
+    source: LinkEnd
+    target: LinkEnd
     felt_as_numbers: bool
     fields: Mapping[str, Any]
     deep: Mapping[str, str] = MappingProxyType({})
 
 
 class RecordRow(NamedTuple):
-    """One record of an identity on both time axes; `carried` when it is the latest, and lies in the present."""
+    """One record of an identity on both time axes; `carried`: it is the one that the identity shows."""
 
     identity: str
     version: Any
@@ -95,8 +224,8 @@ class Content(NamedTuple):
     known: Period
 
 
-class Part(NamedTuple):
-    """A share of a page's links or versions: the memories `[first, beyond)`, from row `skip` on."""
+class Share(NamedTuple):
+    """A share of a page's links or versions: `rows` from `skip`, of the memories with ids `[first, beyond)`."""
 
     first: int
     beyond: int
@@ -104,95 +233,112 @@ class Part(NamedTuple):
     rows: int
 
 
-async def memories(graph: Graph, after: int, most: int = MEMORIES_A_PAGE) -> list[MemoryRow]:
-    """The next memories behind the internal id `after`, in its order, at most `most`; empty at the end."""
-    rows = await _page(graph, cypher.MEMORY_PAGE, after=after, rows=min(most, MEMORIES_A_PAGE))
+def plan_shares(degrees: Sequence[tuple[int, int]]) -> Iterator[Share]:
+    """Cut a page into shares of at most `LINKS_A_PAGE` rows. `degrees`: (internal id, rows), ascending. Pure."""
+    first, last, planned = -1, -1, 0
+    for internal_id, degree in degrees:
+        if not degree:
+            continue
+        if planned and planned + degree > LINKS_A_PAGE:
+            yield Share(first, last + 1, 0, _ROOM)
+            planned = 0
+        if degree > LINKS_A_PAGE:
+            for skip in range(0, degree, LINKS_A_PAGE):
+                yield Share(internal_id, internal_id + 1, skip, LINKS_A_PAGE)
+            continue
+        first, last, planned = internal_id if not planned else first, internal_id, planned + degree
+    if planned:
+        yield Share(first, last + 1, 0, _ROOM)
+
+
+async def read_memories(graph: Graph, after: int, limit: int = MEMORIES_A_PAGE) -> list[MemoryRow]:
+    """The next memories behind the internal id `after`, in its order, at most `limit`; empty at the end."""
     page: list[MemoryRow] = []
-    for row in rows:
-        if page and row[0] == page[-1].place:
+    for row in await _read(graph, MEMORY_PAGE, after=after, rows=min(limit, MEMORIES_A_PAGE)):
+        internal_id, felt, embedding, links_in, links_out, past_links_out, past_versions, deep, *values = row
+        if page and internal_id == page[-1].internal_id:
             continue  # a second trace of the same memory
-        fields = dict(zip((*cypher.MEMORY_FIELDS, *cypher.LONG_FIELDS), row[8:], strict=True))
-        page.append(MemoryRow._make((row[0], row[1] == "true", *row[2:7], fields, _deep(row[7:8]))))
+        page.append(
+            MemoryRow(
+                internal_id=internal_id,
+                felt_as_numbers=felt == "true",
+                embedding=embedding,
+                links_in=links_in,
+                links_out=links_out,
+                past_links_out=past_links_out,
+                past_versions=past_versions,
+                fields=dict(zip((*MEMORY_FIELDS, *LONG_FIELDS), values, strict=True)),
+                deep=_texts_by_column([deep]),
+            )
+        )
     return page
 
 
-def parts(degrees: Sequence[tuple[int, int]]) -> Iterator[Part]:
-    """A page cut into shares of at most `LINKS_A_PAGE` rows. `degrees`: (internal id, rows), ascending. Pure."""
-    first, last, held = -1, -1, 0
-    for place, degree in degrees:
-        if not degree:
-            continue
-        if held and held + degree > LINKS_A_PAGE:
-            yield Part(first, last + 1, 0, _ROOM)
-            held = 0
-        if degree > LINKS_A_PAGE:
-            yield from (Part(place, place + 1, skip, LINKS_A_PAGE) for skip in range(0, degree, LINKS_A_PAGE))
-            continue
-        first, last, held = place if not held else first, place, held + degree
-    if held:
-        yield Part(first, last + 1, 0, _ROOM)
-
-
-async def links(graph: Graph, part: Part) -> list[LinkRow]:
+async def read_links(graph: Graph, share: Share) -> list[LinkRow]:
     """The open link records of a share."""
-    rows = await _page(graph, cypher.LINK_PAGE, **part._asdict())
+    rows = await _read(graph, LINK_PAGE, **share._asdict())
     return [
         LinkRow(
-            End(*row[:5]),
-            End(*row[5:10]),
-            row[10] == "true",
-            dict(zip(cypher.LINK_FIELDS, row[13:], strict=True)),
-            _deep(row[11:13]),
+            source=LinkEnd(*row[:5]),
+            target=LinkEnd(*row[5:10]),
+            felt_as_numbers=row[10] == "true",
+            fields=dict(zip(LINK_FIELDS, row[13:], strict=True)),
+            deep=_texts_by_column(row[11:13]),
         )
         for row in rows
     ]
 
 
-def _deep(texts: Row) -> dict[str, str]:
-    """By column those that are there; of a memory there is one."""
-    return {name: text for name, text in zip(stored_maps.COLUMNS, texts, strict=False) if isinstance(text, str)}
+def _texts_by_column(texts: Sequence[Any]) -> dict[str, str]:
+    """The texts that are there, by column of `stored_maps`; a memory has only the first column."""
+    by_column = zip(stored_maps.COLUMNS, texts, strict=False)
+    return {name: text for name, text in by_column if isinstance(text, str)}
 
 
-async def past_links(graph: Graph, part: Part) -> list[RecordRow]:
+async def read_past_links(graph: Graph, share: Share) -> list[RecordRow]:
     """The closed link records of a share, by `link_identity`."""
-    rows = await _page(graph, cypher.PAST_LINK_PAGE, **part._asdict())
-    return _records((link_identity(row[0], row[2], row[1]), (None, *row[3:]), False) for row in rows)
+    rows = await _read(graph, PAST_LINK_PAGE, **share._asdict())
+    return list(
+        _records(
+            (link_identity(source_id, link_id, target_id), (None, *times), False)
+            for source_id, target_id, link_id, *times in rows
+        )
+    )
 
 
 def link_identity(source_id: str, link_id: str, target_id: str) -> str:
-    """One text that names a link: two with the same id between other ends are not one."""
+    """One text that names a link: two links with the same id between other ends are not one."""
     return f"{source_id}\0{link_id}\0{target_id}"
 
 
-async def versions(graph: Graph, part: Part) -> list[RecordRow]:
-    """All records of the identities of a share that have a past; the carried one once each."""
-    rows = await _page(graph, cypher.VERSION_PAGE, **part._asdict())
-    width = 1 + len(cypher.RECORD_FIELDS)
-    carried = {row[0]: row[1:width] for row in rows}
-    past = ((row[0], row[width:], False) for row in rows)
-    return _records(((identity, row, True) for identity, row in carried.items())) + _records(past)
+async def read_versions(graph: Graph, share: Share) -> list[RecordRow]:
+    """All records of the identities of a share that have a past; the carried record once each."""
+    rows = await _read(graph, VERSION_PAGE, **share._asdict())
+    width = len(RECORD_FIELDS)
+    carried = {identity: columns[:width] for identity, *columns in rows}
+    past = ((identity, columns[width:], False) for identity, *columns in rows)
+    return [*_records((identity, columns, True) for identity, columns in carried.items()), *_records(past)]
 
 
-def _records(found: Iterable[tuple[str, Row, bool]]) -> list[RecordRow]:
-    """The records whose times are times; what others are is found elsewhere."""
-    return [
-        RecordRow(identity, row[0], Period(row[1], row[2]), Period(row[3], row[4]), carried)
-        for identity, row, carried in found
-        if isinstance(identity, str) and all(isinstance(time, int) for time in row[1:])
-    ]
+def _records(found: Iterable[tuple[str, Row, bool]]) -> Iterator[RecordRow]:
+    """Records of (identity, `RECORD_FIELDS`, carried), without those whose times are no numbers."""
+    for identity, (version, *times), carried in found:
+        if isinstance(identity, str) and all(isinstance(time, int) for time in times):
+            yield RecordRow(identity, version, Period(*times[:2]), Period(*times[2:]), carried)
 
 
-async def contents(graph: Graph, places: Sequence[int]) -> list[Content]:
-    """The whole texts of the memories with these internal ids; what is gone is left out."""
-    rows = await _page(graph, cypher.CONTENTS, places=list(places))
-    return [
-        Content._make((*row[:2], row[2] or "", *row[3:6], Period(row[6], row[7]), Period(row[8], row[9])))
-        for row in rows
-        if all(isinstance(value, int) for value in row[5:10])
-    ]
+async def read_contents(graph: Graph, internal_ids: Sequence[int]) -> list[Content]:
+    """The whole texts of the memories with these internal ids; those that are gone are left out."""
+    contents = []
+    for row in await _read(graph, CONTENTS, places=list(internal_ids)):
+        memory_id, name, description, speaker, node_type, version, *times = row
+        if isinstance(version, int) and all(isinstance(time, int) for time in times):
+            valid, known = Period(*times[:2]), Period(*times[2:])
+            contents.append(Content(memory_id, name, description or "", speaker, node_type, version, valid, known))
+    return contents
 
 
-async def _page(graph: Graph, query: Query, **values: Any) -> list[Row]:
+async def _read(graph: Graph, query: Query, **values: Any) -> list[Row]:
     """The rows; none when the graph is gone."""
     try:
         return await graph.read(query, **values)
@@ -201,37 +347,27 @@ async def _page(graph: Graph, query: Query, **values: Any) -> list[Row]:
 
 
 async def re_embed(
-    graph: Graph,
-    seen: tuple[str, int],
-    vectors: tuple[list[float] | None, list[float] | None],
+    graph: Graph, memory_id: str, version: int, *, embedding: list[float] | None, emotion: list[float] | None
 ) -> bool:
-    """Store the embedding and emotion of the memory `seen` (id, version). False when it has changed since."""
-    values = {
-        "id": seen[0],
-        "seen": seen[1],
-        "open": END_OF_TIME,
-        "embedding": vectors[0],
-        "emotion": vectors[1],
-    }
-    return bool(await graph.write(cypher.RE_EMBED, **values))
+    """Store the vectors of a memory. False when it has another version by now, or is closed."""
+    seen = {"id": memory_id, "seen": version, "open": END_OF_TIME}
+    return bool(await graph.write(RE_EMBED, **seen, embedding=embedding, emotion=emotion))
 
 
 async def revise_link(
-    graph: Graph, link: Mapping[str, Any], opened: Sequence[Mapping[str, Any]], by: Written
+    graph: Graph, link: Mapping[str, Any], opened: Sequence[Mapping[str, Any]], mark: RepairMark
 ) -> bool:
-    """Close a link's record and open others, each with some change. False when it is not there as it was seen.
+    """Close a link's record and open one for each map of changes. False when the record is not there as seen.
 
     `link`: id, source_id, target_id, seen.
     """
-    values = {**link, "opened": [dict(change) for change in opened], **_marks(by)}
-    return bool(await graph.write(cypher.REVISE_LINK, **values))
+    changes = [dict(change) for change in opened]
+    return bool(await graph.write(REVISE_LINK, **link, opened=changes, **mark.parameters()))
 
 
-async def close_record(graph: Graph, record: Mapping[str, Any], by: Written) -> bool:
-    """Close a past version that was left open. `record`: id, version, seen, replaced_at."""
-    return bool(await graph.write(cypher.CLOSE_RECORD, **record, **_marks(by)))
+async def close_record(graph: Graph, record: Mapping[str, Any], mark: RepairMark) -> bool:
+    """Close a past version that was left open. False when it is not there as seen.
 
-
-def _marks(by: Written) -> dict[str, Any]:
-    by_whom = {"closed_source": by.source.value, "key_id": by.key_id}
-    return {"receipt": dict(by.receipt), "at": by.at, **by_whom, "open": END_OF_TIME}
+    `record`: id, version, seen, replaced_at.
+    """
+    return bool(await graph.write(CLOSE_RECORD, **record, **mark.parameters()))

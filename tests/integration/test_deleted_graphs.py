@@ -55,6 +55,6 @@ async def test_after_an_import_that_was_refused(tmp_path: Path) -> None:
 
         turns: list[int] = []
         with pytest.raises(InvalidRequest):
-            await import_lines(interrupted, None, (runtime.deps, NOW), lambda *_: None)
+            await import_lines(interrupted, runtime.deps, NOW, progress=lambda *_: None)
         assert await runtime.deps.connection.command("EXISTS", append_log.DELETIONS) == 0
     await opens_often(tmp_path)

@@ -17,7 +17,7 @@ from orchestration.dependencies import Deps
 from orchestration.mind.state import change_state, read_state, state_history
 from orchestration.transfer.exporter import export
 from orchestration.transfer.importer import ImportReport, import_lines
-from orchestration.transfer.line_format import Origin, text
+from orchestration.transfer.line_format import Origin, encode
 from schemas.citizen import StateChange
 from schemas.commands import Command, Correct, Retract, Supersede
 from schemas.errors import Conflict, InvalidRequest, NotFound, SubstrateError, Unavailable
@@ -43,7 +43,7 @@ async def exported(deps: Deps, citizen: str, *, embeddings: bool = False) -> lis
 
 
 async def imported(deps: Deps, lines: Sequence[bytes], citizen: str | None = None) -> ImportReport:
-    return await import_lines(lambda: iter(lines), citizen, (deps, NOW + 1000), lambda _done, _total: None)
+    return await import_lines(lambda: iter(lines), deps, NOW + 1000, citizen_id=citizen, progress=lambda *_: None)
 
 
 async def cleared(deps: Deps, citizen: str) -> None:
@@ -172,7 +172,7 @@ async def test_a_citizen_that_nobody_knows_has_no_export(deps: Deps, fresh_citiz
 def signed(lines: Sequence[bytes]) -> list[bytes]:
     """The lines with a last line that fits them."""
     digest = sha256(b"".join(lines[:-1])).hexdigest()
-    return [*lines[:-1], text({**orjson.loads(lines[-1]), "sha256": digest})]
+    return [*lines[:-1], encode({**orjson.loads(lines[-1]), "sha256": digest})]
 
 
 def edited(lines: list[bytes], kind: str, change: Callable[[Any], None]) -> list[bytes]:
@@ -180,7 +180,7 @@ def edited(lines: list[bytes], kind: str, change: Callable[[Any], None]) -> list
     place = next(n for n, line in enumerate(lines) if orjson.loads(line)["kind"] == kind)
     line = orjson.loads(lines[place])
     change(line)
-    return signed([*lines[:place], text(line), *lines[place + 1 :]])
+    return signed([*lines[:place], encode(line), *lines[place + 1 :]])
 
 
 def properties(**said: Any) -> Callable[[Any], None]:
@@ -197,7 +197,7 @@ def with_state(place: int, **said: Any) -> Callable[[list[bytes]], list[bytes]]:
     def damaged(lines: list[bytes]) -> list[bytes]:
         line = orjson.loads(lines[STATE_LINE + place])
         line["properties"].update(said)
-        return signed([*lines[: STATE_LINE + place], text(line), *lines[STATE_LINE + place + 1 :]])
+        return signed([*lines[: STATE_LINE + place], encode(line), *lines[STATE_LINE + place + 1 :]])
 
     return damaged
 
@@ -306,14 +306,14 @@ async def test_a_graph_that_is_written_to_all_the_time_is_not_exported_torn(
     deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await lived(deps, fresh_citizen)
-    read, tries = archive.page, iter(range(100))
+    read, tries = archive.read_page, iter(range(100))
 
-    async def read_while_others_write(graph: Graph, after: int) -> list[archive.Stored]:
+    async def read_while_others_write(graph: Graph, after: int) -> list[archive.StoredNode]:
         if after == -1 and (n := next(tries)) < busy:
             await stored(deps, remember(fresh_citizen, f"late {n}"))
         return await read(graph, after)
 
-    monkeypatch.setattr(archive, "page", read_while_others_write)
+    monkeypatch.setattr(archive, "read_page", read_while_others_write)
     busy = 1
     assert orjson.loads((await exported(deps, fresh_citizen))[-1])["counts"]["memory"] == 13
     busy = 100

@@ -292,7 +292,7 @@ async def test_a_sweep_under_another_model_says_that_the_embeddings_are_stale_an
         await told(deps)
         await reembedded(deps, OTHER)
     async with open_store(SMALL) as deps:
-        [report] = (await sweep(SweepRequest(citizen_id="ada", levels=(Level.N1,)), deps, NOW)).reports
+        [report] = (await sweep(SweepRequest(citizen_id="ada", levels=(Level.N1,)), deps)).reports
         assert report.findings_by_kind["embedding_stale"] == 1
         assert "embedding_missing" not in report.findings_by_kind
         assert any("substrate reembed" in finding.message for finding in report.findings)

@@ -202,6 +202,6 @@ async def test_an_import_survives_what_its_batches_do_not(
     lines = list(await export([Origin(Level.N1, citizen)], deps, embeddings=True))
     with monkeypatch.context() as patch:
         engine = busy(deps, patch, 3)
-        await import_lines(lambda: iter(lines), f"{citizen}2", (deps, NOW), lambda _done, _total: None)
+        await import_lines(lambda: iter(lines), deps, NOW, citizen_id=f"{citizen}2", progress=lambda *_: None)
         assert max(engine.sizes) > 3
     assert await holdings(deps, f"{citizen}2") == await holdings(deps, citizen)

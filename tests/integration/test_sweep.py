@@ -41,7 +41,7 @@ async def raw(deps: Deps, citizen: str, text: str, **values: Any) -> None:
 
 async def report(deps: Deps, citizen: str, listed: int = 100) -> SweepReport:
     request = SweepRequest(citizen_id=citizen, levels=(Level.N1,), findings_per_kind=listed)
-    return (await sweep(request, deps, NOW)).reports[0]
+    return (await sweep(request, deps)).reports[0]
 
 
 def of_kind(swept: SweepReport, kind: Kind) -> list[Finding]:
