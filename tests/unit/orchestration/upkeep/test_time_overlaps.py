@@ -15,9 +15,11 @@ from orchestration.upkeep.findings import (
 )
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME, Period
+from schemas.upkeep import RetractLink
 from substrate.store.upkeep import (
     Content,
     RecordRow,
+    link_identity,
 )
 
 GRAPH = SweptGraph(Level.N1, "ada")
@@ -88,3 +90,22 @@ def test_duplicates_say_the_same_over_the_same_time(contents: list[Content], fou
     assert [
         one.id for one in time_overlaps.find_duplicates(list(time_overlaps.date_contents(contents)), GRAPH)
     ] == found
+
+
+def link_record(valid: tuple[int, int], known: tuple[int, int], *, carried: bool) -> RecordRow:
+    return RecordRow(link_identity("a", "l", "b"), None, Period(*valid), Period(*known), carried)
+
+
+def test_the_older_of_two_open_records_of_a_link_can_be_withdrawn() -> None:
+    older, newer = (link_record((0, 9), (known, END_OF_TIME), carried=True) for known in (10, 20))
+    [finding] = time_overlaps.find_in_links([newer, older], GRAPH)
+    assert isinstance(finding.repair, RetractLink)
+    assert (finding.id, finding.repair.source_id, finding.repair.seen) == ("l", "a", 10)
+
+
+def test_a_link_that_was_closed_while_it_was_read_is_no_overlap() -> None:
+    read_open = link_record((0, 9), (10, END_OF_TIME), carried=True)
+    then_closed = link_record((0, 9), (10, 30), carried=False)
+    assert list(time_overlaps.find_in_links([read_open, then_closed], GRAPH)) == []
+    other = link_record((0, 9), (11, 30), carried=False)
+    assert [one.kind for one in time_overlaps.find_in_links([read_open, other], GRAPH)] == ["overlap"]
