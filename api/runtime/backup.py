@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from api.runtime.runtime import open_store
-from orchestration.transfer.backup import check_fits, prove
+from orchestration.transfer.backup import check_fits, verify_restored
 from schemas.backup import Manifest
 from schemas.errors import EngineFault, InvalidRequest
 from schemas.keys import KeyInfo
@@ -64,7 +64,7 @@ async def restore_backup(
     await asyncio.to_thread(files.place_snapshot, source, directory)
     try:
         async with open_store(settings.store) as (connection, _):
-            await prove(connection, manifest)
+            await verify_restored(connection, manifest)
             return Restored(manifest, *await _revoke_again(connection, directory, revoked))
     except EngineFault as error:
         await asyncio.to_thread(files.empty_directory, directory)

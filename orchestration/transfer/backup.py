@@ -1,9 +1,9 @@
-"""Backup and restore of a data directory: one moment of everything, proved before it is believed."""
+"""Backup and restore of a data directory: a snapshot of all graphs at one moment, verified after a restore."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -22,32 +22,32 @@ from substrate.store.archive import NEWEST_SCHEMA
 
 
 async def back_up(connection: Connection, directory: Path, target: Path, now: Instant) -> Manifest:
-    """Write a backup of the data directory to `target` while the engine serves; what it holds.
+    """Write a backup of the data directory to `target` while the engine serves; returns its manifest.
 
-    All that was acknowledged before the moment of the snapshot is in it, nothing is half in. Raises Conflict
-    when the target is not empty, InvalidRequest when it cannot be written, Unavailable when the engine cannot.
-    Whoever stops it leaves a whole backup or none, and no snapshot in the data directory.
+    It holds every write that was acknowledged before the moment of the snapshot, and no write in part. Raises
+    Conflict when the target is not empty, InvalidRequest when it cannot be written, Unavailable when the engine
+    takes no snapshot. Cancelled, it leaves a whole backup or none, and no snapshot in the data directory.
     """
     await asyncio.to_thread(backup.require_empty, target)
     versions = await engine_versions(socket_path(directory))
     async with append_log.snapshot_lock(directory):
         try:
             file, graphs = await snapshot.take_snapshot(connection, directory)
-            bare = Manifest(taken_at=to_datetime(now), engine=versions, graphs=graphs, files={})
-            return await _finished(asyncio.to_thread(_write, file, target, bare, directory))
+            manifest = Manifest(taken_at=to_datetime(now), engine=versions, graphs=graphs, files={})
+            return await _run_to_end(asyncio.to_thread(_write, file, target, manifest, directory))
         except asyncio.CancelledError:
-            await _finished(snapshot.remove_snapshot(connection, directory))
+            await _run_to_end(snapshot.remove_snapshot(connection, directory))
             raise
 
 
-def _write(file: Path, target: Path, bare: Manifest, directory: Path) -> Manifest:
-    whole = backup.write_backup(file, target, bare)
+def _write(file: Path, target: Path, manifest: Manifest, directory: Path) -> Manifest:
+    complete = backup.write_backup(file, target, manifest)
     backup.note_backup(directory, target)
-    return whole
+    return complete
 
 
-async def _finished[T](work: Coroutine[Any, Any, T]) -> T:
-    """The result of work that goes on to its end though we are stopped meanwhile; then we are."""
+async def _run_to_end[T](work: Coroutine[Any, Any, T]) -> T:
+    """The result of `work`. A cancellation waits until it has ended."""
     task = asyncio.create_task(work)
     try:
         return await asyncio.shield(task)
@@ -73,30 +73,30 @@ def check_fits(manifest: Manifest, model: str, dimension: int) -> None:
             )
 
 
-async def prove(connection: Connection, manifest: Manifest) -> None:
-    """See that the restored engine holds what the backup says, and answers. Raises InvalidRequest."""
-    found = await snapshot.count_graphs(connection)
+async def verify_restored(connection: Connection, manifest: Manifest) -> None:
+    """Raises InvalidRequest when the restored engine does not hold what the manifest lists."""
+    graphs = await snapshot.count_graphs(connection)
     differing = sorted(
-        name for name in found.keys() | manifest.graphs.keys() if found.get(name) != manifest.graphs.get(name)
+        name for name in graphs.keys() | manifest.graphs.keys() if graphs.get(name) != manifest.graphs.get(name)
     )
     if differing:
-        said = _first_difference(differing[0], manifest, found)
+        [name, *_] = differing
+        difference = _difference(name, manifest.graphs.get(name), graphs.get(name))
         raise InvalidRequest(
-            f"the restored store does not hold what the backup says: {said}", remedy=backup.REMEDY_DAMAGED
+            f"the restored store does not hold what the backup says: {difference}", remedy=backup.REMEDY_DAMAGED
         )
-    for name in found:
+    for name in graphs:
         await wait_operational(Graph(connection, name))
 
 
-def _first_difference(name: str, manifest: Manifest, found: Mapping[str, HeldGraph]) -> str:
-    said, is_there = manifest.graphs.get(name), found.get(name)
-    if said is None or is_there is None:
-        return f"graph {name} is {'not in its list' if said is None else 'missing'}"
-    counts = {**said.labels, **said.types}, {**is_there.labels, **is_there.types}
-    kinds = sorted(
-        kind for kind in counts[0].keys() | counts[1].keys() if counts[0].get(kind) != counts[1].get(kind)
-    )
-    if not kinds:
-        return f"the stamp of graph {name} is another"
-    kind = kinds[0]
-    return f"graph {name} has {counts[1].get(kind, 0):,} {kind}, not {counts[0].get(kind, 0):,}"
+def _difference(name: str, expected: HeldGraph | None, actual: HeldGraph | None) -> str:
+    """The first difference between a graph of the manifest and the same graph of the store."""
+    if expected is None or actual is None:
+        return f"graph {name} is {'not in its list' if expected is None else 'missing'}"
+    expected_counts = {**expected.labels, **expected.types}
+    actual_counts = {**actual.labels, **actual.types}
+    for kind in sorted(expected_counts.keys() | actual_counts.keys()):
+        wanted, counted = expected_counts.get(kind, 0), actual_counts.get(kind, 0)
+        if wanted != counted:
+            return f"graph {name} has {counted:,} {kind}, not {wanted:,}"
+    return f"the stamp of graph {name} is another"

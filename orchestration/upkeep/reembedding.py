@@ -1,8 +1,8 @@
 """Another model's vectors for a whole store, while it is read and written.
 
-All graphs are filled first, then all are switched, each by one atomic change of its stamp: a question meets the
-old vectors or the new ones, whole. What is written meanwhile lacks its new trace, and is caught up before that.
-Killed anywhere, the same call goes on where it was: the stamps say how far each graph is.
+All graphs are filled first; then each is switched by one atomic change of its stamp, so that a question sees all
+old vectors or all new ones. Records written meanwhile lack their new trace, and get it before the switch. After a
+crash the same call resumes: the stamps say how far each graph is.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from orchestration.writing import records
 from schemas.errors import Conflict, Unavailable
@@ -21,24 +21,23 @@ from substrate.connection.pool import Connection
 from substrate.graphs import reembedding
 from substrate.graphs.graph import Graph
 from substrate.graphs.migrations import migrate
-from substrate.graphs.reembedding import EmbeddingTarget, UntracedRecord
+from substrate.graphs.reembedding import EmbeddingTarget, TracedGroup, UntracedRecord
 from substrate.graphs.registry import CLEARING, FILLING, STAMP_VALID_S, Stamp, existing_graphs, read_stamp
 from substrate.inference.embeddings import Embedder
 from substrate.store import reader
 
 type Progress = Callable[[int, int], None]
-"""Told after each batch how many records are done, of how many."""
-type Traced = tuple[Sequence[UntracedRecord], dict[str, Any]]
+"""Called after each batch with the number of records done and of all records."""
 
 GRACE_SECONDS: Final = 2 * STAMP_VALID_S + 1.5
-"""So long the vectors that were in use stay: a stamp is believed for a second, and a query runs for so long."""
+"""The old vectors stay this long: other processes trust a stamp for a second, and a query may run as long."""
 STRICT_TRIES: Final = 20
-"""So often a switch waits until no record lacks its trace; after that the last batch is made up behind it."""
+"""A switch waits this often until no record lacks its trace; after that the last batch is filled behind it."""
 
 
 @dataclass(slots=True)
 class Reembedding:
-    """A run: what it works with, and how far it is."""
+    """A run over a store, and its progress."""
 
     connection: Connection
     embedder: Embedder
@@ -49,7 +48,6 @@ class Reembedding:
 
     @property
     def target(self) -> EmbeddingTarget:
-        """The embedding that all graphs are to have."""
         return EmbeddingTarget(self.embedder.model, self.embedder.dimension)
 
 
@@ -60,146 +58,147 @@ async def reembed_store(
     *,
     grace: float = GRACE_SECONDS,
 ) -> ReembedReport:
-    """Give every graph of the store the vectors of `embedder`; graphs that have them are left alone.
+    """Give every graph of the store the vectors of `embedder`; graphs that have them already stay as they are.
 
-    `connection` must be used by nothing else meanwhile. `grace`: seconds between the switch and the removal of
-    the old vectors. Raises Conflict when another run gives the store other vectors at the same time, and what
-    the embedder and the engine raise; the same call then goes on.
+    Nothing else may use `connection` meanwhile. `grace`: seconds between the switch and the removal of the old
+    vectors. Raises Conflict when another run gives the store other vectors at the same time, Unavailable when the
+    engine or the embedder does not answer; the same call then resumes.
     """
     run = Reembedding(connection, embedder, progress, grace)
     begun = time.perf_counter()
     changed: list[str] = []
-    while pending := await _pending(run):
-        await _round(run, pending)
-        changed += pending
+    while pending := await _pending_graphs(run):
+        await _reembed_graphs(run, pending)
+        changed += [graph.name for graph in pending]
     seconds = round(time.perf_counter() - begun, 3)
-    graphs = tuple(dict.fromkeys(changed))
-    return ReembedReport(**run.target._asdict(), graphs=graphs, records=run.done, seconds=seconds)
+    names = tuple(dict.fromkeys(changed))
+    return ReembedReport(**run.target._asdict(), graphs=names, records=run.done, seconds=seconds)
 
 
-async def _pending(run: Reembedding) -> list[str]:
-    """The graphs that have other vectors, or are not yet rid of them."""
-    names = await existing_graphs(run.connection)
-    stamps = {name: await read_stamp(Graph(run.connection, name)) for name in names}
-    return [name for name, stamp in stamps.items() if stamp and (stamp.other_state or not _reached(run, stamp))]
+async def _pending_graphs(run: Reembedding) -> list[Graph]:
+    """The graphs that have other vectors, or still hold the old ones."""
+    graphs = [Graph(run.connection, name) for name in await existing_graphs(run.connection)]
+    stamps = [(graph, await read_stamp(graph)) for graph in graphs]
+    return [graph for graph, stamp in stamps if stamp and (stamp.other_state or not _has_target(run, stamp))]
 
 
-def _reached(run: Reembedding, stamp: Stamp) -> bool:
+def _has_target(run: Reembedding, stamp: Stamp) -> bool:
     return (stamp.embedding_model, stamp.dimension) == run.target
 
 
-async def _round(run: Reembedding, names: Sequence[str]) -> None:
-    for name in names:
-        await _count(run, name)
-    for name in names:
-        await _prepare(run, name)
-    for name in names:
-        await _switch(run, name)
-    for name in names:
-        await reembedding.close_generation(Graph(run.connection, name), await _stamp(run, name))
+async def _reembed_graphs(run: Reembedding, graphs: Sequence[Graph]) -> None:
+    for graph in graphs:
+        await _count(run, graph)
+    for graph in graphs:
+        await _prepare(run, graph)
+    for graph in graphs:
+        await _switch(run, graph)
+    for graph in graphs:
+        await reembedding.close_generation(graph, await _stamp(run, graph))
     await asyncio.sleep(run.grace)
-    for name in names:
-        await _fill(run, name)
-        await _clear(run, name)
+    for graph in graphs:
+        await _fill(run, graph)
+        await _clear(run, graph)
 
 
-async def _count(run: Reembedding, name: str) -> None:
-    counts = await reader.counts(Graph(run.connection, name))
+async def _count(run: Reembedding, graph: Graph) -> None:
+    counts = await reader.counts(graph)
     run.total += counts.memories + counts.past_versions
 
 
-async def _stamp(run: Reembedding, name: str) -> Stamp:
-    """The stamp; the texts are asked from the side of the generation that is being left."""
-    stamp = await read_stamp(Graph(run.connection, name))
+async def _stamp(run: Reembedding, graph: Graph) -> Stamp:
+    """The stamp. From here on queries of the graph go to the generation that is being replaced."""
+    stamp = await read_stamp(graph)
     if stamp is None:
-        raise Unavailable(f"graph {name} was removed while it was re-embedded", remedy="Run it again.")
-    await migrate(Graph(run.connection, name), stamp.schema_version)
-    run.connection.generations[name] = 1 - stamp.generation if _reached(run, stamp) else stamp.generation
+        raise Unavailable(f"graph {graph.name} was removed while it was re-embedded", remedy="Run it again.")
+    await migrate(graph, stamp.schema_version)
+    run.connection.generations[graph.name] = 1 - stamp.generation if _has_target(run, stamp) else stamp.generation
     return stamp
 
 
-async def _prepare(run: Reembedding, name: str) -> None:
-    """Bring the graph to where all its records have the new vectors, or nearly all."""
-    stamp = await _stamp(run, name)
-    if _reached(run, stamp):
+async def _prepare(run: Reembedding, graph: Graph) -> None:
+    """Give the records of the graph the new vectors: all of them, but those written meanwhile."""
+    stamp = await _stamp(run, graph)
+    if _has_target(run, stamp):
         return
-    wanted = (stamp.other_model, stamp.other_dimension) == run.target and stamp.other_state == FILLING
-    if stamp.other_state is not None and not wanted:
-        await reembedding.close_generation(Graph(run.connection, name), stamp)
-        await _clear(run, name)
-    if not wanted and not await reembedding.begin(Graph(run.connection, name), run.target):
-        raise _taken_over(name)
-    await reembedding.create_indexes(Graph(run.connection, name), run.target)
-    await _fill(run, name)
+    is_begun = (stamp.other_model, stamp.other_dimension) == run.target and stamp.other_state == FILLING
+    if stamp.other_state is not None and not is_begun:
+        await reembedding.close_generation(graph, stamp)
+        await _clear(run, graph)
+    if not is_begun and not await reembedding.begin(graph, run.target):
+        raise _taken_over(graph)
+    await reembedding.create_indexes(graph, run.target)
+    await _fill(run, graph)
 
 
-def _taken_over(name: str) -> Conflict:
+def _taken_over(graph: Graph) -> Conflict:
     return Conflict(
-        f"graph {name} is being given other vectors by another run",
+        f"graph {graph.name} is being given other vectors by another run",
         remedy="Let one run end, then start the other.",
     )
 
 
-async def _fill(run: Reembedding, name: str) -> None:
-    """Go over all records that lack a trace of the generation to come, and give them one."""
+async def _fill(run: Reembedding, graph: Graph) -> None:
+    """Give all records that lack a trace of the new generation one."""
     for past in (False, True):
         after = -1
-        while page := await reembedding.untraced_records(Graph(run.connection, name), after, past=past):
+        while page := await reembedding.untraced_records(graph, after, past=past):
             after = page[-1].internal_id
-            traced = await _traced(run, _sharing(page) if past else [[bare] for bare in page])
+            groups = _group_by_trace(page) if past else [[record] for record in page]
+            traced = await _embed(run, groups)
             write = reembedding.add_past_traces if past else reembedding.add_traces
-            if not await write(Graph(run.connection, name), run.target, traced):
-                await _check_still_ours(run, name)
+            if not await write(graph, run.target, traced):
+                await _check_not_taken_over(run, graph)
             run.done += len(page)
             run.progress(run.done, max(run.done, run.total))
 
 
-async def _check_still_ours(run: Reembedding, name: str) -> None:
-    stamp = await _stamp(run, name)
+async def _check_not_taken_over(run: Reembedding, graph: Graph) -> None:
+    stamp = await _stamp(run, graph)
     other = (stamp.other_model, stamp.other_dimension)
-    if not _reached(run, stamp) and not (stamp.other_state == FILLING and other == run.target):
-        raise _taken_over(name)
+    if not _has_target(run, stamp) and not (stamp.other_state == FILLING and other == run.target):
+        raise _taken_over(graph)
 
 
-def _sharing(page: Iterable[UntracedRecord]) -> list[list[UntracedRecord]]:
-    """The records in groups that share a trace; one without a trace is alone."""
+def _group_by_trace(page: Iterable[UntracedRecord]) -> list[list[UntracedRecord]]:
+    """The records in groups that share a trace; a record without a trace is a group of its own."""
     groups: defaultdict[tuple[bool, int], list[UntracedRecord]] = defaultdict(list)
-    for bare in page:
-        groups[bare.trace is None, bare.internal_id if bare.trace is None else bare.trace].append(bare)
+    for record in page:
+        groups[record.trace is None, record.internal_id if record.trace is None else record.trace].append(record)
     return list(groups.values())
 
 
-async def _traced(run: Reembedding, groups: Sequence[Sequence[UntracedRecord]]) -> list[Traced]:
+async def _embed(run: Reembedding, groups: Sequence[Sequence[UntracedRecord]]) -> list[TracedGroup]:
     contents = [group[0].content for group in groups]
     vectors = await run.embedder.embed_texts([records.embedded_text(content) for content in contents])
     return [
-        (group, {"embedding": vector or None, "emotion": _felt(group[0])})
+        (group, {"embedding": vector or None, "emotion": _emotion_vector(group[0])})
         for group, vector in zip(groups, vectors, strict=True)
     ]
 
 
-def _felt(bare: UntracedRecord) -> list[float] | None:
-    return records.felt_trace(bare.content, bare.id, bare.version)
+def _emotion_vector(record: UntracedRecord) -> list[float] | None:
+    return records.felt_trace(record.content, record.id, record.version)
 
 
-async def _switch(run: Reembedding, name: str) -> None:
+async def _switch(run: Reembedding, graph: Graph) -> None:
     tries = 0
-    while not _reached(run, await _stamp(run, name)):
+    while not _has_target(run, await _stamp(run, graph)):
         tolerated = 0 if tries < STRICT_TRIES else reembedding.ROWS
-        if not await reembedding.switch_generation(Graph(run.connection, name), run.target, tolerated):
-            await _fill(run, name)
+        if not await reembedding.switch_generation(graph, run.target, tolerated):
+            await _fill(run, graph)
         tries += 1
 
 
-async def _clear(run: Reembedding, name: str) -> None:
-    """Remove the vectors that are not in use, resting as long as it works, and their indexes."""
-    stamp = await _stamp(run, name)
+async def _clear(run: Reembedding, graph: Graph) -> None:
+    """Remove the vectors that are not in use, and their indexes; after each batch rest as long as it took."""
+    stamp = await _stamp(run, graph)
     if stamp.other_state != CLEARING:
         return
-    run.connection.generations[name] = stamp.generation
+    run.connection.generations[graph.name] = stamp.generation
     for past in (False, True):
         begun = time.perf_counter()
-        while await reembedding.clear_traces(Graph(run.connection, name), past=past):
+        while await reembedding.clear_traces(graph, past=past):
             await asyncio.sleep(time.perf_counter() - begun)
             begun = time.perf_counter()
-    await reembedding.end(Graph(run.connection, name))
+    await reembedding.end(graph)

@@ -39,7 +39,7 @@ def test_a_graph_has_nodes_then_tags_then_each_memory_with_its_records_then_link
     memory = {"kind": "memory", "properties": {"id": "a"}}
     times = {"created_at": 0, "valid_at": 0, "expired_at": 1, "invalid_at": 1}
     link = {"kind": "link", "source_id": "a", "target_id": "b", "past": True, "properties": {"id": "l", **times}}
-    lines = [
+    lines: list[dict[str, Any]] = [
         {"kind": "node", "label": "CitizenState"},
         {"kind": "node", "label": "PastState", "properties": {"version": 1, **times}},
         {"kind": "node", "label": "Receipt"},
