@@ -25,7 +25,7 @@ MUTE: Final = "key-load-delay 600\nloading-process-events-interval-bytes 2147483
 """Some seconds for all keys, and no answer to anything meanwhile."""
 PROGRAM: Final = """
 import sys
-from substrate.engine import process as engine_process
+from substrate.engine import process
 process.CONFIGURATION += sys.argv[1]
 from api.cli.program import (main)
 main(sys.argv[2:])
