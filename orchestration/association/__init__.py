@@ -1,1 +1,1 @@
-"""The Tag-Walker: from labels to memories that bear them together."""
+"""Association: from the words of a question to memories that share tags and links (001, Tag-Walker)."""

@@ -1,1 +1,1 @@
-"""Waking: a citizen asks from its state alone (003, flux 1)."""
+"""Waking: a citizen asks from its state alone (003, state-based retrieval)."""

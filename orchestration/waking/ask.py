@@ -22,7 +22,7 @@ from orchestration.ranking.plurality import with_plurality
 from orchestration.stream_completion import Feedback, StageTimer, complete, let_others_run
 from orchestration.traversal.probability import State
 from orchestration.waking import resolutions, scoring
-from orchestration.waking.queries import GoalMeaning, build_queries, compares_goals, waking_scope
+from orchestration.waking.queries import GoalMeaning, build_queries, compares_goals
 from orchestration.waking.resolutions import Resolution
 from orchestration.waking.scoring import Answer, WakingState
 from schemas.errors import Unavailable
@@ -45,11 +45,12 @@ async def retrieve_consciousness_context_from_state(
     """
     timer = StageTimer()
     notes: list[str] = []
-    view = await open_view(state.citizen_id, state.query_levels, waking_scope(state, now), deps, now=now)
+    scope = Scope.resolve_datetimes(state.as_of_time, state.known_at, now)
+    view = await open_view(state.citizen_id, state.query_levels, scope, deps, now=now)
     timer.end("open")
     meaning = await _goal_meaning(state, view, deps, notes)
     timer.end("embed")
-    waking = _waking_state(state, view.scope)
+    waking = _waking_state(state, scope)
     async with deps.connection.questions.turn():
         results = await run_all(build_queries(state, view, meaning))
         timer.end("six_queries")

@@ -14,7 +14,7 @@ from orchestration.ranking.plurality import DAY
 from orchestration.waking import scoring
 from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.memory import ResolutionState
-from schemas.temporal import BEGINNING_OF_TIME, Instant, Scope, to_instant
+from schemas.temporal import BEGINNING_OF_TIME, Scope
 from substrate.cypher.query import Query
 from substrate.emotions import emotion_vector
 from substrate.store import waking as store
@@ -74,14 +74,6 @@ def compares_goals(state: StateBasedRetrieval) -> bool:
     """Whether the mode compares goals and the state has one that is not empty."""
     modes = (QueryMode.RELATED_UNRESOLVED, QueryMode.RESOLUTION_PATTERNS)
     return state.query_mode in modes and bool(scoring.plain_goal(state.current_goal or ""))
-
-
-def waking_scope(state: StateBasedRetrieval, now: Instant) -> Scope:
-    """The moment of waking: now, or `as_of_time` on both axes; `known_at` sets the transaction time alone."""
-    as_of, known = (
-        None if moment is None else to_instant(moment) for moment in (state.as_of_time, state.known_at)
-    )
-    return Scope.resolve(as_of, known, now)
 
 
 def build_queries(state: StateBasedRetrieval, view: View, meaning: GoalMeaning | None) -> list[QueryRequest]:

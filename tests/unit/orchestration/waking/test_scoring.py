@@ -15,7 +15,7 @@ from orchestration.ranking.candidates import Candidate, CandidateLink, Candidate
 from orchestration.ranking.plurality import DAY, recency
 from orchestration.ranking.spreading import likelihoods
 from orchestration.traversal.probability import State
-from orchestration.waking.queries import GoalMeaning, build_queries, waking_scope
+from orchestration.waking.queries import GoalMeaning, build_queries
 from orchestration.waking.resolutions import Resolution, find_resolutions, pass_scores_on, show_pattern
 from orchestration.waking.scoring import (
     SPREAD_SHARE,
@@ -411,10 +411,7 @@ def test_a_goal_without_a_meaning_goes_by_its_words_alone() -> None:
 
 def test_another_moment_has_queries_of_its_own() -> None:
     past = state(as_of_time="2025-07-01T00:00:00Z", known_at="2025-08-01T00:00:00Z")
-    scope = waking_scope(past, NOW)
-    assert scope.known.start - scope.valid.start == 31 * DAY
+    scope = Scope.resolve_datetimes(past.as_of_time, past.known_at, NOW)
     assert all(
         one.query.name.endswith("_then") for one in build_queries(past, seen(GRAPHS, scope, past=True), None)
     )
-    assert waking_scope(state(known_at="2025-08-01T00:00:00Z"), NOW).valid.start == NOW
-    assert waking_scope(state(), NOW) == Scope.current(NOW)

@@ -1,0 +1,37 @@
+"""Reading the rows of the Tag-Walker, and the values of its walk."""
+
+from __future__ import annotations
+
+from schemas.association import Bridge
+from schemas.memory import Level
+from substrate.cypher.fragments import NODE_COLUMNS
+from substrate.store.association import AnchorPath, read_anchors, read_mean_terms, read_walk, walk_values
+
+COLUMNS = {"id": "m", "node_type": "Memory", "name": "m", "energy": "0.5", "confidence": "0.5"}
+MEMORY = [COLUMNS.get(column, 0 if column.endswith("_at") else None) for column in NODE_COLUMNS]
+
+
+def test_an_anchor_has_the_length_that_was_stored() -> None:
+    first, second = read_anchors([[4.5, 7, *MEMORY], [4.5, None, *MEMORY]], Level.N1)
+    assert (first.memory.node_id, first.terms, second.terms) == ("m", 7, None)
+    assert (first.memory.retrieval_source, first.paths) == ("association", ())
+
+
+def test_the_mean_length_stands_in_every_row_and_is_none_where_nothing_is_measured() -> None:
+    assert read_mean_terms([[4.5, 7, *MEMORY]]) == 4.5
+    assert read_mean_terms([[None, 7, *MEMORY]]) is None
+    assert read_mean_terms([]) is None
+
+
+def test_paths_come_nearest_first_whatever_ids_the_anchors_have() -> None:
+    (walked,) = read_walk([["2b|1turn-7|12", 3, *MEMORY]], Level.N1)
+    assert walked.paths == (AnchorPath(1, "2"), AnchorPath(1, "turn-7"), AnchorPath(2, "b"))
+    (alone,) = read_walk([[None, 3, *MEMORY]], Level.N1)
+    assert alone.paths == ()
+
+
+def test_a_walk_starts_from_the_best_hits_and_looks_for_tags_as_json_writes_them() -> None:
+    bridges = [Bridge(name=name, level=Level.N1, memories=1, weight=0.5) for name in ('#so "quoted"', "@garden")]
+    values = walk_values(["a", "a", "b", "c"], bridges, starts=3, pool=9)
+    assert (values["from"], values["held"], values["pool"]) == (["a", "b"], ["a", "b", "c"], 9)
+    assert (values["quoted_tags"], values["quoted_buckets"]) == (['so \\"quoted\\"'], ["garden"])
