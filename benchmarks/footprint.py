@@ -7,9 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 from benchmarks.synthetic import World
 from orchestration.dependencies import Deps
-from orchestration.identifiers import natural_id
 from orchestration.ingestion.episodes import Episode, Session, Turn
-from orchestration.writing import records
+from orchestration.writing import command_rows
 from schemas.commands import Relate, Remember
 from schemas.memory import Level
 from schemas.temporal import Instant
@@ -39,17 +38,16 @@ async def bytes_per_turn(turns: int, deps: Deps, now: Instant) -> float:
     nodes, links = [], []
     for command in conversation(turns).commands():
         if isinstance(command, Remember):
-            row = records.memory_row(command, (command.id or "", command.command_id or ""), now)
+            row = command_rows.new_row(command, command.command_id or "", now)
             row["embedding"] = [round(float(number), 5) for number in next(vectors)]
             nodes.append(row)
         elif isinstance(command, Relate):
-            key = natural_id(command.source_id, command.relation_type, command.target_id)
-            links.append(records.link_row(command, (command.id or key, command.command_id or ""), now))
+            links.append(command_rows.new_row(command, command.command_id or "", now))
     for start in range(0, len(nodes), writer.NODES_PER_STATEMENT):
-        batch = writer.Batch(records.parts(nodes[start : start + writer.NODES_PER_STATEMENT]), now)
+        batch = writer.Batch(command_rows.without_receipts(nodes[start : start + writer.NODES_PER_STATEMENT]), now)
         await writer.remember(deps.graph(graph), batch)
     for start in range(0, len(links), writer.LINKS_PER_STATEMENT):
-        batch = writer.Batch(records.parts(links[start : start + writer.LINKS_PER_STATEMENT]), now)
+        batch = writer.Batch(command_rows.without_receipts(links[start : start + writer.LINKS_PER_STATEMENT]), now)
         await writer.relate(deps.graph(graph), batch)
     return (await _allocated(deps) - before) / turns
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from orchestration.dependencies import Deps
 from orchestration.identifiers import natural_id
-from orchestration.writing import records
+from orchestration.writing import command_rows
 from schemas.commands import Relate, Remember
 from schemas.memory import Level, Source
 from schemas.temporal import Instant, to_datetime
@@ -92,14 +92,14 @@ async def build_memories(world: World, which: tuple[Level, int], deps: Deps, now
             emotion_vector={_EMOTIONS[place % 5]: 0.7} if place % 2 else None,
             source=Source.INGESTION,
         )
-        row = records.memory_row(command, (f"{level}-{place}", "synthetic"), now)
+        row = command_rows.memory_row(command, f"{level}-{place}", "synthetic", now)
         row["embedding"] = [round(float(number), 4) for number in vectors[place]]
         rows.append(row)
         if len(rows) == writer.NODES_PER_STATEMENT:
-            await writer.remember(deps.graph(graph), writer.Batch(records.parts(rows), now))
+            await writer.remember(deps.graph(graph), writer.Batch(command_rows.without_receipts(rows), now))
             rows = []
     if rows:
-        await writer.remember(deps.graph(graph), writer.Batch(records.parts(rows), now))
+        await writer.remember(deps.graph(graph), writer.Batch(command_rows.without_receipts(rows), now))
 
 
 def links_of(world: World, which: tuple[Level, int]) -> Iterator[tuple[str, str, str]]:
@@ -132,9 +132,9 @@ async def build_links(world: World, which: tuple[Level, int], deps: Deps, now: I
             source=Source.INGESTION,
             valid_at=to_datetime(now - YEAR),
         )
-        rows.append(records.link_row(command, (link_id, "synthetic"), now))
+        rows.append(command_rows.link_row(command, link_id, "synthetic", now))
         if len(rows) == writer.LINKS_PER_STATEMENT:
-            await writer.relate(deps.graph(graph), writer.Batch(records.parts(rows), now))
+            await writer.relate(deps.graph(graph), writer.Batch(command_rows.without_receipts(rows), now))
             rows = []
     if rows:
-        await writer.relate(deps.graph(graph), writer.Batch(records.parts(rows), now))
+        await writer.relate(deps.graph(graph), writer.Batch(command_rows.without_receipts(rows), now))

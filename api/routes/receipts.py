@@ -10,7 +10,7 @@ from api.dependencies import OpenRuntime
 from api.request_parsing.addresses import CitizenRequest
 from api.request_parsing.strict_json import StrictRoute
 from api.security.permissions import RECEIPT, requires
-from orchestration.writing.receipts import of_erasure, of_kept
+from orchestration.writing.receipts import build_erasure_receipt, rebuild_receipt
 from schemas.base import Identifier
 from schemas.commands import WriteReceipt
 from schemas.errors import NotFound
@@ -48,9 +48,9 @@ async def read(
         if await runtime.deps.graphs.for_reading(graph.name):
             receipts = await reader.receipts(graph, [command_id])
             if command_id in receipts:
-                return of_kept(receipts[command_id], level)
+                return rebuild_receipt(receipts[command_id], level)
         erasure_mark = await erasure.read_mark(graph, command_id)
         if erasure_mark is not None:
             finished = erasure_mark.log_rewritten is not None
-            return of_erasure(command_id, level, erasure_mark.at, finished=finished)
+            return build_erasure_receipt(command_id, level, erasure_mark.at, finished=finished)
     raise NotFound(f"no command {command_id} was applied", remedy="Send it: it will be applied once.")

@@ -18,7 +18,7 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 
 from api.security.authentication import OPEN_SERVICE, Principal
-from orchestration.writing import trust
+from orchestration.writing.changes import lower_source, outweighs
 from schemas.association import TagWalk
 from schemas.commands import Command, Writer
 from schemas.errors import Forbidden, InvalidRequest, NotFound
@@ -77,7 +77,7 @@ class Caller:
     def require_source(self, source: Source) -> None:
         """Raises Forbidden for a source that weighs more than the caller may claim."""
         highest = self.principal.highest_source
-        if trust.outweighs(source, highest):
+        if outweighs(source, highest):
             raise Forbidden(
                 f"this key may claim at most {highest} as the source of what it writes, not {source}",
                 remedy="Leave source out, or ask an administrator for a key with a higher source.",
@@ -91,7 +91,7 @@ class Caller:
         if "source" in command.model_fields_set:
             self.require_source(source)
             return command
-        limited = trust.lower(source, self.principal.highest_source)
+        limited = lower_source(source, self.principal.highest_source)
         return command if limited is source else command.with_source(limited)
 
     def writer_of(self, level: Level, citizen_id: str | None) -> Writer:

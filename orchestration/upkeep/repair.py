@@ -9,7 +9,8 @@ import orjson
 
 from orchestration import insertion
 from orchestration.dependencies import Deps
-from orchestration.writing import records, trust
+from orchestration.writing import records
+from orchestration.writing.changes import lower_source
 from schemas.commands import Correct, Retract, Writer
 from schemas.errors import NotFound
 from schemas.memory import Level, Source
@@ -95,7 +96,7 @@ async def _with_source(graph: Graph, task: ApplyCommand, highest: Source) -> Ret
         return command
     row = await reader.memory(graph, command.id)
     source = Source.CITIZEN if row is None else rows.record(row).content.get("source", Source.CITIZEN)
-    return command.with_source(trust.lower(Source(source), highest))
+    return command.with_source(lower_source(Source(source), highest))
 
 
 async def _re_embed(graph: Graph, task: ReEmbed, deps: Deps) -> bool:

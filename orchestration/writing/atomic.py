@@ -1,97 +1,95 @@
-"""Flux 1, all or nothing: a list of commands for one graph that is carried out as a whole, or not at all.
+"""Applies a list of commands for one graph as a whole, or not at all.
 
-The commands are carried out in thought on what is stored, each on what those before it leave. When none is
-refused, one statement writes all that comes of it, provided that what was seen still stands; else it begins anew.
+The commands are simulated in order on what is stored, then written in one compare-and-set when none is refused.
+When another writer changed something meanwhile, all of it begins again.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 from uuid import uuid4
 
 from orchestration.dependencies import Deps
 from orchestration.identifiers import link_name
-from orchestration.writing import additions, changes, receipts, restatement_lookup, version_chain
-from orchestration.writing.changes import Told
-from orchestration.writing.receipts import Refusal
-from orchestration.writing.simulation import Outcome, Planned, Rehearsal, is_of_link
+from orchestration.writing import receipts, restatements, simulation, version_chain
+from orchestration.writing.changes import Refusal, WriteTimes, needed_records
+from orchestration.writing.command_rows import NamedCommand
+from orchestration.writing.simulation import Outcome, PlannedWrite, Simulation, StoredParts
 from schemas.commands import Command, Relate, Remember, WriteReceipt
 from schemas.errors import Conflict, InvalidRequest, Unavailable
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME, Instant, to_instant
+from substrate.bitemporal import Record
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
-from substrate.store import reader, transactions
-from substrate.store.rows import Kept
-from substrate.store.transactions import COMMANDS_AT_MOST, Wanted, Writes
+from substrate.store import reader, rows, transactions
+from substrate.store.changesets import RecordSelection, TransactionRows
+from substrate.store.transactions import COMMANDS_AT_MOST
 
 TRIES: Final = 20
 NOT_APPLIED: Final = "not applied: another command of the atomic list was refused"
+_CARRIED_ONLY: Final = RecordSelection(END_OF_TIME)
 
 
 async def apply(commands: Sequence[Command], deps: Deps, now: Instant) -> list[WriteReceipt]:
-    """Carry out all of the commands, or none; one receipt each, in their order.
+    """Apply all of the commands, or none; one receipt each, in their order.
 
-    All are for one graph, at most `COMMANDS_AT_MOST`. A later command may build on an earlier one; all are told
+    All are for one graph, at most `COMMANDS_AT_MOST`. A later command may build on an earlier one; all are sent
     and known at one moment. When one is refused, its receipt says why and nothing is changed. Raises
     InvalidRequest for a list that cannot be atomic; Unavailable when the engine does not answer, or others keep
     changing the same: the same list can then be sent again.
     """
     if not commands:
         return []
-    _check(commands)
-    done = await _tried(commands, deps, now)
-    if done is None:
+    _check_list(commands)
+    result = await _try_often(commands, deps, now)
+    if result is None:
         raise Unavailable("others keep changing the same; nothing was applied", remedy="Try again in a moment.")
-    return done
+    return result
 
 
 async def apply_one(command: Command, deps: Deps, now: Instant) -> WriteReceipt:
-    """Carry out one command of a list in which each stands for itself. Raises as `apply` does."""
-    done = await _tried([command], deps, now)
-    if done is not None:
-        return done[0]
-    command_id = command.command_id or uuid4().hex
-    named = (command_id, additions.identity(command, command_id))
-    return receipts.refused(
-        command, named, Refusal("conflict", f"{named[1]} is being changed by others; try again")
+    """Apply one command by itself. Raises Unavailable when the engine does not answer."""
+    result = await _try_often([command], deps, now)
+    if result is not None:
+        return result[0]
+    named = name_command(command)
+    return named.refuse(Refusal("conflict", f"{named.record_id} is being changed by others; try again"))
+
+
+def name_command(command: Command) -> NamedCommand:
+    """The command under its own id, or under a new one when it has none."""
+    return NamedCommand(command, command.command_id or uuid4().hex)
+
+
+def withheld(command: Command) -> WriteReceipt:
+    """The receipt of a command that was not applied because another of its list was refused."""
+    return _withheld(name_command(command))
+
+
+async def find_repeated(graph: Graph, commands: Sequence[Remember], now: Instant) -> dict[int, Record]:
+    """The memories whose text the commands repeat, as they hold now, by the positions of the commands."""
+    readings = [restatements.readings(command) for command in commands]
+    keys = sorted({key for by_key in readings for key in by_key})
+    if not keys:
+        return {}
+    candidates = [rows.record(row) for row in await reader.find_by_text(graph, keys, now)]
+    repeated = (
+        restatements.first_repeated(command, by_key, candidates)
+        for command, by_key in zip(commands, readings, strict=True)
     )
+    return {place: record for place, record in enumerate(repeated) if record is not None}
 
 
-async def _tried(commands: Sequence[Command], deps: Deps, now: Instant) -> list[WriteReceipt] | None:
-    """Receipts of all; None when others kept changing the same."""
-    ids = [command.command_id or uuid4().hex for command in commands]
-    memory = _Memory()
-    for attempt in range(TRIES):
-        memory.tried = attempt > 0
-        done = await _attempt(list(zip(commands, ids, strict=True)), memory, deps, now)
-        if done is not None:
-            return [_as_sent(receipt, memory, now) for receipt in done]
-        await asyncio.sleep(random.uniform(0, 0.002 * 2 ** min(attempt, 6)))
-    return None
+def _withheld(named: NamedCommand) -> WriteReceipt:
+    return named.refuse(Refusal("not-applied", NOT_APPLIED))
 
 
-@dataclass(slots=True)
-class _Memory:
-    """What one attempt leaves to the next: vectors by their texts, commands whose answer was lost, that it was."""
-
-    vectors: dict[str, list[float] | None] = field(default_factory=dict)
-    unheard: set[str] = field(default_factory=set)
-    tried: bool = False
-
-
-def _as_sent(receipt: WriteReceipt, memory: _Memory, now: Instant) -> WriteReceipt:
-    """The receipt of a command; one that was stored by the very sending whose answer was lost is the first."""
-    if receipt.command_id not in memory.unheard or receipt.created_at is None:
-        return receipt
-    return receipt.model_copy(update={"duplicate": to_instant(receipt.created_at) < now})
-
-
-def _check(commands: Sequence[Command]) -> None:
+def _check_list(commands: Sequence[Command]) -> None:
     graphs = {(command.level, command.citizen_id if command.level is Level.N1 else None) for command in commands}
     if len(graphs) > 1:
         raise InvalidRequest(
@@ -104,118 +102,151 @@ def _check(commands: Sequence[Command]) -> None:
         )
 
 
-def withheld(command: Command, command_id: str | None = None) -> WriteReceipt:
-    """The receipt of a command that was not applied because another was refused."""
-    command_id = command_id or command.command_id or uuid4().hex
-    named = (command_id, additions.identity(command, command_id))
-    return receipts.refused(command, named, Refusal("not-applied", NOT_APPLIED))
+@dataclass(slots=True)
+class RetryState:
+    """What one attempt leaves to the next: embeddings by text, and the commands whose answer may be lost."""
+
+    retried: bool = False
+    vectors: dict[str, list[float] | None] = field(default_factory=dict)
+    unanswered: set[str] = field(default_factory=set)
+
+
+async def _try_often(commands: Sequence[Command], deps: Deps, now: Instant) -> list[WriteReceipt] | None:
+    """The receipts; None when others kept changing the same."""
+    named = [name_command(command) for command in commands]
+    retry = RetryState()
+    for attempt in range(TRIES):
+        retry.retried = attempt > 0
+        result = await _attempt(named, retry, deps, now)
+        if result is not None:
+            return [_as_first_sent(receipt, retry, now) for receipt in result]
+        await asyncio.sleep(random.uniform(0, 0.002 * 2 ** min(attempt, 6)))
+    return None
+
+
+def _as_first_sent(receipt: WriteReceipt, retry: RetryState, now: Instant) -> WriteReceipt:
+    """The receipt; no duplicate when an earlier attempt, whose answer was lost, has stored it."""
+    if receipt.command_id not in retry.unanswered or receipt.created_at is None:
+        return receipt
+    return receipt.model_copy(update={"duplicate": to_instant(receipt.created_at) < now})
 
 
 async def _attempt(
-    named: Sequence[tuple[Command, str]], memory: _Memory, deps: Deps, now: Instant
+    named: Sequence[NamedCommand], retry: RetryState, deps: Deps, now: Instant
 ) -> list[WriteReceipt] | None:
-    """Receipts of all; None when what was seen has changed meanwhile."""
-    first = named[0][0]
-    graph = graph_name(first.level, first.citizen_id)
-    stage = await begun(graph, named, deps, now, again_sent=memory.tried)
-    base = max(now, stage.latest + 1)
-    outcomes = stage.play_all(named, Told(now, base))
+    """The receipts; None when another writer changed something meanwhile."""
+    first = named[0].command
+    graph = deps.graph(graph_name(first.level, first.citizen_id))
+    stored = await read_stored(named, graph, deps, now, all_receipts=retry.retried)
+    times = WriteTimes(now, max(now, stored.last_change + 1))
+    simulated = Simulation(stored, times)
+    outcomes = [simulated.simulate(each) for each in named]
     if any(isinstance(outcome, WriteReceipt) and outcome.status == "refused" for outcome in outcomes):
-        return [_of_refused(one, said, stage) for one, said in zip(named, outcomes, strict=True)]
-    loose = version_chain.without_end(stage.lives)
+        return [_refused_or_withheld(*pair, stored) for pair in zip(named, outcomes, strict=True)]
+    loose = simulation.loose_link(simulated.chains)
     if loose is not None:
         fault = f"link {loose} joins a memory that this list begins and withdraws as a whole: leave both out"
-        return [receipts.refused(one, (of, loose), Refusal("conflict", fault)) for one, of in named]
-    later = await _write(graph, stage, (base, now, outcomes), memory, deps)
+        refusal = Refusal("conflict", fault)
+        return [
+            receipts.refuse(each.command, refusal, command_id=each.command_id, record_id=loose) for each in named
+        ]
+    later = await _write(graph, simulated, outcomes, times, retry=retry, deps=deps)
     if later is None:
         return None
-    return [_receipt(outcome, (base, later), first) for outcome in outcomes]
+    return [_receipt(outcome, first.level, times.known_from, later) for outcome in outcomes]
 
 
-def _of_refused(named: tuple[Command, str], outcome: Outcome, stage: Rehearsal) -> WriteReceipt:
-    """The receipt of a command in a list that is refused: what it only repeats may be what is not applied."""
-    if isinstance(outcome, WriteReceipt) and (outcome.status == "refused" or stage.applied(named[1])):
+def _refused_or_withheld(named: NamedCommand, outcome: Outcome, stored: StoredParts) -> WriteReceipt:
+    """The receipt of a command in a refused list: its own where it was refused, or applied before."""
+    if isinstance(outcome, WriteReceipt) and (outcome.status == "refused" or named.command_id in stored.receipts):
         return outcome
-    return withheld(*named)
+    return _withheld(named)
 
 
-def _receipt(outcome: Outcome, times: tuple[Instant, int], first: Command) -> WriteReceipt:
+def _receipt(outcome: Outcome, level: Level, known_from: Instant, later: int) -> WriteReceipt:
+    """The receipt once the list is written, `later` microseconds after `known_from`."""
     if isinstance(outcome, WriteReceipt):
         return outcome
-    base, later = times
-    moment = outcome.kept["created_at"]
-    receipt = receipts.stored(outcome.kept, moment if moment < base else moment + later, first.level)
+    created_at = outcome.receipt_row["created_at"]
+    moment = created_at if created_at < known_from else created_at + later
+    receipt = receipts.rebuild_from_row(outcome.receipt_row, moment, level)
     return receipt.model_copy(update={"duplicate": outcome.duplicate})
 
 
 async def _write(
-    graph: str,
-    stage: Rehearsal,
-    said: tuple[Instant, Instant, Sequence[Outcome]],
-    memory: _Memory,
+    graph: Graph,
+    simulated: Simulation,
+    outcomes: Sequence[Outcome],
+    times: WriteTimes,
+    *,
+    retry: RetryState,
     deps: Deps,
 ) -> int | None:
-    base, now, outcomes = said
-    writes = Writes(base)
-    writes.receipts = [one.kept for one in outcomes if isinstance(one, Planned) and not one.sent_before]
-    if not writes.receipts:
+    """Write what the simulation leaves; by how many microseconds it came later, None when it must begin again."""
+    changed = TransactionRows(times.known_from)
+    planned = [outcome for outcome in outcomes if isinstance(outcome, PlannedWrite) and not outcome.sent_before]
+    changed.receipts = [outcome.receipt_row for outcome in planned]
+    if not changed.receipts:
         return 0
-    vectors = memory.vectors
-    missing = [text for text in version_chain.texts(stage.lives) if text not in vectors]
-    vectors.update(zip(missing, (v or None for v in await deps.embedder.embed_texts(missing)), strict=True))
-    version_chain.write(stage.lives, vectors, writes)
-    if writes.new:
-        await deps.graphs.for_writing(graph, now)
+    chains, vectors = simulated.chains, retry.vectors
+    missing = [text for text in version_chain.texts_to_embed(chains) if text not in vectors]
+    embeddings = await deps.embedder.embed_texts(missing)
+    vectors.update({text: vector or None for text, vector in zip(missing, embeddings, strict=True)})
+    version_chain.add_rows(chains, vectors, changed)
+    if changed.new:
+        await deps.graphs.for_writing(graph.name, times.now)
     try:
-        return await transactions.write(deps.graph(graph), version_chain.seen(stage.lives), writes)
+        return await transactions.write(graph, simulation.expected_state(chains), changed)
     except Conflict:
         return None  # another writer stored one of the ids just now; the next look finds it
     finally:
-        if writes.sent_again:
-            memory.unheard.update(receipt["command_id"] for receipt in writes.receipts)
+        if changed.sent_again:
+            retry.unanswered.update(receipt["command_id"] for receipt in changed.receipts)
 
 
-async def _kept(graph: str, named: Sequence[tuple[Command, str]], deps: Deps, *, again: bool) -> dict[str, Kept]:
-    ids = [command_id for command, command_id in named if again or command.command_id is not None]
-    return await reader.receipts(deps.graph(graph), ids) if ids else {}
+async def read_stored(
+    named: Sequence[NamedCommand], graph: Graph, deps: Deps, now: Instant, *, all_receipts: bool = True
+) -> StoredParts:
+    """What is stored of all that the commands name; nothing for a graph that does not exist.
 
-
-BARE: Final = Wanted(END_OF_TIME)
-"""Of a memory that is only pointed to: what it carries."""
-
-
-def _more(one: Wanted, other: Wanted) -> Wanted:
-    return Wanted(min(one.since, other.since), one.every or other.every)
-
-
-async def begun(
-    graph: str, named: Sequence[tuple[Command, str]], deps: Deps, now: Instant, *, again_sent: bool = True
-) -> Rehearsal:
-    """What the commands name, as it is stored; nothing of a graph that does not exist.
-
-    Unless they are `again_sent` an id that was made for a command just now is that of none before.
+    Without `all_receipts` an id that was made for a command just now is not looked for.
     """
-    if not await deps.graphs.for_reading(graph):
-        return Rehearsal({}, {}, {}, {})
-    memories: dict[str, Wanted] = {}
-    links: set[str] = set()
-    for command, command_id in named:
-        of = additions.identity(command, command_id)
-        if isinstance(command, Relate):
-            memories |= {end: memories.get(end, BARE) for end in (command.source_id, command.target_id)}
-        if of is not None and is_of_link(command):
-            links.add(of)
-        elif of is not None:
-            memories[of] = _more(memories.get(of, BARE), changes.wanted(command, now))
-    connection = deps.connection
-    remembers = [(command, command_id) for command, command_id in named if isinstance(command, Remember)]
-    again = await restatement_lookup.recognised(graph, [command for command, _ in remembers], deps, now)
-    said = {remembers[place][1]: record for place, record in again.items()}
-    memories |= {record.id: _more(memories.get(record.id, BARE), Wanted(now)) for record in again.values()}
-    # The receipts last: a command that was applied since must not be refused for what it has changed itself.
-    return Rehearsal(
-        await transactions.memories(Graph(connection, graph), memories),
-        await transactions.links(Graph(connection, graph), [link_name(one) for one in sorted(links)]),
-        await _kept(graph, named, deps, again=again_sent),
-        said,
+    if not await deps.graphs.for_reading(graph.name):
+        return StoredParts({}, {}, {}, {})
+    new_memories = {each.command_id: each.command for each in named if isinstance(each.command, Remember)}
+    places = await find_repeated(graph, list(new_memories.values()), now)
+    new_ids = list(new_memories)
+    repeated = {new_ids[place]: record for place, record in places.items()}
+    memories = _needed_memories(named, repeated.values(), now)
+    links = sorted(
+        {each.record_id for each in named if simulation.writes_to_link(each.command) and each.record_id}
     )
+    ids = [each.command_id for each in named if all_receipts or each.command.command_id is not None]
+    # The receipts last: a command that was applied since must not be refused for what it has changed itself.
+    return StoredParts(
+        await transactions.read_memories(graph, memories),
+        await transactions.read_links(graph, [link_name(link_id) for link_id in links]),
+        await reader.receipts(graph, ids) if ids else {},
+        repeated,
+    )
+
+
+def _needed_memories(
+    named: Sequence[NamedCommand], repeated: Iterable[Record], now: Instant
+) -> dict[str, RecordSelection]:
+    """Which records of which memories the commands need."""
+    needed: dict[str, RecordSelection] = {}
+
+    def add(memory_id: str, selection: RecordSelection) -> None:
+        needed[memory_id] = needed.get(memory_id, _CARRIED_ONLY).joined(selection)
+
+    for each in named:
+        command = each.command
+        if isinstance(command, Relate):
+            add(command.source_id, _CARRIED_ONLY)
+            add(command.target_id, _CARRIED_ONLY)
+        elif each.record_id is not None and not simulation.writes_to_link(command):
+            add(each.record_id, needed_records(command, now))
+    for record in repeated:
+        add(record.id, RecordSelection(now))
+    return needed

@@ -1,16 +1,19 @@
-"""What a change of a memory or a link closes and opens, from the records that were seen. Pure.
+"""What a change of a memory or a link closes and opens, and why it may be refused. Pure.
 
 A command acts on the stretch of valid time that it names. Where it names none, Supersede and Resolve act from
 their moment to the end of what is known, Correct and Retract on the whole of the record that holds then.
+
+The rule of trust: a record says where it came from. What a citizen or a system wrote is not overwritten by a tool,
+by ingestion or by upkeep; each of those changes only what weighs no more than itself. In its own N1 nothing
+outweighs the citizen.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
-from orchestration.writing import records, trust
-from orchestration.writing.receipts import Refusal
+from orchestration.writing import records
 from schemas.commands import (
     ChangeCommand,
     Command,
@@ -23,159 +26,211 @@ from schemas.commands import (
     ResolveLink,
     Retract,
     Revision,
+    StretchCommand,
     Supersede,
     SupersedeLink,
     Undo,
     UndoLink,
     Unrelate,
 )
-from schemas.memory import InvalidationReason, Source
+from schemas.memory import InvalidationReason, Level, Source
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period
 from substrate import bitemporal, stored_maps
 from substrate.bitemporal import Change, Open, Record, Rewriting
-from substrate.store.transactions import Wanted
+from substrate.store.changesets import RecordSelection
 
-OF_MEMORIES = (Revision, Retract, Resolve, Undo)
-UNDOES = (Undo, UndoLink)
-CORRECTIONS = (Correct, CorrectLink)
-_RETRACTIONS = (Retract, Unrelate)
-_RESOLUTIONS = (Resolve, ResolveLink)
+type Problem = Literal["invalid-request", "not-found", "conflict", "not-trusted", "not-applied"]
+
+MEMORY_CHANGES: Final = (Revision, Retract, Resolve, Undo)
+UNDOS: Final = (Undo, UndoLink)
+CORRECTIONS: Final = (Correct, CorrectLink)
+_RETRACTIONS: Final = (Retract, Unrelate)
+_RESOLUTIONS: Final = (Resolve, ResolveLink)
 _FROM_A_MOMENT: Final = (Supersede, SupersedeLink, *_RESOLUTIONS, *_RETRACTIONS)
 
+MAY_CHANGE: Final[Mapping[Source, frozenset[Source]]] = {
+    Source.SYSTEM: frozenset(Source),
+    Source.CITIZEN: frozenset((Source.CITIZEN, Source.TOOL, Source.INGESTION, Source.UPKEEP)),
+    Source.TOOL: frozenset((Source.TOOL, Source.INGESTION, Source.UPKEEP)),
+    Source.INGESTION: frozenset((Source.INGESTION, Source.UPKEEP)),
+    Source.UPKEEP: frozenset((Source.UPKEEP,)),
+}
+"""By source of a command, the sources whose records it may supersede, correct, resolve, retract or undo."""
 
-class Told(NamedTuple):
-    """When a command is carried out: told at `now`, known from `at` on."""
+
+class Refusal(Exception):
+    """Why a command changes nothing. `current_version` is that of the record that a conflict is about."""
+
+    def __init__(self, problem: Problem, *faults: str, current_version: int | None = None) -> None:
+        super().__init__(*faults)
+        self.problem: Problem = problem
+        self.faults = faults
+        self.current_version = current_version
+
+
+class WriteTimes(NamedTuple):
+    """When a command is sent (`now`), and from when its result is known (`known_from`)."""
 
     now: Instant
-    at: Instant
+    known_from: Instant
 
 
-class By(NamedTuple):
-    """Who changes something: the id of the command, its source, and the key that it came with."""
+class Attribution(NamedTuple):
+    """Who makes a change: the id of the command, its source, and the key that it came with."""
 
     command_id: str
     source: Source | None
     key_id: str | None
 
     @classmethod
-    def of(cls, command: Command, command_id: str) -> By:
-        """Who sends the command."""
+    def from_command(cls, command: Command, command_id: str) -> Attribution:
         return cls(command_id, getattr(command, "source", None), command.writer.key_id)
 
 
-def addressed(command: ChangeCommand, now: Instant) -> Instant:
-    """The moment of valid time that a command speaks of: where its stretch begins, else now."""
-    from_then = command.effective_at if isinstance(command, _FROM_A_MOMENT) else None
-    begins = getattr(command, "valid_from", None)
-    return records.instant(begins or from_then, now)
+def may_change(by: Source, owner: Source, level: Level) -> bool:
+    """Whether a command of source `by` may change a record of source `owner` in a graph of this level."""
+    own = level is Level.N1 and by is Source.CITIZEN
+    return own or owner in MAY_CHANGE[by]
 
 
-def wanted(command: Command, now: Instant) -> Wanted:
-    """Which records of its memory must be known to carry the command out."""
+def outweighs(one: Source, other: Source) -> bool:
+    return one not in MAY_CHANGE[other]
+
+
+def lower_source(one: Source, other: Source) -> Source:
+    """The source that weighs less."""
+    return other if outweighs(one, other) else one
+
+
+def addressed_moment(command: ChangeCommand, now: Instant) -> Instant:
+    """The start of the stretch of valid time that the command names, else `now`."""
+    effective_at = command.effective_at if isinstance(command, _FROM_A_MOMENT) else None
+    valid_from = getattr(command, "valid_from", None)
+    return records.instant(valid_from or effective_at, now)
+
+
+def needed_records(command: Command, now: Instant) -> RecordSelection:
+    """The records of its memory that must be read to decide the command."""
     if isinstance(command, Remember):
-        return Wanted(BEGINNING_OF_TIME, every=True)
+        return RecordSelection(BEGINNING_OF_TIME, every=True)
     if not isinstance(command, ChangeCommand):
-        return Wanted(END_OF_TIME)
-    moves = isinstance(command, CORRECTIONS) and records.corrects_period(command)
-    leaves = isinstance(command, _RETRACTIONS)  # and what is left is carried, however far back it holds
-    since = BEGINNING_OF_TIME if moves or leaves else addressed(command, now)
-    return Wanted(since, isinstance(command, UNDOES))
+        return RecordSelection(END_OF_TIME)
+    # What a retraction leaves is carried then, however far back it holds.
+    needs_all = _corrects_period(command) or isinstance(command, _RETRACTIONS)
+    since = BEGINNING_OF_TIME if needs_all else addressed_moment(command, now)
+    return RecordSelection(since, isinstance(command, UNDOS))
 
 
-def decide(command: ChangeCommand, found: Sequence[Record], last_version: int, told: Told) -> Change:
-    """What the command closes and opens. `last_version` is the highest that a record of it ever had.
+def decide(command: ChangeCommand, known: Sequence[Record], last_version: int, times: WriteTimes) -> Change:
+    """What the command closes and opens.
 
-    `found` are its records, as far as they are `wanted`. Raises Refusal.
+    `known` are the records of its memory or link, those of `needed_records` at least; `last_version` is the
+    highest that one ever had. Raises Refusal.
     """
-    seen = expect(command, found, last_version, told.now)
+    current = check_version(command, known, last_version, times.now)
     try:
-        change = _change(command, found, last_version, told)
+        change = _decide(command, known, last_version, times)
     except ValueError as error:
-        problem: Any = "conflict" if isinstance(command, UNDOES) else "invalid-request"
-        raise Refusal(problem, str(error), current_version=seen) from error
+        problem: Problem = "conflict" if isinstance(command, UNDOS) else "invalid-request"
+        raise Refusal(problem, str(error), current_version=current) from error
     if not change.closed and not change.opened:
         state = getattr(command, "resolution_state", None)
-        raise Refusal("conflict", f"{command.id} is {state} already; nothing changes", current_version=seen)
-    trust_in(command, change.closed or [one.record for one in change.opened])
-    if isinstance(command, (Undo, UndoLink)):
-        reverted = [one for one in found if one.version in {back.from_version for back in change.opened}]
-        trust_in_closing(command, reverted)
-        undoes_whom(command, change.closed, reverted)
+        raise Refusal("conflict", f"{command.id} is {state} already; nothing changes", current_version=current)
+    check_trust(command, change.closed or [opened.record for opened in change.opened])
+    if isinstance(command, UNDOS):
+        restored_versions = {opened.from_version for opened in change.opened}
+        restored = [record for record in known if record.version in restored_versions]
+        check_trust_in_closers(command, restored)
+        check_undone_writer(command, change.closed, restored)
     return change
 
 
-def expect(command: ChangeCommand, found: Sequence[Record], last_version: int, now: Instant) -> int:
-    """The version of the record at the moment addressed, or the last one where none is left, which is that which
-    the command expects. Raises Refusal. Where the list that withdrew it began it too, nothing of it is `found`.
+def check_version(command: ChangeCommand, known: Sequence[Record], last_version: int, now: Instant) -> int:
+    """The version that holds at the addressed moment, or the last one where the identity is retracted.
+
+    `known` may be empty though `last_version` is not 0: a list that begins and withdraws an identity leaves no
+    record of it. Raises Refusal when there is no such identity, when another version is expected, and when all of
+    it was retracted and the command is no undo.
     """
     if not last_version:
-        what = "memory" if isinstance(command, OF_MEMORIES) else "link"
-        raise Refusal("not-found", f"there is no {what} {command.id} in {command.level}")
-    open_ones = bitemporal.open_records(found)
-    last = max((record.version for record in found), default=last_version)
-    seen = bitemporal.held_at(open_ones, addressed(command, now)).version if open_ones else last
-    if command.expected_version is not None and command.expected_version != seen:
-        fault = f"{command.id} has version {seen}, not {command.expected_version}"
-        raise Refusal("conflict", fault, current_version=seen)
-    if not open_ones and not isinstance(command, UNDOES):
+        noun = "memory" if isinstance(command, MEMORY_CHANGES) else "link"
+        raise Refusal("not-found", f"there is no {noun} {command.id} in {command.level}")
+    open_ones = bitemporal.open_records(known)
+    if open_ones:
+        current = bitemporal.held_at(open_ones, addressed_moment(command, now)).version
+    else:
+        current = max((record.version for record in known), default=last_version)
+    if command.expected_version is not None and command.expected_version != current:
+        fault = f"{command.id} has version {current}, not {command.expected_version}"
+        raise Refusal("conflict", fault, current_version=current)
+    if not open_ones and not isinstance(command, UNDOS):
         fault = f"{command.id} was retracted; undo that, or remember it again"
-        raise Refusal("conflict", fault, current_version=seen)
-    return seen
+        raise Refusal("conflict", fault, current_version=current)
+    return current
 
 
-def trust_in(command: ChangeCommand | Remember | Relate, touched: Sequence[Record]) -> None:
-    """Raises Refusal when the command's source may not change one of the records that it touches."""
+def check_trust(command: ChangeCommand | Remember | Relate, touched: Sequence[Record]) -> None:
+    """Raises Refusal when the source of the command may not change one of the records."""
     for record in touched:
-        _trusted(command, came_from(record), record)
+        _check_may_change(command, record_source(record), record)
 
 
-def trust_in_closing(command: ChangeCommand | Remember | Relate, brought_back: Sequence[Record]) -> None:
-    """Raises Refusal when the command's source may not bring back what another took away."""
-    for record in brought_back:
+def check_trust_in_closers(command: ChangeCommand | Remember | Relate, restored: Sequence[Record]) -> None:
+    """Raises Refusal when the source of the command may not bring back what another source closed."""
+    for record in restored:
         if record.closed_source is not None:
-            _trusted(command, record.closed_source, record)
+            _check_may_change(command, record.closed_source, record)
 
 
-def undoes_whom(command: Undo | UndoLink, opened: Sequence[Record], closed: Sequence[Record]) -> None:
-    """Raises Refusal when the change that opened and closed these is not of the source, or key, that is named."""
-    changes = {(one.closed_source, one.closed_key) for one in closed} or {
-        (came_from(one), one.key_id) for one in opened
-    }
-    for source, key_id in changes:
-        for was, wanted, what in (
+def check_undone_writer(command: Undo | UndoLink, opened: Sequence[Record], closed: Sequence[Record]) -> None:
+    """Raises Refusal when the command names the source or key of the undone change, and it was another's.
+
+    `opened` and `closed` are the records that the undone change opened and closed.
+    """
+    writers = {(record.closed_source, record.closed_key) for record in closed}
+    if not writers:
+        writers = {(record_source(record), record.key_id) for record in opened}
+    for source, key_id in writers:
+        for actual, expected, relation in (
             (source, command.undoes_source, "of source"),
             (key_id, command.undoes_key, "written with key"),
         ):
-            if wanted is not None and was != wanted:
-                fault = f"the last change of {command.id} is {what} {was or 'none'}, not {wanted}"
+            if expected is not None and actual != expected:
+                fault = f"the last change of {command.id} is {relation} {actual or 'none'}, not {expected}"
                 raise Refusal("conflict", fault)
 
 
-def came_from(record: Record) -> Source:
-    """Whose word a record is."""
+def record_source(record: Record) -> Source:
+    """The source of a record; records older than sources are the citizen's."""
     return Source(record.content.get("source", Source.CITIZEN))
 
 
-def _trusted(command: ChangeCommand | Remember | Relate, other: Source, record: Record) -> None:
-    if not trust.may_change(command.source, other, command.level):
-        fault = trust.fault(command.source, other, command.level)
+def _check_may_change(command: ChangeCommand | Remember | Relate, owner: Source, record: Record) -> None:
+    if not may_change(command.source, owner, command.level):
+        fault = trust_fault(command.source, owner, command.level)
         raise Refusal("not-trusted", fault, current_version=record.version)
 
 
-def _change(command: ChangeCommand, found: Sequence[Record], last_version: int, told: Told) -> Change:
-    if isinstance(command, (Undo, UndoLink)):
-        return bitemporal.undo(found, command.undoes, told.at, last_version)
-    open_ones = bitemporal.open_records(found)
-    how = Rewriting(told.at, last_version, _reason(command))
-    if isinstance(command, CORRECTIONS) and records.corrects_period(command):
-        record = bitemporal.held_at(open_ones, told.now)
-        valid, content = records.corrected_period(command, record.valid), _revised(command, record)
-        return bitemporal.correct_period(open_ones, record, how, valid=valid, content=content)
-    portion = _portion(command, open_ones, told.now)
-    return bitemporal.rewrite(open_ones, portion, lambda record: _revised_or_none(command, record), how)
+def trust_fault(by: Source, owner: Source, level: Level) -> str:
+    """The error text for a source that may not change a record, with the sources that may."""
+    able = ", ".join(source.value for source in Source if may_change(source, owner, level))
+    return f"a record of source {owner} is not changed by {by}: only by {able}"
 
 
-def _reason(command: ChangeCommand) -> InvalidationReason:
+def _decide(command: ChangeCommand, known: Sequence[Record], last_version: int, times: WriteTimes) -> Change:
+    if isinstance(command, UNDOS):
+        return bitemporal.undo(known, command.undoes, times.known_from, last_version)
+    open_ones = bitemporal.open_records(known)
+    rewriting = Rewriting(times.known_from, last_version, _closing_reason(command))
+    if isinstance(command, CORRECTIONS) and _corrects_period(command):
+        record = bitemporal.held_at(open_ones, times.now)
+        valid, content = _corrected_period(command, record.valid), _revised_content(command, record)
+        return bitemporal.correct_period(open_ones, record, rewriting, valid=valid, content=content)
+    portion = _portion(command, open_ones, times.now)
+    return bitemporal.rewrite(open_ones, portion, lambda record: _remaining_content(command, record), rewriting)
+
+
+def _closing_reason(command: ChangeCommand) -> InvalidationReason:
     if isinstance(command, _RETRACTIONS):
         return command.reason
     return "discovered_false" if isinstance(command, CORRECTIONS) else "reality_changed"
@@ -183,9 +238,9 @@ def _reason(command: ChangeCommand) -> InvalidationReason:
 
 def _portion(command: ChangeCommand, open_ones: Open, now: Instant) -> Period:
     """The stretch of valid time that the command acts on. Raises ValueError."""
-    if records.names_portion(command):
-        return bitemporal.named_portion(open_ones, records.portion(command, now))
-    moment = addressed(command, now)
+    if _names_portion(command):
+        return bitemporal.named_portion(open_ones, _named_portion(command, now))
+    moment = addressed_moment(command, now)
     if isinstance(command, CORRECTIONS):
         return bitemporal.held_at(open_ones, moment).valid
     if not isinstance(command, _RETRACTIONS):
@@ -197,14 +252,38 @@ def _portion(command: ChangeCommand, open_ones: Open, now: Instant) -> Period:
     return Period(moment)
 
 
-def _revised_or_none(command: ChangeCommand, record: Record) -> Mapping[str, Any] | None:
-    return None if isinstance(command, _RETRACTIONS) else _revised(command, record)
+def _names_portion(command: ChangeCommand) -> bool:
+    return isinstance(command, StretchCommand) and not (command.valid_from is command.valid_to is None)
 
 
-def _revised(command: ChangeCommand, record: Record) -> Mapping[str, Any]:
-    """The content of a record as the command leaves it; the very same where a resolution finds it done.
+def _named_portion(command: ChangeCommand, now: Instant) -> Period:
+    """From `valid_from`, `effective_at` or `now` to `valid_to` or the end of time."""
+    start = getattr(command, "valid_from", None) or getattr(command, "effective_at", None)
+    return Period(records.instant(start, now), records.instant(getattr(command, "valid_to", None), END_OF_TIME))
 
-    What is opened can be shown: a map that was stored before the doors asked how deep it is, is mended.
+
+def _corrects_period(command: ChangeCommand) -> bool:
+    """Whether the command corrects the valid time itself."""
+    return isinstance(command, CORRECTIONS) and bool({"valid_at", "invalid_at"} & command.model_fields_set)
+
+
+def _corrected_period(command: Correct | CorrectLink, valid: Period) -> Period:
+    """The valid time as the command corrects it; an end that it leaves out stays."""
+    named = command.model_fields_set
+    return Period(
+        records.instant(command.valid_at, valid.start) if "valid_at" in named else valid.start,
+        records.instant(command.invalid_at, END_OF_TIME) if "invalid_at" in named else valid.end,
+    )
+
+
+def _remaining_content(command: ChangeCommand, record: Record) -> Mapping[str, Any] | None:
+    return None if isinstance(command, _RETRACTIONS) else _revised_content(command, record)
+
+
+def _revised_content(command: ChangeCommand, record: Record) -> Mapping[str, Any]:
+    """The content after the command; the same object where a resolution changes nothing.
+
+    Maps that were stored before their depth was checked are mended, so that the new record can be shown.
     """
     changed = changed_fields(command, record.content)
     if isinstance(command, _RESOLUTIONS) and changed.items() <= record.content.items():
@@ -213,11 +292,11 @@ def _revised(command: ChangeCommand, record: Record) -> Mapping[str, Any]:
 
 
 def changed_fields(command: ChangeCommand, content: Mapping[str, Any]) -> dict[str, Any]:
-    """What the command changes of a content, in stored form; None clears. Nothing for a retraction."""
+    """The fields of the content that the command changes, in stored form; None clears. Empty for a retraction."""
     if isinstance(command, Revision):
         return records.revised_fields(command, content)
     if isinstance(command, LinkRevision):
-        return records.revised_link_fields(command)
+        return records.named_fields(command)
     if isinstance(command, _RESOLUTIONS):
         return {"resolution_state": command.resolution_state.value}
     return {}

@@ -1,34 +1,23 @@
-"""Receipts: what became of a command, said to its sender and kept in the graph. Pure."""
+"""Receipts: the outcome of a command, as its sender gets it and as the graph stores it. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import orjson
 
 from orchestration.validation import validate_consciousness_link
-from orchestration.writing import records, trust
+from orchestration.writing import records
+from orchestration.writing.changes import Refusal, outweighs
 from schemas.commands import Command, Relate, Remember, WriteReceipt
 from schemas.memory import Level, Source
 from schemas.temporal import Instant, open_end, to_datetime
 from substrate.bitemporal import Record
-from substrate.cypher.fragments import RECEIPT_COLUMNS
-from substrate.store.rows import Kept
+from substrate.store.rows import StoredReceipt
 
-type Problem = Literal["invalid-request", "not-found", "conflict", "not-trusted", "not-applied"]
-
-OTHER_CONTENT = "this command_id was used before with another content"
-
-
-class Refusal(Exception):
-    """Why a command changes nothing. `current_version`: of the record that a conflict is about."""
-
-    def __init__(self, problem: Problem, *faults: str, current_version: int | None = None) -> None:
-        super().__init__(*faults)
-        self.problem: Problem = problem
-        self.faults = faults
-        self.current_version = current_version
+OTHER_CONTENT: Final = "this command_id was used before with another content"
+UNFINISHED: Final = "it was begun and is not finished; send it again, then it goes on"
 
 
 def kind(command: Command) -> str:
@@ -37,23 +26,23 @@ def kind(command: Command) -> str:
 
 
 def warnings(command: Command) -> tuple[str, ...]:
-    """What was assumed or may be wanting."""
-    said = list(command.notes)
+    """Notes of the command's reading, fields that a good link lacks, and unknown fields."""
+    texts = list(command.notes)
     if isinstance(command, Relate):
-        said += validate_consciousness_link(command.model_dump(mode="json")).warnings
+        texts += validate_consciousness_link(command.model_dump(mode="json")).warnings
     extra = getattr(command, "extra", None)
     if extra:
-        said.append(f"unknown fields were kept in extra: {', '.join(sorted(extra))}")
-    return tuple(said)
+        texts.append(f"unknown fields were kept in extra: {', '.join(sorted(extra))}")
+    return tuple(texts)
 
 
-def kept_text(said: tuple[str, ...]) -> str | None:
-    """The warnings as a receipt keeps them."""
-    return orjson.dumps(said).decode() if said else None
+def warnings_json(texts: tuple[str, ...]) -> str | None:
+    """The warnings as a receipt stores them."""
+    return orjson.dumps(texts).decode() if texts else None
 
 
-def to_keep(command: Command, command_id: str, record: Record) -> dict[str, Any]:
-    """What the graph keeps of a command that left `record`; its statement adds the transaction time."""
+def receipt_row(command: Command, command_id: str, record: Record) -> dict[str, Any]:
+    """The receipt to store of a command that left `record`, but for `created_at`."""
     return {
         "command_id": command_id,
         "fingerprint": records.fingerprint(command),
@@ -62,49 +51,60 @@ def to_keep(command: Command, command_id: str, record: Record) -> dict[str, Any]
         "version": record.version,
         "valid_at": record.valid.start,
         "invalid_at": record.valid.end,
-        "warnings": kept_text(warnings(command)),
+        "warnings": warnings_json(warnings(command)),
     }
 
 
-def to_keep_recognised(command: Remember, command_id: str, record: Record, said: str) -> dict[str, Any]:
-    """What the graph keeps of a command that only said again what `record` says."""
+def recognised_row(command: Remember, command_id: str, record: Record, warning: str) -> dict[str, Any]:
+    """The receipt to store of a command that only repeats what `record` says."""
     return {
-        **to_keep(command, command_id, record),
+        **receipt_row(command, command_id, record),
         "created_at": record.known.start,
-        "warnings": kept_text((*warnings(command), said)),
+        "warnings": warnings_json((*warnings(command), warning)),
         "recognised": 1,
     }
 
 
-def stored(kept: Mapping[str, Any], at: Instant, level: Level) -> WriteReceipt:
-    """The receipt of a command that was just applied, from what is kept of it."""
-    known: dict[str, Any] = {name: kept.get(name) for name in RECEIPT_COLUMNS}
-    return of_kept(Kept(**{**known, "created_at": at}), level)
+def rebuild_from_row(row: Mapping[str, Any], created_at: Instant, level: Level) -> WriteReceipt:
+    """The receipt of a command that was just applied, from the row that is stored of it."""
+    fields: dict[str, Any] = {name: row.get(name) for name in StoredReceipt._fields}
+    return rebuild_receipt(StoredReceipt(**{**fields, "created_at": created_at}), level)
 
 
-def of_kept(kept: Kept, level: Level) -> WriteReceipt:
-    """The receipt that is kept, as it was given first."""
+def rebuild_receipt(receipt: StoredReceipt, level: Level) -> WriteReceipt:
+    """The receipt as it was given first."""
     return WriteReceipt(
-        command_id=kept.command_id,
-        command=kept.command,
+        command_id=receipt.command_id,
+        command=receipt.command,
         status="stored",
-        id=kept.id,
+        id=receipt.id,
         level=level,
-        version=kept.version,
-        valid_at=None if kept.valid_at is None else to_datetime(kept.valid_at),
-        invalid_at=None if kept.invalid_at is None else open_end(kept.invalid_at),
-        created_at=to_datetime(kept.created_at),
-        duplicate=bool(kept.recognised),
-        recognised=kept.id if kept.recognised else None,
-        warnings=tuple(orjson.loads(kept.warnings)) if kept.warnings else (),
+        version=receipt.version,
+        valid_at=None if receipt.valid_at is None else to_datetime(receipt.valid_at),
+        invalid_at=None if receipt.invalid_at is None else open_end(receipt.invalid_at),
+        created_at=to_datetime(receipt.created_at),
+        duplicate=bool(receipt.recognised),
+        recognised=receipt.id if receipt.recognised else None,
+        warnings=tuple(orjson.loads(receipt.warnings)) if receipt.warnings else (),
     )
 
 
-UNFINISHED: Final = "it was begun and is not finished; send it again, then it goes on"
+def repeat_receipt(command: Command, receipt: StoredReceipt) -> WriteReceipt:
+    """The receipt of a command that was applied before. Raises Refusal when its content was another then."""
+    if receipt.fingerprint not in (records.fingerprint(command), records.fingerprint(_before_sources(command))):
+        raise Refusal("conflict", OTHER_CONTENT)
+    return rebuild_receipt(receipt, command.level).model_copy(update={"duplicate": True})
 
 
-def of_erasure(command_id: str, level: Level, begun: Instant, *, finished: bool) -> WriteReceipt:
-    """The receipt of an erasure: of what was erased nothing is kept, nor its name."""
+def _before_sources(command: Command) -> Command:
+    """The command as it was fingerprinted before a key could lower its source: with none named."""
+    source = getattr(command, "source", None)
+    lowered = source is not None and outweighs(Source.CITIZEN, source)
+    return command.assuming("source") if lowered else command
+
+
+def build_erasure_receipt(command_id: str, level: Level, begun: Instant, *, finished: bool) -> WriteReceipt:
+    """The receipt of an erasure. It names nothing: of what was erased nothing is kept."""
     return WriteReceipt(
         command_id=command_id,
         command="erase",
@@ -115,27 +115,13 @@ def of_erasure(command_id: str, level: Level, begun: Instant, *, finished: bool)
     )
 
 
-def again(command: Command, kept: Kept) -> WriteReceipt:
-    """The receipt of a command that was applied before. Raises Refusal when that said something else."""
-    if kept.fingerprint not in (records.fingerprint(command), records.fingerprint(_unclaimed(command))):
-        raise Refusal("conflict", OTHER_CONTENT)
-    return of_kept(kept, command.level).model_copy(update={"duplicate": True})
-
-
-def _unclaimed(command: Command) -> Command:
-    """The command as it was sent while its sender might claim to be a citizen without a word."""
-    source = getattr(command, "source", None)
-    lowered = source is not None and trust.outweighs(Source.CITIZEN, source)
-    return command.assuming("source") if lowered else command
-
-
-def refused(command: Command, named: tuple[str, str | None], refusal: Refusal) -> WriteReceipt:
-    """The receipt of a command that changed nothing, with every fault. `named`: the ids of command and record."""
+def refuse(command: Command, refusal: Refusal, *, command_id: str, record_id: str | None) -> WriteReceipt:
+    """The receipt of a command that changed nothing, with every fault."""
     return WriteReceipt(
-        command_id=named[0],
+        command_id=command_id,
         command=kind(command),
         status="refused",
-        id=named[1],
+        id=record_id,
         level=command.level,
         problem=refusal.problem,
         faults=refusal.faults,

@@ -1,23 +1,25 @@
-"""A retrieved text that is written back is known again, so that no second memory is made of it. Pure.
+"""A retrieved text that is written back is recognised, so that no second memory is made of it. Pure.
 
-The rule: what a new memory says (its description, or its name when it has none) is, in normal form, word for word
-what a memory that holds now says, and has `records.FEWEST_WORDS` words or more: shorter texts ("Thanks!") are said
-again for good reasons. It may come as it was shown: as a line of the compact form, or with speaker or name in
-front, which then must be those of that memory. Not recognised is what names another speaker or another beginning,
-what belongs to an episode, what is sent with `restate`, and what names an id of its own: whoever gives a memory an
-id will look for it there.
+The rule: the text of a new memory (its description, or its name when it has none) is, in normal form, word for
+word the text of a memory that holds now, and has `records.FEWEST_WORDS` words or more: shorter texts ("Thanks!")
+are said again for good reasons. It may come as it was shown: as a line of the compact form, or with speaker or
+name in front, which then must be those of that memory.
 
-What a source that weighs more says again becomes its word, by a record of its own: else whoever said it first
-could still change it.
+Not recognised are commands that name another speaker or another beginning, belong to an episode, are sent with
+`restate`, or name an id of their own: whoever gives a memory an id will look for it there.
+
+A text that a source of more weight repeats becomes the word of that source, in a record of its own: else whoever
+wrote it first could still change it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from orchestration.writing import records, trust
+from orchestration.writing import records
+from orchestration.writing.changes import outweighs, record_source
 from schemas.commands import Remember
 from schemas.memory import Source
 from schemas.temporal import to_instant
@@ -26,56 +28,67 @@ from substrate.text import words
 
 MOST_SPLITS: Final = 3
 """Colons at which a text is tried as `who: text`."""
-_SHOWN: Final = re.compile(r"(?:[-*] )?\[[^\]]*\] (?P<told>.*) \(.*\)", re.DOTALL)
-
-
-_NOBODYS: Final = {"source": None, "author": None}
+_SHOWN: Final = re.compile(r"(?:[-*] )?\[[^\]]*\] (?P<text>.*) \(.*\)", re.DOTALL)
+_NO_WRITER: Final = {"source": None, "author": None}
 
 
 class Reading(NamedTuple):
-    """One way to read a text: its words in normal form, and whom it names in front, also in normal form."""
+    """One way to read a text: its words, and the name in front of them, both in normal form."""
 
     words: str
     by: str | None
 
 
 def readings(command: Remember) -> dict[int, Reading]:
-    """What the command may say again, by the key under which it is found; nothing for one that is not held."""
+    """The readings of the command's text, by `records.words_key`; empty where it may not be recognised."""
     own = command.restate or command.id is not None or command.episode_id is not None
     if own or command.source is Source.INGESTION:
         return {}
     text = command.description or command.name
-    found: dict[int, Reading] = {}
+    by_key: dict[int, Reading] = {}
     for reading in _readings(text.strip()):
         key = records.words_key(reading.words)
         if key is not None:
-            found.setdefault(key, reading)
-    return found
+            by_key.setdefault(key, reading)
+    return by_key
 
 
 def _readings(text: str) -> Iterator[Reading]:
-    yield Reading(" ".join(words(text)), None)
+    yield Reading(_normal(text), None)
     shown = _SHOWN.fullmatch(text) if text.endswith(")") else None  # else it would be tried at each bracket
-    told = shown["told"] if shown else text
+    bare = shown["text"] if shown else text
     if shown:
-        yield Reading(" ".join(words(told)), None)
+        yield Reading(_normal(bare), None)
     place = 0
     for _ in range(MOST_SPLITS):
-        place = told.find(": ", place) + 2
+        place = bare.find(": ", place) + 2
         if place < 2:
             return
-        yield Reading(" ".join(words(told[place:])), " ".join(words(told[: place - 2])))
+        yield Reading(_normal(bare[place:]), _normal(bare[: place - 2]))
 
 
-def says_again(command: Remember, read: Mapping[int, Reading], record: Record) -> bool:
-    """Whether one of the readings of the command is what the record says."""
+def _normal(text: str) -> str:
+    return " ".join(words(text))
+
+
+def first_repeated(
+    command: Remember, by_key: Mapping[int, Reading], candidates: Sequence[Record]
+) -> Record | None:
+    """The first of the records that the command repeats; `by_key` are its `readings`."""
+    if not by_key:
+        return None
+    return next((record for record in candidates if repeats(command, by_key, record)), None)
+
+
+def repeats(command: Remember, by_key: Mapping[int, Reading], record: Record) -> bool:
+    """Whether one of the readings of the command is the text of the record."""
     content = record.content
-    said = " ".join(words(content.get("description") or content["name"]))
-    reading = next((one for one in read.values() if one.words == said), None)
+    text = _normal(content.get("description") or content["name"])
+    reading = next((reading for reading in by_key.values() if reading.words == text), None)
     if reading is None:
         return False
     speaker = content.get("speaker")
-    names = {" ".join(words(name)) for name in (speaker, content["name"]) if name}
+    names = {_normal(name) for name in (speaker, content["name"]) if name}
     return (
         (reading.by is None or reading.by in names)
         and (command.speaker is None or command.speaker == speaker)
@@ -83,24 +96,24 @@ def says_again(command: Remember, read: Mapping[int, Reading], record: Record) -
     )
 
 
-def same_words(one: Record, other: Record) -> bool:
-    """Whether two records say the same, whoever said it."""
-    return {**one.content, **_NOBODYS} == {**other.content, **_NOBODYS}
+def same_content(one: Record, other: Record) -> bool:
+    """Whether two records have the same content, whoever wrote them."""
+    return {**one.content, **_NO_WRITER} == {**other.content, **_NO_WRITER}
 
 
-def raises(command: Remember, record: Record) -> bool:
-    """Whether the command weighs more than what it says again: the record becomes the word of its source."""
-    return trust.outweighs(command.source, Source(record.content.get("source", Source.CITIZEN)))
+def raises_source(command: Remember, record: Record) -> bool:
+    """Whether the command's source weighs more than that of the record it repeats."""
+    return outweighs(command.source, record_source(record))
 
 
 def raised_warning(record: Record, source: Source) -> str:
-    """What the receipt says of that."""
+    """The warning in the receipt of a command that raises the source of a record to `source`."""
     before = record.content.get("source", Source.CITIZEN)
     return (
         f"recognised: memory {record.id} says this, word for word, as the word of {before}; now it is of {source}"
     )
 
 
-def warning(record: Record) -> str:
-    """What the receipt says of it."""
+def repeated_warning(record: Record) -> str:
+    """The warning in the receipt of a command that only repeats a record."""
     return f"recognised: memory {record.id} says this, word for word; nothing was stored. restate stores it anyway"

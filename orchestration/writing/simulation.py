@@ -1,4 +1,4 @@
-"""Commands carried out in thought, each on what those before it leave. Pure."""
+"""Simulates the commands of a list in order, each on what those before it leave. Pure."""
 
 from __future__ import annotations
 
@@ -6,179 +6,223 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from orchestration.identifiers import link_name
-from orchestration.writing import additions, changes, receipts, records, restatements
-from orchestration.writing.changes import OF_MEMORIES, By, Told
-from orchestration.writing.receipts import Refusal
-from orchestration.writing.version_chain import Life
+from orchestration.writing import changes, command_rows, receipts, records, restatements
+from orchestration.writing.changes import MEMORY_CHANGES, Attribution, Refusal, WriteTimes
+from orchestration.writing.command_rows import NamedCommand
+from orchestration.writing.version_chain import VersionChain
 from schemas.commands import ChangeCommand, Command, Relate, Remember, WriteReceipt
 from schemas.temporal import END_OF_TIME, Instant, Period
 from substrate.bitemporal import Record, is_open
-from substrate.store.rows import Kept
-from substrate.store.transactions import Stored
-from substrate.store.writer import Mark
+from substrate.store.changesets import ExpectedState, StoredRecords
+from substrate.store.rows import RowOutcome, StoredReceipt
 
 
-class Sent(NamedTuple):
-    """A command with the id under which it is kept, and when it is told and known."""
+class PlannedWrite(NamedTuple):
+    """A command that will be applied, with the row of its receipt.
 
-    command: Command
-    command_id: str
-    told: Told
+    A `duplicate` only repeats what is stored. `sent_before`: an earlier command of the list has the same id.
+    """
 
-
-class Planned(NamedTuple):
-    """A command that will be applied: the receipt to keep, and whether it only says again what is stored."""
-
-    kept: Mapping[str, Any]
+    receipt_row: Mapping[str, Any]
     duplicate: bool = False
     sent_before: bool = False
 
 
-type Outcome = Planned | WriteReceipt
+type Outcome = PlannedWrite | WriteReceipt
 
 
-class Rehearsal:
-    """What the commands of a list find, and what they leave."""
+class StoredParts(NamedTuple):
+    """What is stored of all that a list of commands names.
 
-    def __init__(
-        self,
-        memories: Mapping[str, Stored],
-        links: Mapping[str, Stored],
-        kept: Mapping[str, Kept],
-        said: Mapping[str, Record],
-    ) -> None:
-        self._found = {False: memories, True: links}
-        self._kept = kept
-        self._said = said
-        self._planned: dict[str, Planned] = {}
-        self._lives: dict[tuple[bool, str], Life] = {}
+    `memories` and `links` by id, `receipts` by command id; `repeated` has by command id the memory whose text a
+    new memory repeats.
+    """
+
+    memories: Mapping[str, StoredRecords]
+    links: Mapping[str, StoredRecords]
+    receipts: Mapping[str, StoredReceipt]
+    repeated: Mapping[str, Record]
 
     @property
-    def lives(self) -> list[Life]:
-        """Every identity that the commands looked at."""
-        return list(self._lives.values())
+    def last_change(self) -> Instant:
+        """The moment of the last change of any of them; -1 when nothing is stored."""
+        stored = [*self.memories.values(), *self.links.values()]
+        changes_of_records = [record.last_known for one in stored for record in one.records]
+        return max([*changes_of_records, *(one.touched for one in stored)], default=-1)
+
+
+class Simulation:
+    """The state that the commands of a list leave, all sent and known at one moment."""
+
+    def __init__(self, stored: StoredParts, times: WriteTimes) -> None:
+        self._stored = stored
+        self._times = times
+        self._planned: dict[str, PlannedWrite] = {}
+        self._memories: dict[str, VersionChain] = {}
+        self._links: dict[str, VersionChain] = {}
 
     @property
-    def latest(self) -> Instant:
-        """The last moment at which any of them was touched; before all time when none was."""
-        found = [stored for by in self._found.values() for stored in by.values()]
-        moments = [one.last_known for stored in found for one in stored.records]
-        return max([*moments, *(stored.touched for stored in found)], default=-1)
+    def chains(self) -> list[VersionChain]:
+        """The chains of all memories and links that a command looked at."""
+        return [*self._memories.values(), *self._links.values()]
 
-    def applied(self, command_id: str) -> bool:
-        """Whether the command was applied before."""
-        return command_id in self._kept
-
-    def play_all(self, named: Sequence[tuple[Command, str]], told: Told) -> list[Outcome]:
-        """Carry out commands in thought, each on what those before it leave, all at one moment."""
-        return [self.play(Sent(command, command_id, told)) for command, command_id in named]
-
-    def play(self, sent: Sent) -> Outcome:
-        """Carry out a command in thought."""
-        command, command_id = sent.command, sent.command_id
+    def simulate(self, named: NamedCommand) -> Outcome:
+        """The outcome of the next command, on what those before it leave."""
+        command, command_id = named
         try:
-            if command_id in self._kept:
-                return receipts.again(command, self._kept[command_id])
+            if command_id in self._stored.receipts:
+                return receipts.repeat_receipt(command, self._stored.receipts[command_id])
             if command_id in self._planned:
-                return self._again(command, self._planned[command_id])
-            outcome = self._outcome(sent, command)
+                return _sent_again(command, self._planned[command_id])
+            outcome = self._simulate(named)
         except Refusal as refusal:
-            return receipts.refused(command, (command_id, additions.identity(command, command_id)), refusal)
-        if isinstance(outcome, Planned):
+            return named.refuse(refusal)
+        if isinstance(outcome, PlannedWrite):
             self._planned[command_id] = outcome
         return outcome
 
-    def _outcome(self, sent: Sent, command: Command) -> Outcome:
+    def _simulate(self, named: NamedCommand) -> Outcome:
+        command = named.command
         if isinstance(command, (Remember, Relate)):
-            return self._add(sent, command)
+            return self._add(named, command)
         if isinstance(command, ChangeCommand):
-            return self._change(sent, command)
+            chain = self._chain(command.id, is_link=writes_to_link(command))
+            return self._plan(named, chain.change(command, named.command_id, self._times))
         raise Refusal("invalid-request", f"{receipts.kind(command)} is no part of an atomic list")
 
-    def _again(self, command: Command, planned: Planned) -> Planned:
-        if planned.kept["fingerprint"] != records.fingerprint(command):
-            raise Refusal("conflict", receipts.OTHER_CONTENT)
-        return planned._replace(duplicate=True, sent_before=True)
-
-    def _change(self, sent: Sent, command: ChangeCommand) -> Outcome:
-        life = self._life(command.id, link=is_of_link(command))
-        return self._plan(sent, life.change(command, sent.command_id, sent.told))
-
-    def _add(self, sent: Sent, command: Remember | Relate) -> Outcome:
-        additions.check_period(command, sent.told.now)
-        row = additions.row_of(command, sent.command_id, sent.told.now)
-        life = self._life(row["id"], link=is_of_link(command))
-        mark = self._mark(life, command, Period(row["valid_at"], row["invalid_at"]))
-        record = self._standing(self._said.get(sent.command_id))
-        if mark.new and isinstance(command, Remember) and record is not None:
-            return self._recognise(sent, command, record)
-        if mark.new:
-            self._trusted_again(command, life)
-            return self._plan(sent, life.begin(row, sent.command_id, sent.told.at))
-        receipt = additions.receipt(command, row, mark)
-        first = life.first_of(row["fingerprint"], Period(row["valid_at"], row["invalid_at"]))
+    def _add(self, named: NamedCommand, command: Remember | Relate) -> Outcome:
+        command_rows.check_end_ahead(command, self._times.now)
+        row = command_rows.new_row(command, named.command_id, self._times.now)
+        valid = Period(row["valid_at"], row["invalid_at"])
+        chain = self._chain(row["id"], is_link=writes_to_link(command))
+        outcome = self._row_outcome(chain, command, valid)
+        if outcome.new:
+            repeated = self._still_repeated(self._stored.repeated.get(named.command_id))
+            if isinstance(command, Remember) and repeated is not None:
+                return self._recognise(named, command, repeated)
+            _check_trust_again(command, chain)
+            return self._plan(named, chain.begin(row, named.command_id, self._times.known_from))
+        receipt = command_rows.build_receipt(command, row, outcome)
+        first = chain.begun_by(row["fingerprint"], valid)
         if receipt.status == "stored" and command.command_id is not None and first is not None:
-            kept = receipts.to_keep(command, sent.command_id, first)
-            return Planned({**kept, "created_at": first.known.start}, duplicate=True)
+            return _plan_at(named, first, first.known.start, duplicate=True)
         return receipt
 
-    def _trusted_again(self, command: Remember | Relate, life: Life) -> None:
-        """Raises Refusal when what was retracted is told again by somebody who may not change it."""
-        if life.carried is not None:
-            changes.trust_in(command, [life.carried])
-            changes.trust_in_closing(command, [life.carried])
+    def _plan(self, named: NamedCommand, record: Record) -> PlannedWrite:
+        return _plan_at(named, record, self._times.known_from)
 
-    def _plan(self, sent: Sent, record: Record) -> Planned:
-        return Planned({**receipts.to_keep(sent.command, sent.command_id, record), "created_at": sent.told.at})
-
-    def _mark(self, life: Life, command: Remember | Relate, valid: Period) -> Mark:
-        """What a new memory or link finds in its place over its valid time."""
-        ends = (command.source_id, command.target_id) if isinstance(command, Relate) else ()
-        here = [self._stands(end) for end in ends]
-        held = [record for record in life.open_records() if record.valid.overlaps(valid)]
-        if command.valid_at is None and life.to_come(held, valid.start):
-            held = []  # what is still to come is no earlier sending of what is to hold from now on
+    def _row_outcome(self, chain: VersionChain, command: Remember | Relate, valid: Period) -> RowOutcome:
+        """What a new memory or link meets over its valid time, as the writer would say it."""
+        held = [record for record in chain.open_records() if record.valid.overlaps(valid)]
+        if command.valid_at is None and chain.all_begin_later(held, valid.start):
+            held = []  # what still lies ahead is no earlier sending of what holds from now on
+        ends = (
+            [self._is_known(end) for end in (command.source_id, command.target_id)]
+            if isinstance(command, Relate)
+            else []
+        )
         if not held:
-            mark = Mark(life.id, all(here), 0, None, 1, None, None, None, END_OF_TIME)
+            outcome = RowOutcome(chain.id, all(ends), 0, None, 1, None, None, None, END_OF_TIME)
         else:
             fingerprint = records.fingerprint(command)
-            first = life.first_of(fingerprint, valid)
-            told = first or life.carried or life.open_records()[-1]
-            times = (*told.valid, told.known.start, END_OF_TIME)
-            mark = Mark(life.id, False, 0, fingerprint if first else None, told.version, *times)
-        return mark._replace(has_source=here[0], has_target=here[1]) if here else mark
+            first = chain.begun_by(fingerprint, valid)
+            shown = first or chain.carried or chain.open_records()[-1]
+            outcome = RowOutcome(
+                id=chain.id,
+                new=False,
+                at=0,
+                fingerprint=fingerprint if first else None,
+                version=shown.version,
+                valid_at=shown.valid.start,
+                invalid_at=shown.valid.end,
+                created_at=shown.known.start,
+                expired_at=END_OF_TIME,
+            )
+        return outcome._replace(has_source=ends[0], has_target=ends[1]) if ends else outcome
 
-    def _standing(self, record: Record | None) -> Record | None:
-        """The record as these commands leave it; None where they leave nothing that says the same."""
+    def _still_repeated(self, record: Record | None) -> Record | None:
+        """The record as the commands so far leave it; None where none of the same content and time is left."""
         if record is None:
             return None
-        still = (one for one in self._life(record.id, link=False).open_records() if one.valid == record.valid)
-        return next((one for one in still if restatements.same_words(one, record)), None)
+        for open_one in self._chain(record.id, is_link=False).open_records():
+            if open_one.valid == record.valid and restatements.same_content(open_one, record):
+                return open_one
+        return None
 
-    def _recognise(self, sent: Sent, command: Remember, record: Record) -> Planned:
-        """What only says again what is remembered; whoever weighs more makes it its own word."""
-        said = restatements.warning(record)
-        if restatements.raises(command, record):
-            life = self._life(record.id, link=False)
-            said = restatements.raised_warning(record, command.source)
-            whose = {"source": command.source.value, "author": command.writer.author}
-            record = life.raise_to(whose, record, By.of(command, sent.command_id), sent.told.at)
-        return Planned(receipts.to_keep_recognised(command, sent.command_id, record, said), duplicate=True)
+    def _recognise(self, named: NamedCommand, command: Remember, record: Record) -> PlannedWrite:
+        """Plan only a receipt for a repeated text; a source of more weight makes the record its own."""
+        warning = restatements.repeated_warning(record)
+        if restatements.raises_source(command, record):
+            warning = restatements.raised_warning(record, command.source)
+            writer = {"source": command.source.value, "author": command.writer.author}
+            by = Attribution.from_command(command, named.command_id)
+            chain = self._chain(record.id, is_link=False)
+            record = chain.raise_source(writer, record, by, self._times.known_from)
+        row = receipts.recognised_row(command, named.command_id, record, warning)
+        return PlannedWrite(row, duplicate=True)
 
-    def _stands(self, memory_id: str) -> bool:
-        carried = self._life(memory_id, link=False).carried
+    def _is_known(self, memory_id: str) -> bool:
+        carried = self._chain(memory_id, is_link=False).carried
         return carried is not None and is_open(carried)
 
-    def _life(self, identity: str, *, link: bool) -> Life:
-        key = (link, identity)
-        if key not in self._lives:
-            name = link_name(identity) if link else None
-            self._lives[key] = Life.of(identity, self._found[link].get(identity), name)
-        return self._lives[key]
+    def _chain(self, identity: str, *, is_link: bool) -> VersionChain:
+        chains, stored = (self._links, self._stored.links) if is_link else (self._memories, self._stored.memories)
+        if identity not in chains:
+            name = link_name(identity) if is_link else None
+            chains[identity] = VersionChain.from_stored(identity, stored.get(identity), name)
+        return chains[identity]
 
 
-def is_of_link(command: Command) -> bool:
-    """Whether the command writes to a link."""
-    return isinstance(command, Relate) or (
-        isinstance(command, ChangeCommand) and not isinstance(command, OF_MEMORIES)
-    )
+def writes_to_link(command: Command) -> bool:
+    if isinstance(command, ChangeCommand):
+        return not isinstance(command, MEMORY_CHANGES)
+    return isinstance(command, Relate)
+
+
+def _sent_again(command: Command, planned: PlannedWrite) -> PlannedWrite:
+    if planned.receipt_row["fingerprint"] != records.fingerprint(command):
+        raise Refusal("conflict", receipts.OTHER_CONTENT)
+    return planned._replace(duplicate=True, sent_before=True)
+
+
+def _plan_at(named: NamedCommand, record: Record, at: Instant, *, duplicate: bool = False) -> PlannedWrite:
+    row = receipts.receipt_row(named.command, named.command_id, record)
+    return PlannedWrite({**row, "created_at": at}, duplicate=duplicate)
+
+
+def _check_trust_again(command: Remember | Relate, chain: VersionChain) -> None:
+    """Raises Refusal when what was retracted is written again by a source that may not change it."""
+    if chain.carried is not None:
+        changes.check_trust(command, [chain.carried])
+        changes.check_trust_in_closers(command, [chain.carried])
+
+
+def expected_state(chains: Sequence[VersionChain]) -> ExpectedState:
+    """What must still be so in the graph when the rows of the chains are written."""
+    expected = ExpectedState()
+    stored_memories = {chain.id for chain in chains if chain.link_name is None and chain.stored}
+    for chain in chains:
+        if chain.link_name is None:
+            expected.ids.append(chain.id)
+            if chain.stored is not None:
+                expected.memories.append([chain.id, chain.stored.carried, chain.stored.touched])
+        elif chain.stored or (chain.ends and stored_memories.issuperset(chain.ends)):
+            expected.links.append(_expected_link(chain))
+        if chain.link_name is not None and chain.link_name.handle is not None and chain.stored is None:
+            expected.handles.append(chain.link_name.handle)
+    return expected
+
+
+def _expected_link(chain: VersionChain) -> dict[str, Any]:
+    before = chain.states[0]
+    carried = [] if before.carried is None else [before.carried]
+    ends = chain.ends._asdict() if chain.ends else {}
+    past = before.past.values()
+    return {"id": chain.id, **ends, "carried": carried, "past": len(past), "still": sum(map(is_open, past))}
+
+
+def loose_link(chains: Sequence[VersionChain]) -> str | None:
+    """The id of a link that would join a memory of which no record remains; None when there is none."""
+    never = {chain.id for chain in chains if chain.link_name is None and not chain.stored and not chain.records}
+    joining = (chain for chain in chains if chain.link_name is not None and chain.is_changed and chain.ends)
+    return next((chain.id for chain in joining if never.intersection(chain.ends or ())), None)

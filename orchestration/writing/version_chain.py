@@ -1,8 +1,8 @@
-"""Identities as the commands of a transaction leave them, one after the other. Pure.
+"""The version chain of one memory or link: its records as stored, and as each command of a list leaves them. Pure.
 
-A life is what is stored of a memory or a link, and what the commands so far close and open of it. A later
-command decides on what an earlier one left; in the end each life says what is to be written. All commands of a
-transaction have one moment: a record that one of them opens and another closes was never known, and is left out.
+A later command decides on what an earlier one left; in the end each chain gives the rows to write. All commands of
+a list have one transaction time: a record that one of them opens and another closes was never known, and is left
+out.
 """
 
 from __future__ import annotations
@@ -13,28 +13,33 @@ from typing import Any, Final
 
 import orjson
 
-from orchestration.writing import changes as decisions
-from orchestration.writing import records
-from orchestration.writing.changes import By, Told
-from orchestration.writing.receipts import Refusal
+from orchestration.writing import changes, records
+from orchestration.writing.changes import UNDOS, Attribution, Refusal, WriteTimes
 from schemas.commands import ChangeCommand, Undo, UndoLink
 from schemas.temporal import Instant, Period
 from substrate import bitemporal
 from substrate.bitemporal import Change, Opened, Record, Rewriting, is_open
-from substrate.cypher.fragments import LINK_COLUMNS, NODE_COLUMNS, PROVENANCE
 from substrate.store import rows
+from substrate.store.changesets import LinkEnds, StoredRecords, TransactionRows
 from substrate.store.rows import LinkName
-from substrate.store.transactions import Ends, Seen, Stored, Writes
 
-_MADE_BY_RECORD: Final = frozenset((*rows.TIMES, "id", "version", "invalidation_reason", "command_id", "key_id"))
-_BY_NOBODY: Final[Mapping[str, Any]] = dict.fromkeys(("closed_by", "closed_source", "closed_key", "closed_reason"))
+_NOT_IN_CONTENT: Final = frozenset(
+    (
+        *rows.TIMES, "id", "version", "invalidation_reason", "command_id", "key_id",
+        "emotion", "tag_names", "source_id", "target_id",
+    )
+)  # fmt: skip
+"""Entries of a new row that belong to the record, or are stored beside it."""
+_NOT_CLOSED: Final[Mapping[str, Any]] = dict.fromkeys(
+    ("closed_by", "closed_source", "closed_key", "closed_reason")
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ContentSource:
     """Where the content of a record comes from: that of the stored version `of`, 0 for none, with some changes.
 
-    `text` is what is to be embedded, when that differs too.
+    `text` is to be embedded where the embedding differs too.
     """
 
     of: int
@@ -43,47 +48,61 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
-    """The records of an identity as a command leaves them, by version, and which of them it carries.
+class ChainState:
+    """The records as a command leaves them, by version, and the version that the identity carries.
 
-    `by` is who sent that command, None for what is stored.
+    `by` is who sent that command, None for the stored state.
     """
 
     records: Mapping[int, Record]
     carried: int | None
     last_version: int
-    by: By | None = None
+    by: Attribution | None = None
 
     @property
-    def still(self) -> set[int]:
-        """The versions of the open records."""
+    def open_versions(self) -> set[int]:
         return {version for version, record in self.records.items() if is_open(record)}
+
+    @property
+    def past(self) -> dict[int, Record]:
+        """The records on the past side: all but the carried one."""
+        return {version: record for version, record in self.records.items() if version != self.carried}
 
 
 @dataclass(slots=True)
-class Life:
-    """One identity. `name` is how a link is found, None of a memory. `states` begin with what is stored.
+class VersionChain:
+    """One memory or link, of which `link_name` says how it is found. `states` begins with the stored one.
 
-    `begun` has by version the fingerprint of the command with which each record began, some changes ago.
+    Versions of one content share an entry of `content_sources`: `origins` has by version the one where its content
+    began. `fingerprints` has by version the fingerprint of the command with which the record began, some changes
+    ago.
     """
 
     id: str
-    name: LinkName | None
-    stored: Stored | None
-    states: list[State]
-    sources: dict[int, Source]
-    begun: dict[int, int | None] = field(default_factory=dict)
-    ends: Ends | None = None
+    link_name: LinkName | None
+    stored: StoredRecords | None
+    states: list[ChainState]
+    content_sources: dict[int, ContentSource]
+    origins: dict[int, int]
+    fingerprints: dict[int, int | None] = field(default_factory=dict)
+    ends: LinkEnds | None = None
 
     @classmethod
-    def of(cls, identity: str, stored: Stored | None, name: LinkName | None) -> Life:
-        """The life of an identity as it is stored, or not."""
+    def from_stored(cls, identity: str, stored: StoredRecords | None, link_name: LinkName | None) -> VersionChain:
+        """The chain of an identity with one state: as it is stored, or empty."""
         if stored is None:
-            return cls(identity, name, None, [State({}, None, 0)], {})
-        found = {record.version: record for record in stored.records}
-        sources = {version: Source(version) for version in found}
-        state = State(found, stored.carried, stored.last_version)
-        return cls(identity, name, stored, [state], sources, dict(stored.begun), stored.ends)
+            return cls(identity, link_name, None, [ChainState({}, None, 0)], {}, {})
+        by_version = {record.version: record for record in stored.records}
+        return cls(
+            identity,
+            link_name,
+            stored,
+            [ChainState(by_version, stored.carried, stored.last_version)],
+            {version: ContentSource(version) for version in by_version},
+            {version: version for version in by_version},
+            dict(stored.fingerprints),
+            stored.ends,
+        )
 
     @property
     def records(self) -> Mapping[int, Record]:
@@ -98,243 +117,237 @@ class Life:
         version = self.states[-1].carried
         return self.records[max(self.records) if version is None else version]
 
+    @property
+    def is_changed(self) -> bool:
+        return self.records != self.states[0].records
+
     def open_records(self) -> bitemporal.Open:
         """The open records, by valid time."""
         return bitemporal.open_records(self.records.values())
 
-    def first_of(self, fingerprint: int, valid: Period) -> Record | None:
-        """The record with which this command began what is held over this valid time; None where another did."""
-        held = [one for one in self.open_records() if one.valid.overlaps(valid)]
-        if not any(self.begun.get(one.version) == fingerprint for one in held):
-            return None
-        return min((one for v, one in self.records.items() if self.begun.get(v) == fingerprint), key=_version)
+    def content_source(self, version: int) -> ContentSource:
+        return self.content_sources[self.origins[version]]
 
-    def to_come(self, held: Iterable[Record], now: Instant) -> bool:
-        """Whether all of these records of it begin later than `now`. What had begun when the identity was changed
-        last is not to come: a clock that says so went back.
+    def begun_by(self, fingerprint: int, valid: Period) -> Record | None:
+        """The first record of the command with this fingerprint, where its content holds within `valid`."""
+        held = [record for record in self.open_records() if record.valid.overlaps(valid)]
+        if not any(self.fingerprints.get(record.version) == fingerprint for record in held):
+            return None
+        return self.records[min(v for v in self.records if self.fingerprints.get(v) == fingerprint)]
+
+    def all_begin_later(self, held: Iterable[Record], now: Instant) -> bool:
+        """Whether all of these records of it begin after `now`, and after the last change.
+
+        What had begun at the last change lies not ahead: a clock that says so went back.
         """
-        moment = max([now, *(one.last_known for one in self.records.values())])
-        return all(one.valid.start > moment for one in held)
+        moment = max([now, *(record.last_known for record in self.records.values())])
+        return all(record.valid.start > moment for record in held)
 
     def begin(self, row: Mapping[str, Any], command_id: str, at: Instant) -> Record:
-        """A new memory or link, or one that holds again, by its row as it would be stored. Raises Refusal."""
-        if self.name is not None:
-            self._joins(Ends(row["source_id"], row["target_id"]))
-        columns, read = (NODE_COLUMNS, rows.record) if self.name is None else (LINK_COLUMNS, rows.record_of_link)
+        """Open the record of a new row (`command_rows`): of a new identity, or of one that holds again.
+
+        Raises Refusal where another record of it holds, and for a link with other ends.
+        """
+        if self.link_name is None:
+            record = rows.memory_from_properties(row)
+        else:
+            self._join(LinkEnds(row["source_id"], row["target_id"]))
+            record = rows.link_from_properties(row)
         version = self.states[-1].last_version + 1
-        record = read([row.get(column) for column in (*columns, *PROVENANCE)])
         record = replace(record, version=version, known=Period(at))
         try:
             change = bitemporal.begin(self.open_records(), record)
         except ValueError as error:
             raise Refusal("conflict", str(error), current_version=version - 1) from error
-        text = records.embedded_text(row) if self.name is None else None
-        kept = set(row) - _MADE_BY_RECORD - {"emotion", "tag_names", "source_id", "target_id"}
-        said = {column: row[column] for column in kept if row[column] is not None}
-        self.sources[version] = Source(0, said, text)
-        self.begun[version] = row["fingerprint"]
-        self._take(change, By(command_id, None, record.key_id))
+        text = records.embedded_text(row) if self.link_name is None else None
+        content = {n: value for n, value in row.items() if n not in _NOT_IN_CONTENT and value is not None}
+        self._add_content(version, ContentSource(0, content, text), row["fingerprint"])
+        self._apply(change, Attribution(command_id, None, record.key_id))
         return record
 
-    def raise_to(self, whose: Mapping[str, Any], record: Record, by: By, at: Instant) -> Record:
-        """The open record as the word of a source that weighs more: all that it says stays, as does the past."""
-        how = Rewriting(at, self.states[-1].last_version, None)
-        raised = {**record.content, **whose}
-        change = bitemporal.rewrite([record], record.valid, lambda _: raised, how)
+    def raise_source(self, writer: Mapping[str, Any], record: Record, by: Attribution, at: Instant) -> Record:
+        """Rewrite an open record with the source and author of a `writer` that weighs more; all else stays."""
+        rewriting = Rewriting(at, self.states[-1].last_version, None)
+        raised = {**record.content, **writer}
+        change = bitemporal.rewrite([record], record.valid, lambda _: raised, rewriting)
         version = change.receipt_record.version
-        said = self.sources[record.version]
-        self.sources[version] = replace(said, changes={**said.changes, **whose})
-        self.begun[version] = self.begun.get(record.version)
-        self._take(change, by)
+        source = self.content_source(record.version)
+        raised_source = replace(source, changes={**source.changes, **writer})
+        self._add_content(version, raised_source, self.fingerprints.get(record.version))
+        self._apply(change, by)
         return self.records[version]
 
-    def _joins(self, ends: Ends) -> None:
+    def change(self, command: ChangeCommand, command_id: str, times: WriteTimes) -> Record:
+        """Apply a change; the record that its receipt describes. Raises Refusal."""
+        if isinstance(command, UNDOS) and len(self.states) > 1:
+            return self._undo_last(command, command_id, times)
+        last_version = self.states[-1].last_version
+        change = changes.decide(command, tuple(self.records.values()), last_version, times)
+        for opened in change.opened:
+            version, fingerprint = opened.record.version, self.fingerprints.get(opened.from_version)
+            if opened.revised:
+                self._add_content(version, self._revised_source(opened, command), fingerprint)
+            else:
+                self.origins[version], self.fingerprints[version] = self.origins[opened.from_version], fingerprint
+        self._apply(change, Attribution.from_command(command, command_id))
+        return change.receipt_record
+
+    def _undo_last(self, command: Undo | UndoLink, command_id: str, times: WriteTimes) -> Record:
+        """Revert the last change of this very list, which nobody ever knew of: the state before it comes back."""
+        changes.check_version(command, tuple(self.records.values()), self.states[-1].last_version, times.now)
+        last, before = self.states[-1], self.states[-2]
+        by = last.by
+        assert by is not None
+        opened = bitemporal.open_records(last.records[v] for v in last.open_versions - before.open_versions)
+        closed = bitemporal.open_records(before.records[v] for v in before.open_versions - last.open_versions)
+        attributed = [replace(record, closed_source=by.source, closed_key=by.key_id) for record in closed]
+        changes.check_trust(command, opened or closed)
+        changes.check_trust_in_closers(command, attributed)
+        changes.check_undone_writer(command, opened, attributed)
+        fault = None
+        if before.last_version == 0:
+            fault = "nothing was changed since it was written"
+        elif command.undoes not in (None, by.command_id):
+            fault = f"the command {by.command_id} came after {command.undoes}; undo that first"
+        if fault is not None:
+            raise Refusal("conflict", fault, current_version=last.last_version)
+        undone_by = Attribution.from_command(command, command_id)
+        self.states.append(replace(before, last_version=last.last_version, by=undone_by))
+        restored = tuple(Opened(record, record.version) for record in closed)
+        return Change(times.known_from, tuple(opened), restored).receipt_record
+
+    def _join(self, ends: LinkEnds) -> None:
         if self.ends not in (None, ends):
             fault = f"link {self.id} joins {' and '.join(self.ends or ())}; give one between others another id"
             raise Refusal("conflict", fault, current_version=self.states[-1].last_version)
         self.ends = ends
 
-    def change(self, command: ChangeCommand, command_id: str, told: Told) -> Record:
-        """Carry out a change; the record that its receipt tells. Raises Refusal."""
-        if isinstance(command, (Undo, UndoLink)) and len(self.states) > 1:
-            return self._undo_of_these(command, command_id, told)
-        found = tuple(self.records.values())
-        change = decisions.decide(command, found, self.states[-1].last_version, told)
-        for opened in change.opened:
-            self.sources[opened.record.version] = self._source(opened, command)
-            self.begun[opened.record.version] = self.begun.get(opened.from_version)
-        self._take(change, By.of(command, command_id))
-        return change.receipt_record
+    def _add_content(self, version: int, source: ContentSource, fingerprint: int | None) -> None:
+        self.content_sources[version] = source
+        self.origins[version] = version
+        self.fingerprints[version] = fingerprint
 
-    def _undo_of_these(self, command: Undo | UndoLink, command_id: str, told: Told) -> Record:
-        """Revert the last change of this very transaction: nobody ever knew of it. The record that is told."""
-        decisions.expect(command, tuple(self.records.values()), self.states[-1].last_version, told.now)
-        last, before = self.states[-1], self.states[-2]
-        by = last.by
-        assert by is not None
-        closed = bitemporal.open_records(one for v, one in last.records.items() if v not in before.still)
-        back = bitemporal.open_records(one for v, one in before.records.items() if v not in last.still)
-        taken = [replace(one, closed_source=by.source, closed_key=by.key_id) for one in back]
-        decisions.trust_in(command, closed or back)
-        decisions.trust_in_closing(command, taken)
-        decisions.undoes_whom(command, closed, taken)
-        problem = None
-        if before.last_version == 0:
-            problem = "nothing was changed since it was written"
-        elif command.undoes not in (None, by.command_id):
-            problem = f"the command {by.command_id} came after {command.undoes}; undo that first"
-        if problem is not None:
-            raise Refusal("conflict", problem, current_version=last.last_version)
-        self.states.append(replace(before, last_version=last.last_version, by=By.of(command, command_id)))
-        return Change(told.at, tuple(closed), tuple(Opened(one, one.version) for one in back)).receipt_record
-
-    def _take(self, change: Change, by: By) -> None:
+    def _apply(self, change: Change, by: Attribution) -> None:
+        """Add the state after a change, closed and opened records with the command that did it."""
         last = self.states[-1]
         after = dict(last.records)
-        by_whom: dict[str, Any] = {"closed_by": by.command_id, "closed_source": by.source, "closed_key": by.key_id}
         for record in change.closed:
             if record.known.start == change.at:
                 del after[record.version]
             else:
-                after[record.version] = replace(record, **by_whom)
+                after[record.version] = replace(
+                    record, closed_by=by.command_id, closed_source=by.source, closed_key=by.key_id
+                )
         for opened in change.opened:
-            told = replace(opened.record, known=Period(change.at), **_BY_NOBODY)
-            record = replace(told, command_id=by.command_id, key_id=by.key_id)
-            after[record.version] = record
-        highest = max([last.last_version, *(opened.record.version for opened in change.opened)])
-        still = bitemporal.open_records(after.values())
+            after[opened.record.version] = replace(
+                opened.record, known=Period(change.at), command_id=by.command_id, key_id=by.key_id, **_NOT_CLOSED
+            )
+        last_version = max([last.last_version, *(opened.record.version for opened in change.opened)])
+        open_ones = bitemporal.open_records(after.values())
         withdrawn = last.carried if last.carried in after else self.states[0].carried
-        carried = still[-1].version if still else withdrawn
-        self.states.append(State(after, carried, highest, by))
+        carried = open_ones[-1].version if open_ones else withdrawn
+        self.states.append(ChainState(after, carried, last_version, by))
 
-    def _source(self, opened: Opened, command: ChangeCommand) -> Source:
-        """The source of what a record says: that of the record it is made from, with what the command changes."""
-        before, source = self.records[opened.from_version], self.sources[opened.from_version]
-        if not opened.revised:
-            return source
-        if self.name is not None:
-            changed = decisions.changed_fields(command, before.content)
+    def _revised_source(self, opened: Opened, command: ChangeCommand) -> ContentSource:
+        """The source of the content that it was made from, with what the command changes."""
+        before, source = self.records[opened.from_version], self.content_source(opened.from_version)
+        if self.link_name is not None:
+            changed = changes.changed_fields(command, before.content)
             return replace(source, changes={**source.changes, **changed})
         content = opened.record.content
         emotions = orjson.loads(content["emotion_vector"]) if content.get("emotion_vector") else None
-        whole = {**dict.fromkeys(NODE_COLUMNS), **content, **records.search_properties(content, emotions)}
-        changed = {name: value for name, value in whole.items() if name not in _MADE_BY_RECORD}
+        cleared = dict.fromkeys(rows.NODE_CONTENT)
+        changed = {**cleared, **content, **records.search_properties(content, emotions)}
         text = records.embedded_text(content)
         same = text == records.embedded_text(before.content)
-        return Source(source.of, {**source.changes, **changed}, source.text if same else text)
-
-    @property
-    def touched(self) -> bool:
-        """Whether anything of it changes."""
-        return self.records != self.states[0].records
-
-
-def _version(record: Record) -> int:
-    return record.version
+        return ContentSource(source.of, {**source.changes, **changed}, source.text if same else text)
 
 
 type Vectors = Mapping[str, list[float] | None]
 
 
-def texts(lives: Iterable[Life]) -> list[str]:
-    """What is to be embedded, each once."""
-    sources = (life.sources[version] for life in lives if life.touched for version in life.records)
-    return list(dict.fromkeys(source.text for source in sources if source.text is not None))
+def texts_to_embed(chains: Iterable[VersionChain]) -> list[str]:
+    """The texts of changed chains that need an embedding, each once."""
+    texts: dict[str, None] = {}
+    for chain in chains:
+        sources = [chain.content_source(version) for version in chain.records] if chain.is_changed else []
+        texts |= {source.text: None for source in sources if source.text is not None}
+    return list(texts)
 
 
-def seen(lives: Sequence[Life]) -> Seen:
-    """What must still be so when it is written."""
-    all_seen = Seen()
-    stored = {life.id for life in lives if life.name is None and life.stored}
-    for life in lives:
-        if life.name is None:
-            all_seen.ids.append(life.id)
-            if life.stored is not None:
-                all_seen.memories.append([life.id, life.stored.carried, life.stored.touched])
-        elif life.stored or (life.ends and stored.issuperset(life.ends)):
-            all_seen.links.append(_seen_link(life))
-        if life.name is not None and life.name.handle is not None and life.stored is None:
-            all_seen.handles.append(life.name.handle)
-    return all_seen
-
-
-def _seen_link(life: Life) -> dict[str, Any]:
-    before = life.states[0]
-    held = [] if before.carried is None else [before.carried]
-    past = [record for version, record in before.records.items() if version != before.carried]
-    ends = life.ends._asdict() if life.ends else {}
-    return {"id": life.id, **ends, "carried": held, "past": len(past), "still": sum(map(is_open, past))}
-
-
-def without_end(lives: Sequence[Life]) -> str | None:
-    """A link that would join a memory of which nobody was ever to know; None when there is none."""
-    never = {life.id for life in lives if life.name is None and life.stored is None and not life.records}
-    joined = (life for life in lives if life.name is not None and life.touched and life.ends is not None)
-    return next((life.id for life in joined if never.intersection(life.ends or ())), None)
-
-
-def write(lives: Iterable[Life], vectors: Vectors, writes: Writes) -> None:
-    """Add what is to be written of the lives that change."""
-    for life in lives:
-        if not life.touched:
+def add_rows(chains: Iterable[VersionChain], vectors: Vectors, changed: TransactionRows) -> None:
+    """Add the rows of the chains that change. `vectors` has the embedding of each of `texts_to_embed`."""
+    for chain in chains:
+        if not chain.is_changed:
             continue
-        if life.name is None:
-            _write_memory(life, vectors, writes)
+        if chain.link_name is None:
+            _add_memory(chain, vectors, changed)
         else:
-            _write_link(life, writes)
-        kept = [one for one in life.records.values() if one is not life.carried and is_open(one)]
-        writes.pending_until = max([writes.pending_until, *(one.valid.end for one in kept)])
+            changed.links.append(_link_changes(chain))
+        carried = chain.carried
+        pending = [record for record in chain.records.values() if record is not carried and is_open(record)]
+        changed.pending_until = max([changed.pending_until, *(record.valid.end for record in pending)])
 
 
-def _write_memory(life: Life, vectors: Vectors, writes: Writes) -> None:
-    before, after = life.states[0], life.states[-1]
-    carried = life.carried
+def _add_memory(chain: VersionChain, vectors: Vectors, changed: TransactionRows) -> None:
+    before, after = chain.states[0], chain.states[-1]
+    carried = chain.carried
     assert carried is not None
-    grouped: dict[int, dict[str, Any]] = {}
-    for version, record in life.records.items():
-        fresh = version not in before.records
-        if version == after.carried or (not fresh and version != before.carried):
-            if version != after.carried and record != before.records[version]:
-                writes.closing.append({"id": life.id, "version": version, "marks": _marks(record)})
-            continue
-        source = life.sources[version]
-        row = grouped.setdefault(id(source), {**_content(life.id, record, source, vectors), "records": []})
-        row["records"].append({"marks": _marks(record)})
-    writes.past += grouped.values()
+    past_before = before.past
+    moved_to_past = [record for version, record in after.past.items() if version not in past_before]
+    closed_in_past = [
+        record for version, record in after.past.items() if past_before.get(version, record) != record
+    ]
+    changed.past += _past_rows(chain, moved_to_past, vectors)
+    changed.closing += [
+        {"id": chain.id, "version": record.version, "marks": _marks(record)} for record in closed_in_past
+    ]
     if before.carried != after.carried or carried != before.records.get(carried.version):
-        row = {**_content(life.id, carried, life.sources[carried.version], vectors), "marks": _marks(carried)}
-        (writes.new if life.stored is None else writes.carried).append(row)
-    if after.carried in before.records and after.carried != before.carried:
-        writes.moved.append({"id": life.id, "version": after.carried})
-    writes.touched.append({"id": life.id, "versions": after.last_version})
-    _write_sides(life, carried, writes)
+        row = {**_content_row(chain, carried, vectors), "marks": _marks(carried)}
+        (changed.new if chain.stored is None else changed.carried).append(row)
+    if carried.version in past_before:
+        changed.moved.append({"id": chain.id, "version": carried.version})
+    changed.touched.append({"id": chain.id, "versions": after.last_version})
+    _add_sides(chain, before.records.get(before.carried or 0), carried, changed)
 
 
-def _write_sides(life: Life, carried: Record, writes: Writes) -> None:
-    before = life.states[0].records.get(life.states[0].carried or 0)
+def _past_rows(chain: VersionChain, moved: Sequence[Record], vectors: Vectors) -> list[dict[str, Any]]:
+    """One row for each content; its records share a trace."""
+    by_origin: dict[int, dict[str, Any]] = {}
+    for record in moved:
+        origin = chain.origins[record.version]
+        if origin not in by_origin:
+            by_origin[origin] = {**_content_row(chain, record, vectors), "records": []}
+        by_origin[origin]["records"].append({"marks": _marks(record)})
+    return list(by_origin.values())
+
+
+def _add_sides(chain: VersionChain, before: Record | None, carried: Record, changed: TransactionRows) -> None:
+    """Add to which side the trace of a memory moves, and its tags where they change."""
     was_open = before is None or is_open(before)
     if was_open and not is_open(carried):
-        writes.withdrawn.append(life.id)
+        changed.withdrawn.append(chain.id)
     if not was_open and is_open(carried):
-        writes.restored.append(life.id)
+        changed.restored.append(chain.id)
     tags = records.stored_tag_names(carried.content)
     if tags != ([] if before is None else records.stored_tag_names(before.content)):
-        writes.tagged.append({"id": life.id, "tags": tags})
+        changed.tagged.append({"id": chain.id, "tags": tags})
 
 
-def _content(identity: str, record: Record, source: Source, vectors: Vectors) -> dict[str, Any]:
+def _content_row(chain: VersionChain, record: Record, vectors: Vectors) -> dict[str, Any]:
+    source = chain.content_source(record.version)
     return {
-        "id": identity,
+        "id": chain.id,
         "of": source.of,
         "content": dict(source.changes),
         "embedding": None if source.text is None else vectors[source.text],
         "felt": bool(source.changes),
-        "emotion": records.felt_trace(record.content, identity, record.version),
+        "emotion": records.felt_trace(record.content, chain.id, record.version),
     }
 
 
 def _marks(record: Record) -> dict[str, Any]:
-    """What a record has of its own, beside its content."""
+    """The properties of a record beside its content."""
     return {
         **rows.times(record.valid, record.known),
         "id": record.id,
@@ -349,33 +362,35 @@ def _marks(record: Record) -> dict[str, Any]:
     }
 
 
-def _write_link(life: Life, writes: Writes) -> None:
-    before, after = life.states[0], life.states[-1]
+def _link_changes(chain: VersionChain) -> dict[str, Any]:
+    before, after = chain.states[0], chain.states[-1]
+    held = after.carried if chain.carried is not None and is_open(chain.carried) else None
+    # Where the highest version was never known, the records that are written name it.
+    highest = {"versions": after.last_version if after.last_version > max(chain.records, default=0) else None}
     opened: list[dict[str, Any]] = []
     closing: list[dict[str, Any]] = []
-    held = None if life.carried is None or not is_open(life.carried) else after.carried
-    highest = {"versions": after.last_version if after.last_version > max(life.records, default=0) else None}
-    for version, record in life.records.items():
-        moves = (version == before.carried) != (version == held)
-        if version in before.records and not moves:
-            if record != before.records[version]:
-                closing.append({"version": version, "marks": {**_marks(record), **highest}})
-            continue
-        side = "LINK" if version == held else "PAST_LINK"
-        source = life.sources[version]
-        marks = {**_link_marks(record), **highest}
-        opened.append({"type": side, "of": source.of, "content": dict(source.changes), "marks": marks})
-    again = [held] if held in before.records and held != before.carried else []
-    writes.links.append(
-        {
-            "id": life.id,
-            **(life.ends._asdict() if life.ends else {}),
-            "opened": opened,
-            "closing": closing,
-            "carried_again": again,
-            "moved": before.carried is not None and before.carried != held,
-        }
-    )
+    for version, record in chain.records.items():
+        changes_side = (version == before.carried) != (version == held)
+        if version not in before.records or changes_side:
+            source = chain.content_source(version)
+            opened.append(
+                {
+                    "type": "LINK" if version == held else "PAST_LINK",
+                    "of": source.of,
+                    "content": dict(source.changes),
+                    "marks": {**_link_marks(record), **highest},
+                }
+            )
+        elif record != before.records[version]:
+            closing.append({"version": version, "marks": {**_marks(record), **highest}})
+    return {
+        "id": chain.id,
+        **(chain.ends._asdict() if chain.ends else {}),
+        "opened": opened,
+        "closing": closing,
+        "carried_again": [held] if held in before.records and held != before.carried else [],
+        "moved": before.carried is not None and before.carried != held,
+    }
 
 
 def _link_marks(record: Record) -> dict[str, Any]:

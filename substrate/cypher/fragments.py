@@ -61,6 +61,13 @@ REPEATED: Final = frozenset(
 REPEATED_STATE_TEXTS: Final = ("emotion_vector", "goal", "drives")
 """Texts of a citizen's state that go from record to record; the engine keeps one copy of each."""
 
+CLOCK: Final = (
+    "MATCH (m:SubstrateMeta {key: 'stamp'}) "
+    "WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at "
+)
+"""`m`, the stamp of the graph, and `at`, the transaction time of the statement: `$at`, or the next microsecond
+after the last write when the clock of the graph is ahead."""
+
 
 HUB: Final = 64
 """A memory with this many links or more is a hub: no second hop begins at it or goes through it."""

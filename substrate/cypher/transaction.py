@@ -1,7 +1,7 @@
-"""Many commands as one statement: what they close and open together, as lists of rows.
+"""The one statement of a transaction: what its commands close and open together, as lists of rows.
 
 Not `MULTI`: `EXEC` runs its queries on the engine's main thread, between the reading and the writing of another
-writer's query, whose compare-and-set then does not hold (measured: every second update was lost).
+writer's query, whose compare-and-set then fails to see them (measured: every second update was lost).
 """
 
 from __future__ import annotations
@@ -10,65 +10,22 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final
 
-from substrate.cypher.fragments import (
-    LINK_COLUMNS,
-    NODE_COLUMNS,
-    PROVENANCE,
-    REPEATED,
-    columns_of,
-    link_columns,
-    node_columns,
-)
+from substrate.cypher.fragments import CLOCK, LINK_COLUMNS, NODE_COLUMNS, REPEATED
 from substrate.cypher.query import Query
-from substrate.cypher.write import CLOCK
 
 TOUCHED: Final = (
     "coalesce({0}.touched, CASE WHEN {0}.expired_at = $open THEN {0}.created_at ELSE {0}.expired_at END)"
 )
-"""When a memory was changed last; `touched` is missing where only a build changed it that had no such mark."""
-
-MEMORIES_OF: Final = Query(
-    "memories_of",
-    "UNWIND $wanted AS w MATCH (i:ConsciousnessNode {id: w.id}) "
-    "WITH i, w, w.every OR (i.expired_at < $open AND w.since < $open) AS every "
-    "CALL { WITH i RETURN i AS n UNION ALL WITH i, w, every WITH i, w, every WHERE every OR i.valid_at > w.since "
-    "MATCH (i)-[:HAD]->(n:PastVersion) WHERE every OR n.expired_at = $open RETURN n } "
-    f"RETURN n.fingerprint, i.version, coalesce(i.versions, i.version), {TOUCHED.format('i')}, "
-    f"{node_columns('n')}, {columns_of('n', PROVENANCE)}",
-)
-"""The records that some identities carry, as of one moment; with `every`, or where none is open, also those of
-the past, else the open ones among them where what is carried begins after `since`. In front of each: the
-fingerprint of the command with which it began, the version that its identity carries, the highest that it had,
-and when it was changed last."""
-
-_LINK: Final = (
-    "WHERE e.id = l.id RETURN e.fingerprint, type(e) = 'LINK', a.id, b.id, e.versions, "
-    f"{link_columns('e')}, {columns_of('e', PROVENANCE)}"
-)
-
-LINKS_OF: Final = Query(
-    "links_of",
-    "UNWIND $links AS l MATCH (a:ConsciousnessNode {id: l.source_id}) "
-    f"MATCH (b:ConsciousnessNode {{id: l.target_id}}) WITH l, a, b MATCH (a)-[e:LINK|PAST_LINK]->(b) {_LINK}",
-)
-"""All records of some links that are found through their ends. `versions` is the highest version that the link had
-had when a record of it was written, where that one was never known."""
-
-NAMED_LINKS_OF: Final = Query(
-    "named_links_of",
-    f"UNWIND $links AS l MATCH (a)-[e:LINK {{handle: l.handle}}]->(b) {_LINK} "
-    f"UNION ALL UNWIND $links AS l MATCH (a)-[e:PAST_LINK {{handle: l.handle}}]->(b) {_LINK}",
-)
-"""The same for links with an id of their own."""
+"""When a memory was changed last. Builds that wrote no `touched` left it to be taken from the record's times."""
 
 
 def _then(moment: str) -> str:
-    """A moment as it was foreseen, or as much later as the clock of the graph wants it."""
+    """A moment before the transaction as it is; one from `$at` on as much later as the clock of the graph is."""
     return f"CASE WHEN {moment} < $at OR {moment} = $open THEN {moment} ELSE {moment} + later END"
 
 
 def _marked(name: str, row: str) -> str:
-    """Give a record what it has of its own."""
+    """Set the properties of the record itself (`marks`), which records of the same content do not share."""
     return (
         f"SET {name} += {row}.marks, {name}.created_at = {_then(f'{row}.marks.created_at')}, "
         f"{name}.expired_at = {_then(f'{row}.marks.expired_at')} "
@@ -93,8 +50,8 @@ _AS_SEEN: Final = (
     f"WITH m, at, later, applied, [n IN found | [n.id, n.version, {TOUCHED.format('n')}]] AS found "
     "WITH m, at, later WHERE applied = 0 AND size(found) = size($seen) AND all(one IN $seen WHERE one IN found) "
 )
-"""No memory that was seen has changed, and no command was applied. `later`: how much later than foreseen it is, in
-microseconds."""
+"""No expected memory has changed, and none of the commands was applied. `later`: how many microseconds the
+transaction time is later than `$at`."""
 
 _LINKS_AS_SEEN: Final = (
     "CALL { UNWIND $held AS l MATCH (a:ConsciousnessNode {id: l.source_id}) "
@@ -136,7 +93,7 @@ _PAST: Final = (
     f"SET q += r.content {_marked('q', 'one')}) "
     "RETURN count(r) AS opened } "
 )
-"""Records for the past side, with the content of a record `of` a version and what differs from it."""
+"""Records on the past side. Each begins with the content of version `of`, 0 for none, and sets what differs."""
 
 _CLOSED: Final = (
     "WITH m, at, later CALL { WITH later UNWIND $closing AS r MATCH (n:ConsciousnessNode {id: r.id}) "
@@ -167,7 +124,7 @@ _MOVED: Final = (
     "OPTIONAL MATCH (p)-[:HAS_OTHER_TRACE]->(o) WHERE indegree(o, 'HAS_OTHER_TRACE') = 1 "
     "DELETE t, o, p RETURN count(p) AS moved } "
 )
-"""A record of the past side that its identity carries again lies there alone."""
+"""Removes a record from the past side when its identity carries it again."""
 
 _TOUCHED: Final = (
     "WITH m, at, later CALL { WITH at UNWIND $touched AS r MATCH (n:ConsciousnessNode {id: r.id}) "
@@ -178,7 +135,7 @@ _WITHDRAWN: Final = (
     "WITH m, at, later CALL { UNWIND $withdrawn AS id MATCH (n:ConsciousnessNode {id: id}) "
     "WITH n MATCH (n)-[:HAS_TRACE]->(t:Trace) REMOVE t:Trace SET t:PastTrace RETURN count(n) AS withdrawn } "
 )
-"""The trace of a memory that carries a closed record lies on the past side."""
+"""Moves the trace of a memory that carries a closed record to the past side."""
 
 _RESTORED: Final = (
     "WITH m, at, later CALL { UNWIND $restored AS id MATCH (n:ConsciousnessNode {id: id}) "
@@ -237,14 +194,14 @@ _PARTS: Final[Mapping[str, str]] = {
     "tagged": _TAGS,
     "links": _LINKS,
 }
-"""What a transaction may do, by the list of which it does so, in its order."""
+"""The parts of the statement in their order, by the list that each of them reads."""
 
 
 @cache
 def transaction(lists: frozenset[str]) -> Query:
-    """Everything that the commands close and open, where these lists are not empty: each part takes its time.
+    """The statement for transactions in which these lists are not empty: a part left out costs nothing.
 
-    No row comes back, and nothing is changed, when what was seen is no more.
+    It returns no row, and changes nothing, when something is no longer as expected.
     """
     parts = (part for name, part in _PARTS.items() if name in lists)
     return Query("transaction", " ".join((_AS_SEEN, *parts, _RECEIPTS)))

@@ -12,7 +12,7 @@ from substrate.cypher import schema as schema_cypher
 from substrate.cypher.fragments import PROVENANCE, RECEIPT_COLUMNS, columns_of, link_columns, node_columns
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
-from substrate.store.rows import Kept, LinkName
+from substrate.store.rows import StoredReceipt, LinkName
 
 MEMORY: Final = Query(
     "memory",
@@ -155,10 +155,10 @@ async def link_history(graph: Graph, link: LinkName) -> list[LinkRow]:
     return [row[:-2] for row in sorted(rows, key=lambda row: (row[-2], row[-1]))]
 
 
-async def receipts(graph: Graph, ids: Sequence[str]) -> dict[str, Kept]:
+async def receipts(graph: Graph, ids: Sequence[str]) -> dict[str, StoredReceipt]:
     """The receipts of these commands by their ids; commands that were never applied are left out."""
     rows = await graph.read(RECEIPTS, ids=list(ids))
-    return {str(row[0]): Kept(*row) for row in rows}
+    return {str(row[0]): StoredReceipt(*row) for row in rows}
 
 
 async def pending_until(graph: Graph) -> int:

@@ -1,8 +1,8 @@
-"""Rows ↔ models. Pure.
+"""Rows of the engine to models, records and receipts, and back. Pure.
 
-The engine answers with integers, None and text; each column's reading is fixed here by its name. A model shows
-what was known: `known_to` is where the known side of the question ends, and a record that was closed later is
-shown as it was before.
+The engine answers with integers, None and text; how a column is read depends on its name alone. A model shows
+what was known: `known_to` is the end of the transaction time that a question sees, and a record that was closed
+later is shown as it was before.
 """
 
 from __future__ import annotations
@@ -26,21 +26,24 @@ from schemas.memory import (
 from schemas.temporal import AFTER_ALL, END_OF_TIME, Instant, Period, open_end, to_datetime
 from substrate import stored_maps
 from substrate.bitemporal import Record
-from substrate.cypher.fragments import LINK_COLUMNS, NODE_COLUMNS, PROVENANCE
+from substrate.cypher.fragments import LINK_COLUMNS, LINK_UPKEEP, NODE_COLUMNS, NODE_UPKEEP, PROVENANCE
 
 type _Readers = Sequence[tuple[str, Callable[[Any], Any]]]
 
 
 class LinkName(NamedTuple):
-    """How a link is found: by its ends, when these gave it its id, else by the handle of an id of its own."""
+    """How a link is found: by its ends where these gave it its id, else by the handle of its own id."""
 
     id: str
     ends: tuple[str, str] | None
     handle: int | None
 
 
-class Kept(NamedTuple):
-    """What is kept of a command (`RECEIPT_COLUMNS`)."""
+class StoredReceipt(NamedTuple):
+    """A receipt as the graph holds it, in the order of `RECEIPT_COLUMNS`.
+
+    `recognised` is 1 for a command that only repeated what is stored. `warnings` is JSON.
+    """
 
     command_id: str
     fingerprint: int | None
@@ -54,9 +57,31 @@ class Kept(NamedTuple):
     recognised: int | None = None
 
     @classmethod
-    def of(cls, row: Sequence[Any]) -> Kept | None:
-        """The receipt of a row; None when there was none."""
+    def from_row(cls, row: Sequence[Any]) -> StoredReceipt | None:
+        """None where the row has no receipt."""
         return None if row[0] is None else cls(*row)
+
+
+class RowOutcome(NamedTuple):
+    """What a row of a write met: `new` when it was stored just now, else what existed.
+
+    `at` is the transaction time of the row. `receipt` is that of an earlier command with the row's command id,
+    `past_links` the number of closed records of the link.
+    """
+
+    id: str
+    new: bool
+    at: Instant
+    fingerprint: int | None
+    version: int
+    valid_at: Instant | None
+    invalid_at: Instant | None
+    created_at: Instant | None
+    expired_at: Instant | None
+    receipt: StoredReceipt | None = None
+    has_source: bool = True
+    has_target: bool = True
+    past_links: int = 0
 
 
 TIMES = ("valid_at", "invalid_at", "created_at", "expired_at")
@@ -88,7 +113,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "invalid_at": open_end,
     "expired_at": open_end,
 }
-"""How a column is read; all others come as they are shown."""
+"""How a column is read; a column without a reader is shown as it comes."""
 _NODE_FIELDS = tuple("node_id" if column == "id" else column for column in NODE_COLUMNS)
 _LINK_FIELDS = tuple("link_id" if column == "id" else column for column in LINK_COLUMNS)
 _NODE_READERS = tuple((column, _READERS[column]) for column in NODE_COLUMNS if column in _READERS)
@@ -99,7 +124,7 @@ LINK_PLACE = {column: place for place, column in enumerate(LINK_COLUMNS)}
 
 
 _CLOSING = frozenset(("closed_reason", "closed_by", "closed_source", "closed_key"))
-"""What a record says beside `expired_at` once it is closed."""
+"""The columns that a record has beside `expired_at` once it is closed."""
 
 
 def _fields(row: Sequence[Any], names: Sequence[str], readers: _Readers, known_to: Instant) -> dict[str, Any]:
@@ -116,7 +141,7 @@ def _fields(row: Sequence[Any], names: Sequence[str], readers: _Readers, known_t
 
 
 def _read_into(fields: dict[str, Any], name: str, read: Callable[[Any], Any]) -> bool:
-    """Put the value in the place of what is stored; of JSON that cannot be shown nothing, and False."""
+    """Replace the stored value by the read one. JSON that cannot be read is removed: False."""
     try:
         fields[name] = read(fields[name])
     except (ValueError, TypeError):
@@ -128,7 +153,7 @@ def _read_into(fields: dict[str, Any], name: str, read: Callable[[Any], Any]) ->
 
 
 def node(row: Sequence[Any], level: Level, known_to: Instant = AFTER_ALL, **retrieval: Any) -> ConsciousnessNode:
-    """The memory of a row in the order of `NODE_COLUMNS`; `retrieval` sets the retrieval fields."""
+    """`row` is in the order of `NODE_COLUMNS`; `retrieval` sets the retrieval fields."""
     fields = _fields(row, _NODE_FIELDS, _NODE_READERS, known_to)
     return ConsciousnessNode.unchecked({**fields, "level": level, **retrieval})
 
@@ -136,7 +161,7 @@ def node(row: Sequence[Any], level: Level, known_to: Instant = AFTER_ALL, **retr
 def link(
     row: Sequence[Any], ends: tuple[str, str], level: Level, known_to: Instant = AFTER_ALL
 ) -> ConsciousnessRelationship:
-    """The link of a row in the order of `LINK_COLUMNS`, between the two ends."""
+    """`row` is in the order of `LINK_COLUMNS`; `ends` are the ids of source and target."""
     fields = _fields(row, _LINK_FIELDS, _LINK_READERS, known_to)
     fields.update(source_id=ends[0], target_id=ends[1], level=level)
     return ConsciousnessRelationship.unchecked(fields)
@@ -150,7 +175,7 @@ def link_with_ends(row: Sequence[Any], level: Level, known_to: Instant = AFTER_A
 def nodes(
     rows: Sequence[Sequence[Any]], retrieval: Mapping[str, Iterable[Any]], known_to: Instant = AFTER_ALL
 ) -> list[ConsciousnessNode]:
-    """The memories of many rows; `retrieval` has the columns of the level and of the retrieval fields."""
+    """`rows` are in the order of `NODE_COLUMNS`; `retrieval` has the level and retrieval fields by column."""
     columns = _columns(rows, _NODE_FIELDS, ConsciousnessNode.defaults(), known_to)
     return ConsciousnessNode.from_columns(len(rows), {**columns, **retrieval})
 
@@ -158,7 +183,7 @@ def nodes(
 def links(
     rows: Sequence[Sequence[Any]], ends: Mapping[str, Iterable[Any]], known_to: Instant = AFTER_ALL
 ) -> list[ConsciousnessRelationship]:
-    """The links of many rows; `ends` has the columns of the level and of the ids of both ends."""
+    """`rows` are in the order of `LINK_COLUMNS`; `ends` has columns for the level and the ids of both ends."""
     columns = _columns(rows, _LINK_FIELDS, ConsciousnessRelationship.defaults(), known_to)
     return ConsciousnessRelationship.from_columns(len(rows), {**columns, **ends})
 
@@ -166,7 +191,7 @@ def links(
 def _columns(
     rows: Sequence[Sequence[Any]], names: Sequence[str], defaults: Mapping[str, Any], known_to: Instant
 ) -> dict[str, Iterable[Any]]:
-    """The columns of the rows, read; one without any value is left out, where one lacks it has the default."""
+    """The columns of the rows, read. A column without any value is left out; None becomes the default."""
     columns: dict[str, Iterable[Any]] = {}
     unreadable: dict[int, tuple[str, ...]] = {}
     for name, column in _as_known(dict(zip(names, zip(*rows, strict=True), strict=False)), known_to).items():
@@ -181,70 +206,81 @@ def _columns(
         columns["unreadable"] = [unreadable.get(place, ()) for place in range(len(rows))]
     if "closed_reason" in columns:
         given, closed = columns.get("invalidation_reason", repeat(None)), columns["closed_reason"]
-        columns["invalidation_reason"] = [one or other for one, other in zip(given, closed, strict=False)]
+        columns["invalidation_reason"] = [reason or by for reason, by in zip(given, closed, strict=False)]
     return columns
 
 
 def _values(
     name: str, column: Sequence[Any], read: Callable[[Any], Any], unreadable: dict[int, tuple[str, ...]]
 ) -> list[Any]:
-    """The values of a column; None, and a name in `unreadable`, for JSON that cannot be shown."""
+    """The values of a column. For JSON that cannot be read: None, and its name is added to `unreadable`."""
     try:
         return [value if value is None else read(value) for value in column]
     except (ValueError, TypeError):
         if name not in _JSON:
             raise
     fields = [{} if value is None else {name: value} for value in column]
-    for place, one in enumerate(fields):
-        if one and not _read_into(one, name, read):
+    for place, field in enumerate(fields):
+        if field and not _read_into(field, name, read):
             unreadable[place] = (*unreadable.get(place, ()), name)
-    return [one.get(name) for one in fields]
+    return [field.get(name) for field in fields]
 
 
 def _as_known(columns: dict[str, tuple[Any, ...]], known_to: Instant) -> dict[str, tuple[Any, ...]]:
-    """The raw columns without what was closed later."""
+    """The raw columns, with records that were closed at `known_to` or later shown as open."""
     ends = columns.get("expired_at", ())
     later = [end is not None and end >= known_to for end in ends]
     if not any(later):
         return columns
     shown = {"expired_at": tuple(END_OF_TIME if hidden else end for end, hidden in zip(ends, later, strict=True))}
     for name in _CLOSING & columns.keys():
-        shown[name] = tuple(None if hidden else one for one, hidden in zip(columns[name], later, strict=True))
+        shown[name] = tuple(None if hidden else value for value, hidden in zip(columns[name], later, strict=True))
     return {**columns, **shown}
 
 
 def memory_record(row: Sequence[Any], level: Level, known_to: Instant = AFTER_ALL) -> MemoryRecord:
-    """The record of a row in the order of `NODE_COLUMNS`, then `PROVENANCE`."""
+    """`row` is in the order of `NODE_COLUMNS`, `PROVENANCE`."""
     fields = _fields(row, (*_NODE_FIELDS, *PROVENANCE), (*_NODE_READERS, *_PROVENANCE_READERS), known_to)
     return MemoryRecord.unchecked({**fields, "level": level})
 
 
 def link_record(row: Sequence[Any], level: Level, known_to: Instant = AFTER_ALL) -> LinkRecord:
-    """The record of a row: the ids of its ends, then `LINK_COLUMNS`, then `PROVENANCE`."""
+    """`row` has the ids of the ends, then `LINK_COLUMNS`, `PROVENANCE`."""
     names, readers = (*_LINK_FIELDS, *PROVENANCE), (*_LINK_READERS, *_PROVENANCE_READERS)
     fields = _fields(row[2:], names, readers, known_to)
     return LinkRecord.unchecked({**fields, "source_id": row[0], "target_id": row[1], "level": level})
 
 
 _NOT_CONTENT = frozenset((*TIMES, "id", "version", "invalidation_reason", "closed_reason"))
+NODE_CONTENT = tuple(column for column in NODE_COLUMNS if column not in _NOT_CONTENT)
 LINK_CONTENT = tuple(column for column in LINK_COLUMNS if column not in _NOT_CONTENT)
 
 
 def record(row: Sequence[Any]) -> Record:
-    """The row of a memory, `NODE_COLUMNS` and `PROVENANCE`, as a bitemporal record; its content as stored."""
-    return _record(dict(zip((*NODE_COLUMNS, *PROVENANCE), row, strict=False)), NODE_COLUMNS)
+    """`row` is in the order of `NODE_COLUMNS`, `PROVENANCE`; the content stays in stored form."""
+    return memory_from_properties(dict(zip((*NODE_COLUMNS, *PROVENANCE), row, strict=False)))
 
 
 def record_of_link(row: Sequence[Any]) -> Record:
-    """The same for the row of a link, without the ids of its ends."""
-    return _record(dict(zip((*LINK_COLUMNS, *PROVENANCE), row, strict=False)), LINK_COLUMNS)
+    """`row` is in the order of `LINK_COLUMNS`, `PROVENANCE`, without the ids of the ends."""
+    return link_from_properties(dict(zip((*LINK_COLUMNS, *PROVENANCE), row, strict=False)))
+
+
+def memory_from_properties(properties: Mapping[str, Any]) -> Record:
+    """The record of a memory by its properties in stored form."""
+    return _record(properties, NODE_CONTENT)
+
+
+def link_from_properties(properties: Mapping[str, Any]) -> Record:
+    """The record of a link by its properties in stored form; a link that never changed has no `version`."""
+    return _record(properties, LINK_CONTENT)
 
 
 def _record(by_name: Mapping[str, Any], columns: Sequence[str]) -> Record:
     content = {
         column: float(value) if column in _NUMBERS else value
         for column in columns
-        if column not in _NOT_CONTENT and (value := by_name[column]) is not None
+        if (value := by_name[column]) is not None
     }
     return Record(
         id=by_name["id"],
@@ -273,12 +309,22 @@ def times(valid: Period, known: Period) -> dict[str, int]:
 
 
 def json_text(value: Any) -> str | None:
-    """Stored form of a list or map; None for an empty one."""
+    """A list or map as JSON; None for an empty one."""
     return orjson.dumps(value).decode() if value else None
 
 
+def memory_properties(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """All properties of a memory in stored form: JSON columns as text, what `fields` lacks as None."""
+    return stored(fields, NODE_COLUMNS + NODE_UPKEEP)
+
+
+def link_properties(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """All properties of a link in stored form: JSON columns as text, what `fields` lacks as None."""
+    return stored(fields, LINK_COLUMNS + LINK_UPKEEP)
+
+
 def stored(fields: Mapping[str, Any], columns: Sequence[str]) -> dict[str, Any]:
-    """A property map for a write: every column, JSON columns as text, absent ones as None."""
+    """These columns in stored form: JSON columns as text, what `fields` lacks as None."""
     return {c: json_text(fields.get(c)) if c in _JSON else _plain(fields.get(c)) for c in columns}
 
 

@@ -18,8 +18,8 @@ from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period, Sc
 from substrate.bitemporal import Record, visible
 from substrate.connection.pool import Row
 from substrate.cypher import fragments
+from substrate.cypher.fragments import CLOCK
 from substrate.cypher.query import Query
-from substrate.cypher.write import CLOCK
 from substrate.graphs.graph import Graph
 from substrate.store import rows
 

@@ -1,158 +1,125 @@
-"""Many commands as one compare-and-set: what was seen of memories and links, and all that changes of them."""
+"""Reads what a list of commands names, and writes all that it changes in one compare-and-set."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Final
 
-from schemas.temporal import END_OF_TIME, Instant
-from substrate.bitemporal import Record
+from schemas.temporal import END_OF_TIME
 from substrate.connection.pool import Row
-from substrate.cypher import transaction as cypher
+from substrate.cypher.fragments import PROVENANCE, columns_of, link_columns, node_columns
+from substrate.cypher.query import Query
+from substrate.cypher.transaction import TOUCHED, transaction
 from substrate.graphs.graph import Graph
 from substrate.store import rows
+from substrate.store.changesets import ExpectedState, LinkEnds, RecordSelection, StoredRecords, TransactionRows
 from substrate.store.exactly_once import ExactlyOnceWrite
 from substrate.store.rows import LinkName
 
 COMMANDS_AT_MOST: Final = 100
 """A commit holds a lock that stops every graph; an indexed vector costs it about 0.6 ms (ENGINE, rule 11)."""
 
+MEMORIES_OF: Final = Query(
+    "memories_of",
+    "UNWIND $wanted AS w MATCH (i:ConsciousnessNode {id: w.id}) "
+    "WITH i, w, w.every OR (i.expired_at < $open AND w.since < $open) AS every "
+    "CALL { WITH i RETURN i AS n UNION ALL WITH i, w, every WITH i, w, every WHERE every OR i.valid_at > w.since "
+    "MATCH (i)-[:HAD]->(n:PastVersion) WHERE every OR n.expired_at = $open RETURN n } "
+    f"RETURN n.fingerprint, i.version, coalesce(i.versions, i.version), {TOUCHED.format('i')}, "
+    f"{node_columns('n')}, {columns_of('n', PROVENANCE)}",
+)
+"""The records of some memories that `RecordSelection` selects, as of one moment."""
 
-class Ends(NamedTuple):
-    """The memories at the two ends of a link."""
+_LINK: Final = (
+    "WHERE e.id = l.id RETURN e.fingerprint, type(e) = 'LINK', a.id, b.id, e.versions, "
+    f"{link_columns('e')}, {columns_of('e', PROVENANCE)}"
+)
+"""`e.versions` is the highest version that the link had when the record was written, where a higher one than its
+own was never known."""
 
-    source_id: str
-    target_id: str
+LINKS_OF: Final = Query(
+    "links_of",
+    "UNWIND $links AS l MATCH (a:ConsciousnessNode {id: l.source_id}) "
+    f"MATCH (b:ConsciousnessNode {{id: l.target_id}}) WITH l, a, b MATCH (a)-[e:LINK|PAST_LINK]->(b) {_LINK}",
+)
+"""All records of some links that are found by their ends."""
 
-
-class Stored(NamedTuple):
-    """Records of one identity; `begun` has by version the fingerprint of the command with which each began. Of a
-    link also its ends.
-
-    `carried` is the version of the record that it carries: the open one that holds last, or the one that it
-    carried when none was left open; None for a link of which none is open. `last_version` is the highest that one
-    ever had, `touched` when a memory was changed last.
-    """
-
-    records: tuple[Record, ...]
-    begun: Mapping[int, int | None]
-    carried: int | None
-    last_version: int
-    touched: Instant = 0
-    ends: Ends | None = None
-
-
-@dataclass(slots=True)
-class Writes:
-    """The rows of a transaction, by what its statement does with them (`cypher.transaction`).
-
-    Moments are as foreseen: those from `at` on move with the clock of the graph. `sent_again`: an answer was lost.
-    """
-
-    at: Instant
-    new: list[dict[str, Any]] = field(default_factory=list)
-    past: list[dict[str, Any]] = field(default_factory=list)
-    closing: list[dict[str, Any]] = field(default_factory=list)
-    carried: list[dict[str, Any]] = field(default_factory=list)
-    moved: list[dict[str, Any]] = field(default_factory=list)
-    touched: list[dict[str, Any]] = field(default_factory=list)
-    withdrawn: list[str] = field(default_factory=list)
-    restored: list[str] = field(default_factory=list)
-    tagged: list[dict[str, Any]] = field(default_factory=list)
-    links: list[dict[str, Any]] = field(default_factory=list)
-    receipts: list[Mapping[str, Any]] = field(default_factory=list)
-    pending_until: Instant = 0
-    sent_again: bool = False
+NAMED_LINKS_OF: Final = Query(
+    "named_links_of",
+    f"UNWIND $links AS l MATCH (a)-[e:LINK {{handle: l.handle}}]->(b) {_LINK} "
+    f"UNION ALL UNWIND $links AS l MATCH (a)-[e:PAST_LINK {{handle: l.handle}}]->(b) {_LINK}",
+)
+"""All records of some links that have an id of their own."""
 
 
-@dataclass(slots=True)
-class Seen:
-    """What the statement must find again: memories with the marks of what each carries, those that are not
-    there, links between their ends, and handles that no link has."""
-
-    ids: list[str] = field(default_factory=list)
-    memories: list[list[Any]] = field(default_factory=list)
-    links: list[dict[str, Any]] = field(default_factory=list)
-    handles: list[int] = field(default_factory=list)
-
-
-class Wanted(NamedTuple):
-    """Which records of a memory are wanted beside the one that it carries: all, or the open ones, if what it
-    carries begins after `since`. Where none is open, all, but for a `since` at the end of time.
-    """
-
-    since: Instant
-    every: bool = False
-
-
-async def memories(graph: Graph, wanted: Mapping[str, Wanted]) -> dict[str, Stored]:
-    """The records of some memories, by their ids; those that are not there are left out."""
-    if not wanted:
+async def read_memories(graph: Graph, selections: Mapping[str, RecordSelection]) -> dict[str, StoredRecords]:
+    """The selected records by the id of their memory; a memory that does not exist is left out."""
+    if not selections:
         return {}
-    asked = [{"id": memory_id, **want._asdict()} for memory_id, want in wanted.items()]
-    found: dict[str, Stored] = {}
-    for row in await graph.read(cypher.MEMORIES_OF, wanted=asked, open=END_OF_TIME):
+    wanted = [{"id": memory_id, **selection._asdict()} for memory_id, selection in selections.items()]
+    stored: dict[str, StoredRecords] = {}
+    for row in await graph.read(MEMORIES_OF, wanted=wanted, open=END_OF_TIME):
+        fingerprint, carried, last_version, touched = row[:4]
         record = rows.record(row[4:])
-        before = found.get(record.id, Stored((), {}, *row[1:4]))
-        begun = {**before.begun, record.version: row[0]}
-        found[record.id] = before._replace(records=(*before.records, record), begun=begun)
-    return found
+        before = stored.get(record.id, StoredRecords((), {}, carried, last_version, touched))
+        stored[record.id] = before.with_record(record, fingerprint)
+    return stored
 
 
-async def links(graph: Graph, names: Sequence[LinkName]) -> dict[str, Stored]:
-    """All records of some links, by their ids; those that are not there are left out."""
+async def read_links(graph: Graph, names: Sequence[LinkName]) -> dict[str, StoredRecords]:
+    """All records by the id of their link; a link that does not exist is left out."""
     by_ends = [{"id": n.id, "source_id": n.ends[0], "target_id": n.ends[1]} for n in names if n.ends]
     by_handle = [{"id": n.id, "handle": n.handle} for n in names if not n.ends]
     found: list[Row] = []
     if by_ends:
-        found += await graph.read(cypher.LINKS_OF, links=by_ends)
+        found += await graph.read(LINKS_OF, links=by_ends)
     if by_handle:
-        found += await graph.read(cypher.NAMED_LINKS_OF, links=by_handle)
-    stored: dict[str, Stored] = {}
+        found += await graph.read(NAMED_LINKS_OF, links=by_handle)
+    stored: dict[str, StoredRecords] = {}
     for row in found:
+        fingerprint, is_carried, source_id, target_id, last_version = row[:5]
         record = rows.record_of_link(row[5:])
-        before = stored.get(record.id, Stored((), {}, None, 0, ends=Ends(row[2], row[3])))
-        stored[record.id] = before._replace(
-            records=(*before.records, record),
-            begun={**before.begun, record.version: row[0]},
-            carried=record.version if row[1] in (True, "true") else before.carried,
-            last_version=max(before.last_version, record.version, row[4] or 0),
+        before = stored.get(record.id, StoredRecords((), {}, None, 0, ends=LinkEnds(source_id, target_id)))
+        stored[record.id] = before.with_record(record, fingerprint)._replace(
+            carried=record.version if is_carried in (True, "true") else before.carried,
+            last_version=max(before.last_version, record.version, last_version or 0),
         )
     return stored
 
 
-async def write(graph: Graph, seen: Seen, writes: Writes) -> int | None:
-    """Carry all of it out, or nothing: None when something is no more as it was seen.
+async def write(graph: Graph, expected: ExpectedState, changed: TransactionRows) -> int | None:
+    """Write all rows, or nothing: None when something is no longer as expected.
 
-    Returns by how many microseconds the transaction came later than foreseen. Raises Conflict when another
-    writer stored one of its ids, or applied one of its commands, at the same time.
+    Returns how many microseconds the transaction time is later than `changed.at`. Raises Conflict when another
+    writer stored one of the ids, or applied one of the commands, at the same time; Unsure when the connection was
+    lost and the outcome could not be learnt; and what `Graph.write` raises.
     """
+    command_ids = [receipt["command_id"] for receipt in changed.receipts]
     values = {
-        "at": writes.at,
+        "at": changed.at,
         "open": END_OF_TIME,
-        "commands": [receipt["command_id"] for receipt in writes.receipts],
-        "ids": seen.ids,
-        "seen": seen.memories,
-        "held": seen.links,
-        "handles": seen.handles,
-        "new": writes.new,
-        "past": writes.past,
-        "closing": writes.closing,
-        "carried": writes.carried,
-        "moved": writes.moved,
-        "touched": writes.touched,
-        "withdrawn": writes.withdrawn,
-        "restored": writes.restored,
-        "tagged": writes.tagged,
-        "links": writes.links,
-        "receipts": [dict(receipt) for receipt in writes.receipts],
-        "pending_until": writes.pending_until,
+        "commands": command_ids,
+        "ids": expected.ids,
+        "seen": expected.memories,
+        "held": expected.links,
+        "handles": expected.handles,
+        "new": changed.new,
+        "past": changed.past,
+        "closing": changed.closing,
+        "carried": changed.carried,
+        "moved": changed.moved,
+        "touched": changed.touched,
+        "withdrawn": changed.withdrawn,
+        "restored": changed.restored,
+        "tagged": changed.tagged,
+        "links": changed.links,
+        "receipts": [dict(receipt) for receipt in changed.receipts],
+        "pending_until": changed.pending_until,
     }
     lists = frozenset(name for name, value in values.items() if isinstance(value, list) and value)
-    once = ExactlyOnceWrite(graph, cypher.transaction(lists), values)
+    once = ExactlyOnceWrite(graph, transaction(lists), values)
     try:
-        reply = await once.send([receipt["command_id"] for receipt in writes.receipts])
+        reply = await once.send(command_ids)
     finally:
-        writes.sent_again = once.again
+        changed.sent_again = once.again
     return int(reply[0][0]) if reply else None

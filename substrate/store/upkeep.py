@@ -19,8 +19,8 @@ from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
 from substrate import stored_maps
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Row
+from substrate.cypher.fragments import CLOCK
 from substrate.cypher.query import Query
-from substrate.cypher.write import CLOCK
 from substrate.graphs.graph import Graph
 
 MEMORIES_A_PAGE: Final = 200

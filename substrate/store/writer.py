@@ -1,4 +1,8 @@
-"""Writes of batches: one atomic statement each. What was stored and what existed comes back as marks."""
+"""Writes new memories and links, a batch in one atomic statement, and says what each row met.
+
+Every statement takes its transaction time from the clock of the graph, which never goes back. It leaves a
+`Receipt` for each command, whose id is unique, so that a command is applied once.
+"""
 
 from __future__ import annotations
 
@@ -8,59 +12,112 @@ from typing import Any, Final, NamedTuple
 from schemas.errors import Conflict
 from schemas.temporal import END_OF_TIME, Instant
 from substrate.connection.pool import Row
-from substrate.cypher import write as cypher
-from substrate.cypher.fragments import RECEIPT_COLUMNS
+from substrate.cypher.fragments import (
+    CLOCK,
+    LINK_COLUMNS,
+    LINK_UPKEEP,
+    NODE_COLUMNS,
+    NODE_UPKEEP,
+    RECEIPT_COLUMNS,
+    assignments,
+    columns_of,
+)
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.store.exactly_once import ExactlyOnceWrite
 from substrate.store.halves import in_halves
-from substrate.store.rows import Kept
+from substrate.store.rows import RowOutcome, StoredReceipt
 
-NODES_PER_STATEMENT = 50
+NODES_PER_STATEMENT: Final = 50
 """A commit holds a lock that stops every graph; an indexed vector costs it about 0.6 ms (ENGINE, rule 11)."""
-LINKS_PER_STATEMENT = 500
+LINKS_PER_STATEMENT: Final = 500
 IN_COMPANY: Final = 4
-"""So many times shorter is a statement while others ask or write: theirs come between."""
+"""A statement has so many times fewer rows while others read or write, so that theirs come between."""
 
-_MARKS = 9
-_RECEIPT_END = _MARKS + len(RECEIPT_COLUMNS)
+_TRACE: Final = "{embedding: vecf32(r.embedding), emotion: vecf32(r.emotion)}"
 
+_BEGIN: Final = (
+    f"{CLOCK} WITH m, at FOREACH (w IN $whole | "
+    "MERGE (c:Receipt {command_id: w.command_id}) ON CREATE SET c += w, c.created_at = at) "
+    "WITH m, at UNWIND $rows AS r OPTIONAL MATCH (c:Receipt {command_id: r.receipt}) "
+)
+"""`whole`: the receipt of a command of which all rows are parts, or none. `r.receipt`: the id of the row's own
+receipt. `r.nth`: how many microseconds after the first row this one is known; `last`: the highest of them."""
 
-class Mark(NamedTuple):
-    """What a row of a write found: `new` when it was stored just now, else what existed.
+_FOUND: Final = (
+    "o.fingerprint AS fingerprint, coalesce(o.version, 1) AS version, "
+    "o.valid_at AS valid_at, o.invalid_at AS invalid_at, o.created_at AS created_at, o.expired_at AS expired_at "
+)
 
-    `at` is the transaction time of the statement. `kept` is the receipt of an earlier command with the row's
-    command id. `gone`: how many closed records the link has.
-    """
+_ANSWERED: Final = (
+    "(_ IN CASE WHEN c IS NULL AND r.receipt IS NOT NULL AND (size(new) = 1 OR "
+    "(r.again AND version = 1 AND fingerprint = r.fingerprint AND expired_at = $open)) THEN [1] ELSE [] END | "
+    "CREATE (:Receipt {command_id: r.receipt, fingerprint: r.fingerprint, command: intern($command), id: r.id, "
+    "version: version, valid_at: coalesce(valid_at, r.valid_at), invalid_at: coalesce(invalid_at, r.invalid_at), "
+    "created_at: coalesce(created_at, at + r.nth), warnings: intern(r.warnings)})) "
+)
+"""The receipt of a row that is stored, or that repeats (`r.again`) what is stored already."""
 
-    id: str
-    new: bool
-    at: Instant
-    fingerprint: int | None
-    version: int
-    valid_at: int | None
-    invalid_at: int | None
-    created_at: int | None
-    expired_at: int | None
-    kept: Kept | None = None
-    has_source: bool = True
-    has_target: bool = True
-    gone: int = 0
+_OUTCOME: Final = (
+    "RETURN r.id, size(new), at + r.nth, fingerprint, version, valid_at, invalid_at, created_at, expired_at, "
+    f"{columns_of('c', RECEIPT_COLUMNS)}"
+)
 
+STORE_RECEIPTS: Final = Query(
+    "keep",
+    "UNWIND $receipts AS r MERGE (c:Receipt {command_id: r.command_id}) ON CREATE SET c += r "
+    f"RETURN {columns_of('c', RECEIPT_COLUMNS)}",
+)
+"""Receipts of commands that stored nothing else; a command that has a receipt keeps it."""
 
-def _mark(row: Row) -> Mark:
-    kept = Kept.of(row[_MARKS:_RECEIPT_END])
-    mark = Mark(str(row[0]), row[1] == 1, *row[2:_MARKS])._replace(kept=kept)
-    if len(row) == _RECEIPT_END:
-        return mark
-    source, target, gone = row[_RECEIPT_END:]
-    return mark._replace(has_source=source == "true", has_target=target == "true", gone=gone)
+REMEMBER: Final = Query(
+    "remember",
+    f"{_BEGIN} OPTIONAL MATCH (o:ConsciousnessNode {{id: r.id}}) "
+    f"WITH m, at, r, c, CASE WHEN o IS NULL AND c IS NULL THEN [1] ELSE [] END AS new, {_FOUND} "
+    "FOREACH (_ IN new | "
+    f"CREATE (n:ConsciousnessNode {{{assignments('r', NODE_COLUMNS + NODE_UPKEEP)}}})"
+    f"-[:HAS_TRACE]->(:Trace {_TRACE}) SET m.clock = at + $last "
+    "FOREACH (tag IN r.tag_names | MERGE (t:Tag {name: tag}) CREATE (n)-[:TAGGED]->(t))) "
+    f"FOREACH {_ANSWERED} {_OUTCOME}",
+)
+"""New memories. A row whose id or command exists changes nothing."""
+
+_RELATE_ENDS: Final = (
+    f"{_BEGIN} "
+    "OPTIONAL MATCH (a:ConsciousnessNode {id: r.source_id}) "
+    "OPTIONAL MATCH (b:ConsciousnessNode {id: r.target_id}) "
+    "WITH m, at, r, c, a, b, a.expired_at = $open AS has_source, b.expired_at = $open AS has_target "
+)
+_RELATE_NEW: Final = (
+    "CASE WHEN has_source AND has_target AND o IS NULL AND c IS NULL AND gone = 0 THEN [1] ELSE [] END AS new, "
+    f"{_FOUND} FOREACH (_ IN new | "
+    f"CREATE (a)-[:LINK {{handle: r.handle, {assignments('r', LINK_COLUMNS + LINK_UPKEEP)}}}]->(b) "
+    f"SET m.clock = at + $last) FOREACH {_ANSWERED} {_OUTCOME}, has_source, has_target, gone"
+)
+
+RELATE: Final = Query(
+    "relate",
+    f"{_RELATE_ENDS} OPTIONAL MATCH (a)-[o:LINK {{id: r.id}}]->(b) "
+    "WITH m, at, r, c, a, b, has_source, has_target, o, size([(a)-[q:PAST_LINK {id: r.id}]->(b) | 1]) AS gone "
+    f"WITH m, at, r, c, a, b, has_source, has_target, gone, {_RELATE_NEW}",
+)
+"""New links between open memories; each has the id that its ends give it."""
+
+RELATE_NAMED: Final = Query(
+    "relate_named",
+    f"{_RELATE_ENDS} OPTIONAL MATCH ()-[o:LINK {{handle: r.handle}}]->() WHERE o.id = r.id "
+    "WITH m, at, r, c, a, b, has_source, has_target, o "
+    "CALL { WITH r OPTIONAL MATCH ()-[q:PAST_LINK {handle: r.handle}]->() WHERE q.id = r.id "
+    "RETURN count(q) AS gone } "
+    f"WITH m, at, r, c, a, b, has_source, has_target, gone, {_RELATE_NEW}",
+)
+"""New links with an id of their own, which no other link of the graph has or had."""
 
 
 class Batch(NamedTuple):
     """Rows for one statement, each id once, and the moment of their writing.
 
-    `whole` is the receipt of one command of which all rows are parts; without it each row names its own.
+    `whole` is the receipt of one command of which all rows are parts; without it each row has its own.
     """
 
     rows: Sequence[Mapping[str, Any]]
@@ -69,46 +126,74 @@ class Batch(NamedTuple):
 
     @property
     def command_ids(self) -> list[str]:
-        """The ids under which receipts are kept."""
+        """The ids of the receipts that the batch leaves."""
         own = [row["receipt"] for row in self.rows if row["receipt"] is not None]
         return own if self.whole is None else [self.whole["command_id"]]
 
 
-async def _write(graph: Graph, query: Query, batch: Batch) -> list[Mark]:
-    """The marks of the rows. A whole's receipt is kept with its first part, and stops none of its rows."""
-    again = False
-    most = NODES_PER_STATEMENT if query is cypher.REMEMBER else LINKS_PER_STATEMENT
+async def remember(graph: Graph, batch: Batch) -> list[RowOutcome]:
+    """Store new memories in statements of at most `NODES_PER_STATEMENT`; one outcome a row, in order.
 
-    async def send(rows: Sequence[Mapping[str, Any]]) -> list[Mark]:
+    A row whose id or command exists changes nothing. Each statement is atomic; together they are not. Raises
+    Unsure when the connection was lost and the outcome could not be learnt, StoreTimeout when not even one row
+    can be written within the deadline, and what `Graph.write` raises: the rows before are then written.
+    """
+    return await _write(graph, REMEMBER, batch)
+
+
+async def relate(graph: Graph, batch: Batch) -> list[RowOutcome]:
+    """Store new links in statements of at most `LINKS_PER_STATEMENT`; one outcome a row, in order.
+
+    All of them either have an id of their own (a `handle`) or the one that their ends give them. Raises as
+    `remember` does.
+    """
+    return await _write(graph, RELATE if batch.rows[0]["handle"] is None else RELATE_NAMED, batch)
+
+
+async def store_receipts(graph: Graph, receipts: Sequence[Mapping[str, Any]]) -> dict[str, StoredReceipt]:
+    """Store receipts of commands that stored nothing else; the receipts stored now, by command id.
+
+    A command that has a receipt already keeps that one.
+    """
+    rows = await graph.write(STORE_RECEIPTS, receipts=[dict(receipt) for receipt in receipts])
+    stored = [StoredReceipt(*row) for row in rows]
+    return {receipt.command_id: receipt for receipt in stored}
+
+
+async def _write(graph: Graph, query: Query, batch: Batch) -> list[RowOutcome]:
+    """The receipt of a whole is stored with its first part, and stops none of its rows."""
+    again = False
+    most = NODES_PER_STATEMENT if query is REMEMBER else LINKS_PER_STATEMENT
+
+    async def send(rows: Sequence[Mapping[str, Any]]) -> list[RowOutcome]:
         nonlocal again
         part = batch._replace(rows=rows)
-        once = ExactlyOnceWrite(graph, query, batch_values(part, query.name), again=again)
+        once = ExactlyOnceWrite(graph, query, _parameters(part, query), again=again)
         try:
-            marks = in_order(await _sent(once, part), part)
+            outcomes = _in_order(await _send(once, part), part)
         finally:
             again = once.again
-        return [_as_sent(*one, batch.at) for one in zip(marks, rows, strict=True)] if again else marks
+        if not again:
+            return outcomes
+        return [_first_sent(*pair, batch.at) for pair in zip(outcomes, rows, strict=True)]
 
-    return [
-        mark
-        for rows in _cut(
-            batch.rows, lambda: most // IN_COMPANY if graph.connection.writes.others_active() else most
-        )
-        for part in await in_halves(rows, send)
-        for mark in part
-    ]
+    outcomes: list[RowOutcome] = []
+    for rows in _cut(batch.rows, lambda: most // IN_COMPANY if graph.connection.writes.others_active() else most):
+        for part in await in_halves(rows, send):
+            outcomes += part
+    return outcomes
 
 
 def _cut[Item](rows: Sequence[Item], most: Callable[[], int]) -> Iterator[Sequence[Item]]:
-    """The rows in parts, each of as many as may be written by then."""
-    begun = 0
-    while begun < len(rows):
-        ended = begun + most()
-        yield rows[begun:ended]
-        begun = ended
+    """The rows in parts; `most` is asked before each part for the number of its rows."""
+    start = 0
+    while start < len(rows):
+        end = start + most()
+        yield rows[start:end]
+        start = end
 
 
-async def _sent(once: ExactlyOnceWrite, batch: Batch) -> list[Row]:
+async def _send(once: ExactlyOnceWrite, batch: Batch) -> list[Row]:
     try:
         return await once.send(batch.command_ids, divisible=len(batch.rows) > 1)
     except Conflict:
@@ -116,52 +201,45 @@ async def _sent(once: ExactlyOnceWrite, batch: Batch) -> list[Row]:
         return await once.send(batch.command_ids, divisible=len(batch.rows) > 1)
 
 
-def _as_sent(mark: Mark, row: Mapping[str, Any], at: Instant) -> Mark:
-    """The mark of a row sent again after a lost connection: new when the first sending had stored it.
+def _first_sent(outcome: RowOutcome, row: Mapping[str, Any], at: Instant) -> RowOutcome:
+    """The outcome of a row that was sent again after a lost connection: new when the first sending stored it.
 
-    It has then the same content, and a time not before that of this batch.
+    What is stored has then the same content, and a time not before that of the batch, `at`.
     """
-    found, stored_at = mark.fingerprint, mark.created_at
-    if mark.kept is not None:
-        found, stored_at = mark.kept.fingerprint, mark.kept.created_at
-    if mark.new or found != row["fingerprint"] or stored_at is None or stored_at < at:
-        return mark
-    return mark._replace(new=True, at=stored_at, kept=None)
+    fingerprint, stored_at = outcome.fingerprint, outcome.created_at
+    if outcome.receipt is not None:
+        fingerprint, stored_at = outcome.receipt.fingerprint, outcome.receipt.created_at
+    if outcome.new or fingerprint != row["fingerprint"] or stored_at is None or stored_at < at:
+        return outcome
+    return outcome._replace(new=True, at=stored_at, receipt=None)
 
 
-def batch_values(batch: Batch, command: str) -> dict[str, Any]:
-    """The parameters of a statement that writes a batch."""
-    whole = [] if batch.whole is None else [dict(batch.whole)]
-    last = max(row["nth"] for row in batch.rows)
-    values = {"rows": list(batch.rows), "at": batch.at, "last": last, "whole": whole, "open": END_OF_TIME}
-    return {**values, "command": command.removesuffix("_named")}
+def _parameters(batch: Batch, query: Query) -> dict[str, Any]:
+    return {
+        "rows": list(batch.rows),
+        "at": batch.at,
+        "last": max(row["nth"] for row in batch.rows),
+        "whole": [] if batch.whole is None else [dict(batch.whole)],
+        "open": END_OF_TIME,
+        "command": query.name.removesuffix("_named"),
+    }
 
 
-def in_order(reply: Sequence[Row], batch: Batch) -> list[Mark]:
-    """The marks in the order of the rows: the engine may answer in another."""
-    marks = {str(row[0]): row for row in reply}
-    return [_mark(marks[row["id"]]) for row in batch.rows]
+def _in_order(reply: Sequence[Row], batch: Batch) -> list[RowOutcome]:
+    """The outcomes in the order of the rows: the engine may answer in another."""
+    outcomes = {outcome.id: outcome for outcome in map(_outcome, reply)}
+    return [outcomes[row["id"]] for row in batch.rows]
 
 
-async def remember(graph: Graph, batch: Batch) -> list[Mark]:
-    """Store new memories, at most `NODES_PER_STATEMENT`; one mark a row, in order."""
-    return await _write(graph, cypher.REMEMBER, batch)
+_FOUND_COLUMNS: Final = 9
+_RECEIPT_END: Final = _FOUND_COLUMNS + len(RECEIPT_COLUMNS)
 
 
-async def keep(graph: Graph, receipts: Sequence[Mapping[str, Any]]) -> dict[str, Kept]:
-    """Keep receipts of commands that stored nothing else; what is kept of each now, by its id."""
-    header = {"receipts": [dict(receipt) for receipt in receipts]}
-    return {str(row[0]): Kept(*row) for row in await graph.write(cypher.KEEP, **header)}
-
-
-async def relate(graph: Graph, batch: Batch) -> list[Mark]:
-    """Store new links, at most `LINKS_PER_STATEMENT`; one mark a row, in order.
-
-    All of them either have an id of their own (a `handle`) or the one that their ends give them.
-    """
-    return await _write(graph, relating(batch), batch)
-
-
-def relating(batch: Batch) -> Query:
-    """The statement that stores these links."""
-    return cypher.RELATE if batch.rows[0]["handle"] is None else cypher.RELATE_NAMED
+def _outcome(row: Row) -> RowOutcome:
+    """The outcome of a row in the order of `_OUTCOME`; of a link with three more columns."""
+    receipt = StoredReceipt.from_row(row[_FOUND_COLUMNS:_RECEIPT_END])
+    outcome = RowOutcome(str(row[0]), row[1] == 1, *row[2:_FOUND_COLUMNS])._replace(receipt=receipt)
+    if len(row) == _RECEIPT_END:
+        return outcome
+    source, target, past_links = row[_RECEIPT_END:]
+    return outcome._replace(has_source=source == "true", has_target=target == "true", past_links=past_links)

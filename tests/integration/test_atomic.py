@@ -16,15 +16,17 @@ from hypothesis import strategies as st
 from orchestration.dependencies import Deps
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
-from orchestration.writing import atomic, version_chain
-from orchestration.writing.changes import Told
-from orchestration.writing.simulation import Planned
+from orchestration.writing import atomic, simulation, version_chain
+from orchestration.writing.changes import WriteTimes
+from orchestration.writing.command_rows import NamedCommand
+from orchestration.writing.simulation import PlannedWrite, Simulation
 from schemas.commands import ANY_COMMAND, WriteReceipt
 from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.temporal import END_OF_TIME
 from substrate.store import transactions
-from substrate.store.transactions import COMMANDS_AT_MOST, Writes
+from substrate.store.changesets import TransactionRows
+from substrate.store.transactions import COMMANDS_AT_MOST
 from tests.integration.store import NOW, history, moment, relate, remember, send, stored
 
 IDS = ("a", "b", "c", "d")
@@ -263,17 +265,18 @@ async def test_what_has_changed_since_it_was_seen_lets_the_statement_change_noth
 ) -> None:
     """The compare-and-set itself: a transaction on what is no more."""
     await stored(deps, remember(fresh_citizen, "a"), remember(fresh_citizen, "b"), relate(fresh_citizen, "a", "b"))
-    graph = Origin(Level.N1, fresh_citizen).graph
+    graph = deps.graph(Origin(Level.N1, fresh_citizen).graph)
     commands = [
         said(fresh_citizen, command="correct", id="a", description="changed"),
         relate(fresh_citizen, "b", "a"),
         said(fresh_citizen, command="correct_link", id="a|NEXT|b", energy=0.1),
     ]
-    named = [(one, f"c{n}") for n, one in enumerate(commands)]
-    stage = await atomic.begun(graph, named, deps, NOW)
-    outcomes = stage.play_all(named, Told(NOW, NOW + 9))
-    writes = Writes(NOW + 9, receipts=[one.kept for one in outcomes if isinstance(one, Planned)])
-    version_chain.write(stage.lives, dict.fromkeys(version_chain.texts(stage.lives)), writes)
+    named = [NamedCommand(command, f"c{n}") for n, command in enumerate(commands)]
+    simulated = Simulation(await atomic.read_stored(named, graph, deps, NOW), WriteTimes(NOW, NOW + 9))
+    planned = [outcome for outcome in map(simulated.simulate, named) if isinstance(outcome, PlannedWrite)]
+    changed = TransactionRows(NOW + 9, receipts=[outcome.receipt_row for outcome in planned])
+    chains = simulated.chains
+    version_chain.add_rows(chains, dict.fromkeys(version_chain.texts_to_embed(chains)), changed)
     between = (
         said(fresh_citizen, command="correct", id="b", description="by another"),
         relate(fresh_citizen, "b", "a"),
@@ -281,7 +284,7 @@ async def test_what_has_changed_since_it_was_seen_lets_the_statement_change_noth
     )[place]
     await stored(deps, between, now=NOW + 5)
     before = await whole(deps, fresh_citizen)
-    assert await transactions.write(deps.graph(graph), version_chain.seen(stage.lives), writes) is None
+    assert await transactions.write(graph, simulation.expected_state(chains), changed) is None
     assert await whole(deps, fresh_citizen) == before
 
 

@@ -24,7 +24,7 @@ from orchestration.mind.identity import read_identity
 from orchestration.mind.learning import learning_page
 from orchestration.transfer.exporter import export
 from orchestration.transfer.line_format import Origin
-from orchestration.writing.receipts import of_kept
+from orchestration.writing.receipts import rebuild_receipt
 from schemas.citizen import IdentityEntity, LearningPage, WhoIs
 from schemas.memory import Level
 from schemas.paging import MOST
@@ -146,7 +146,7 @@ class Ways(Asking):
             return
         name = named[question.valid.place % len(named)]
         kept = await reader.receipts(self.runtime.deps.graph(self.graph), [name])
-        found = [as_told(of_kept(one, Level.N1)) for one in kept.values()]
+        found = [as_told(rebuild_receipt(one, Level.N1)) for one in kept.values()]
         due = [self.oracle.done[name][1]] if name in self.oracle.done else []
         self.compare(f"receipt of {name}", found, due)
 

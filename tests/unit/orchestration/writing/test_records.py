@@ -11,15 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.identifiers import handle, natural_id
-from orchestration.writing.records import (
-    embedded_text,
-    fingerprint,
-    link_row,
-    memory_row,
-    revised_fields,
-    search_properties,
-    tag_names,
-)
+from orchestration.writing.command_rows import link_row, memory_row
+from orchestration.writing.records import embedded_text, fingerprint, revised_fields, search_properties, tag_names
 from schemas.commands import Correct, Relate, Remember, Supersede
 from schemas.memory import Source
 from schemas.temporal import END_OF_TIME, to_instant
@@ -110,16 +103,16 @@ def test_two_links_share_a_natural_id_only_when_they_share_both_ends(
 
 
 def test_a_stored_memory_has_every_column_and_its_times() -> None:
-    row = memory_row(remember(valid_at=THEN), ("m", "c"), NOW)
+    row = memory_row(remember(valid_at=THEN), "m", "c", NOW)
     assert set(row) == {*NODE_COLUMNS, *NODE_UPKEEP, "emotion", "tag_names"}
     assert (row["id"], row["command_id"], row["version"]) == ("m", "c", 1)
     assert (row["valid_at"], row["invalid_at"]) == (to_instant(THEN), END_OF_TIME)
     assert (row["created_at"], row["expired_at"]) == (NOW, END_OF_TIME)
-    assert memory_row(remember(), ("m", "c"), NOW)["valid_at"] == NOW
+    assert memory_row(remember(), "m", "c", NOW)["valid_at"] == NOW
 
 
 def test_the_beginning_of_the_epoch_is_a_time_like_any_other() -> None:
-    row = memory_row(remember(valid_at=datetime(1970, 1, 1, tzinfo=UTC)), ("m", "c"), NOW)
+    row = memory_row(remember(valid_at=datetime(1970, 1, 1, tzinfo=UTC)), "m", "c", NOW)
     assert row["valid_at"] == 0
 
 
@@ -132,7 +125,7 @@ def test_the_beginning_of_the_epoch_is_a_time_like_any_other() -> None:
     ],
 )
 def test_what_was_assumed_is_told_from_what_was_said(fields: dict[str, Any], unset: str | None) -> None:
-    assert memory_row(remember(**fields), ("m", "c"), NOW)["unset"] == unset
+    assert memory_row(remember(**fields), "m", "c", NOW)["unset"] == unset
 
 
 @pytest.mark.parametrize(
@@ -148,7 +141,7 @@ def test_what_was_assumed_is_told_from_what_was_said(fields: dict[str, Any], uns
 def test_the_search_text_holds_what_the_engine_would_not_read_by_itself(
     fields: dict[str, Any], search: str | None
 ) -> None:
-    assert memory_row(remember(**fields), ("m", "c"), NOW)["search_text"] == search
+    assert memory_row(remember(**fields), "m", "c", NOW)["search_text"] == search
 
 
 @pytest.mark.parametrize(
@@ -162,12 +155,12 @@ def test_the_search_text_holds_what_the_engine_would_not_read_by_itself(
     ],
 )
 def test_every_memory_can_be_named_but_turns_and_sessions(fields: dict[str, Any], names: str | None) -> None:
-    assert memory_row(remember(**fields), ("m", "c"), NOW)["entity_names"] == names
+    assert memory_row(remember(**fields), "m", "c", NOW)["entity_names"] == names
 
 
 def test_search_properties_of_stored_content_are_those_of_the_command() -> None:
     command = remember(name="Zoë", goal="rest", tags=["Été"], aliases=["Zozo"], emotion_vector={"excited": 0.4})
-    row = memory_row(command, ("m", "c"), NOW)
+    row = memory_row(command, "m", "c", NOW)
     again = search_properties(row, command.emotion_vector)
     assert again == {name: row[name] for name in again}
     assert again["emotions"] == ["excitement"]
@@ -196,7 +189,7 @@ def test_tags_and_buckets_have_names_of_their_own() -> None:
 
 def test_a_stored_link_has_every_column_and_both_ends() -> None:
     command = Relate.model_validate(LINK)
-    row = link_row(command, (natural_id("a", "JUSTIFIES", "b"), "c"), NOW)
+    row = link_row(command, natural_id("a", "JUSTIFIES", "b"), "c", NOW)
     assert set(row) == {*LINK_COLUMNS, *LINK_UPKEEP, "handle", "source_id", "target_id"}
     assert (row["id"], row["source_id"], row["target_id"]) == ("a|JUSTIFIES|b", "a", "b")
     assert row["handle"] is None
@@ -205,7 +198,7 @@ def test_a_stored_link_has_every_column_and_both_ends() -> None:
 
 
 def test_a_link_with_an_id_of_its_own_is_found_by_a_number() -> None:
-    row = link_row(Relate.model_validate({**LINK, "id": "l1"}), ("l1", "c"), NOW)
+    row = link_row(Relate.model_validate({**LINK, "id": "l1"}), "l1", "c", NOW)
     assert row["handle"] == handle("l1")
 
 

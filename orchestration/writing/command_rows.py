@@ -1,0 +1,208 @@
+"""Commands that add memories and links: their ids, their rows, and the receipts of those rows. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from orchestration.identifiers import handle, natural_id
+from orchestration.writing import receipts, records
+from orchestration.writing.changes import Refusal
+from schemas.commands import ChangeCommand, Command, Relate, Remember, WriteReceipt
+from schemas.memory import Level
+from schemas.temporal import END_OF_TIME, Instant, Period, open_end, to_datetime, to_instant
+from substrate.emotions import emotion_trace
+from substrate.store import rows
+from substrate.store.rows import RowOutcome
+
+_ASSUMED: Final = ("energy", "confidence", "emotion_vector")
+
+type Row = Mapping[str, Any]
+
+
+class NamedCommand(NamedTuple):
+    """A command with the id of its receipt: its own `command_id`, or one that was made for it."""
+
+    command: Command
+    command_id: str
+
+    @property
+    def record_id(self) -> str | None:
+        """The id of the memory or link that the command writes to."""
+        return identity(self.command, self.command_id)
+
+    def refuse(self, refusal: Refusal) -> WriteReceipt:
+        return receipts.refuse(self.command, refusal, command_id=self.command_id, record_id=self.record_id)
+
+
+def check_end_ahead(command: Command, now: Instant) -> None:
+    """Raises Refusal for a new memory or link that would begin now and end before."""
+    if not isinstance(command, (Remember, Relate)) or command.valid_at is not None or command.invalid_at is None:
+        return
+    if to_instant(command.invalid_at) <= now:
+        fault = "invalid_at lies in the past and valid_at is not given: it would end before it begins"
+        raise Refusal("invalid-request", fault)
+
+
+def identity(command: Command, command_id: str) -> str | None:
+    """The id of the memory or link that a command writes to; None for a command of another kind."""
+    if isinstance(command, Relate):
+        return command.id or natural_id(command.source_id, command.relation_type, command.target_id)
+    if isinstance(command, Remember):
+        return command.id or _memory_id(command_id)
+    return command.id if isinstance(command, ChangeCommand) else None
+
+
+def _memory_id(command_id: str) -> str:
+    """The id of a memory that names none: a command sent again gets the same."""
+    return f"m_{blake2b(command_id.encode(), digest_size=10).hexdigest()}"
+
+
+def new_row(command: Remember | Relate, command_id: str, now: Instant) -> dict[str, Any]:
+    """The properties of a new memory, all but its embedding, or of a new link."""
+    record_id = identity(command, command_id) or ""
+    if isinstance(command, Relate):
+        return link_row(command, record_id, command_id, now)
+    return memory_row(command, record_id, command_id, now)
+
+
+def memory_row(command: Remember, memory_id: str, command_id: str, now: Instant) -> dict[str, Any]:
+    """The properties of a new memory in stored form, with its emotion vector and the names of its tag nodes."""
+    fields = command.model_dump(exclude={"command", "command_id", "level", "citizen_id"})
+    emotions = command.emotion_vector
+    assumed = ",".join(name for name in _ASSUMED if name not in command.model_fields_set)
+    return {
+        **rows.memory_properties(fields),
+        **records.search_properties(fields, emotions),
+        **_first_record(command, now),
+        "id": memory_id,
+        "command_id": command_id,
+        "unset": assumed or None,
+        "version": 1,
+        "emotion_vector": None if emotions is None else orjson.dumps(emotions).decode(),
+        "emotion": emotion_trace(emotions, f"{memory_id} 1"),
+        "tag_names": records.tag_names(command.tags, command.buckets),
+    }
+
+
+def link_row(command: Relate, link_id: str, command_id: str, now: Instant) -> dict[str, Any]:
+    """The properties of a new link in stored form, with the ids of its ends."""
+    fields = command.model_dump(exclude={"command", "command_id", "level", "citizen_id"})
+    return {
+        **rows.link_properties(fields),
+        **_first_record(command, now),
+        "id": link_id,
+        "command_id": command_id,
+        "handle": handle(link_id) if command.id else None,
+        "source_id": command.source_id,
+        "target_id": command.target_id,
+        "emotion_vector": orjson.dumps(command.emotion_vector).decode(),
+    }
+
+
+def _first_record(command: Remember | Relate, now: Instant) -> dict[str, Any]:
+    """Times and writer of the first record of a memory or link."""
+    return {
+        "key_id": command.writer.key_id,
+        "author": command.writer.author,
+        "fingerprint": records.fingerprint(command),
+        "valid_at": records.instant(command.valid_at, now),
+        "invalid_at": records.instant(command.invalid_at, END_OF_TIME),
+        "created_at": now,
+        "expired_at": END_OF_TIME,
+    }
+
+
+def with_receipt(command: Command, row: dict[str, Any], nth: int) -> dict[str, Any]:
+    """The row of a command that leaves a receipt of its own, known `nth` microseconds after its batch begins.
+
+    `again` lets a row that repeats what is stored leave a receipt too: a command without an id needs none.
+    """
+    return {
+        **row,
+        "nth": nth,
+        "receipt": row["command_id"],
+        "again": command.command_id is not None,
+        "warnings": receipts.warnings_json(receipts.warnings(command)),
+    }
+
+
+def without_receipts(new_rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows as parts of one command, which has the only receipt."""
+    return [{**row, "nth": 0, "receipt": None, "again": False, "warnings": None} for row in new_rows]
+
+
+def build_receipt(command: Remember | Relate, row: Row, outcome: RowOutcome) -> WriteReceipt:
+    """The receipt of a row by what it met in the graph: stored, stored before, or refused."""
+    try:
+        if outcome.receipt is not None:
+            return receipts.repeat_receipt(command, outcome.receipt)
+        if not outcome.new:
+            _check_same(command, row, outcome)
+    except Refusal as refusal:
+        return receipts.refuse(command, refusal, command_id=row["command_id"], record_id=row["id"])
+    return _stored_receipt(command, row, outcome)
+
+
+def _check_same(command: Remember | Relate, row: Row, outcome: RowOutcome) -> None:
+    """Raises Refusal when the id has other content or was retracted, or when an end of a link is missing."""
+    if isinstance(command, Relate):
+        missing = [
+            f"{end} {row[end]} is not a memory of this graph, or was retracted"
+            for end, exists in (("source_id", outcome.has_source), ("target_id", outcome.has_target))
+            if not exists
+        ]
+        if missing:
+            raise Refusal("not-found", *missing)
+    noun = "link" if isinstance(command, Relate) else "memory"
+    if outcome.expired_at is None or outcome.expired_at != END_OF_TIME:
+        version = outcome.version if outcome.expired_at else outcome.past_links
+        fault = f"{noun} {row['id']} was retracted; undo that, or give this one another id"
+        raise Refusal("conflict", fault, current_version=version)
+    if outcome.fingerprint != row["fingerprint"]:
+        instead = "supersede or correct it instead" if noun == "memory" else "give this one an id of its own"
+        fault = f"{noun} {row['id']} exists already; {instead}"
+        raise Refusal("conflict", fault, current_version=outcome.version)
+
+
+def may_hold_again(row: Row, outcome: RowOutcome) -> bool:
+    """Whether the id exists but its carried record does not hold at any moment of the row's valid time."""
+    if outcome.new or outcome.receipt is not None or not (outcome.has_source and outcome.has_target):
+        return False
+    if outcome.expired_at != END_OF_TIME or outcome.valid_at is None or outcome.invalid_at is None:
+        return True
+    held = Period(outcome.valid_at, outcome.invalid_at)
+    return not held.overlaps(Period(row["valid_at"], row["invalid_at"]))
+
+
+def _stored_receipt(command: Remember | Relate, row: Row, outcome: RowOutcome) -> WriteReceipt:
+    valid_at = row["valid_at"] if outcome.valid_at is None else outcome.valid_at
+    invalid_at = row["invalid_at"] if outcome.invalid_at is None else outcome.invalid_at
+    return WriteReceipt(
+        command_id=row["command_id"],
+        command=receipts.kind(command),
+        status="stored",
+        id=row["id"],
+        level=command.level,
+        version=outcome.version,
+        valid_at=to_datetime(valid_at),
+        invalid_at=open_end(invalid_at),
+        created_at=to_datetime(outcome.at if outcome.created_at is None else outcome.created_at),
+        duplicate=not outcome.new,
+        warnings=receipts.warnings(command),
+    )
+
+
+def refuse_without_graph(named: NamedCommand) -> WriteReceipt:
+    """The receipt of a command for a graph that does not exist: only a new memory makes one.
+
+    A mistyped citizen id leaves no empty graph behind.
+    """
+    command = named.command
+    owner = f"citizen {command.citizen_id}" if command.level is Level.N1 else command.level
+    refusal = Refusal("not-found", f"nothing was remembered for {owner} yet")
+    record_id = getattr(command, "id", None)
+    return receipts.refuse(command, refusal, command_id=named.command_id, record_id=record_id)
