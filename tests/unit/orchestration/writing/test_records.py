@@ -1,4 +1,4 @@
-"""Commands → stored properties."""
+"""Contents in stored form: fingerprints, search properties, revised fields."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.identifiers import handle, natural_id
-from orchestration.writing.command_rows import link_row, memory_row
+from orchestration.writing.command_rows import memory_row
 from orchestration.writing.records import embedded_text, fingerprint, revised_fields, search_properties, tag_names
-from schemas.commands import Correct, Relate, Remember, Supersede
+from schemas.commands import Correct, Remember, Supersede
 from schemas.memory import Source
-from schemas.temporal import END_OF_TIME, to_instant
-from substrate.cypher.fragments import LINK_COLUMNS, LINK_UPKEEP, NODE_COLUMNS, NODE_UPKEEP
 
 NOW = 1_700_000_000_000_000
 THEN = datetime(2025, 6, 29, tzinfo=UTC)
@@ -102,32 +100,6 @@ def test_two_links_share_a_natural_id_only_when_they_share_both_ends(
 # --- memories --------------------------------------------------------------------------------------------
 
 
-def test_a_stored_memory_has_every_column_and_its_times() -> None:
-    row = memory_row(remember(valid_at=THEN), "m", "c", NOW)
-    assert set(row) == {*NODE_COLUMNS, *NODE_UPKEEP, "emotion", "tag_names"}
-    assert (row["id"], row["command_id"], row["version"]) == ("m", "c", 1)
-    assert (row["valid_at"], row["invalid_at"]) == (to_instant(THEN), END_OF_TIME)
-    assert (row["created_at"], row["expired_at"]) == (NOW, END_OF_TIME)
-    assert memory_row(remember(), "m", "c", NOW)["valid_at"] == NOW
-
-
-def test_the_beginning_of_the_epoch_is_a_time_like_any_other() -> None:
-    row = memory_row(remember(valid_at=datetime(1970, 1, 1, tzinfo=UTC)), "m", "c", NOW)
-    assert row["valid_at"] == 0
-
-
-@pytest.mark.parametrize(
-    ("fields", "unset"),
-    [
-        ({}, "energy,confidence,emotion_vector"),
-        ({"energy": 0.5}, "confidence,emotion_vector"),
-        ({"energy": 0.5, "confidence": 0.5, "emotion_vector": {"joy": 0.5}}, None),
-    ],
-)
-def test_what_was_assumed_is_told_from_what_was_said(fields: dict[str, Any], unset: str | None) -> None:
-    assert memory_row(remember(**fields), "m", "c", NOW)["unset"] == unset
-
-
 @pytest.mark.parametrize(
     ("fields", "search"),
     [
@@ -182,24 +154,6 @@ def test_what_is_embedded_is_what_was_said_and_by_whom(fields: dict[str, Any], t
 def test_tags_and_buckets_have_names_of_their_own() -> None:
     assert tag_names(["work", "sea", "work"], ["work"]) == ["#work", "#sea", "@work"]
     assert tag_names(None, ()) == []
-
-
-# --- links -----------------------------------------------------------------------------------------------
-
-
-def test_a_stored_link_has_every_column_and_both_ends() -> None:
-    command = Relate.model_validate(LINK)
-    row = link_row(command, natural_id("a", "JUSTIFIES", "b"), "c", NOW)
-    assert set(row) == {*LINK_COLUMNS, *LINK_UPKEEP, "handle", "source_id", "target_id"}
-    assert (row["id"], row["source_id"], row["target_id"]) == ("a|JUSTIFIES|b", "a", "b")
-    assert row["handle"] is None
-    assert row["emotion_vector"] == "{}"
-    assert (row["energy_transfer_coefficient"], row["resolution_state"]) == (0.5, "in_progress")
-
-
-def test_a_link_with_an_id_of_its_own_is_found_by_a_number() -> None:
-    row = link_row(Relate.model_validate({**LINK, "id": "l1"}), "l1", "c", NOW)
-    assert row["handle"] == handle("l1")
 
 
 # --- revisions -------------------------------------------------------------------------------------------
