@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, contextmanager, nullcontext, suppres
 from typing import NamedTuple
 
 from orchestration.dependencies import Deps
-from orchestration.writing.erasure import Setting, finish_broken_off
+from orchestration.writing.erasure import ErasedStore, finish_broken_off
 from schemas.errors import SubstrateError
 from schemas.settings import Settings, StoreSettings
 from schemas.temporal import Instant
@@ -116,7 +116,7 @@ async def open_store(
 async def _finish_erasures(connection: Connection, engine: EmbeddedEngine | None) -> None:
     """Finish interrupted erasures and removals of graphs: without that the store cannot be opened again."""
     try:
-        finished = await finish_broken_off(Setting(connection, None if engine is None else engine.directory))
+        finished = await finish_broken_off(ErasedStore(connection, None if engine is None else engine.directory))
     except SubstrateError as error:
         logger.error("an interrupted erasure could not be finished: %s %s", error.detail, error.remedy)
         return

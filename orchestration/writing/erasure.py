@@ -25,17 +25,16 @@ from substrate.store import erasure, unfinished_erasures
 from substrate.store.erasure import ErasureMark
 from substrate.store.unfinished_erasures import ErasureNote, ErasureTarget
 
-ABOUT_IT_US: Final = 600 * 1_000_000
-"""So long whoever began an erasure on a server is taken to be about it still."""
-
-SERVER_NOTE = "snapshots, replicas and backups of the server are its own: write a new snapshot and remove old ones"
-
-
+PRESUMED_RUNNING_US: Final = 600 * 1_000_000
+"""On a server, whoever began an erasure is taken to be running it for so long."""
+SERVER_NOTE: Final = (
+    "snapshots, replicas and backups of the server are its own: write a new snapshot and remove old ones"
+)
 FINISHED_LATE: Final = "it had broken off, and was finished since"
 
 
-class Setting(NamedTuple):
-    """Where an erasure takes place: `directory` is that of the embedded engine, None for a server."""
+class ErasedStore(NamedTuple):
+    """The store from which something is erased: `directory` is that of the embedded engine, None for a server."""
 
     connection: Connection
     directory: Path | None
@@ -44,96 +43,97 @@ class Setting(NamedTuple):
 async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None) -> ErasureReport:
     """Remove what the command names, then rewrite the log.
 
-    It is noted before anything is removed. If it breaks off, whoever opens the store next finishes it, and so does
-    the same erasure when it is sent again, under whatever command id. `directory` is that of the embedded engine,
-    None for a server. Raises NotFound when there is nothing to erase, Conflict when the command id was used for
-    another erasure, Unavailable when the engine does not answer or cannot rewrite its log: what was removed by
-    then stays removed.
+    A note of it is stored before anything is removed. If it breaks off, whoever opens the store next finishes it,
+    and so does the same erasure when it is sent again, under any command id. `directory` is that of the embedded
+    engine, None for a server. Raises NotFound when there is nothing to erase, Conflict when the command id was
+    used for another erasure, Unavailable when the engine does not answer or cannot rewrite its log: what was
+    removed by then stays removed.
     """
     command_id = command.command_id or uuid4().hex
     level = command.level if isinstance(command, EraseMemory) else Level.N1
     target = _target(command, graph_name(level, command.citizen_id))
     connection = deps.connection
     async with unfinished_erasures.shared_lock(directory):
-        kept = await erasure.read_mark(Graph(connection, target.graph), command_id)
-        there = await _there(target, connection)
-        notes = _about(target, await unfinished_erasures.read_notes(connection))
-        late = None if there or kept or notes else await erasure.read_named_mark(connection, target.digest())
-        _check(command, there=there, kept=kept or late, under_way=bool(notes))
-        begun = kept or late or ErasureMark(now)
-        done = begun.log_rewritten is not None and not notes
-        report = ErasureReport(
-            command_id=command_id,
-            erased=target.kind,
-            erased_at=to_datetime(begun.at),
-            level=level,
-            log_rewritten=bool(begun.log_rewritten),
-            duplicate=done,
-            notes=(*([FINISHED_LATE] if late else []), *(() if directory is not None else (SERVER_NOTE,))),
-        )
-        if done:
+        own_mark = await erasure.read_mark(Graph(connection, target.graph), command_id)
+        exists = await _exists(target, connection)
+        notes = _notes_of(target, await unfinished_erasures.read_notes(connection))
+        is_unknown = not (exists or own_mark or notes)
+        late_mark = await erasure.read_named_mark(connection, target.digest()) if is_unknown else None
+        _check(command, exists=exists, mark=own_mark or late_mark, is_running=bool(notes))
+        mark = own_mark or late_mark or ErasureMark(now)
+        is_done = mark.log_rewritten is not None and not notes
+        report = _report(target, level, mark, command_id=command_id, is_done=is_done)
+        server_notes = () if directory is not None else (SERVER_NOTE,)
+        report = report.model_copy(update={"notes": (*([FINISHED_LATE] if late_mark else []), *server_notes)})
+        if is_done:
             return report
         name = erasure.mark_name(target.graph, command_id)
-        notes[name] = ErasureNote(begun.at, target.digest(), target)
+        notes[name] = ErasureNote(mark.at, target.digest(), target)
         await unfinished_erasures.begin(connection, name, notes[name])
-        removed, rewritten = await _carried_out(target, Setting(connection, directory), notes)
+        store = ErasedStore(connection, directory)
+        removed = await _remove(target, store, notes)
+        rewritten = await _rewrite_log(store)
+        await unfinished_erasures.finish(connection, notes, log_rewritten=rewritten, late=False)
         if target.kind == "citizen":
             deps.graphs.forget(target.graph)
     return report.model_copy(update={"removed": Removed(**removed), "log_rewritten": rewritten})
 
 
-async def _carried_out(
-    target: ErasureTarget, setting: Setting, notes: dict[str, ErasureNote]
-) -> tuple[Counter[str], bool]:
-    """Remove what was noted, from the files too; how much of each kind, and whether there is a log."""
-    removed = await _removed(target, setting, notes)
-    rewritten = await _written_anew(setting)
-    await unfinished_erasures.finish(setting.connection, notes, log_rewritten=rewritten, late=False)
-    return removed, rewritten
+def _report(
+    target: ErasureTarget, level: Level, mark: ErasureMark, *, command_id: str, is_done: bool
+) -> ErasureReport:
+    return ErasureReport(
+        command_id=command_id,
+        erased=target.kind,
+        erased_at=to_datetime(mark.at),
+        level=level,
+        log_rewritten=bool(mark.log_rewritten),
+        duplicate=is_done,
+    )
 
 
-async def finish_broken_off(setting: Setting) -> int:
-    """Finish the erasures that broke off, and rewrite the log if that or a removed graph needs it; how many.
+async def finish_broken_off(store: ErasedStore) -> int:
+    """Finish the erasures that broke off, and rewrite the log if they or a removed graph need it; their number.
 
-    Those that another process is about are left to it. Raises what `erase` raises.
+    Those that another process is running are left to it. Raises Unavailable as `erase` does.
     """
-    connection, directory = setting
-    found = 0
+    connection, directory = store
+    finished = 0
     if await unfinished_erasures.read_notes(connection):
-        async with unfinished_erasures.exclusive_lock(directory) as alone:
-            notes = await _left_alone(setting) if alone else {}
+        async with unfinished_erasures.exclusive_lock(directory) as is_alone:
+            notes = await _abandoned_notes(store) if is_alone else {}
             for name, note in notes.items():
                 if note.target is not None:
-                    await _removed(note.target, setting, {name: note})
+                    await _remove(note.target, store, {name: note})
             if notes:
-                rewritten = await _written_anew(setting)
+                rewritten = await _rewrite_log(store)
                 await unfinished_erasures.finish(connection, notes, log_rewritten=rewritten, late=True)
-            found = len(notes)
+            finished = len(notes)
     await append_log.rewrite_after_deletions(connection)
-    return found
+    return finished
 
 
-async def _left_alone(setting: Setting) -> dict[str, ErasureNote]:
-    """What is not finished and nobody is about. Of a server that is told by age."""
-    notes = await unfinished_erasures.read_notes(setting.connection)
-    if setting.directory is not None:
+async def _abandoned_notes(store: ErasedStore) -> dict[str, ErasureNote]:
+    """The erasures that nobody runs any more: on a server, those that began long ago."""
+    notes = await unfinished_erasures.read_notes(store.connection)
+    if store.directory is not None:
         return notes
-    old = await setting.connection.now() - ABOUT_IT_US
-    return {name: note for name, note in notes.items() if note.at < old}
+    latest = await store.connection.now() - PRESUMED_RUNNING_US
+    return {name: note for name, note in notes.items() if note.at < latest}
 
 
-def _about(target: ErasureTarget, notes: dict[str, ErasureNote]) -> dict[str, ErasureNote]:
+def _notes_of(target: ErasureTarget, notes: dict[str, ErasureNote]) -> dict[str, ErasureNote]:
     return {name: note for name, note in notes.items() if note.digest == target.digest()}
 
 
-def _check(command: Erase, *, there: bool, kept: ErasureMark | None, under_way: bool) -> None:
-    """Raises Conflict or NotFound."""
-    if there and kept is not None and kept.log_rewritten is not None:
+def _check(command: Erase, *, exists: bool, mark: ErasureMark | None, is_running: bool) -> None:
+    """Raises Conflict for a command id of another erasure, NotFound when there is nothing to erase."""
+    if exists and mark is not None and mark.log_rewritten is not None:
         raise Conflict(
             "this command_id was used for an erasure before, and what is named now is there",
             remedy="Send it under a new command_id if it is to be erased.",
         )
-    if there or under_way or kept is not None:
+    if exists or is_running or mark is not None:
         return
     if isinstance(command, EraseMemory):
         raise NotFound(f"there is no memory {command.id} in {command.level}")
@@ -150,64 +150,62 @@ def _target(command: Erase, graph: str) -> ErasureTarget:
     return ErasureTarget("citizen", graph)
 
 
-async def _there(target: ErasureTarget, connection: Connection) -> bool:
+async def _exists(target: ErasureTarget, connection: Connection) -> bool:
     """Whether there is something to erase. A graph of another embedder can be erased too."""
+    graph = Graph(connection, target.graph)
     try:
         if target.kind == "memory":
-            return bool(await erasure.existing_ids(Graph(connection, target.graph), [target.id]))
+            return bool(await erasure.existing_ids(graph, [target.id]))
         if target.kind == "episode":
-            return bool(await erasure.episode_memories(Graph(connection, target.graph), target.id))
+            return bool(await erasure.episode_memories(graph, target.id))
     except GraphMissing:
         return False
     return target.graph in await existing_graphs(connection)
 
 
-async def _removed(target: ErasureTarget, setting: Setting, notes: dict[str, ErasureNote]) -> Counter[str]:
-    """Remove the target from the graph, and note that it is gone; how much of each kind. Safe to repeat."""
-    connection, graph = setting.connection, target.graph
-    removed: Counter[str] = Counter()
+async def _remove(target: ErasureTarget, store: ErasedStore, notes: dict[str, ErasureNote]) -> Counter[str]:
+    """Remove the target from its graph and note that; the number of each kind removed. Safe to repeat."""
+    graph = Graph(store.connection, target.graph)
     try:
-        if target.kind == "memory":
-            removed = await _memory(target.id, graph, connection)
-        elif target.kind == "episode":
-            removed = await _episode(target.id, graph, connection)
-        else:
-            delete = partial(unfinished_erasures.delete_graph, Graph(connection, graph), notes)
-            removed = await erasure.erase_graph(Graph(connection, graph), delete)
+        removed = await _remove_from(graph, target, notes)
     except GraphMissing:
         removed = Counter()  # it went with its graph
-    await erasure.forget_queries(Graph(connection, graph))
-    await unfinished_erasures.note_all_removed(connection, notes)
+    await erasure.forget_queries(graph)
+    await unfinished_erasures.note_all_removed(store.connection, notes)
     return removed
 
 
-async def _written_anew(setting: Setting) -> bool:
+async def _remove_from(graph: Graph, target: ErasureTarget, notes: dict[str, ErasureNote]) -> Counter[str]:
+    if target.kind == "memory":
+        return await erasure.erase_memories(graph, [target.id]) + await _remove_unused_tags(graph)
+    if target.kind == "episode":
+        return await _remove_episode(target.id, graph)
+    return await erasure.erase_graph(graph, partial(unfinished_erasures.delete_graph, graph, notes))
+
+
+async def _rewrite_log(store: ErasedStore) -> bool:
     """Rewrite the log, and remove what a killed backup left; False when the server keeps no log."""
-    rewritten = await append_log.rewrite(setting.connection)
-    if setting.directory is not None:
-        await append_log.remove_stale_snapshots(setting.directory)
+    rewritten = await append_log.rewrite(store.connection)
+    if store.directory is not None:
+        await append_log.remove_stale_snapshots(store.directory)
     return rewritten
 
 
-async def _memory(memory_id: str, graph: str, connection: Connection) -> Counter[str]:
-    return await erasure.erase_memories(Graph(connection, graph), [memory_id]) + await _tags(graph, connection)
-
-
-async def _episode(episode_id: str, graph: str, connection: Connection) -> Counter[str]:
+async def _remove_episode(episode_id: str, graph: Graph) -> Counter[str]:
     removed: Counter[str] = Counter()
-    while ids := await erasure.episode_memories(Graph(connection, graph), episode_id):
-        removed += await erasure.erase_memories(Graph(connection, graph), ids)
+    while ids := await erasure.episode_memories(graph, episode_id):
+        removed += await erasure.erase_memories(graph, ids)
     ingestion = identifier(f"ingest:{episode_id}")
-    rest, lone = await erasure.erase_episode_links(Graph(connection, graph), episode_id, ingestion)
-    removed += rest + await erasure.erase_memories(Graph(connection, graph), lone)
-    removed["receipts"] += await erasure.erase_receipts(Graph(connection, graph), [], [ingestion])
-    return removed + await _tags(graph, connection)
+    links, lone_ids = await erasure.erase_episode_links(graph, episode_id, ingestion)
+    removed += links + await erasure.erase_memories(graph, lone_ids)
+    removed["receipts"] += await erasure.erase_receipts(graph, [], [ingestion])
+    return removed + await _remove_unused_tags(graph)
 
 
-async def _tags(graph: str, connection: Connection) -> Counter[str]:
-    """Remove the tags that nothing bears any more. One that only the past bears leads back to it."""
-    bare = await erasure.unused_tags(Graph(connection, graph))
-    if bare:
-        async for tags, buckets in erasure.past_labels(Graph(connection, graph)):
-            bare.difference_update(stored_tag_names({"tags": tags, "buckets": buckets}))
-    return Counter(tags=await erasure.erase_tags(Graph(connection, graph), bare) if bare else 0)
+async def _remove_unused_tags(graph: Graph) -> Counter[str]:
+    """Remove the tags that no record has. One that only a past record has leads back to it, and stays."""
+    unused = await erasure.unused_tags(graph)
+    if unused:
+        async for tags, buckets in erasure.past_labels(graph):
+            unused.difference_update(stored_tag_names({"tags": tags, "buckets": buckets}))
+    return Counter(tags=await erasure.erase_tags(graph, unused) if unused else 0)

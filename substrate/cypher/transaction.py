@@ -19,30 +19,30 @@ TOUCHED: Final = (
 """When a memory was changed last. Builds that wrote no `touched` left it to be taken from the record's times."""
 
 
-def _then(moment: str) -> str:
+def _as_moved(moment: str) -> str:
     """A moment before the transaction as it is; one from `$at` on as much later as the clock of the graph is."""
     return f"CASE WHEN {moment} < $at OR {moment} = $open THEN {moment} ELSE {moment} + later END"
 
 
-def _marked(name: str, row: str) -> str:
+def _set_marks(name: str, row: str) -> str:
     """Set the properties of the record itself (`marks`), which records of the same content do not share."""
     return (
-        f"SET {name} += {row}.marks, {name}.created_at = {_then(f'{row}.marks.created_at')}, "
-        f"{name}.expired_at = {_then(f'{row}.marks.expired_at')} "
+        f"SET {name} += {row}.marks, {name}.created_at = {_as_moved(f'{row}.marks.created_at')}, "
+        f"{name}.expired_at = {_as_moved(f'{row}.marks.expired_at')} "
     )
 
 
-def _interned(name: str, row: str, columns: tuple[str, ...]) -> str:
+def _set_interned(name: str, row: str, columns: tuple[str, ...]) -> str:
     kept = ", ".join(f"{column}: intern({row}.{column})" for column in columns if column in REPEATED)
     return f"SET {name} += {{{kept}}} "
 
 
-_TRACE: Final = (
+_SET_EMBEDDING: Final = (
     "SET {0} += CASE WHEN {1}.embedding IS NULL THEN {{}} ELSE {{embedding: vecf32({1}.embedding)}} END "
 )
-_FELT: Final = "SET {0}.emotion = vecf32({1}.emotion) "
+_SET_EMOTION: Final = "SET {0}.emotion = vecf32({1}.emotion) "
 
-_AS_SEEN: Final = (
+_EXPECTED_MEMORIES: Final = (
     f"{CLOCK} WITH m, at, at - $at AS later "
     "OPTIONAL MATCH (c:Receipt) WHERE c.command_id IN $commands WITH m, at, later, count(c) AS applied "
     "OPTIONAL MATCH (n:ConsciousnessNode) WHERE n.id IN $ids "
@@ -53,7 +53,7 @@ _AS_SEEN: Final = (
 """No expected memory has changed, and none of the commands was applied. `later`: how many microseconds the
 transaction time is later than `$at`."""
 
-_LINKS_AS_SEEN: Final = (
+_EXPECTED_LINKS: Final = (
     "CALL { UNWIND $held AS l MATCH (a:ConsciousnessNode {id: l.source_id}) "
     "MATCH (b:ConsciousnessNode {id: l.target_id}) WITH l, a, b "
     "OPTIONAL MATCH (a)-[e:LINK]->(b) WHERE e.id = l.id WITH l, a, b, collect(e) AS carried "
@@ -64,19 +64,19 @@ _LINKS_AS_SEEN: Final = (
     "WITH m, at, later WHERE same = size($held) "
 )
 
-_FREE: Final = (
+_FREE_HANDLES: Final = (
     "CALL { UNWIND $handles AS handle MATCH ()-[e:LINK|PAST_LINK {handle: handle}]->() RETURN count(e) AS taken } "
     "WITH m, at, later WHERE taken = 0 "
 )
 """No link has one of the handles."""
 
-_NEW: Final = (
+_ADD_NEW: Final = (
     "FOREACH (r IN $new | CREATE (n:ConsciousnessNode)-[:HAS_TRACE]->(t:Trace) "
-    f"SET n = r.content {_interned('n', 'r.content', NODE_COLUMNS)} {_marked('n', 'r')} "
-    f"{_TRACE.format('t', 'r')} {_FELT.format('t', 'r')}) "
+    f"SET n = r.content {_set_interned('n', 'r.content', NODE_COLUMNS)} {_set_marks('n', 'r')} "
+    f"{_SET_EMBEDDING.format('t', 'r')} {_SET_EMOTION.format('t', 'r')}) "
 )
 
-_PAST: Final = (
+_ADD_PAST: Final = (
     "WITH m, at, later CALL { WITH later UNWIND $past AS r MATCH (n:ConsciousnessNode {id: r.id}) "
     "WITH later, r, n OPTIONAL MATCH (n)-[:HAS_TRACE]->(t) "
     "WITH later, r, n, CASE WHEN r.of = n.version THEN [n] ELSE [] END AS now, collect(t) AS nows "
@@ -86,38 +86,38 @@ _PAST: Final = (
     "WITH later, r, n, now + before AS bases, CASE WHEN size(now) = 1 THEN nows ELSE befores END AS traces "
     "CREATE (p:PastTrace) "
     "SET p = CASE WHEN r.of = 0 OR size(traces) = 0 THEN {} ELSE properties(traces[0]) END "
-    f"{_TRACE.format('p', 'r')} "
+    f"{_SET_EMBEDDING.format('p', 'r')} "
     "SET p += CASE WHEN r.felt THEN {emotion: vecf32(r.emotion)} ELSE {} END "
     "FOREACH (one IN r.records | CREATE (n)-[:HAD]->(q:PastVersion)-[:HAS_TRACE]->(p) "
     "SET q = CASE WHEN r.of = 0 THEN {} ELSE properties(bases[0]) END "
-    f"SET q += r.content {_marked('q', 'one')}) "
+    f"SET q += r.content {_set_marks('q', 'one')}) "
     "RETURN count(r) AS opened } "
 )
 """Records on the past side. Each begins with the content of version `of`, 0 for none, and sets what differs."""
 
-_CLOSED: Final = (
+_CLOSE_PAST: Final = (
     "WITH m, at, later CALL { WITH later UNWIND $closing AS r MATCH (n:ConsciousnessNode {id: r.id}) "
     "WITH later, r, n MATCH (n)-[:HAD]->(p:PastVersion) WHERE p.version = r.version "
-    f"{_marked('p', 'r')} RETURN count(r) AS closed }} "
+    f"{_set_marks('p', 'r')} RETURN count(r) AS closed }} "
 )
 
-_CARRIED: Final = (
+_REWRITE_CARRIED: Final = (
     "WITH m, at, later CALL { WITH later UNWIND $carried AS r MATCH (n:ConsciousnessNode {id: r.id}) "
     "WITH later, r, n OPTIONAL MATCH (n)-[:HAD]->(s:PastVersion) WHERE s.version = r.of "
     "WITH later, r, n, s LIMIT 1000 OPTIONAL MATCH (s)-[:HAS_TRACE]->(st) "
     "WITH later, r, n, s, st LIMIT 1000 OPTIONAL MATCH (n)-[:HAS_TRACE]->(t) "
     "WITH later, r, n, s, st, t LIMIT 1000 "
     "SET n = CASE WHEN r.of = 0 THEN {id: r.id} WHEN s IS NULL THEN properties(n) ELSE properties(s) END "
-    f"SET n += r.content {_marked('n', 'r')} "
+    f"SET n += r.content {_set_marks('n', 'r')} "
     "SET t = CASE WHEN r.of = 0 THEN {} WHEN st IS NULL THEN properties(t) ELSE properties(st) END "
-    f"{_TRACE.format('t', 'r')} "
+    f"{_SET_EMBEDDING.format('t', 'r')} "
     "SET t += CASE WHEN r.felt THEN {emotion: vecf32(r.emotion)} ELSE {} END "
     "RETURN count(r) AS changed } "
     "WITH m, at, later CALL { UNWIND $carried AS r MATCH (n:ConsciousnessNode {id: r.id}) "
     "WITH n MATCH (n)-[:HAS_OTHER_TRACE]->(o) DELETE o RETURN count(n) AS stale } "
 )
 
-_MOVED: Final = (
+_REMOVE_MOVED: Final = (
     "WITH m, at, later CALL { UNWIND $moved AS r MATCH (n:ConsciousnessNode {id: r.id}) "
     "WITH r, n MATCH (n)-[:HAD]->(p:PastVersion) WHERE p.version = r.version "
     "WITH p LIMIT 1000 OPTIONAL MATCH (p)-[:HAS_TRACE]->(t) WHERE indegree(t, 'HAS_TRACE') = 1 "
@@ -126,23 +126,23 @@ _MOVED: Final = (
 )
 """Removes a record from the past side when its identity carries it again."""
 
-_TOUCHED: Final = (
+_TOUCH: Final = (
     "WITH m, at, later CALL { WITH at UNWIND $touched AS r MATCH (n:ConsciousnessNode {id: r.id}) "
     "SET n.touched = at, n.versions = r.versions RETURN count(n) AS touched } "
 )
 
-_WITHDRAWN: Final = (
+_WITHDRAW: Final = (
     "WITH m, at, later CALL { UNWIND $withdrawn AS id MATCH (n:ConsciousnessNode {id: id}) "
     "WITH n MATCH (n)-[:HAS_TRACE]->(t:Trace) REMOVE t:Trace SET t:PastTrace RETURN count(n) AS withdrawn } "
 )
 """Moves the trace of a memory that carries a closed record to the past side."""
 
-_RESTORED: Final = (
+_RESTORE: Final = (
     "WITH m, at, later CALL { UNWIND $restored AS id MATCH (n:ConsciousnessNode {id: id}) "
     "WITH n MATCH (n)-[:HAS_TRACE]->(t:PastTrace) REMOVE t:PastTrace SET t:Trace RETURN count(n) AS restored } "
 )
 
-_TAGS: Final = (
+_RETAG: Final = (
     "WITH m, at, later CALL { UNWIND $tagged AS r MATCH (n:ConsciousnessNode {id: r.id}) "
     "WITH n MATCH (n)-[g:TAGGED]->(:Tag) DELETE g RETURN count(g) AS untagged } "
     "WITH m, at, later CALL { UNWIND $tagged AS r MATCH (n:ConsciousnessNode {id: r.id}) "
@@ -150,49 +150,49 @@ _TAGS: Final = (
 )
 
 
-def _opened(side: str) -> str:
+def _open_links(side: str) -> str:
     return (
         "FOREACH (k IN r.opened | "
         f"FOREACH (_ IN CASE WHEN k.type = '{side}' THEN [1] ELSE [] END | CREATE (a)-[l:{side}]->(b) "
         "SET l = CASE WHEN k.of = 0 THEN {} "
         "ELSE properties([x IN carried + past WHERE coalesce(x.version, 1) = k.of][0]) END "
-        f"SET l += k.content {_interned('l', 'l', LINK_COLUMNS)} {_marked('l', 'k')})) "
+        f"SET l += k.content {_set_interned('l', 'l', LINK_COLUMNS)} {_set_marks('l', 'k')})) "
     )
 
 
-_LINKS: Final = (
+_WRITE_LINKS: Final = (
     "WITH m, at, later CALL { WITH later UNWIND $links AS r MATCH (a:ConsciousnessNode {id: r.source_id}) "
     "MATCH (b:ConsciousnessNode {id: r.target_id}) WITH later, r, a, b "
     "OPTIONAL MATCH (a)-[e:LINK]->(b) WHERE e.id = r.id WITH later, r, a, b, collect(e) AS carried "
     "OPTIONAL MATCH (a)-[h:PAST_LINK]->(b) WHERE h.id = r.id "
     "WITH later, r, a, b, carried, collect(h) AS past "
-    f"{_opened('PAST_LINK')} {_opened('LINK')} "
+    f"{_open_links('PAST_LINK')} {_open_links('LINK')} "
     "FOREACH (k IN r.closing | FOREACH (h IN [h IN past WHERE coalesce(h.version, 1) = k.version] | "
-    f"{_marked('h', 'k')})) "
+    f"{_set_marks('h', 'k')})) "
     "FOREACH (h IN [h IN past WHERE coalesce(h.version, 1) IN r.carried_again] | DELETE h) "
     "FOREACH (e IN CASE WHEN r.moved THEN carried ELSE [] END | DELETE e) RETURN count(r) AS related } "
 )
 
-_RECEIPTS: Final = (
+_WRITE_RECEIPTS: Final = (
     "WITH m, at, later FOREACH (r IN $receipts | CREATE (c:Receipt {command_id: r.command_id}) "
-    f"SET c += r, c.created_at = {_then('r.created_at')}) "
+    f"SET c += r, c.created_at = {_as_moved('r.created_at')}) "
     "SET m.clock = at, m.pending_until = CASE WHEN coalesce(m.pending_until, 0) < $pending_until "
     "THEN $pending_until ELSE m.pending_until END RETURN later"
 )
 
 _PARTS: Final[Mapping[str, str]] = {
-    "held": _LINKS_AS_SEEN,
-    "handles": _FREE,
-    "new": _NEW,
-    "past": _PAST,
-    "closing": _CLOSED,
-    "carried": _CARRIED,
-    "moved": _MOVED,
-    "touched": _TOUCHED,
-    "withdrawn": _WITHDRAWN,
-    "restored": _RESTORED,
-    "tagged": _TAGS,
-    "links": _LINKS,
+    "held": _EXPECTED_LINKS,
+    "handles": _FREE_HANDLES,
+    "new": _ADD_NEW,
+    "past": _ADD_PAST,
+    "closing": _CLOSE_PAST,
+    "carried": _REWRITE_CARRIED,
+    "moved": _REMOVE_MOVED,
+    "touched": _TOUCH,
+    "withdrawn": _WITHDRAW,
+    "restored": _RESTORE,
+    "tagged": _RETAG,
+    "links": _WRITE_LINKS,
 }
 """The parts of the statement in their order, by the list that each of them reads."""
 
@@ -204,4 +204,4 @@ def transaction(lists: frozenset[str]) -> Query:
     It returns no row, and changes nothing, when something is no longer as expected.
     """
     parts = (part for name, part in _PARTS.items() if name in lists)
-    return Query("transaction", " ".join((_AS_SEEN, *parts, _RECEIPTS)))
+    return Query("transaction", " ".join((_EXPECTED_MEMORIES, *parts, _WRITE_RECEIPTS)))
