@@ -44,10 +44,14 @@ async def bytes_per_turn(turns: int, deps: Deps, now: Instant) -> float:
         elif isinstance(command, Relate):
             links.append(command_rows.new_row(command, command.command_id or "", now))
     for start in range(0, len(nodes), writer.NODES_PER_STATEMENT):
-        batch = writer.Batch(command_rows.without_receipts(nodes[start : start + writer.NODES_PER_STATEMENT]), now)
+        batch = writer.RowBatch(
+            command_rows.without_receipts(nodes[start : start + writer.NODES_PER_STATEMENT]), now
+        )
         await writer.remember(deps.graph(graph), batch)
     for start in range(0, len(links), writer.LINKS_PER_STATEMENT):
-        batch = writer.Batch(command_rows.without_receipts(links[start : start + writer.LINKS_PER_STATEMENT]), now)
+        batch = writer.RowBatch(
+            command_rows.without_receipts(links[start : start + writer.LINKS_PER_STATEMENT]), now
+        )
         await writer.relate(deps.graph(graph), batch)
     return (await _allocated(deps) - before) / turns
 

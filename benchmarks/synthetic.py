@@ -96,10 +96,10 @@ async def build_memories(world: World, which: tuple[Level, int], deps: Deps, now
         row["embedding"] = [round(float(number), 4) for number in vectors[place]]
         rows.append(row)
         if len(rows) == writer.NODES_PER_STATEMENT:
-            await writer.remember(deps.graph(graph), writer.Batch(command_rows.without_receipts(rows), now))
+            await writer.remember(deps.graph(graph), writer.RowBatch(command_rows.without_receipts(rows), now))
             rows = []
     if rows:
-        await writer.remember(deps.graph(graph), writer.Batch(command_rows.without_receipts(rows), now))
+        await writer.remember(deps.graph(graph), writer.RowBatch(command_rows.without_receipts(rows), now))
 
 
 def links_of(world: World, which: tuple[Level, int]) -> Iterator[tuple[str, str, str]]:
@@ -134,7 +134,7 @@ async def build_links(world: World, which: tuple[Level, int], deps: Deps, now: I
         )
         rows.append(command_rows.link_row(command, link_id, "synthetic", now))
         if len(rows) == writer.LINKS_PER_STATEMENT:
-            await writer.relate(deps.graph(graph), writer.Batch(command_rows.without_receipts(rows), now))
+            await writer.relate(deps.graph(graph), writer.RowBatch(command_rows.without_receipts(rows), now))
             rows = []
     if rows:
-        await writer.relate(deps.graph(graph), writer.Batch(command_rows.without_receipts(rows), now))
+        await writer.relate(deps.graph(graph), writer.RowBatch(command_rows.without_receipts(rows), now))

@@ -225,15 +225,15 @@ def _new_rows(run: Run) -> list[dict[str, Any]]:
     ]
 
 
-def _batch(run: Run, rows: list[dict[str, Any]], whole: str | None) -> writer.Batch:
+def _batch(run: Run, rows: list[dict[str, Any]], whole: str | None) -> writer.RowBatch:
     start = run[0].now
     if whole is not None:
         parts = command_rows.without_receipts(rows)
-        return writer.Batch(parts, start, {"command_id": whole, "command": "ingest"})
+        return writer.RowBatch(parts, start, {"command_id": whole, "command": "ingest"})
     own = [
         command_rows.with_receipt(each.command, row, each.now - start) for each, row in zip(run, rows, strict=True)
     ]
-    return writer.Batch(own, start)
+    return writer.RowBatch(own, start)
 
 
 async def _with_tags(rows: list[dict[str, Any]], to: Destination) -> list[dict[str, Any]]:
@@ -256,8 +256,10 @@ async def _embed(rows: Sequence[dict[str, Any]], deps: Deps) -> None:
 
 
 async def _receipt(timed: TimedCommand, row: Row, outcome: RowOutcome, to: Destination) -> WriteReceipt:
-    """The receipt of a row. One whose identity exists, and was changed or may not hold over the row's time, is
-    applied alone (`Simulation` decides). One whose identity is as it began only repeats it.
+    """The receipt of a row, by what it met.
+
+    Where its identity was changed since it began, or may not hold over the row's time, the command is applied
+    alone, and `Simulation` decides.
     """
     is_old = not outcome.new and outcome.receipt is None
     was_changed = is_old and outcome.version > 1 and outcome.has_source and outcome.has_target

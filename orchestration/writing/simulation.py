@@ -95,7 +95,7 @@ class Simulation:
         row = command_rows.new_row(command, named.command_id, self._times.now)
         valid = Period(row["valid_at"], row["invalid_at"])
         chain = self._chain(row["id"], is_link=writes_to_link(command))
-        outcome = self._row_outcome(chain, command, valid)
+        outcome = self._row_outcome(chain, command, valid, row["fingerprint"])
         if outcome.new:
             repeated = self._still_repeated(self._stored.repeated.get(named.command_id))
             if isinstance(command, Remember) and repeated is not None:
@@ -111,34 +111,31 @@ class Simulation:
     def _plan(self, named: NamedCommand, record: Record) -> PlannedWrite:
         return _plan_at(named, record, self._times.known_from)
 
-    def _row_outcome(self, chain: VersionChain, command: Remember | Relate, valid: Period) -> RowOutcome:
-        """What a new memory or link meets over its valid time, as the writer would say it."""
+    def _row_outcome(
+        self, chain: VersionChain, command: Remember | Relate, valid: Period, fingerprint: int
+    ) -> RowOutcome:
+        """What a new memory or link meets over its valid time, as the writer would report it."""
+        has_source = has_target = True
+        if isinstance(command, Relate):
+            has_source, has_target = self._is_known(command.source_id), self._is_known(command.target_id)
         held = [record for record in chain.open_records() if record.valid.overlaps(valid)]
         if command.valid_at is None and chain.all_begin_later(held, valid.start):
             held = []  # what still lies ahead is no earlier sending of what holds from now on
-        ends = (
-            [self._is_known(end) for end in (command.source_id, command.target_id)]
-            if isinstance(command, Relate)
-            else []
+        first = chain.begun_by(fingerprint, valid) if held else None
+        shown = (first or chain.carried or held[-1]) if held else None
+        return RowOutcome(
+            id=chain.id,
+            new=shown is None and has_source and has_target,
+            at=0,
+            fingerprint=fingerprint if first else None,
+            version=1 if shown is None else shown.version,
+            valid_at=None if shown is None else shown.valid.start,
+            invalid_at=None if shown is None else shown.valid.end,
+            created_at=None if shown is None else shown.known.start,
+            expired_at=END_OF_TIME,
+            has_source=has_source,
+            has_target=has_target,
         )
-        if not held:
-            outcome = RowOutcome(chain.id, all(ends), 0, None, 1, None, None, None, END_OF_TIME)
-        else:
-            fingerprint = records.fingerprint(command)
-            first = chain.begun_by(fingerprint, valid)
-            shown = first or chain.carried or chain.open_records()[-1]
-            outcome = RowOutcome(
-                id=chain.id,
-                new=False,
-                at=0,
-                fingerprint=fingerprint if first else None,
-                version=shown.version,
-                valid_at=shown.valid.start,
-                invalid_at=shown.valid.end,
-                created_at=shown.known.start,
-                expired_at=END_OF_TIME,
-            )
-        return outcome._replace(has_source=ends[0], has_target=ends[1]) if ends else outcome
 
     def _still_repeated(self, record: Record | None) -> Record | None:
         """The record as the commands so far leave it; None where none of the same content and time is left."""

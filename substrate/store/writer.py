@@ -114,7 +114,7 @@ RELATE_NAMED: Final = Query(
 """New links with an id of their own, which no other link of the graph has or had."""
 
 
-class Batch(NamedTuple):
+class RowBatch(NamedTuple):
     """Rows for one statement, each id once, and the moment of their writing.
 
     `whole` is the receipt of one command of which all rows are parts; without it each row has its own.
@@ -131,7 +131,7 @@ class Batch(NamedTuple):
         return own if self.whole is None else [self.whole["command_id"]]
 
 
-async def remember(graph: Graph, batch: Batch) -> list[RowOutcome]:
+async def remember(graph: Graph, batch: RowBatch) -> list[RowOutcome]:
     """Store new memories in statements of at most `NODES_PER_STATEMENT`; one outcome a row, in order.
 
     A row whose id or command exists changes nothing. Each statement is atomic; together they are not. Raises
@@ -141,7 +141,7 @@ async def remember(graph: Graph, batch: Batch) -> list[RowOutcome]:
     return await _write(graph, REMEMBER, batch)
 
 
-async def relate(graph: Graph, batch: Batch) -> list[RowOutcome]:
+async def relate(graph: Graph, batch: RowBatch) -> list[RowOutcome]:
     """Store new links in statements of at most `LINKS_PER_STATEMENT`; one outcome a row, in order.
 
     All of them either have an id of their own (a `handle`) or the one that their ends give them. Raises as
@@ -160,7 +160,7 @@ async def store_receipts(graph: Graph, receipts: Sequence[Mapping[str, Any]]) ->
     return {receipt.command_id: receipt for receipt in stored}
 
 
-async def _write(graph: Graph, query: Query, batch: Batch) -> list[RowOutcome]:
+async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome]:
     """The receipt of a whole is stored with its first part, and stops none of its rows."""
     again = False
     most = NODES_PER_STATEMENT if query is REMEMBER else LINKS_PER_STATEMENT
@@ -193,7 +193,7 @@ def _cut[Item](rows: Sequence[Item], most: Callable[[], int]) -> Iterator[Sequen
         start = end
 
 
-async def _send(once: ExactlyOnceWrite, batch: Batch) -> list[Row]:
+async def _send(once: ExactlyOnceWrite, batch: RowBatch) -> list[Row]:
     try:
         return await once.send(batch.command_ids, divisible=len(batch.rows) > 1)
     except Conflict:
@@ -214,7 +214,7 @@ def _first_sent(outcome: RowOutcome, row: Mapping[str, Any], at: Instant) -> Row
     return outcome._replace(new=True, at=stored_at, receipt=None)
 
 
-def _parameters(batch: Batch, query: Query) -> dict[str, Any]:
+def _parameters(batch: RowBatch, query: Query) -> dict[str, Any]:
     return {
         "rows": list(batch.rows),
         "at": batch.at,
@@ -225,7 +225,7 @@ def _parameters(batch: Batch, query: Query) -> dict[str, Any]:
     }
 
 
-def _in_order(reply: Sequence[Row], batch: Batch) -> list[RowOutcome]:
+def _in_order(reply: Sequence[Row], batch: RowBatch) -> list[RowOutcome]:
     """The outcomes in the order of the rows: the engine may answer in another."""
     outcomes = {outcome.id: outcome for outcome in map(_outcome, reply)}
     return [outcomes[row["id"]] for row in batch.rows]
