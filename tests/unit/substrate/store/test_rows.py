@@ -1,14 +1,16 @@
-"""Rows of the engine as models: one by one and many at once."""
+"""Rows of the engine as models, one by one and many at once; as records and as receipts."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.memory import Level
-from schemas.temporal import END_OF_TIME
+from schemas.temporal import END_OF_TIME, to_datetime
+from substrate.cypher.fragments import LINK_COLUMNS, LINK_UPKEEP, NODE_COLUMNS, NODE_UPKEEP, PROVENANCE
 from substrate.store import rows
 from substrate.store.search import LINK_START, NODE_START
 from tests.builders import stored_link, stored_row
@@ -50,3 +52,56 @@ def test_many_links_are_read_as_each_by_itself(records: list[dict[str, Any]]) ->
     read = rows.links(given, {"level": [Level.N1] * count, "source_id": ["a"] * count, "target_id": ["b"] * count})
     each = [rows.link(row, ("a", "b"), Level.N1) for row in given]
     assert [one.model_dump_json() for one in read] == [one.model_dump_json() for one in each]
+
+
+# --- records and receipts --------------------------------------------------------------------------------
+
+TIMES: dict[str, Any] = {"valid_at": 1, "invalid_at": END_OF_TIME, "created_at": 5, "expired_at": 9}
+
+
+@given(some(MAYBE_OF_A_MEMORY))
+def test_a_record_is_the_same_from_a_row_and_from_its_properties(records: list[dict[str, Any]]) -> None:
+    for fields in records:
+        properties = {**dict.fromkeys((*NODE_COLUMNS, *PROVENANCE)), **TIMES, "id": "m", "name": "m", **fields}
+        record = rows.memory_from_properties(properties)
+        assert rows.record(list(properties.values())) == record
+        assert rows.times(record.valid, record.known) == {name: properties[name] for name in rows.TIMES}
+        assert set(record.content) <= set(rows.NODE_CONTENT)
+        assert None not in record.content.values()
+
+
+def test_a_link_that_never_changed_has_the_first_version() -> None:
+    properties = {**dict.fromkeys((*LINK_COLUMNS, *PROVENANCE)), **TIMES, "id": "a|NEXT|b"}
+    record = rows.record_of_link(list(properties.values()))
+    assert (record.id, record.version) == ("a|NEXT|b", 1)
+    assert record == rows.link_from_properties(properties)
+
+
+@pytest.mark.parametrize(("known_to", "expired_at", "reason"), [(9, None, None), (10, 9, "reality_changed")])
+def test_a_record_is_shown_as_it_was_known(known_to: int, expired_at: int | None, reason: str | None) -> None:
+    row = [{**TIMES, "id": "m", "closed_reason": "reality_changed"}.get(column) for column in NODE_COLUMNS]
+    for memory in (
+        rows.node(row, Level.N1, known_to),
+        *rows.nodes([row], {"level": [Level.N1]}, known_to),
+    ):
+        assert memory.expired_at == (None if expired_at is None else to_datetime(expired_at))
+        assert memory.closed_reason == reason
+
+
+def test_json_that_cannot_be_read_is_named_and_left_out() -> None:
+    row = [{**TIMES, "id": "m", "tags": "[", "buckets": '["x"]'}.get(column) for column in NODE_COLUMNS]
+    memory = rows.node(row, Level.N1)
+    assert (memory.unreadable, memory.tags, memory.buckets) == (("tags",), (), ("x",))
+
+
+def test_a_row_without_a_command_id_has_no_receipt() -> None:
+    row: list[Any] = ["c", 7, "remember", "m", 1, 1, 2, 3, None, None]
+    assert rows.StoredReceipt.from_row(row) == rows.StoredReceipt(*row)
+    assert rows.StoredReceipt.from_row([None] * len(row)) is None
+
+
+@given(st.dictionaries(st.sampled_from(("name", "tags", "emotion_vector", "energy")), st.none(), max_size=4))
+def test_stored_properties_have_every_column(fields: dict[str, Any]) -> None:
+    assert set(rows.memory_properties(fields)) == {*NODE_COLUMNS, *NODE_UPKEEP}
+    assert set(rows.link_properties(fields)) == {*LINK_COLUMNS, *LINK_UPKEEP}
+    assert set(rows.memory_properties(fields).values()) == {None}
