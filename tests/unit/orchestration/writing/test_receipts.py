@@ -61,7 +61,7 @@ def test_a_command_id_that_was_used_for_another_content_is_refused() -> None:
 def test_a_command_of_a_lowered_source_is_still_the_one_that_was_sent_without_it(source: Source) -> None:
     sent = remember("m", command_id="c")
     row = receipts.receipt_row(sent, "c", Record("m", 1, Period(1), Period(NOW)))
-    lowered = sent.of_source(source)
+    lowered = sent.with_source(source)
     if source in (Source.CITIZEN, Source.SYSTEM):
         with pytest.raises(Refusal):
             receipts.repeat_receipt(lowered, stored(row))
