@@ -238,7 +238,8 @@ def _needed_memories(
     needed: dict[str, RecordSelection] = {}
 
     def add(memory_id: str, selection: RecordSelection) -> None:
-        needed[memory_id] = needed.get(memory_id, _CARRIED_ONLY).joined(selection)
+        before = needed.get(memory_id, _CARRIED_ONLY)
+        needed[memory_id] = RecordSelection(min(before.since, selection.since), before.every or selection.every)
 
     for each in named:
         command = each.command

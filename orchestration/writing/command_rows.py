@@ -72,19 +72,20 @@ def new_row(command: Remember | Relate, command_id: str, now: Instant) -> dict[s
 def memory_row(command: Remember, memory_id: str, command_id: str, now: Instant) -> dict[str, Any]:
     """The properties of a new memory in stored form, with its emotion vector and the names of its tag nodes."""
     fields = command.model_dump(exclude={"command", "command_id", "level", "citizen_id"})
+    first_record = _first_record(command, now)
     emotions = command.emotion_vector
     assumed = ",".join(name for name in _ASSUMED if name not in command.model_fields_set)
     return {
         **rows.memory_properties(fields),
         **records.search_properties(fields, emotions),
-        **_first_record(command, now),
+        **first_record,
         "id": memory_id,
         "command_id": command_id,
         "unset": assumed or None,
         "version": 1,
         "emotion_vector": None if emotions is None else orjson.dumps(emotions).decode(),
-        "emotion": emotion_trace(emotions, f"{memory_id} 1"),
         "tag_names": records.tag_names(command.tags, command.buckets),
+        "emotion": emotion_trace(emotions, f"{memory_id} 1"),
     }
 
 

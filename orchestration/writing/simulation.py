@@ -46,9 +46,10 @@ class StoredParts(NamedTuple):
     @property
     def last_change(self) -> Instant:
         """The moment of the last change of any of them; -1 when nothing is stored."""
-        stored = [*self.memories.values(), *self.links.values()]
-        changes_of_records = [record.last_known for one in stored for record in one.records]
-        return max([*changes_of_records, *(one.touched for one in stored)], default=-1)
+        moments = [-1]
+        for stored in (*self.memories.values(), *self.links.values()):
+            moments += [stored.touched, *(record.last_known for record in stored.records)]
+        return max(moments)
 
 
 class Simulation:
@@ -162,12 +163,12 @@ class Simulation:
         carried = self._chain(memory_id, is_link=False).carried
         return carried is not None and is_open(carried)
 
-    def _chain(self, identity: str, *, is_link: bool) -> VersionChain:
+    def _chain(self, record_id: str, *, is_link: bool) -> VersionChain:
         chains, stored = (self._links, self._stored.links) if is_link else (self._memories, self._stored.memories)
-        if identity not in chains:
-            name = link_name(identity) if is_link else None
-            chains[identity] = VersionChain.from_stored(identity, stored.get(identity), name)
-        return chains[identity]
+        if record_id not in chains:
+            name = link_name(record_id) if is_link else None
+            chains[record_id] = VersionChain.from_stored(record_id, stored.get(record_id), name)
+        return chains[record_id]
 
 
 def writes_to_link(command: Command) -> bool:

@@ -88,13 +88,13 @@ class VersionChain:
     ends: LinkEnds | None = None
 
     @classmethod
-    def from_stored(cls, identity: str, stored: StoredRecords | None, link_name: LinkName | None) -> VersionChain:
+    def from_stored(cls, record_id: str, stored: StoredRecords | None, link_name: LinkName | None) -> VersionChain:
         """The chain of an identity with one state: as it is stored, or empty."""
         if stored is None:
-            return cls(identity, link_name, None, [ChainState({}, None, 0)], {}, {})
+            return cls(record_id, link_name, None, [ChainState({}, None, 0)], {}, {})
         by_version = {record.version: record for record in stored.records}
         return cls(
-            identity,
+            record_id,
             link_name,
             stored,
             [ChainState(by_version, stored.carried, stored.last_version)],

@@ -33,8 +33,8 @@ def _set_marks(name: str, row: str) -> str:
 
 
 def _set_interned(name: str, row: str, columns: tuple[str, ...]) -> str:
-    kept = ", ".join(f"{column}: intern({row}.{column})" for column in columns if column in REPEATED)
-    return f"SET {name} += {{{kept}}} "
+    interned = ", ".join(f"{column}: intern({row}.{column})" for column in columns if column in REPEATED)
+    return f"SET {name} += {{{interned}}} "
 
 
 _SET_EMBEDDING: Final = (

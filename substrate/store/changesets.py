@@ -20,10 +20,6 @@ class RecordSelection(NamedTuple):
     since: Instant
     every: bool = False
 
-    def joined(self, other: RecordSelection) -> RecordSelection:
-        """The records of both."""
-        return RecordSelection(min(self.since, other.since), self.every or other.every)
-
 
 class LinkEnds(NamedTuple):
     """The ids of the memories that a link joins."""
@@ -47,12 +43,6 @@ class StoredRecords(NamedTuple):
     last_version: int
     touched: Instant = 0
     ends: LinkEnds | None = None
-
-    def with_record(self, record: Record, fingerprint: int | None) -> StoredRecords:
-        """These and one more."""
-        return self._replace(
-            records=(*self.records, record), fingerprints={**self.fingerprints, record.version: fingerprint}
-        )
 
 
 @dataclass(slots=True)

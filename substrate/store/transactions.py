@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from schemas.temporal import END_OF_TIME
+from substrate.bitemporal import Record
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import PROVENANCE, columns_of, link_columns, node_columns
 from substrate.cypher.query import Query
@@ -62,7 +63,7 @@ async def read_memories(graph: Graph, selections: Mapping[str, RecordSelection])
         fingerprint, carried, last_version, touched = row[:4]
         record = rows.record(row[4:])
         before = stored.get(record.id, StoredRecords((), {}, carried, last_version, touched))
-        stored[record.id] = before.with_record(record, fingerprint)
+        stored[record.id] = _with_record(before, record, fingerprint)
     return stored
 
 
@@ -70,21 +71,26 @@ async def read_links(graph: Graph, names: Sequence[LinkName]) -> dict[str, Store
     """All records by the id of their link; a link that does not exist is left out."""
     by_ends = [{"id": n.id, "source_id": n.ends[0], "target_id": n.ends[1]} for n in names if n.ends]
     by_handle = [{"id": n.id, "handle": n.handle} for n in names if not n.ends]
-    found: list[Row] = []
+    link_rows: list[Row] = []
     if by_ends:
-        found += await graph.read(LINKS_OF, links=by_ends)
+        link_rows += await graph.read(LINKS_OF, links=by_ends)
     if by_handle:
-        found += await graph.read(NAMED_LINKS_OF, links=by_handle)
+        link_rows += await graph.read(NAMED_LINKS_OF, links=by_handle)
     stored: dict[str, StoredRecords] = {}
-    for row in found:
+    for row in link_rows:
         fingerprint, is_carried, source_id, target_id, last_version = row[:5]
         record = rows.record_of_link(row[5:])
         before = stored.get(record.id, StoredRecords((), {}, None, 0, ends=LinkEnds(source_id, target_id)))
-        stored[record.id] = before.with_record(record, fingerprint)._replace(
+        stored[record.id] = _with_record(before, record, fingerprint)._replace(
             carried=record.version if is_carried in (True, "true") else before.carried,
             last_version=max(before.last_version, record.version, last_version or 0),
         )
     return stored
+
+
+def _with_record(stored: StoredRecords, record: Record, fingerprint: int | None) -> StoredRecords:
+    fingerprints = {**stored.fingerprints, record.version: fingerprint}
+    return stored._replace(records=(*stored.records, record), fingerprints=fingerprints)
 
 
 async def write(graph: Graph, expected: ExpectedState, changed: TransactionRows) -> int | None:
