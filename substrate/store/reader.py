@@ -12,7 +12,7 @@ from substrate.cypher import schema as schema_cypher
 from substrate.cypher.fragments import PROVENANCE, RECEIPT_COLUMNS, columns_of, link_columns, node_columns
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
-from substrate.store.rows import StoredReceipt, LinkName
+from substrate.store.rows import LinkName, StoredReceipt
 
 MEMORY: Final = Query(
     "memory",
