@@ -64,20 +64,30 @@ async def retrieve_consciousness_context_from_state(
             activation = with_plurality(activation, memories, state.plurality, waking.moment)
         await let_others_run()
         timer.end("activation")
-        report = RetrievalReport(
-            retrieved_at=to_datetime(now),
-            timings=[result.timing for result in results],
-            notes=_notes(state, view) + notes,
-            entities=[],
-            patterns=[
-                resolutions.show_pattern(one, collected.answers[one.blockage.key].emotional) for one in resolved
-            ],
-        )
+        report = _report(results, collected, resolved, notes=_notes(state, view) + notes, now=now)
         stream = _in_mode_order(assemble(state_options(state), collected.candidates, activation, report), scores)
         await let_others_run()
         timer.end("assembly")
         feedback = Feedback(state.current_energy) if state.apply_feedback else None
         return await complete(stream, view, deps, timer=timer, feedback=feedback)
+
+
+def _report(
+    results: Iterable[QueryResult],
+    collected: CollectedAnswers,
+    resolved: Iterable[Resolution],
+    *,
+    notes: list[str],
+    now: Instant,
+) -> RetrievalReport:
+    likeness = {key: answer.emotional for key, answer in collected.answers.items()}
+    return RetrievalReport(
+        retrieved_at=to_datetime(now),
+        timings=[result.timing for result in results],
+        notes=notes,
+        entities=[],
+        patterns=[resolutions.show_pattern(one, likeness[one.blockage.key]) for one in resolved],
+    )
 
 
 def _waking_state(state: StateBasedRetrieval, scope: Scope) -> WakingState:

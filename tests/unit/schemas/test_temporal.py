@@ -51,6 +51,24 @@ def test_a_scope_of_one_moment_sees_what_contains_the_moment(period: Period, val
     assert scope.known.overlaps(period) is period.contains(known)
 
 
+@pytest.mark.parametrize(
+    ("as_of", "known_at", "scope"),
+    [
+        (None, None, Scope.current(9)),
+        (3, None, Scope.at(3, 3)),
+        (None, 5, Scope.at(9, 5)),
+        (3, 5, Scope.at(3, 5)),
+        (0, 0, Scope.at(0, 0)),
+    ],
+)
+def test_as_of_alone_sets_both_axes_and_known_at_the_second(
+    as_of: int | None, known_at: int | None, scope: Scope
+) -> None:
+    assert Scope.resolve(as_of, known_at, 9) == scope
+    as_of_time, known = (None if instant is None else to_datetime(instant) for instant in (as_of, known_at))
+    assert Scope.resolve_datetimes(as_of_time, known, 9) == scope
+
+
 @given(storable)
 def test_an_instant_becomes_a_datetime_and_the_same_instant_again(instant: int) -> None:
     moment = to_datetime(instant)
