@@ -11,8 +11,8 @@ import orjson
 
 from orchestration.ranking.candidates import Candidate, Key
 from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
-from substrate.cypher.fragments import NODE_COLUMNS
 from substrate.emotions import cosine_similarities
+from substrate.store.rows import NODE_PLACE
 from substrate.store.search import NODE_START
 
 REALITY_PRESSURE: Final = 0.5
@@ -22,7 +22,7 @@ FOCUS, PERIPHERAL, BACKGROUND = 5, 20, 50
 STANDING_OUT: Final = 0.5
 """A memory in focus has at least this share of the greatest activation of the stream."""
 _METADATA = (*REQUIRED, *IMPORTANT, *CONDITIONAL)
-_PLACES = tuple(NODE_START + place for place, name in enumerate(NODE_COLUMNS) if name in _METADATA)
+_PLACES = tuple(NODE_START + place for name, place in NODE_PLACE.items() if name in _METADATA)
 _metadata = itemgetter(*_PLACES)
 
 

@@ -15,8 +15,8 @@ from orchestration.waking import scoring
 from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.memory import ResolutionState
 from schemas.temporal import BEGINNING_OF_TIME, Scope
-from substrate.cypher.query import Query
 from substrate.emotions import emotion_vector
+from substrate.graphs.graph import Query
 from substrate.store import waking as store
 from substrate.store.filters import felt_values
 from substrate.store.waking import WakingQueries
