@@ -6,6 +6,8 @@ import json
 import re
 import subprocess
 import sys
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +24,21 @@ from tests.pages import ROOT, RUN, blocks
 from tests.unit.project.test_deploy import read_by_settings
 
 WRITTEN = {
-    path.relative_to(ROOT): path.read_text("utf-8") for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"))
+    path.relative_to(ROOT): path.read_text("utf-8")
+    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md"))
 }
 README = WRITTEN[Path("README.md")]
 NEEDS_SOMETHING = re.compile(r"<(?:script|link|img|iframe)[^>]*? (?:src|href)=[\"']?(?:https?:)?//[^\"'> ]+")
+PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]*|[\w.-]+\.py)`")
+PROGRAM = re.compile(r"python -m ((?:api|benchmarks|scripts|tests)[\w.]*)")
+IMPORT = re.compile(r"from ([a-z_.]+) import (\w+(?:, \w+)*)")
+CLASS = re.compile(r"`([A-Z][a-z]+[A-Z]\w+)")
+FUNCTION = re.compile(r"`([a-z]\w*)\(")
+ROOMS = ("schemas", "substrate", "orchestration", "api", "scripts", "benchmarks", "tests", "examples", "deploy")
+MADE_BY_READER = {"deploy/.env"}
+CLASSES_OF_OTHERS = {"PostgresStore"}
+SOURCES = [path for room in ROOMS for path in (ROOT / room).rglob("*.py")]
+WORDS = {word for path in SOURCES for word in re.findall(r"\w+", path.read_text("utf-8"))}
 ROW = re.compile(r"^\| (`[^|]*`) \| [^|]* \| ([^|]*) \|$", re.MULTILINE)
 
 
@@ -105,3 +118,25 @@ def test_a_block_that_claims_a_language_is_run_or_read_by_a_program(page: Path) 
             json.loads(text)
         if language == "yaml":
             yaml.safe_load(text)
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=str)
+def test_every_file_and_folder_that_a_page_names_exists(page: Path) -> None:
+    named = {path for path in PATH.findall(WRITTEN[page]) if "/" not in path or path.split("/")[0] in ROOMS}
+    known = {path.name for path in SOURCES} | MADE_BY_READER
+    assert [path for path in sorted(named - known) if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=str)
+def test_every_program_and_import_that_a_page_shows_exists(page: Path) -> None:
+    programs = [name for name in PROGRAM.findall(WRITTEN[page]) if find_spec(name) is None]
+    ours = [(module, names) for module, names in IMPORT.findall(WRITTEN[page]) if module.split(".")[0] in ROOMS]
+    for module, names in ours:
+        assert set(names.split(", ")) <= vars(import_module(module)).keys(), module
+    assert programs == []
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=str)
+def test_every_class_and_function_that_a_page_names_is_in_the_code(page: Path) -> None:
+    named = {*CLASS.findall(WRITTEN[page]), *FUNCTION.findall(WRITTEN[page])}
+    assert sorted(named - WORDS - CLASSES_OF_OTHERS) == []
