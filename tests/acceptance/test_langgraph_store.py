@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from api.adapters.langgraph import SubstrateStore
 from api.client import Substrate
 from schemas.errors import InvalidRequest, SubstrateError, Unavailable
 from tests.acceptance.conftest import ADMIN_KEY, Service
+from tests.waiting import wait_until
 
 CROWD = 150
 
@@ -148,11 +148,11 @@ def test_an_item_with_a_time_to_live_is_planned_to_end(client: Substrate, store:
     store.get(("t",), "short", refresh_ttl=False)
     store.search(("t",), refresh_ttl=False)
     assert _ends(client, store.citizen_id) == [end]
-    _until(
+    wait_until(
         lambda: store.get(("t",), "short", refresh_ttl=True) is None or _ends(client, store.citizen_id)[0] > end
     )
     [later] = _ends(client, store.citizen_id)
-    _until(
+    wait_until(
         lambda: not store.search(("t",), query="v", refresh_ttl=True) or _ends(client, store.citizen_id)[0] > later
     )
     store.put(("t",), "short", {"v": 1}, ttl=None)
@@ -163,20 +163,13 @@ def test_an_item_with_a_time_to_live_is_planned_to_end(client: Substrate, store:
     assert 4.5 < (end - datetime.now(UTC)).total_seconds() / 60 <= 5
 
 
-def _until(so: Callable[[], bool]) -> None:
-    give_up = time.monotonic() + 60
-    while not so():
-        assert time.monotonic() < give_up
-        time.sleep(0.05)
-
-
 def _ends(client: Substrate, citizen: str) -> list[datetime]:
     return [one.invalid_at for one in client.list_memories(citizen_id=citizen).memories if one.invalid_at]
 
 
 def test_what_outlived_its_time_is_gone_and_can_be_put_again(store: SubstrateStore) -> None:
     store.put(("t",), "brief", {"v": 1}, ttl=0.5 / 60)
-    _until(lambda: store.get(("t",), "brief", refresh_ttl=False) is None)
+    wait_until(lambda: store.get(("t",), "brief", refresh_ttl=False) is None)
     assert store.search(("t",)) == []
     assert store.search(("t",), query="v") == []
     assert store.list_namespaces() == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import select
 import signal
@@ -18,6 +17,7 @@ import pytest
 from tests.acceptance.conftest import ADMIN_KEY, _free_port
 from tests.integration.test_embedded import engines_in
 from tests.loading import command, filled, release
+from tests.waiting import wait_until_async
 
 LIMIT_S = 60.0
 
@@ -100,11 +100,8 @@ async def test_a_service_whose_engine_loads_says_so_on_every_route_until_it_serv
     assert service.ask("GET", "/health/live").status_code == 200
     assert service.ask("GET", "/openapi.json").status_code == 200
     await release(data)
-    give_up = time.monotonic() + LIMIT_S
-    while (ready := service.ask("GET", "/health/ready")).status_code == 503:
-        assert time.monotonic() < give_up
-        await asyncio.sleep(0.05)
-    assert ready.status_code == 200
+    await wait_until_async(lambda: service.ask("GET", "/health/ready").status_code != 503)
+    assert service.ask("GET", "/health/ready").status_code == 200
     stored = service.ask("POST", "/v1/memories", json={"citizen_id": "ada", "name": "Tea"})
     assert stored.status_code == 201
     service.process.send_signal(signal.SIGINT)

@@ -7,7 +7,6 @@ import logging
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from api.telemetry.logs import REQUEST_STATE, JsonLineFormatter
 from tests.acceptance.conftest import ADMIN_KEY, Service
 from tests.acceptance.test_rest_bad_input import problem_in
+from tests.waiting import wait_until
 
 type Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
@@ -115,18 +115,18 @@ def test_metrics_are_for_upkeep_and_administrators(service: Service) -> None:
         assert http.get("/metrics").status_code == 200
 
 
+def restarted(service: Service) -> bool:
+    figures = scrape(service)
+    return bool(figures["substrate_engine_up", ()] and figures["substrate_engine_restarts_total", ()])
+
+
 def test_an_engine_that_was_started_again_is_counted(tmp_path: Path) -> None:
     own = Service(tmp_path, embedding="none")
     try:
         assert scrape(own)["substrate_engine_restarts_total", ()] == 0
         os.kill(own.engine_pid(), signal.SIGKILL)
-        give_up = time.monotonic() + 300
-        found = scrape(own)
-        while not (found["substrate_engine_up", ()] and found["substrate_engine_restarts_total", ()]):
-            assert time.monotonic() < give_up
-            time.sleep(0.05)
-            found = scrape(own)
-        assert found["substrate_engine_restarts_total", ()] == 1
+        wait_until(lambda: restarted(own))
+        assert scrape(own)["substrate_engine_restarts_total", ()] == 1
     finally:
         own.stop()
 

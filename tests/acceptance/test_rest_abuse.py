@@ -84,7 +84,7 @@ def test_there_is_no_websocket(service: Service) -> None:
 
 async def test_a_body_that_dawdles_is_answered_with_408() -> None:
     async def never() -> Any:
-        await asyncio.sleep(WAIT_S)
+        await asyncio.Event().wait()
 
     sent: list[Any] = []
 

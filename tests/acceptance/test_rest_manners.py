@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from api.request_parsing.strict_json import parse_strict_json
@@ -133,9 +135,9 @@ def test_a_name_that_stands_twice_in_one_object_is_refused(wordless: Service, bo
     assert "twice" in answer.json()["detail"]
 
 
-def test_a_colon_within_a_text_is_no_name() -> None:
-    for text in (b'{"a": "b: c", "d": ["e:", {"f:": "\\":\\\\"}]}', b'":"', b"[]", b'{"": ":"}'):
-        parse_strict_json(text)
+@pytest.mark.parametrize("text", [b'{"a": "b: c", "d": ["e:", {"f:": "\\":\\\\"}]}', b'":"', b"[]", b'{"": ":"}'])
+def test_a_colon_within_a_text_is_no_name(text: bytes) -> None:
+    assert parse_strict_json(text) == json.loads(text)
 
 
 def test_whatever_is_accepted_the_answer_is_json(wordless: Service, address: str) -> None:

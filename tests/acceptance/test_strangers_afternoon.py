@@ -12,7 +12,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -30,6 +29,7 @@ from playwright.async_api import async_playwright, expect
 from api.client import AsyncSubstrate
 from schemas.errors import Unauthenticated
 from tests.browser.conftest import ARGUMENTS, NAMES
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 SUBSTRATE = (sys.executable, "-m", "api.cli")
@@ -70,9 +70,8 @@ def serving(data: Path) -> Iterator[Afternoon]:
     with said.open("w") as output:
         process = subprocess.Popen(program, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
     url = f"http://127.0.0.1:{port}"
-    while not answers(url):
-        assert process.poll() is None, said.read_text()
-        time.sleep(0.05)
+    wait_until(lambda: answers(url) or process.poll() is not None)
+    assert process.poll() is None, said.read_text()
     yield Afternoon(data, url, said.read_text())
     process.send_signal(signal.SIGINT)
     assert process.wait(120) == 0

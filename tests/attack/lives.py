@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 from tests.integration.test_embedded import engines_in
+from tests.waiting import becomes
 
 ROOT: Final = Path(__file__).parents[2]
 LIMIT_S: Final = 45.0
 """An engine without users is gone in some six seconds; a busy machine may take its time."""
-START_LIMIT_S: Final = 300.0
 OPENED: Final = """
 import atexit, asyncio, os, shutil, signal, sys
 import redis
@@ -43,16 +41,6 @@ def program(text: str, *words: object) -> subprocess.Popen[str]:
 def command(data: Path, *words: str) -> subprocess.Popen[str]:
     """The command line on a data directory."""
     return started("-m", "api.cli", "--data", str(data), *words)
-
-
-def becomes(condition: Callable[[], bool], limit_s: float = START_LIMIT_S) -> bool:
-    """Whether the condition comes true within the limit."""
-    give_up = time.monotonic() + limit_s
-    while not condition():
-        if time.monotonic() > give_up:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def left_alone(home: Path) -> bool:

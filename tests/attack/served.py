@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ import httpx
 import pytest
 
 from tests.acceptance.conftest import ADMIN_KEY, _free_port
+from tests.waiting import wait_until
 
 ROOT: Final = Path(__file__).parents[2]
 FILES: Final = 256
@@ -68,13 +68,12 @@ class Served:
 
     def audit_of(self, request_id: str) -> dict[str, Any]:
         """The line of the audit log on the request of this id: it is written behind the answer."""
-        give_up = time.monotonic() + LIMIT_S
-        while time.monotonic() < give_up:
-            for line in self.audited():
-                if line["request_id"] == request_id:
-                    return line
-            time.sleep(0.02)
-        raise AssertionError(f"nothing was written of {request_id}")
+
+        def lines() -> list[dict[str, Any]]:
+            return [line for line in self.audited() if line["request_id"] == request_id]
+
+        wait_until(lines)
+        return lines()[0]
 
 
 def all_of(client: socket.socket) -> bytes:
@@ -96,12 +95,9 @@ def _few_files() -> None:
 def serving(home: Path, **settings: str) -> Iterator[Served]:
     """The service once it is ready, with these settings of the environment; ended as Ctrl-C ends it."""
     running = Served(home, settings)
-    give_up = time.monotonic() + LIMIT_S
     try:
-        while not _ready(running):
-            assert running.process.poll() is None, running.log.read_text("utf-8")
-            assert time.monotonic() < give_up
-            time.sleep(0.05)
+        wait_until(lambda: _ready(running) or running.process.poll() is not None)
+        assert running.process.poll() is None, running.log.read_text("utf-8")
         yield running
     finally:
         running.http.close()

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -27,8 +26,9 @@ from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.log_commands import Unreadable, commands, readable_bytes
 from tests.acceptance.conftest import Service
 from tests.integration.store import carried, remember, stored
-from tests.integration.test_embedded import becomes, engines_in
+from tests.integration.test_embedded import engines_in
 from tests.integration.test_engine_loading import is_keeper
+from tests.waiting import becomes_async, wait_until
 
 ROOT = Path(__file__).parents[2]
 
@@ -71,7 +71,7 @@ async def seen(directory: Path) -> None:
         record = checksums.read_record(directory) or {}
         return record.get(log_of(directory).name, [checksums.Prefix()])[-1].bytes
 
-    assert await becomes(lambda: so_far() >= size)
+    assert await becomes_async(lambda: so_far() >= size)
 
 
 def held(data: Path) -> dict[Path, bytes]:
@@ -209,15 +209,18 @@ async def test_the_command_line_says_what_is_lost_and_serves_nothing(data: Path)
     assert (await asyncio.to_thread(line, "recover")).returncode == 0
 
 
+def checked_bytes(home: Path) -> int:
+    """How much of the log the record of checksums covers."""
+    marks = (checksums.read_record(home) or {}).get(log_of(home).name)
+    return marks[-1][0] if marks else 0
+
+
 def test_a_service_whose_log_is_cut_under_it_is_not_ready(tmp_path: Path) -> None:
     service = Service(tmp_path, "none")
     try:
         service.remember("ada", id="m", name="A thing")
         size = log_of(tmp_path).stat().st_size
-        give_up = time.monotonic() + 120
-        while (checksums.read_record(tmp_path) or {}).get(log_of(tmp_path).name, [(0,)])[-1][0] < size:
-            assert time.monotonic() < give_up
-            time.sleep(0.02)
+        wait_until(lambda: checked_bytes(tmp_path) >= size)
         os.truncate(log_of(tmp_path), size - 100)
         answer = service.http.get("/health/ready")
         assert (answer.status_code, answer.json()["type"]) == (500, "/problems/store-damaged")
@@ -225,12 +228,8 @@ def test_a_service_whose_log_is_cut_under_it_is_not_ready(tmp_path: Path) -> Non
         nobody = httpx.get(f"{service.url}/health/ready")
         assert (nobody.status_code, "engine.aof" in nobody.text) == (500, False)
         os.kill(service.engine_pid(), signal.SIGKILL)
-        while True:
-            answer = service.http.get("/health/ready")
-            if "damaged: engine.aof" in answer.text:
-                break
-            assert time.monotonic() < give_up
-        assert answer.status_code == 500
+        wait_until(lambda: "damaged: engine.aof" in service.http.get("/health/ready").text)
+        assert service.http.get("/health/ready").status_code == 500
     finally:
         service.stop()
 
@@ -282,7 +281,7 @@ async def test_a_kill_at_any_moment_is_never_taken_for_damage(tmp_path: Path, *,
                 os.kill(pid, signal.SIGKILL)
         writer.wait()
         writer.stdout.close()
-        assert await becomes(lambda: not engines_in(tmp_path / "data"))
+        assert await becomes_async(lambda: not engines_in(tmp_path / "data"))
         assert checksums.compare(tmp_path / "data") == []
     assert checksums.read_record(tmp_path / "data")
     engine = EmbeddedEngine(tmp_path / "data")

@@ -27,7 +27,7 @@ from substrate.engine import process as engine_process
 from substrate.engine.unix_socket import socket_path
 from substrate.store import unfinished_erasures
 from tests.integration.store import NOW, carried, remember, stored
-from tests.integration.test_embedded import becomes
+from tests.waiting import becomes_async
 
 SECRET = "qzxvkwjpy-7391-nobody-may-read-this"
 """In every text, name, tag and id of what is erased."""
@@ -169,7 +169,7 @@ async def test_an_erasure_whose_engine_died_is_finished_by_the_service_that_live
             killing_at(9, pid, patch)
             with pytest.raises(Killed):
                 await erased(runtime, EraseCitizen(citizen_id=SECRET))
-        assert await becomes(lambda: not found_on_disk(tmp_path))
+        assert await becomes_async(lambda: not found_on_disk(tmp_path))
     for _ in range(2):
         async with open_runtime(at(tmp_path)) as runtime:
             assert await carried(runtime.deps, "bob", "stays") is not None
@@ -242,7 +242,7 @@ async def test_the_command_line_says_under_which_id_and_goes_on_after_a_signal(t
             assert alone
             before = clients(tmp_path)
             process = await asyncio.to_thread(subprocess.Popen, whole, stderr=subprocess.PIPE, text=True)
-            assert await becomes(lambda: clients(tmp_path) > before or process.poll() is not None)
+            assert await becomes_async(lambda: clients(tmp_path) > before or process.poll() is not None)
             process.send_signal(signal.SIGTERM)
             _, said = await asyncio.to_thread(process.communicate)
         assert process.returncode == 130, said

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager
@@ -28,20 +27,13 @@ from substrate.engine.unix_socket import socket_path
 from substrate.store.writer import IN_COMPANY, NODES_PER_STATEMENT
 from tests.acceptance.conftest import Service
 from tests.integration.store import ASKED, ask, relate, remember, stored
+from tests.waiting import wait_until
 
 ENDLESS = Query("endless", "UNWIND range(1, 10000) AS i UNWIND range(1, 10000) AS j RETURN count(i + j)")
 SLOW_MS, MANY_READS = 100, 100
 WAITED_S = 120.0
 LONG_TEXT = "x" * 20_000
 MANY = 600
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    """Return when it holds; it is an error when it does not within two minutes."""
-    give_up = time.monotonic() + WAITED_S
-    while not holds():
-        assert time.monotonic() < give_up, "it never came to hold"
-        time.sleep(0.01)
 
 
 # --- exports that nobody reads ---------------------------------------------------------------------------

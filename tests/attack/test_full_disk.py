@@ -10,7 +10,7 @@ import pytest
 from benchmarks.durability import small_disk
 from substrate.engine.data_directory import RESERVED_BYTES, WARN_BYTES, DiskSpace, free_bytes, space_notes
 from tests.acceptance.conftest import Service
-from tests.integration.test_embedded import becomes
+from tests.waiting import becomes_async
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ async def test_writes_are_refused_before_the_engine_has_no_space_and_reads_go_on
             refused.append(service.http.post("/v1/memories", json={"citizen_id": "ada", "id": "n", "name": "n"}))
             return refused[-1].status_code == 507
 
-        assert await becomes(is_refused)
+        assert await becomes_async(is_refused)
         answer = refused[-1]
         assert answer.json()["type"] == "/problems/storage-full"
         assert "reads go on" in answer.json()["detail"]
@@ -65,7 +65,7 @@ async def test_writes_are_refused_before_the_engine_has_no_space_and_reads_go_on
         assert float(metric(service, "substrate_disk_free_bytes")) < RESERVED_BYTES
         assert service.engine_pid() == pid, "the engine went on"
         filler.unlink()
-        assert await becomes(lambda: not is_refused())
+        assert await becomes_async(lambda: not is_refused())
         assert refused[-1].status_code == 201
         assert service.http.get("/v1/memories/N1/m", params={"citizen_id": "ada"}).status_code == 200
     finally:

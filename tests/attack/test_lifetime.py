@@ -15,9 +15,10 @@ from typing import Final
 import pytest
 
 from tests import loading
-from tests.attack.lives import OPENED, Spoken, becomes, close, command, ended, left_alone, program
+from tests.attack.lives import OPENED, Spoken, close, command, ended, left_alone, program
 from tests.integration.test_embedded import engines_in
 from tests.loading import filled, release
+from tests.waiting import becomes
 
 ENDINGS: Final = {
     "without close": ("", 0),

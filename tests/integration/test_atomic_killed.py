@@ -22,6 +22,7 @@ from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 from substrate.graphs.names import graph_name
 from tests.integration.store import NOW, moment, relate, remember
+from tests.waiting import wait_until_async
 
 CITIZEN = "killed"
 GRAPH = graph_name(Level.N1, CITIZEN)
@@ -76,7 +77,8 @@ async def a_round(runtime: Runtime, number: int, chance: Random) -> tuple[int, i
     killed = asyncio.Event()
     server = await runtime.deps.connection.command("INFO", "server")
     writers = [asyncio.create_task(until_killed(runtime, f"{number}.{each}", said, killed)) for each in range(3)]
-    await asyncio.sleep(chance.uniform(0.05, 0.4))
+    acknowledged = chance.randint(1, 12)
+    await wait_until_async(lambda: len(said) >= acknowledged)
     os.kill(int(server["process_id"]), signal.SIGKILL)
     killed.set()
     await asyncio.gather(*writers)

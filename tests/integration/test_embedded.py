@@ -28,6 +28,7 @@ from substrate.engine import process as engine_process
 from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.process import bundled_binaries, engine_versions
 from substrate.engine.unix_socket import EngineStatus, ping
+from tests.waiting import becomes_async
 
 Open = Callable[..., Awaitable[EmbeddedEngine]]
 
@@ -173,17 +174,8 @@ async def remembered(engine: EmbeddedEngine) -> set[int]:
     return {row[0] for row in answer[1]}
 
 
-async def becomes(condition: Callable[[], bool]) -> bool:
-    """Whether `condition` comes true within five minutes."""
-    for _ in range(30_000):
-        if condition():
-            return True
-        await asyncio.sleep(0.01)
-    return False
-
-
 async def gone(home: Path) -> bool:
-    return await becomes(lambda: not engines_in(home))
+    return await becomes_async(lambda: not engines_in(home))
 
 
 async def kill_engine(home: Path) -> None:
@@ -237,7 +229,7 @@ async def test_nothing_acknowledged_is_lost_when_the_engine_is_killed_while_serv
                 acknowledged.add(number)
 
     writers = [asyncio.create_task(write_until_it_dies(w * 1_000_000)) for w in range(4)]
-    assert await becomes(lambda: len(acknowledged) >= 200)
+    assert await becomes_async(lambda: len(acknowledged) >= 200)
     await kill_engine(home)
     await asyncio.gather(*writers)
     assert not engine.alive()
@@ -416,12 +408,21 @@ async def test_a_stopped_engine_is_not_started_by_a_late_request(open_engine: Op
     assert await gone(home)
 
 
-@pytest.mark.parametrize("moment", range(0, 16, 3))
-async def test_a_cancelled_start_leaves_no_engine_behind(home: Path, moment: int) -> None:
+@pytest.mark.parametrize("reached", ["engine.users", "engine.lock", "engine.conf", "engine.log", "engine.sock"])
+async def test_a_cancelled_start_leaves_no_engine_behind(home: Path, reached: str) -> None:
     engine = EmbeddedEngine(home / "data")
     starting = asyncio.create_task(engine.start())
-    for _ in range(moment):
-        await asyncio.sleep(0.001)
+    assert await becomes_async((home / "data" / reached).exists)
+    starting.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await starting
+        await engine.stop()
+    assert not engines_in(home)
+
+
+async def test_a_start_that_is_cancelled_before_it_begins_leaves_no_engine_behind(home: Path) -> None:
+    engine = EmbeddedEngine(home / "data")
+    starting = asyncio.create_task(engine.start())
     starting.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await starting
@@ -446,7 +447,7 @@ async def test_a_directory_removed_under_the_engine_gets_a_new_engine_and_no_sec
     [first] = engines_in(home)
     shutil.rmtree(home / "data")
     assert await engine.ensure() is True
-    assert await becomes(lambda: first not in engines_in(home))
+    assert await becomes_async(lambda: first not in engines_in(home))
     assert len(engines_in(home)) == 1
     assert engine.owner
 

@@ -25,8 +25,9 @@ from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.keeper import Keeper
 from substrate.engine.loading import Loading
 from substrate.engine.unix_socket import EngineStatus, ping
-from tests.integration.test_embedded import becomes, engines_in, gone, remember, remembered
+from tests.integration.test_embedded import engines_in, gone, remember, remembered
 from tests.loading import MUTE, SLOW, filled, release
+from tests.waiting import becomes_async, wait_until_async
 
 KILLED = """
 import asyncio, sys
@@ -76,9 +77,8 @@ async def opened_with(data: Path, settings: str, patch: pytest.MonkeyPatch) -> A
     patch.setattr(process, "CONFIGURATION", process.CONFIGURATION + settings)
     engine = EmbeddedEngine(data)
     starting = asyncio.create_task(engine.start())
-    while not engine_loading.is_loading(data, engine.socket):
-        assert not starting.done()
-        await asyncio.sleep(0.01)
+    await wait_until_async(lambda: starting.done() or engine_loading.is_loading(data, engine.socket))
+    assert not starting.done()
     yield engine
     starting.cancel()
     # A test may have ended the engine: whoever was starting it is then told so.
@@ -109,7 +109,7 @@ async def test_who_waits_is_told_how_far_the_engine_says_it_is(opening: Embedded
     guest = EmbeddedEngine(opening.directory)
     guest.waiting = told.append
     starting = asyncio.create_task(guest.start())
-    assert await becomes(lambda: any(loading.percent for loading in told))
+    assert await becomes_async(lambda: any(loading.percent for loading in told))
     assert guest.loading == told[-1]
     assert told[-1].left_s is not None
     assert " left" in told[-1].describe()
@@ -146,7 +146,7 @@ async def test_an_engine_that_ends_while_it_loads_is_a_fault_and_not_waited_for(
     os.kill(pid, signal.SIGKILL)
     assert await gone(home)
     # The socket is closed with the last thread of the process, a moment after the process has gone.
-    assert await becomes(lambda: not engine_loading.is_loading(opening.directory, opening.socket))
+    assert await becomes_async(lambda: not engine_loading.is_loading(opening.directory, opening.socket))
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ async def test_an_engine_that_writes_its_files_anew_goes_on_until_it_has(home: P
         await client.config_set("rdb-key-save-delay", 60_000)  # a minute for all of them
         await client.execute_command("BGREWRITEAOF")
         # The second process is the engine's own, which writes.
-        assert await becomes(lambda: len(engines_in(home)) == 2)
+        assert await becomes_async(lambda: len(engines_in(home)) == 2)
     engine._leave()
     await kept(engine, home, 3)
     assert len(engines_in(home)) == 2
@@ -269,7 +269,7 @@ async def test_the_keeper_ends_with_its_engine(home: Path) -> None:
     await engine.start()
     [keeper] = keepers_of(home)
     await engine.stop()
-    assert await becomes(lambda: not is_keeper(keeper, home))
+    assert await becomes_async(lambda: not is_keeper(keeper, home))
 
 
 async def test_whoever_opens_a_directory_whose_keeper_was_killed_brings_another(home: Path) -> None:
@@ -277,7 +277,7 @@ async def test_whoever_opens_a_directory_whose_keeper_was_killed_brings_another(
     await engine.start()
     [keeper] = keepers_of(home)
     os.kill(keeper, signal.SIGKILL)
-    assert await becomes(lambda: is_free(home / "data" / "engine.keeper"))
+    assert await becomes_async(lambda: is_free(home / "data" / "engine.keeper"))
     await guest.start()
     assert len(keepers_of(home)) == 1
     engine._leave()

@@ -23,6 +23,7 @@ from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from substrate.store import reader
 from tests.integration.store import NOW, ask, day, found, ids, moment, relate, remember, send, stored
+from tests.waiting import wait_until_async
 
 ENDLESS = "UNWIND range(1, 10000) AS i UNWIND range(1, 10000) AS j RETURN count(i + j)"
 BROKEN = "RETURN nothing_of_this_name"
@@ -620,7 +621,7 @@ class Mute(Hurt):
 
     async def read(self, graph: str, query: Query, header: str, timeout_ms: int | None = None) -> list[Row]:
         if (graph, query.name) == self._hurt:
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
         return await super().read(graph, query, header, timeout_ms)
 
 
@@ -641,7 +642,7 @@ async def test_more_questions_than_the_engine_takes_at_once_wait_for_their_turn(
     ended = asyncio.Event()
     held = [asyncio.create_task(deps.connection.reads.run(ended.wait)) for _ in range(READS_AT_ONCE)]
     waiting = asyncio.create_task(ask(deps, fresh_citizen, "harbour"))
-    await asyncio.sleep(0.05)
+    await wait_until_async(lambda: deps.connection.reads.waiting)
     assert not waiting.done()
     ended.set()
     stream = await waiting

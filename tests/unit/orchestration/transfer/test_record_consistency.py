@@ -28,16 +28,18 @@ def record(version: int, valid: tuple[int, int], known: tuple[int, int], **field
     return {"kind": "record", "of": "a", "properties": properties(version, valid, known), **fields}
 
 
-def check(*lines: dict[str, Any]) -> None:
+def check(*lines: dict[str, Any]) -> int:
+    """How many lines were taken. Raises LineFault when they cannot all be true."""
     records = RecordCheck(identity_of(lines[0]))
     for line in lines:
         records.take(line)
     records.finish()
+    return len(lines)
 
 
 def test_a_record_that_was_replaced_overlaps_nothing() -> None:
-    check(memory(2), record(1, (0, 9), (1, 5)))
-    check(memory(2, (4, 9)), record(1, (0, 9), (1, 5)), record(3, (0, 4), (5, END_OF_TIME)))
+    assert check(memory(2), record(1, (0, 9), (1, 5))) == 2
+    assert check(memory(2, (4, 9)), record(1, (0, 9), (1, 5)), record(3, (0, 4), (5, END_OF_TIME))) == 3
 
 
 @pytest.mark.parametrize(
@@ -75,13 +77,13 @@ def test_records_of_a_link_pass_exactly_when_no_two_overlap_on_both_axes(drawn: 
         with pytest.raises(LineFault):
             check(*lines)
     else:
-        check(*lines)
+        assert check(*lines) == len(lines)
 
 
 def test_the_state_is_carried_once_and_has_the_last_version() -> None:
     carried = {"kind": "node", "label": "CitizenState", "properties": properties(2, (5, 9), (5, END_OF_TIME))}
     past = {"kind": "node", "label": "PastState", "properties": properties(1, (0, 5), (1, END_OF_TIME))}
-    check(carried, past)
+    assert check(carried, past) == 2
     for lines in ([carried, carried], [past], [carried, {**past, "properties": properties(3, (0, 5), (1, 2))}]):
         with pytest.raises(LineFault):
             check(*lines)

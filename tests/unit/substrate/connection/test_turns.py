@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from substrate.connection.turns import RECENT_S, RESERVED, TENANT, ActiveTenants, Tenant, Turns, note_citizen
+from tests.waiting import wait_until_async
 
 ADA, BOB, EVE = Tenant("k1", "ada"), Tenant("k1", "bob"), Tenant("k2", "eve")
 
@@ -240,18 +241,18 @@ async def test_a_failure_gives_the_turn_back() -> None:
 
 
 async def test_in_company_a_turn_rests_as_long_as_it_took() -> None:
-    company = ActiveTenants()
+    clock = Clock()
+    company = ActiveTenants(clock)
     one = Engine(Turns(2, 2, company, rest_beyond_s=0.0))
     tasks = [one.ask(EVE)]
     await settled()
     await one.end_first()
     tasks += [one.ask(ADA), one.ask(ADA)]
     await settled()
-    await asyncio.sleep(0.02)
+    clock.seconds += 0.02
     await one.end_first()
     assert (one.begun, one.turns.held) == ([EVE, ADA], 1), "ada rests"
-    for _ in iter(lambda: one.turns.waiting, 0):
-        await asyncio.sleep(0.001)
+    await wait_until_async(lambda: not one.turns.waiting)
     await settled()
     assert one.begun == [EVE, ADA, ADA]
     await drained(one, tasks)

@@ -63,7 +63,7 @@ class Unbuildable(Scripted):
 
 class Slow(Scripted):
     async def _aget_query_embedding(self, query: str) -> list[float]:
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
         return self.answer(query)
 
 
@@ -191,11 +191,14 @@ async def test_a_lone_surrogate_does_not_stop_a_text() -> None:
     assert len(await embedder_of(Scripted()).embed_query("half a smile: \ud83d")) == 3
 
 
-async def test_closing_twice_is_harmless() -> None:
-    embedder = embedder_of(Scripted())
-    await embedder.embed_query("a")
+async def test_an_embedder_that_was_closed_twice_still_answers_what_it_remembers() -> None:
+    port = Scripted()
+    embedder = embedder_of(port)
+    vector = await embedder.embed_query("a")
     await embedder.aclose()
     await embedder.aclose()
+    assert await embedder.embed_query("a") == vector
+    assert port.asked == 1
 
 
 async def test_any_llama_index_class_serves_by_its_import_path(tmp_path: Path) -> None:
