@@ -193,7 +193,7 @@ def test_the_audit_log_names_the_key_and_the_commands_that_were_carried_out(tmp_
     class Written(Service):
         before = (
             f"import sys; sys.stderr = open({str(log)!r}, 'w', buffering=1); "
-            "from api import observability; observability.configure()\n"
+            "from api.telemetry import logs; logs.configure_logging()\n"
         )
 
     running = Written(tmp_path / "store", "none")
