@@ -1,5 +1,5 @@
 # Every target works on a fresh clone: the first one that needs .venv makes it (scripts/bootstrap.sh).
-# ARGS is handed on: make test ARGS="-x tests/unit", make recall ARGS="--locomo FILE".
+# ARGS is passed on: make test ARGS="-x tests/unit", make recall ARGS="--locomo FILE".
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
@@ -15,18 +15,18 @@ help: ## list the targets
 
 setup: $(STAMP) ## find or fetch Python 3.12, make .venv, install the locked packages
 
-demo: $(STAMP) ## tell a small life and ask it three questions
+demo: $(STAMP) ## load a small life and ask it three questions
 	$(BIN)/substrate demo $(ARGS)
 
-serve: $(STAMP) ## serve the REST API on loopback
+serve: $(STAMP) ## serve the REST API on the loopback address
 	$(BIN)/substrate serve $(ARGS)
 
-check: lint types contracts test ## all that CI demands: format, lint, types, layer contracts, tests
+check: lint types contracts test ## everything that CI demands: format, lint, types, import contracts, tests
 
 test: $(STAMP) ## run the tests with coverage; fails below 90 %
 	$(BIN)/python -m pytest --cov --cov-report=term $(ARGS)
 
-fmt: $(STAMP) ## format, and mend what ruff can mend
+fmt: $(STAMP) ## format the code and fix what ruff can fix
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
@@ -37,28 +37,28 @@ lint: $(STAMP) ## check format and lint
 types: $(STAMP) ## mypy, strict
 	$(BIN)/mypy
 
-contracts: $(STAMP) ## import-linter: the layers
+contracts: $(STAMP) ## import-linter: layers, cycles, pure modules
 	$(BIN)/lint-imports
 
-docs: $(STAMP) ## build the documentation into site/, a broken link is an error
+docs: $(STAMP) ## build the documentation into site/; a broken link is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet $(ARGS)
 
 recall: $(STAMP) ## measure evidence recall (ARGS="--locomo FILE --beam DIR")
 	$(BIN)/python -m benchmarks.recall $(ARGS)
 
-latency: $(STAMP) ## measure retrieval against the bare queries (ARGS="--nodes N --links N")
+latency: $(STAMP) ## measure the time of retrieval against the queries alone (ARGS="--nodes N --links N")
 	$(BIN)/python -m benchmarks.latency $(ARGS)
 
-lock: ## resolve requirements.lock anew from pyproject.toml (ARGS="--upgrade" for newer versions)
+lock: ## resolve requirements.lock again from pyproject.toml (ARGS="--upgrade" for newer versions)
 	uv=$$(scripts/bootstrap.sh uv) && "$$uv" pip compile --quiet --generate-hashes --no-header --no-annotate \
 		--no-emit-index-url --no-emit-find-links --python-version 3.12 --group dev pyproject.toml \
 		-o requirements.lock $(ARGS)
 
-clean: ## remove all that setup, the tools and the tests made (your memories are not touched)
+clean: ## remove everything that setup, the tools and the tests made (your memories stay)
 	rm -rf .venv .tools .hypothesis .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage .coverage.* htmlcov .screenshots dist site
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# A stamp made for another directory, or an interpreter that is gone, counts as no environment at all.
+# A stamp from another directory, or a missing interpreter, counts as no environment.
 ifneq ($(shell test -x $(BIN)/python && test "$$(cat $(STAMP) 2>/dev/null)" = "$$(pwd -P)" && echo whole),whole)
 $(STAMP): FORCE
 endif
