@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from orchestration.ingestion.formats.foreign import relation_type, short_name
 from schemas.commands import Command, Relate, Remember, Retract, Supersede, Unrelate
 from tests.unit.orchestration.ingestion.formats.test_formats import read, refusal, said
 
@@ -108,6 +109,26 @@ def test_the_lines_of_the_mcp_server_may_relate_what_comes_later_and_say_things_
     ]  # fmt: skip
     names = {(held[a].name, kind, held[b].name) for a, kind, b in links(commands)}
     assert names == {("Ada", "LIVES_IN", "Porto"), ("Sails.", "ABOUT", "Ada")}
+
+
+@pytest.mark.parametrize(
+    ("name", "relation"),
+    [
+        ("works at", "WORKS_AT"),
+        ("-loves-", "LOVES"),
+        ("é", "RELATES_TO"),
+        ("7 days", "RELATES_TO"),
+        ("", "RELATES_TO"),
+        ("a" * 99, "A" * 64),
+    ],
+)
+def test_a_relation_gets_a_name_of_our_alphabet(name: str, relation: str) -> None:
+    assert relation_type(name) == relation
+
+
+def test_a_long_text_makes_a_name_of_120_characters() -> None:
+    assert short_name(" a\nb ") == "a b"
+    assert (len(short_name("x" * 120)), short_name("x" * 121)) == (120, "x" * 119 + "…")
 
 
 @pytest.mark.parametrize("form", FILES)

@@ -1,0 +1,197 @@
+"""The import contracts: each kind of fault breaks one; they hold for all pure modules. The size of packages."""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.pages import ROOT
+
+PACKAGES = ("schemas", "substrate", "orchestration", "api")
+LAYERS = "layers: schemas <- substrate <- orchestration <- api"
+CYCLES = "no cycles between the modules of a room"
+PURE = "pure rooms: no clock, chance, concurrency, logging, environment or store"
+FLOWS = "ways of asking do not import each other"
+MOST_MODULES = 270
+MOST_ENTRIES = {"schemas": 20, "substrate": 14, "orchestration": 28, "api": 18}
+SMALL_LINES = 50
+SMALL_ON_PURPOSE = {
+    "orchestration.metadata_enrichment": "a name that users of the package know",
+    "substrate.inference.embeddings.openai_client": "imported only when the settings choose it",
+    "substrate.inference.language.openai_client": "imported only when the settings choose it",
+    "substrate.inference.tokens": "loads a vocabulary, which its pure importer does not do itself",
+    "api.service": "builds the service without the command line",
+}
+NO_CODE = shutil.ignore_patterns("__pycache__", "carried", "*.js")
+CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    """The dotted name and the file of each module of the packages."""
+    for package in PACKAGES:
+        for file in sorted((ROOT / package).rglob("*.py")):
+            parts = file.relative_to(ROOT).with_suffix("").parts
+            yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), file
+
+
+def is_pure(module: str) -> bool:
+    """Whether the contract of the pure rooms holds for the module."""
+    [contract] = [each for each in CONTRACTS if each["name"] == PURE]
+    return any(module == room or module.startswith(f"{room}.") for room in contract["source_modules"])
+
+
+def calls_itself_pure(file: Path) -> bool:
+    """Whether the first paragraph of the module's docstring ends with "Pure."."""
+    text = ast.get_docstring(ast.parse(file.read_text("utf-8"))) or ""
+    return text.split("\n\n")[0].endswith(" Pure.")
+
+
+def reads_a_clock(node: ast.AST) -> bool:
+    """Whether the node is one of the clocks of `datetime`, which need no import of their own."""
+    clocks = ("datetime.now", "datetime.utcnow", "datetime.today", "date.today")
+    return isinstance(node, ast.Attribute) and ast.unparse(node) in clocks
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The output of import-linter on a copy of the packages with one fault of each kind."""
+    home = tmp_path_factory.mktemp("faults")
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, home / package, ignore=NO_CODE)
+    shutil.copy(ROOT / "pyproject.toml", home)
+    for file, line in (
+        ("schemas/memory.py", "import substrate.text"),
+        ("orchestration/ranking/candidates.py", "import orchestration.ranking.activation"),
+        ("orchestration/ranking/relevance.py", "import time"),
+        ("orchestration/waking/ask.py", "import orchestration.retrieval"),
+    ):
+        with (home / file).open("a", encoding="utf-8") as module:
+            module.write(f"\n{line}\n")
+    done = subprocess.run(
+        [Path(sys.executable).with_name("lint-imports"), "--no-cache"],
+        cwd=home,
+        env={**os.environ, "PYTHONPATH": str(home)},  # noqa: TID251  # the paths of the test's own process
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stdout
+    return done.stdout
+
+
+@pytest.mark.parametrize("contract", [LAYERS, CYCLES, PURE, FLOWS])
+def test_each_kind_of_fault_breaks_its_contract(report: str, contract: str) -> None:
+    assert f"{contract} BROKEN" in " ".join(report.split())
+
+
+def test_a_contract_that_no_fault_touches_is_kept(report: str) -> None:
+    assert "only api imports fastapi KEPT" in " ".join(report.split())
+
+
+def test_every_module_that_calls_itself_pure_is_under_the_contract() -> None:
+    called = [name for name, file in modules() if calls_itself_pure(file)]
+    assert len(called) > 40
+    assert [name for name in called if not is_pure(name)] == []
+
+
+def test_no_pure_module_reads_a_clock() -> None:
+    pure = {name: file for name, file in modules() if is_pure(name)}
+    del pure["schemas.intention"]  # the default of its `generated_at` is the present moment
+    reading = [
+        f"{name}:{node.lineno}"  # type: ignore[attr-defined]
+        for name, file in pure.items()
+        for node in filter(reads_a_clock, ast.walk(ast.parse(file.read_text("utf-8"))))
+    ]
+    assert reading == []
+
+
+def test_no_file_name_stands_three_times_in_a_package() -> None:
+    for package in PACKAGES:
+        counts = Counter(file.name for file in (ROOT / package).rglob("*.py"))
+        often = {name for name, count in counts.items() if count > 2} - {"__init__.py", "ask.py"}
+        assert often == set(), package
+
+
+def imported_modules(file: Path, known: Mapping[str, Path]) -> set[str]:
+    """The modules of the packages that a file imports; a name of a package counts as the package."""
+    imported: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            imported.update(name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            full = {f"{node.module}.{name.name}" for name in node.names}
+            imported.update((full & known.keys()) or {node.module})
+    return imported & known.keys()
+
+
+def may_be_small(module: str) -> bool:
+    """Whether a module of its own is right however short it is: a route, a command, a format, `__main__`."""
+    rooms = ("api.routes.", "api.cli.", "orchestration.ingestion.formats.")
+    return module in SMALL_ON_PURPOSE or module.startswith(rooms) or module.endswith(".__main__")
+
+
+def test_a_short_module_with_a_single_importer_is_part_of_that_importer() -> None:
+    known = dict(modules())
+    importers = Counter(each for file in known.values() for each in imported_modules(file, known))
+    short = {
+        name: file
+        for name, file in known.items()
+        if file.name != "__init__.py" and len(file.read_text("utf-8").splitlines()) < SMALL_LINES
+    }
+    assert [name for name in short if importers[name] <= 1 and not may_be_small(name)] == []
+    assert set(SMALL_ON_PURPOSE) <= set(short)
+
+
+@pytest.mark.parametrize(("package", "most"), MOST_ENTRIES.items())
+def test_a_package_has_few_entries_at_its_top(package: str, most: int) -> None:
+    folders = {file.relative_to(ROOT / package).parts[0] for file in (ROOT / package).rglob("*.py")}
+    assert len(folders - {"__init__.py"}) <= most
+
+
+def test_the_packages_have_few_modules() -> None:
+    assert sum(file.name != "__init__.py" for _, file in modules()) <= MOST_MODULES
+
+
+def names_defined(file: Path) -> set[str]:
+    """The names that a module defines at its top level."""
+    body = ast.parse(file.read_text("utf-8")).body
+    defined = {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    assigned = [node.target for node in body if isinstance(node, ast.AnnAssign)]
+    for node in body:
+        assigned += node.targets if isinstance(node, ast.Assign) else []
+    return defined | {target.id for target in assigned if isinstance(target, ast.Name)}
+
+
+def names_in_unit_tests() -> tuple[set[str], dict[str, set[str]]]:
+    """The modules that unit tests import, and by module the names that they import from it."""
+    named: dict[str, set[str]] = {}
+    whole: set[str] = set()
+    for file in sorted((ROOT / "tests" / "unit").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                whole.update(name.name for name in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module is not None:
+                named.setdefault(node.module, set()).update(name.name for name in node.names)
+    return whole, named
+
+
+def test_every_pure_module_is_imported_by_a_unit_test() -> None:
+    """Directly, or a name of it through its package."""
+    whole, named = names_in_unit_tests()
+
+    def is_imported(module: str, file: Path) -> bool:
+        package, _, name = module.rpartition(".")
+        through_package = names_defined(file) & named.get(package, set())
+        return module in whole or module in named or name in named.get(package, set()) or bool(through_package)
+
+    pure = {name: file for name, file in modules() if is_pure(name) and file.name != "__init__.py"}
+    assert [name for name, file in pure.items() if not is_imported(name, file)] == []

@@ -1,0 +1,41 @@
+"""The parameters that say which memories a query takes."""
+
+from __future__ import annotations
+
+import json
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.intention import Filters
+from substrate.store.filters import UNFILTERED, felt_values, filter_values
+
+
+@pytest.mark.parametrize("filters", [None, Filters()])
+def test_without_filters_every_memory_is_taken(filters: Filters | None) -> None:
+    assert filter_values(filters) == UNFILTERED
+    assert felt_values(filters=filters) == {
+        "min_energy": 0.0, "min_confidence": 0.0, "required_emotions": [], **UNFILTERED,
+    }  # fmt: skip
+
+
+def test_tags_and_buckets_are_looked_for_in_their_own_column() -> None:
+    filters = Filters(node_types=("Turn",), tags=("sea", 'say "ah"'), buckets=("work",))
+    assert filter_values(filters) == {
+        "unfiltered": False,
+        "node_types": ["Turn"],
+        "labels": [["tags", '"sea"'], ["tags", '"say \\"ah\\""'], ["buckets", '"work"']],
+    }
+
+
+labels = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=12)
+
+
+@given(st.lists(labels, max_size=4), labels)
+def test_a_label_stands_in_the_text_of_a_list_exactly_when_the_list_has_it(tags: list[str], tag: str) -> None:
+    [[_, wanted]] = filter_values(Filters.model_construct(node_types=(), tags=(tag,), buckets=()))["labels"]
+    assert json.loads(wanted) == tag
+    if tag in tags:
+        assert wanted in orjson.dumps(tags).decode()
