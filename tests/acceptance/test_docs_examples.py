@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.conftest import ADMIN_KEY, Service
-from tests.pages import ROOT, RUN, Block, blocks
+from tests.docs_pages import ROOT, RUN, Block, blocks
 
 SHOWN = ("text", "json")
 ANYTHING = "…"

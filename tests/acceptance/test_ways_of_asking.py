@@ -10,8 +10,8 @@ import pytest
 
 from tests.acceptance.conftest import Service
 from tests.acceptance.test_plurality import QUESTION, ago, flooded, remember_all
+from tests.integration.identity_contexts import CONTEXTS, ENTITIES, RULE, TABLE
 from tests.integration.store import moment
-from tests.integration.v5 import CONTEXTS, ENTITIES, RULE, TABLE
 
 __all__ = ["flooded"]
 

@@ -26,7 +26,7 @@ from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.log_commands import Unreadable, commands, readable_bytes
 from tests.acceptance.conftest import Service
 from tests.integration.store import carried, remember, stored
-from tests.integration.test_embedded import engines_in
+from tests.integration.test_embedded_engine import engines_in
 from tests.integration.test_engine_loading import is_keeper
 from tests.waiting import becomes_async, wait_until
 

@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from api.asgi.connections import OpenConnections, connection_class
 from tests.acceptance.conftest import ADMIN_KEY, _free_port
-from tests.attack.served import FILES, Served, all_of, serving
+from tests.attack.limited_service import FILES, Served, all_of, serving
 
 KEYED = f"Authorization: Bearer {ADMIN_KEY}"
 BURST = 10

@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from api.client import Substrate
-from tests.attack.lives import Spoken, close, command, ended, left_alone, program
+from tests.attack.processes import Spoken, close, command, ended, left_alone, program
 from tests.waiting import becomes
 
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)

@@ -25,8 +25,8 @@ from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.keeper import Keeper
 from substrate.engine.loading import Loading
 from substrate.engine.unix_socket import EngineStatus, ping
-from tests.integration.test_embedded import engines_in, gone, remember, remembered
-from tests.loading import MUTE, SLOW, filled, release
+from tests.integration.test_embedded_engine import engines_in, gone, remember, remembered
+from tests.loading_engine import MUTE, SLOW, filled, release
 from tests.waiting import becomes_async, wait_until_async
 
 KILLED = """

@@ -13,8 +13,8 @@ from schemas.citizen import Identity, WhoIs
 from schemas.commands import Correct, Retract
 from schemas.errors import InvalidRequest
 from schemas.temporal import to_datetime
+from tests.integration.identity_contexts import RULE, TABLE, told
 from tests.integration.store import NOW, day, moment, remember, stored
-from tests.integration.v5 import RULE, TABLE, told
 
 
 @pytest.fixture(scope="module")

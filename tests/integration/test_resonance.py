@@ -15,8 +15,8 @@ from schemas.citizen import StateChange
 from schemas.commands import Correct, Supersede
 from schemas.errors import InvalidRequest
 from schemas.wave_signal import CHANNELS, Resonance, Resonances, Resonate
+from tests.integration.identity_contexts import told
 from tests.integration.store import NOW, day, moment, relate, remember, stored
-from tests.integration.v5 import told
 
 ONLY = dict.fromkeys(CHANNELS, 0.0)
 BY_000 = {**ONLY, "nodes": 1.0, "emotion": 0.5, "result": 0.3}

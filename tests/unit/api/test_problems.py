@@ -13,7 +13,7 @@ from api.problems import MEDIA_TYPE, refusal_error, statuses_by_slug
 from schemas.commands import WriteReceipt
 from schemas.settings import Settings
 from schemas.upkeep import RepairOutcome
-from tests.pages import ROOT
+from tests.docs_pages import ROOT
 
 PAGE = ROOT / "docs" / "errors.md"
 

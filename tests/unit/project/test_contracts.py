@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages import ROOT
+from tests.docs_pages import ROOT
 
 PACKAGES = ("schemas", "substrate", "orchestration", "api")
 LAYERS = "layers: schemas <- substrate <- orchestration <- api"
@@ -165,9 +165,7 @@ def names_defined(file: Path) -> set[str]:
     """The names that a module defines at its top level."""
     body = ast.parse(file.read_text("utf-8")).body
     defined = {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    assigned = [node.target for node in body if isinstance(node, ast.AnnAssign)]
-    for node in body:
-        assigned += node.targets if isinstance(node, ast.Assign) else []
+    assigned = (node.target for node in body if isinstance(node, ast.AnnAssign))
     return defined | {target.id for target in assigned if isinstance(target, ast.Name)}
 
 

@@ -11,7 +11,7 @@ from importlib.metadata import files, packages_distributions
 
 import pytest
 
-from tests.pages import ROOT
+from tests.docs_pages import ROOT
 
 PACKAGES = ("schemas", "substrate", "orchestration", "api")
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))

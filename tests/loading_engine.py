@@ -16,7 +16,7 @@ from substrate.connection.pool import Connection
 from substrate.engine.append_log import rewrite
 from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.unix_socket import socket_path
-from tests.pages import ROOT
+from tests.docs_pages import ROOT
 
 KEYS: Final = 10_000
 SLOW: Final = "key-load-delay 5000\nloading-process-events-interval-bytes 1024\n"

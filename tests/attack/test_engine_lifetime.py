@@ -14,10 +14,10 @@ from typing import Final
 
 import pytest
 
-from tests import loading
-from tests.attack.lives import OPENED, Spoken, close, command, ended, left_alone, program
-from tests.integration.test_embedded import engines_in
-from tests.loading import filled, release
+from tests import loading_engine
+from tests.attack.processes import OPENED, Spoken, close, command, ended, left_alone, program
+from tests.integration.test_embedded_engine import engines_in
+from tests.loading_engine import filled, release
 from tests.waiting import becomes
 
 ENDINGS: Final = {
@@ -141,7 +141,7 @@ async def test_a_server_of_the_protocol_answers_before_its_engine_is_up_and_its_
     home: Path, running: list[subprocess.Popen[str]]
 ) -> None:
     await filled(home / "data")
-    running.append(program(PATIENT + loading.PROGRAM, loading.SLOW, "--data", home / "data", "mcp"))
+    running.append(program(PATIENT + loading_engine.PROGRAM, loading_engine.SLOW, "--data", home / "data", "mcp"))
     spoken = Spoken(running[0])
     assert (await asyncio.to_thread(spoken.greet))["result"]["serverInfo"]["name"] == "substrate"
     memory = {"name": "remember", "arguments": {"citizen_id": "ada", "name": "Tea"}}

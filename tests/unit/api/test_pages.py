@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from api.pages import EXPLORER, REFERENCE
-from tests.pages import ROOT
+from tests.docs_pages import ROOT
 
 HOMES = (EXPLORER.folder, REFERENCE.folder)
 OWN = sorted(path for home in HOMES for path in home.iterdir() if path.is_file())

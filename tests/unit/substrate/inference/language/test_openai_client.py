@@ -185,7 +185,7 @@ class Unbuildable(Spoken):
 
 async def test_any_class_of_llamaindex_answers_by_its_import_path() -> None:
     model = open_language_model(
-        LanguageModelSettings(llm="tests.unit.substrate.inference.test_language_models:Spoken")
+        LanguageModelSettings(llm="tests.unit.substrate.inference.language.test_openai_client:Spoken")
     )
     assert model is not None
     value, call = await asked(model)
@@ -197,9 +197,9 @@ async def test_any_class_of_llamaindex_answers_by_its_import_path() -> None:
 @pytest.mark.parametrize(
     ("choice", "error"),
     [
-        ("tests.unit.substrate.inference.test_language_models:Unbuildable", Fault),
-        ("tests.unit.substrate.inference.test_language_models:Sum", InvalidRequest),
-        ("tests.unit.substrate.inference.test_language_models:Missing", InvalidRequest),
+        ("tests.unit.substrate.inference.language.test_openai_client:Unbuildable", Fault),
+        ("tests.unit.substrate.inference.language.test_openai_client:Sum", InvalidRequest),
+        ("tests.unit.substrate.inference.language.test_openai_client:Missing", InvalidRequest),
         ("no_such_package:Class", InvalidRequest),
         ("gpt", InvalidRequest),
         ("openai", InvalidRequest),

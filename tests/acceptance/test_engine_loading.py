@@ -15,8 +15,8 @@ import httpx
 import pytest
 
 from tests.acceptance.conftest import ADMIN_KEY, _free_port
-from tests.integration.test_embedded import engines_in
-from tests.loading import command, filled, release
+from tests.integration.test_embedded_engine import engines_in
+from tests.loading_engine import command, filled, release
 from tests.waiting import wait_until_async
 
 LIMIT_S = 60.0

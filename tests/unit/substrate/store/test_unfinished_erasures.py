@@ -1,11 +1,10 @@
-"""Notes and marks of erasures: what is stored is read back, and neither tells what was erased."""
+"""Notes of unfinished erasures: what is stored is read back, and a finished one does not tell what was erased."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from substrate.store.erasure import ErasureMark, format_mark, mark_name
 from substrate.store.unfinished_erasures import ErasureNote, ErasureTarget, format_note, parse_note
 
 texts = st.text(st.characters(codec="utf-8"), max_size=12)
@@ -29,15 +28,3 @@ def test_a_note_without_a_target_names_nothing() -> None:
 def test_two_targets_share_no_digest(one: ErasureTarget, other: ErasureTarget) -> None:
     if "\n" not in "".join((*one, *other)):
         assert (one.digest() == other.digest()) is (one == other)
-
-
-def test_a_mark_is_named_by_a_digest_of_graph_and_command() -> None:
-    name = mark_name("citizen_ada", "c1")
-    assert "ada" not in name
-    assert name == mark_name("citizen_ada", "c1")
-    assert name != mark_name("citizen_ada", "c2")
-    assert name != mark_name("citizen_bob", "c1")
-
-
-def test_a_mark_says_when_and_whether_the_log_was_rewritten() -> None:
-    assert format_mark(ErasureMark(5)) == '{"at":5,"log_rewritten":null}'

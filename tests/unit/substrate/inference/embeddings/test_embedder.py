@@ -15,7 +15,7 @@ from schemas.settings import EmbeddingSettings
 from substrate.inference.embeddings import Embedder, open_embedder
 from substrate.inference.embeddings import embedder as embedder_module
 from substrate.inference.embeddings.embedder import CACHED_QUERIES, DECIMALS, ModelInfo
-from tests.pages import ROOT
+from tests.docs_pages import ROOT
 
 
 class Scripted(BaseEmbedding):

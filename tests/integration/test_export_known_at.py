@@ -16,7 +16,7 @@ from schemas.commands import Command, Correct, CorrectLink, Retract, Supersede, 
 from schemas.memory import Level
 from schemas.temporal import Instant
 from tests.integration.store import NOW, history, moment, relate, remember, send
-from tests.integration.test_moving import cleared, exported, imported
+from tests.integration.test_transfer import cleared, exported, imported
 
 STAGES = 6
 
