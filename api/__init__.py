@@ -1,1 +1,1 @@
-"""The doors: REST and the command line."""
+"""The doors of the service: REST, MCP, the command line and the Python client."""

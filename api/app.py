@@ -1,4 +1,4 @@
-"""The REST application, which opens the store and closes it. `service.py` adds the pages and MCP."""
+"""The REST application. It opens and closes the store; `service.py` adds the explorer page and MCP."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ Memory for agent processes that outlive one context window, in three graphs: per
 and ecosystem (N3). Each record has two time axes: when it holds, and when it was known.
 
 Every request needs a key, as `Authorization: Bearer KEY` or `X-API-Key`. `x-needs` names the scopes of each route.
-A citizen out of the key's reach is not found, whether it exists or not.
+For a citizen that the key may not reach the answer is 404, whether the citizen exists or not.
 
-Every error is a problem (RFC 9457) with a remedy and each fault. A 503 says when to try again. A command with a
-`command_id`, or an `Idempotency-Key` header, is applied once, however often it is sent.
+Every error is a problem (RFC 9457) with a remedy and a list of faults. A 503 says when to try again. A command
+with a `command_id`, or an `Idempotency-Key` header, is applied once, however often it is sent.
 """
 
 
@@ -83,9 +83,9 @@ def create_app(
 ) -> FastAPI:
     """The application. It opens the store and the embedder when it starts, and closes them when it ends.
 
-    `show_key` is called with the administrator's key that is made for a store without keys; without it, none is
-    made. With `on_failure` the application serves while the engine loads, and calls it when the store then cannot
-    be opened. `on_loading` is called with the progress of the engine as long as it loads.
+    If the store has no keys, an administrator's key is made and passed to `show_key`; without `show_key` none is
+    made. With `on_failure` the application serves while the engine loads, and calls `on_failure` if the store
+    cannot be opened. `on_loading` is called with the progress while the engine loads.
     """
 
     @asynccontextmanager
@@ -175,7 +175,7 @@ async def _show_first_key(first: NewKey, show_key: ShowKey, connection: Connecti
 
 
 def _make_traces(server: ServerSettings) -> Traces | None:
-    """The exporter of spans, if a collector is set. Only then its SDK is loaded, which takes some 10 MB."""
+    """The exporter of spans; None without a collector. The SDK takes 10 MB, so it is imported only when needed."""
     if server.otlp_endpoint is None:
         return None
     traces: Traces = import_module("api.telemetry.traces").Traces(server.otlp_endpoint, installed_version())

@@ -1,1 +1,1 @@
-"""Substrate in the frameworks of others, on the Python client."""
+"""Adapters that let other frameworks use Substrate as their memory, through the Python client."""

@@ -1,6 +1,6 @@
-"""LangGraph: its store on a citizen's memory. Needs the extra `consciousness-substrate[langgraph]`.
+"""A LangGraph store on a citizen's memory. Needs the extra `consciousness-substrate[langgraph]`.
 
-A put over an item supersedes it, a delete retracts it: what was stays in the citizen's past.
+Putting a key again supersedes its item, deleting it retracts it: old values stay in the citizen's past.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from schemas.stream import LEVEL_NAMES
 from substrate.bitemporal import NOTHING_HOLDS
 
 PUTS_PER_LIST: Final = 50
-"""Puts in one atomic list: each takes up to two of its commands."""
+"""Puts in one atomic list of at most 100 commands: a put needs one or two."""
 MAX_TRIES: Final = 20
 MAX_RANKED: Final = 100
 """Items that a query ranks; all others follow in the order in which they were stored."""
@@ -48,14 +48,14 @@ _CHANGED_MEANWHILE: Final = ("conflict", "not-found")
 class SubstrateStore(BaseStore):
     """`put`, `get`, `search`, `delete` and `list_namespaces` on the memory of `citizen_id`.
 
-    `index` is LangGraph's; only its `fields` are used: the parts of a value that are indexed, by default all.
-    `ttl` is LangGraph's too: a time to live is a planned end of the memory, and reading moves it.
+    Of LangGraph's `index` only `fields` is used: the parts of a value to index, by default all. A time to live
+    (`ttl`) becomes the planned end of the memory; reading the item moves it.
 
     A search with a query returns the hundred best items first, with scores, then all others without a score, in
-    the order in which they were stored. Without a query, or with an empty one, all are in that order.
+    the order in which they were stored. Without a query all items come in that order.
 
-    In a batch the reads run first. Puts are stored in atomic lists of fifty, only the last one of each key. When
-    several writers put one key, the last wins. Putting what is stored already changes nothing.
+    In a batch the reads run first. Puts are stored in atomic lists of fifty; of several puts to one key only the
+    last is stored. When several writers put one key, the last one wins. Putting an unchanged value writes nothing.
     """
 
     supports_ttl = True
@@ -72,7 +72,10 @@ class SubstrateStore(BaseStore):
         self._fields: Sequence[str] | None = (index or {}).get("fields")
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """The result of each operation, in order. Raises InvalidRequest, and the errors of the client."""
+        """Run the operations, and return their results in order.
+
+        Raises InvalidRequest for an invalid operation, and the errors of the client.
+        """
         all_ops = list(ops)
         puts = {(tuple(op.namespace), op.key): op for op in all_ops if isinstance(op, PutOp)}
         wanted = {
@@ -85,7 +88,7 @@ class SubstrateStore(BaseStore):
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """The result of each operation, in order."""
+        """Run `batch` in a thread."""
         return await asyncio.to_thread(self.batch, list(ops))
 
     def _read(self, op: Op) -> Result:
@@ -125,7 +128,7 @@ class SubstrateStore(BaseStore):
             if not commands or self._try_to_store(commands):
                 return
             time.sleep(random.uniform(0, 0.002 * 2 ** min(attempt, 6)))
-        raise Conflict("others keep putting and deleting the same items", remedy="Try again in a moment.")
+        raise Conflict("other writers keep changing the same items", remedy="Try again in a moment.")
 
     def _commands(self, memory_id: str, item: items.StoredItem | None, now: datetime) -> list[dict[str, Any]]:
         stored = self._memory(memory_id)
@@ -136,7 +139,9 @@ class SubstrateStore(BaseStore):
     def _try_to_store(self, commands: Sequence[Mapping[str, Any]]) -> bool:
         """Store all commands. False when another writer changed an item meanwhile, and nothing was stored."""
         receipts = self._send(commands, atomic=True)
-        refused = [each for each in receipts if each.status == "refused" and each.problem != "not-applied"]
+        refused = [
+            receipt for receipt in receipts if receipt.status == "refused" and receipt.problem != "not-applied"
+        ]
         for receipt in refused:
             if receipt.problem not in _CHANGED_MEANWHILE and not _is_retracted(receipt):
                 raise _refusal_error(receipt)
@@ -215,7 +220,7 @@ class SubstrateStore(BaseStore):
 
 
 def _is_retracted(receipt: WriteReceipt) -> bool:
-    """Whether another writer retracted the item, so that nothing of it holds now."""
+    """True when another writer retracted the item, so that it has no valid record now."""
     return receipt.problem == "invalid-request" and any(NOTHING_HOLDS in fault for fault in receipt.faults)
 
 

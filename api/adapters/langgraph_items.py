@@ -1,8 +1,8 @@
-"""Items of LangGraph as memories and back, and the filters of its searches. Pure.
+"""Convert LangGraph items to memories and back, and apply LangGraph's filters. Pure.
 
 An item is a memory of the type `LangGraphItem`, or `LangGraphKept` when nothing of it is indexed. Its description
-is its indexed text: its value as JSON, or parts of it, and then the whole value is in `extra`. Each prefix of its
-namespace is a bucket, which narrows a search to that namespace.
+is the indexed text: the value as JSON, or only parts of it; then `extra` holds the whole value. Each prefix of
+the namespace is a bucket, which narrows a search to that namespace.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ UNINDEXED_TYPE: Final = "LangGraphKept"
 ROOT_BUCKET: Final = "langgraph"
 """The bucket of all items."""
 MAX_LABELS: Final = 63
-"""Labels of a namespace at most: each needs a bucket, and `ROOT_BUCKET` one more."""
+"""The most labels of a namespace: a memory has at most 64 buckets, and `ROOT_BUCKET` takes one."""
 _MAX_BUCKET: Final = 200
 _MAX_NAME: Final = 200
 _UNSAFE: Final = re.compile(r"[^\w.@:+-]")
 _MIN_REFRESH: Final = 0.01
-"""The least move of an end, as a share of the time to live, so that not every read makes a record."""
+"""A read moves an end only by at least this share of the time to live, so that not every read writes a record."""
 
 
 class StoredItem(NamedTuple):
@@ -45,12 +45,12 @@ class StoredItem(NamedTuple):
 
 
 def memory_id(namespace: Sequence[str], key: str) -> str:
-    """A digest: namespaces and keys may be any text, an id may not."""
+    """A digest of both, because namespaces and keys may contain characters that an id may not."""
     return f"langgraph-{blake2b(_json([list(namespace), key]), digest_size=16).hexdigest()}"
 
 
 def bucket_name(prefix: Sequence[str]) -> str:
-    """The bucket of all items whose namespace has this prefix; a long one is a digest."""
+    """The bucket of all items whose namespace has this prefix; a path over 200 characters becomes a digest."""
     path = "/".join((ROOT_BUCKET, *(_UNSAFE.sub(_percent, label) for label in prefix)))
     if len(path) <= _MAX_BUCKET:
         return path
@@ -122,11 +122,11 @@ def ttl_end(minutes: float | None, now: datetime) -> datetime | None:
     try:
         return now + timedelta(minutes=minutes)
     except OverflowError as error:
-        raise InvalidRequest(f"ttl: {minutes} minutes from now lie beyond all times") from error
+        raise InvalidRequest(f"ttl: {minutes} minutes from now are later than the last date") from error
 
 
 def refreshed_end(memory: ConsciousnessNode, now: datetime) -> datetime | None:
-    """The new end of an item that is read now; None when its end stays."""
+    """The new end of an item that is read now; None when its end does not move."""
     minutes = memory.extra.get("ttl_minutes")
     if minutes is None or memory.invalid_at is None:
         return None
@@ -207,7 +207,7 @@ def _check_part(place: str, wanted: Any) -> None:
 
 
 def passes_filter(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether every field in the filter matches; a missing field counts as null.
+    """True when every field in the filter matches; a missing field counts as null.
 
     `a.b` names the field `b` of `a`, unless there is a field named `a.b`.
     """
@@ -256,7 +256,7 @@ def _is_ordered(value: Any) -> bool:
 
 
 def matches_namespace(namespace: tuple[str, ...], conditions: Sequence[MatchCondition]) -> bool:
-    """Whether the namespace has the prefixes and suffixes of the conditions; `*` stands for any one label."""
+    """True when the namespace has the prefixes and suffixes of the conditions; `*` stands for any one label."""
     return all(_matches_condition(namespace, condition) for condition in conditions)
 
 
@@ -269,7 +269,7 @@ def _matches_condition(namespace: tuple[str, ...], condition: MatchCondition) ->
 
 
 def required_prefix(conditions: Sequence[MatchCondition]) -> tuple[str, ...]:
-    """The longest prefix that every matching namespace has, as far as the conditions tell."""
+    """The longest prefix without `*` that the conditions require."""
     longest: tuple[str, ...] = ()
     for condition in conditions:
         path = tuple(condition.path) if condition.match_type == "prefix" else ()

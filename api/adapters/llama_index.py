@@ -1,4 +1,4 @@
-"""LlamaIndex: a retriever, and a memory block for its agents, on the sync or the async client."""
+"""A retriever and an agent memory block for LlamaIndex, on the sync or the async client."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ type Client = Substrate | AsyncSubstrate
 
 
 class SubstrateRetriever(BaseRetriever):
-    """Retrieves what a citizen remembers for a query, most active first; the metadata hold the whole record.
+    """Retrieves a citizen's memories for a query, most active first; the metadata contain the whole record.
 
     `options` are further arguments of the client's `retrieve`: `temporal_mode`, `max_tokens`, …. With an
     `AsyncSubstrate` only `aretrieve` works. A query that is too long is cut, and `asked` in the metadata says so.
-    Sessions and roles that have only a name are left out.
+    Sessions without a description are left out, and so are persons who are only a role such as `user`.
     """
 
     def __init__(self, client: Client, citizen_id: str, **options: Any) -> None:
@@ -98,14 +98,14 @@ async def _call_client(client: Client, method: str, **fields: Any) -> Any:
 
 
 def _drop_empty(stream: ConsciousnessStream) -> ConsciousnessStream:
-    """The stream with only those memories in its tiers that have content."""
+    """Remove memories without content from the tiers of the stream."""
     tiers = stream.activation_tiers
     filled = {name: tuple(filter(_has_content, getattr(tiers, name))) for name in ActivationTiers.model_fields}
     return stream.model_copy(update={"activation_tiers": ActivationTiers(**filled)})
 
 
 def _has_content(memory: ConsciousnessNode) -> bool:
-    """False for a session, and for a person who is only the role of a speaker, without a description."""
+    """False for a session without a description, and for a person who is only a role such as `user`."""
     if memory.description:
         return True
     return memory.node_type != "Session" and not (memory.node_type == "Person" and memory.name.lower() in ROLES)

@@ -1,1 +1,1 @@
-"""Below the routes: connections, messages and the rules of HTTP for every request and response."""
+"""HTTP below the routes: connections, disconnects, messages, and rules for every request and response."""

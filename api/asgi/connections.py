@@ -1,8 +1,8 @@
-"""Connections before they carry a request: how long a head may take, and which are closed when there are too many.
+"""Limits on connections: the time for a request head, and which connection closes when there are too many.
 
-A connection is authenticated once a request on it had a valid key. When there are too many without one, the oldest
-of these is closed, so that idle connections lock nobody out. An authenticated connection is closed only when all
-places are taken, and only while it is idle.
+A connection is authenticated once a request on it had a valid key. When too many are unauthenticated, the oldest
+of these is closed, so that idle connections lock nobody out. An authenticated connection is closed only when the
+total is reached, and only while it is idle.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from api.problems import http_error_response
 logger = logging.getLogger(__name__)
 
 MAX_HEAD_BYTES: Final = 64 * 1024
-"""As many as uvicorn buffers before a head is complete."""
+"""uvicorn buffers at most this much of an incomplete head."""
 HEAD_SECONDS: Final = 10.0
-"""For the head of a request, from its first byte or from the connection on, and the rest of an answered body."""
+"""Limit for a head, from the connection or its first byte, and for the rest of a body after the response."""
 MAX_CONNECTIONS: Final = 10_000
 MAX_UNAUTHENTICATED: Final = 1_000
 RESERVED_FILES: Final = 128
-"""Descriptors that are not for connections: those of the engine, its log, files that are read."""
+"""File descriptors left for other uses: the engine, its log, and files being read."""
 MIN_CONNECTIONS: Final = 32
 WARNING_INTERVAL_SECONDS: Final = 60.0
 _TIMEOUT_RESPONSE: Final = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
@@ -63,9 +63,11 @@ class OpenConnections:
 
     def _least_needed(self, newest: GuardedConnection) -> GuardedConnection:
         """The oldest unauthenticated one, else the oldest idle one, else the newest."""
-        unauthenticated = (each for each in self._unauthenticated if not each.authenticated)
-        idle = (each for each in (*self._authenticated, *self._unauthenticated) if each.idle)
-        return next((each for each in chain(unauthenticated, idle) if each is not newest), newest)
+        unauthenticated = (connection for connection in self._unauthenticated if not connection.authenticated)
+        connections = (*self._authenticated, *self._unauthenticated)
+        idle = (connection for connection in connections if connection.idle)
+        candidates = chain(unauthenticated, idle)
+        return next((connection for connection in candidates if connection is not newest), newest)
 
     def _close(self, connection: GuardedConnection) -> None:
         self.remove(connection)
@@ -76,7 +78,7 @@ class OpenConnections:
 
 
 class GuardedConnection(H11Protocol):
-    """A connection with a time limit for heads. `connection_class` makes the class that a server is given."""
+    """A connection with a time limit for heads. Servers use a subclass made by `connection_class`."""
 
     open_connections: ClassVar[OpenConnections]
     head_seconds: ClassVar[float]
@@ -85,7 +87,7 @@ class GuardedConnection(H11Protocol):
 
     @property
     def authenticated(self) -> bool:
-        """Whether a request on it had a valid key."""
+        """True when a request on this connection had a valid key."""
         self._note_caller()
         return self._authenticated
 
@@ -96,7 +98,7 @@ class GuardedConnection(H11Protocol):
 
     @property
     def idle(self) -> bool:
-        """Whether no request on it is being answered."""
+        """True when no request on this connection is being answered."""
         return self.cycle is None or self.cycle.response_complete
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn does
@@ -110,7 +112,7 @@ class GuardedConnection(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Handle the bytes; the timer runs on while a head, or a body that is answered already, is incomplete."""
+        """Handle the bytes. The timer runs while a head is incomplete, or a body whose response is already sent."""
         self._note_caller()
         super().data_received(data)
         state = self.conn.their_state
@@ -124,7 +126,7 @@ class GuardedConnection(H11Protocol):
         self._time_head(waiting=self.idle and (head_begun or self.conn.their_state is h11.SEND_BODY))
 
     def send_400_response(self, msg: str) -> None:
-        """Answer bytes that are no request with a problem that names what is too long."""
+        """Answer bytes that are not a valid request with a problem: 400, 414 or 431."""
         head = bytes(self.conn.trailing_data[0])
         if len(head) < MAX_HEAD_BYTES:
             status, detail = 400, "this is not HTTP; see /docs"
@@ -160,13 +162,13 @@ class GuardedConnection(H11Protocol):
 
 
 def connection_class(connections: OpenConnections, head_seconds: float = HEAD_SECONDS) -> type[GuardedConnection]:
-    """The class of one server's connections: uvicorn takes a class, with no way to give it arguments."""
+    """A connection class that carries these limits: uvicorn takes a class and passes it no arguments of ours."""
     attributes: dict[str, Any] = {"open_connections": connections, "head_seconds": head_seconds}
     return type("ServerConnection", (GuardedConnection,), attributes)
 
 
 def process_connections() -> OpenConnections:
-    """Limits that fit the files this process may open. Raises its soft limit of open files as far as allowed."""
+    """Limits that fit the number of files this process may open; first increases its soft file limit if allowed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_CONNECTIONS + RESERVED_FILES
     files = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)

@@ -1,6 +1,6 @@
-"""A question stops when its caller disconnects: no waiting query is sent, nothing more is read or sorted.
+"""Stop a question when its caller disconnects: queries that wait are not sent, nothing more is read or sorted.
 
-A write goes on to its end, as if only its response had been lost: its receipt says what was stored.
+A write runs to its end: its caller can read the receipt later.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 QUESTION_PATHS: Final = frozenset(
     ("/v1/retrieve", "/v1/wake", "/v1/resonate", "/v1/associate", "/v1/upkeep/sweep")
 )
-"""Questions that are sent by POST."""
+"""Paths of the questions that are sent by POST."""
 BODILESS_METHODS: Final = frozenset(("GET", "HEAD"))
 _LENGTH_HEADERS: Final = frozenset((b"content-length", b"transfer-encoding"))
 CLIENT_CLOSED_REQUEST: Final = 499
@@ -34,15 +34,15 @@ class DisconnectMiddleware:
 
 
 def is_question(scope: Scope) -> bool:
-    """Whether the request only reads."""
+    """True when the request only reads."""
     return scope["method"] in BODILESS_METHODS or scope["path"] in QUESTION_PATHS
 
 
 class _CancellableRequest:
     """Runs the application for one request, and cancels it when the caller disconnects.
 
-    While the body arrives the application receives it at its own pace. Once it is complete, the only message left
-    is the disconnect, and a task waits for it.
+    The application reads the body at its own pace. After the body only a disconnect can arrive, and a task waits
+    for it.
     """
 
     def __init__(self, receive: Receive, send: Send) -> None:
@@ -92,7 +92,7 @@ class _CancellableRequest:
             self._watcher = asyncio.create_task(self._watch())
 
     async def _send_message(self, message: Message) -> None:
-        # A server reports a disconnect after a complete response too: that one cancels nothing.
+        # A server also reports a disconnect after a complete response; that one must cancel nothing.
         self._started = True
         self._completed = message["type"] == "http.response.body" and not message.get("more_body")
         await self._send(message)

@@ -1,6 +1,6 @@
-"""Rules of HTTP for every response, whatever made it: HEAD, refused encodings, tags of compressed bodies.
+"""HTTP rules for every response: HEAD, refused encodings, and ETags of compressed bodies.
 
-The outermost middleware: all others see a GET in place of a HEAD, and tags as the application made them.
+This is the outermost middleware: all others see GET instead of HEAD, and ETags without the suffix `-gzip`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class HttpRulesMiddleware:
 
 
 class _EtagSender:
-    """Marks the tag of a compressed body, which is another representation (RFC 9110, 8.8.3)."""
+    """Adds `-gzip` to the ETag of a compressed body, because it is another representation (RFC 9110, 8.8.3)."""
 
     def __init__(self, send: Send, *, gzip_tag: bool) -> None:
         self._send = send
@@ -65,7 +65,7 @@ class _HeadSender:
 
 
 def _normalize_headers(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The headers with tags as the application made them, and gzip or nothing as the accepted encoding."""
+    """Remove `-gzip` from the ETags, and reduce the accepted encodings to `gzip` or `identity`."""
     accepts_gzip = _accepts_gzip(Headers(raw=headers).get("accept-encoding", ""))
     normalized = [
         (name, _GZIP_TAG.sub(b'"', value) if name in _CONDITIONS else value)
@@ -80,7 +80,7 @@ def _is_gzip_tag(header: tuple[bytes, bytes]) -> bool:
 
 
 def _accepts_gzip(accept_encoding: str) -> bool:
-    """Whether gzip, or if it is not named `*`, has a weight above 0 (RFC 9110, 12.5.3)."""
+    """True when gzip (or `*`, if gzip is not named) has a weight above 0 (RFC 9110, 12.5.3)."""
     accepted: dict[str, bool] = {}
     for part in accept_encoding.lower().split(","):
         name, *parameters = (piece.strip() for piece in part.split(";"))

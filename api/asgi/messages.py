@@ -12,18 +12,18 @@ from starlette.types import Message, Receive, Scope, Send
 from schemas.errors import ForeignOrigin
 
 PUBLIC_PATHS: Final = frozenset(("/", "/health/live", "/health/ready", "/docs", "/openapi.json"))
-"""Served without a key: nothing there tells what is remembered, or of whom."""
+"""Served without a key: they reveal no memory and no citizen."""
 PUBLIC_PREFIXES: Final = ("/static/", "/docs/")
 """The files of the pages."""
 
 ANY_ORIGIN: Final = "*"
 _USUAL_PORTS: Final = {"http": ":80", "https": ":443"}
 _CUSTOMER_BITS: Final = 64
-"""The prefix of an IPv6 address that a provider gives one customer at least; the rest is the customer's choice."""
+"""A provider gives each customer at least a /64 network of IPv6; the customer chooses the other bits."""
 
 
 class ResponseHeaders:
-    """Sends the messages of one response with the headers that every response has, and keeps its status."""
+    """Sends one response with the common headers added, and remembers its status."""
 
     def __init__(self, send: Send, headers: dict[str, str]) -> None:
         self._send = send
@@ -51,7 +51,7 @@ def without_body(receive: Receive) -> Receive:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the address."""
+    """True when only this machine can reach the address."""
     try:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -59,14 +59,14 @@ def is_loopback(host: str) -> bool:
 
 
 def is_public(path: str) -> bool:
-    """Whether the path is served without a key."""
+    """True when the path is served without a key."""
     return path in PUBLIC_PATHS or path.startswith(PUBLIC_PREFIXES)
 
 
 def check_origin(headers: Iterable[tuple[bytes, bytes]], allowed: Collection[str]) -> None:
-    """Raises ForeignOrigin for a page of an origin that is neither the one called nor allowed.
+    """Raises ForeignOrigin when a web page calls from an origin that is neither this service's nor in `allowed`.
 
-    Programs send no `Origin` and may call.
+    Programs send no `Origin` and always pass.
     """
     pairs = list(headers)
     origins = [value.decode("latin-1") for name, value in pairs if name == b"origin"]
@@ -80,7 +80,7 @@ def check_origin(headers: Iterable[tuple[bytes, bytes]], allowed: Collection[str
 
 
 def _is_same_origin(origin: str, hosts: Sequence[str]) -> bool:
-    """Whether the page came from the host that is called. The scheme is not compared: a proxy may change it."""
+    """True when the page came from the host it calls. The scheme is not compared: a proxy may change it."""
     scheme, _, host = origin.lower().partition("://")
     usual_port = _USUAL_PORTS.get(scheme)
     if usual_port is None or not host or len(hosts) != 1:

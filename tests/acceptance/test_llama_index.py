@@ -54,7 +54,9 @@ async def test_a_query_that_is_too_long_is_asked_by_its_beginning(client: Substr
     long = "How does Tom take his tea? " + "and so on " * 5000
     found = await SubstrateRetriever(client, tea, query_levels=["N1"]).aretrieve(long)
     assert [one.node.metadata["node_id"] for one in found] == ["tea"]
-    assert found[0].node.metadata["asked"] == f"of {len(long.strip()):,} characters the first 20,000 were asked"
+    assert (
+        found[0].node.metadata["asked"] == f"only the first 20,000 of {len(long.strip()):,} characters were used"
+    )
     assert "asked" not in SubstrateRetriever(client, tea, query_levels=["N1"]).retrieve("tea")[0].node.metadata
 
 

@@ -35,4 +35,4 @@ def test_only_a_question_that_was_cut_has_a_note() -> None:
     assert fit_query(" what? ") == ("what?", None)
     query = fit_query("word " * MAX_QUERY)
     assert len(query.text) <= MAX_QUERY
-    assert query.note == "of 99,999 characters the first 19,999 were asked"
+    assert query.note == "only the first 19,999 of 99,999 characters were used"
