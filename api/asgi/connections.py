@@ -112,7 +112,7 @@ class GuardedConnection(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Handle the bytes. The timer runs while a head is incomplete, or a body whose response is already sent."""
+        """Handle the bytes. The timer runs while a head is incomplete, or the body of an answered request."""
         self._note_caller()
         super().data_received(data)
         state = self.conn.their_state
@@ -162,13 +162,13 @@ class GuardedConnection(H11Protocol):
 
 
 def connection_class(connections: OpenConnections, head_seconds: float = HEAD_SECONDS) -> type[GuardedConnection]:
-    """A connection class that carries these limits: uvicorn takes a class and passes it no arguments of ours."""
+    """A connection class that carries these limits, because uvicorn passes no arguments of ours to its class."""
     attributes: dict[str, Any] = {"open_connections": connections, "head_seconds": head_seconds}
     return type("ServerConnection", (GuardedConnection,), attributes)
 
 
 def process_connections() -> OpenConnections:
-    """Limits that fit the number of files this process may open; first increases its soft file limit if allowed."""
+    """Limits that fit the files this process may open; first increases its soft file limit as far as allowed."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MAX_CONNECTIONS + RESERVED_FILES
     files = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)

@@ -28,7 +28,7 @@ OPTIONS: Final = {
     "rerank": "--rerank",
     "max_tokens": "--max-tokens",
 }
-"""The fields of an intention by the options that set them."""
+"""The option that sets each field of an intention, for error texts."""
 
 app = typer.Typer(add_completion=False)
 
@@ -43,25 +43,25 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
     known_at: options.KnownAt = None,
     mode: Annotated[str | None, typer.Option(help="current, point_in_time, evolution or full_history.")] = None,
     since: Annotated[
-        str | None, typer.Option(metavar="TIME", help="With --mode evolution: what was known since.")
+        str | None, typer.Option(metavar="TIME", help="With --mode evolution: what was known from this time on.")
     ] = None,
     until: Annotated[
-        str | None, typer.Option(metavar="TIME", help="With --mode evolution: what was known until.")
+        str | None, typer.Option(metavar="TIME", help="With --mode evolution: what was known before this time.")
     ] = None,
     level: options.AnyLevels = None,
     limit: options.ResultsOfAQuery = 20,
     min_energy: Annotated[float | None, typer.Option(help="0 to 1.")] = None,
     min_confidence: Annotated[float | None, typer.Option(help="0 to 1.")] = None,
     emotion: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only what was felt so; repeat for several.")
+        list[str] | None, typer.Option(metavar="NAME", help="Only memories with this emotion; repeat for several.")
     ] = None,
     plural: options.Plural = False,
     rerank: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Order the best again: mmr, rrf, llm or custom.")
+        str | None, typer.Option(metavar="NAME", help="Reorder the best memories: mmr, rrf, llm or custom.")
     ] = None,
     max_tokens: options.MaxTokens = None,
     explain: options.Explain = False,
-    compact: Annotated[bool, typer.Option("--compact", help="Print the text made for a prompt.")] = False,
+    compact: Annotated[bool, typer.Option("--compact", help="Print a compact text for a prompt.")] = False,
     as_json: options.StreamAsJson = False,
 ) -> None:
     """Ask a citizen's memory, and see what comes to mind and why."""
@@ -95,11 +95,11 @@ def ask(  # noqa: PLR0913  (a command's arguments are its options)
 
 
 def _make_intention(fields: dict[str, Any], *, explain: bool) -> RetrievalIntention:
-    """Without `--mode`, the mode follows from the times given; `--known-at` alone asks about now."""
-    given = support.drop_unset(fields)
-    if "temporal_mode" not in given and given.keys() & {"as_of_time", "known_at"}:
-        given["temporal_mode"] = TemporalMode.POINT_IN_TIME
-    if "temporal_mode" not in given and given.keys() & {"time_range_start", "time_range_end"}:
-        given["temporal_mode"] = TemporalMode.EVOLUTION
+    """Without `--mode`, the mode follows from the time options; `--known-at` alone asks about now."""
+    set_fields = support.drop_unset(fields)
+    if "temporal_mode" not in set_fields and set_fields.keys() & {"as_of_time", "known_at"}:
+        set_fields["temporal_mode"] = TemporalMode.POINT_IN_TIME
+    if "temporal_mode" not in set_fields and set_fields.keys() & {"time_range_start", "time_range_end"}:
+        set_fields["temporal_mode"] = TemporalMode.EVOLUTION
     shared = {"generated_by": "substrate ask", "explain": explain}
-    return support.validate(RetrievalIntention, {**given, **shared}, OPTIONS)
+    return support.validate(RetrievalIntention, {**set_fields, **shared}, OPTIONS)

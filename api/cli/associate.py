@@ -1,4 +1,4 @@
-"""`substrate associate`: a question in, direct hits and what shares their tags out."""
+"""`substrate associate`: find memories by words, and others that share their tags."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def associate(  # noqa: PLR0913  (a command's arguments are its options)
     plural: options.Plural = False,
     as_json: options.AnswerAsJson = False,
 ) -> None:
-    """Find by words, and walk over the tags and links of what was found; no vectors."""
+    """Find memories by words, then follow their tags and links; no vectors."""
     fields = {
         "query_text": question,
         "citizen_id": citizen,
@@ -75,13 +75,13 @@ def show(answer: Associations, console: Console) -> None:
 
 def _show_match(match: Associated, console: Console) -> None:
     memory = match.memory
-    why = [f"words {match.words:.2f}{' (doubled)' if match.boosted else ''}"] if match.words else []
-    why += [f"tags {', '.join(match.bridges[:4])}"] if match.bridges else []
-    why += [f"beside {', '.join(match.around[:2])}"] if match.around else []
-    why += [f"plurality {match.plurality:.2f}"] if match.plurality else []
+    reasons = [f"words {match.words:.2f}{' (doubled)' if match.boosted else ''}"] if match.words else []
+    reasons += [f"tags {', '.join(match.bridges[:4])}"] if match.bridges else []
+    reasons += [f"beside {', '.join(match.around[:2])}"] if match.around else []
+    reasons += [f"plurality {match.plurality:.2f}"] if match.plurality else []
     console.print(
         Text.assemble((formatting.choose_title(memory), "bold green"), (f"  {match.score:.3f}", "green"))
     )
     if memory.description:
         console.print(Text(formatting.shorten(memory.description, SHOWN_CHARACTERS)))
-    console.print(Text(formatting.to_line(" · ".join([memory.node_id, *why])), "bright_black"))
+    console.print(Text(formatting.to_line(" · ".join([memory.node_id, *reasons])), "bright_black"))

@@ -24,9 +24,9 @@ from substrate.backup import files
 from substrate.engine.repair import DamageReport, LogCut
 from substrate.store.revoked_keys import read_revoked_keys
 
-ONE_OF_TWO: Final = "--revoke-keys revokes those too: leave --former away."
+ONE_OF_TWO: Final = "--revoke-keys revokes those keys too: leave --former out."
 
-WAYS: Final = "Name one way: --cut, --accept or --from DIRECTORY."
+WAYS: Final = "Choose one of --cut, --accept and --from DIRECTORY."
 EXIT_DAMAGED: Final = 1
 
 
@@ -38,7 +38,7 @@ def back_up_store(
     ctx: typer.Context,
     target: Annotated[Path, typer.Argument(metavar="DIRECTORY", help="A new or empty directory.")],
 ) -> None:
-    """Write a backup of the whole data directory, consistent, while it is used (docs/backup.md)."""
+    """Write a consistent backup of the whole data directory while it is in use (docs/backup.md)."""
     store = support.read_settings(ctx).store
     refuse_server(store)
     manifest = support.run(_back_up(store, target.expanduser().absolute()))
@@ -64,17 +64,21 @@ def show_backup(manifest: Manifest, where: str, console: Console) -> None:
 @app.command("restore")
 def restore_store(
     ctx: typer.Context,
-    source: Annotated[Path, typer.Argument(metavar="DIRECTORY", help="What `substrate backup` wrote.")],
+    source: Annotated[
+        Path, typer.Argument(metavar="DIRECTORY", help="A directory that `substrate backup` wrote.")
+    ],
     *,
     former: Annotated[
         Path | None,
-        typer.Option(metavar="DIRECTORY", help="The data directory that it replaces: keys revoked there stay so."),
+        typer.Option(
+            metavar="DIRECTORY", help="The data directory that it replaces; keys revoked there stay revoked."
+        ),
     ] = None,
     revoke_keys: Annotated[
         bool, typer.Option("--revoke-keys", help="Revoke every key that the backup holds.")
     ] = False,
 ) -> None:
-    """Restore a backup into the data directory, which must be empty. A damaged one changes nothing."""
+    """Restore a backup into the data directory, which must be empty. A damaged backup changes nothing."""
     settings = support.read_settings(ctx)
     if former is not None and revoke_keys:
         raise InvalidRequest("--former and --revoke-keys exclude each other", remedy=ONE_OF_TWO)
@@ -86,7 +90,7 @@ def restore_store(
     show_keys(restored, support.output())
     if revoked is None and not revoke_keys and restored.keys:
         warning = (
-            f"One that was revoked after {restored.manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC counts again: "
+            f"A key that was revoked after {restored.manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC is valid again: "
             "revoke it with `substrate keys revoke ID`, or restore with --former or --revoke-keys."
         )
         support.output().print(Text(warning, "bold yellow"), soft_wrap=True)
@@ -98,7 +102,7 @@ def show_keys(restored: Restored, console: Console) -> None:
         console.print(Text(f"key {_describe_key(key)}: stays revoked"), soft_wrap=True)
     for key in restored.keys:
         console.print(
-            Text(f"key {_describe_key(key)}: counts now ({' '.join(key.scopes)})", "yellow"), soft_wrap=True
+            Text(f"key {_describe_key(key)}: valid now ({' '.join(key.scopes)})", "yellow"), soft_wrap=True
         )
 
 
@@ -110,15 +114,17 @@ def _describe_key(key: KeyInfo) -> str:
 def recover(
     ctx: typer.Context,
     *,
-    cut: Annotated[bool, typer.Option("--cut", help="Keep what was written before the damage.")] = False,
-    accept: Annotated[bool, typer.Option("--accept", help="Take the files as they are now.")] = False,
+    cut: Annotated[
+        bool, typer.Option("--cut", help="Cut the log at the damage; keep what was written before.")
+    ] = False,
+    accept: Annotated[bool, typer.Option("--accept", help="Accept the files as they are now.")] = False,
     source: Annotated[
-        Path | None, typer.Option("--from", metavar="DIRECTORY", help="Go back to this backup.")
+        Path | None, typer.Option("--from", metavar="DIRECTORY", help="Replace the store with this backup.")
     ] = None,
 ) -> None:
-    """Say what of a damaged store is lost and what brings the rest back; with a way named, go it.
+    """Report what a damaged store has lost and how to recover the rest; with an option, recover it.
 
-    The service must not run. What was there is kept beside the data directory.
+    The service must not run. A copy of the damaged store stays beside the data directory.
     """
     settings = support.read_settings(ctx)
     if cut + accept + (source is not None) > 1:
@@ -138,18 +144,16 @@ def recover(
 def _show_damage(settings: Settings, console: Console) -> None:
     finding = recovery.examine_store(settings.store)
     if not finding.damages:
-        console.print(
-            "Nothing is damaged that is known. What was written last before a crash is judged by its form."
-        )
+        console.print("No damage is known. Of the last bytes before a crash only the form can be checked.")
         return
     for damage in finding.damages:
         console.print(
             Text(
-                f"damaged: {damage.description}; it was last seen whole {_format_moment(damage.latest.at)}", "red"
+                f"damaged: {damage.description}; it was last seen intact {_format_moment(damage.latest.at)}", "red"
             )
         )
     lines = [*_list_ways(finding), *_list_backups(settings)]
-    for line in lines or ["There is no way that is known here: restore a backup that you have elsewhere."]:
+    for line in lines or ["Nothing here can recover it: restore a backup that you have elsewhere."]:
         console.print(Text(line), soft_wrap=True)
     raise typer.Exit(EXIT_DAMAGED)
 
@@ -168,9 +172,9 @@ def _list_ways(finding: DamageReport) -> list[str]:
 def _describe_cut(cut: LogCut) -> str:
     graphs = f" on {', '.join(cut.graphs)}" if cut.graphs else ""
     lost = (
-        f"{cut.lost_commands:,} commands{graphs} behind that go"
+        f"{cut.lost_commands:,} later commands{graphs} are lost"
         if cut.lost_commands
-        else "what came behind is lost"
+        else "everything after that is lost"
     )
     return f"keeps what was written until {_format_moment(cut.until)} ({cut.keep_bytes:,} bytes); {lost}"
 
@@ -184,7 +188,7 @@ def _list_backups(settings: Settings) -> list[str]:
 
 
 def _format_moment(at: float) -> str:
-    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC" if at else "at a time that is not known"
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC" if at else "at an unknown time"
 
 
 def _show_recovered(recovered: Recovered, console: Console) -> None:
@@ -194,5 +198,5 @@ def _show_recovered(recovered: Recovered, console: Console) -> None:
 
 
 def _show_aside(aside: Path, console: Console) -> None:
-    note = f"What was there is in {aside}, which no erasure reaches: remove it when you need it no more."
+    note = f"The damaged store is in {aside}. No erasure reaches it: remove it when you no longer need it."
     console.print(Text(note, "yellow"), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`substrate demo`: take in the life of an invented citizen, and ask it three questions."""
+"""`substrate demo`: store the life of an invented citizen, and ask it three questions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from substrate.store import reader, rows
 
 ASKED_AGAIN: Final = "Why do we no longer filter by time inside the vector search?"
 BEFORE_THE_CHANGE: Final = datetime(2025, 8, 1, tzinfo=UTC)
-"""A day of the story on which the team still decided the opposite."""
+"""A day of the story before the team reversed its decision."""
 
 WOKEN_WITH: Final[Mapping[str, Any]] = {
     "current_energy": 0.7,
@@ -57,7 +57,7 @@ app = typer.Typer(add_completion=False)
 
 
 class TextChange(NamedTuple):
-    """A memory, and its last record with another text."""
+    """A memory, and its latest record with a different text."""
 
     node: ConsciousnessNode
     earlier: ConsciousnessNode
@@ -67,12 +67,12 @@ class TextChange(NamedTuple):
 def demo(
     ctx: typer.Context,
     *,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the data, to go on asking.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the data, to ask more questions.")] = False,
 ) -> None:
-    """Tell a small life and ask it three questions.
+    """Load an example life and ask it three questions.
 
-    It runs in a directory of its own, which is removed at the end, with the local embedding model unless
-    SUBSTRATE_EMBEDDING names another, or none.
+    It uses a temporary directory, which is removed at the end, and the local embedding model unless
+    SUBSTRATE_EMBEDDING names another, or `none`.
     """
     life = read_story(now())
     configured = support.read_settings(ctx)
@@ -90,7 +90,7 @@ def _choose_embedding(embedding: EmbeddingSettings) -> EmbeddingSettings:
 
 
 def _find_command() -> str:
-    """The words with which the reader can call this program."""
+    """How the reader can call this program from the current directory."""
     called = Path(sys.argv[0])
     if called.name != "substrate":
         return f"{Path(sys.executable).name} -m api.cli"
@@ -105,7 +105,7 @@ async def _run_story(life: Story, settings: Settings, console: Console) -> None:
         with support.progress_bar(support.messages(), life.size) as advance:
             faults = await take_in_story(life, runtime.deps, await runtime.moment(), advance)
         if faults:
-            raise Fault(f"the example life was not taken in whole: {faults[0]}", remedy="Clone anew.")
+            raise Fault(f"the example life was not fully stored: {faults[0]}", remedy="Install Substrate again.")
         _show_intake(console, life, opening=opened - begun, storing=time.perf_counter() - opened)
         for number, question in enumerate(life.questions, start=1):
             _show_question(console, question, number, len(life.questions))
@@ -341,9 +341,10 @@ def _explain(node: ConsciousnessNode, entities: Sequence[str]) -> str:
     if node.name in entities:
         return "named in the question"
     terms = node.score_terms or {}
-    gave = {word: terms.get(name, 0.0) for name, word in formatting.CHANNELS.items()}
-    most = max(gave.values())
-    strong = [word for word in sorted(gave, key=lambda word: -gave[word]) if gave[word] >= WORTH_SAYING * most]
+    shares = {word: terms.get(name, 0.0) for name, word in formatting.CHANNELS.items()}
+    most = max(shares.values())
+    by_share = sorted(shares, key=lambda word: -shares[word])
+    strong = [word for word in by_share if shares[word] >= WORTH_SAYING * most]
     channels = f"{', '.join(strong[:-1])} and {strong[-1]}" if len(strong) > 1 else strong[0]
     return f"found by its {channels}" if most > 0 else "found"
 

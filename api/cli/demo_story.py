@@ -1,4 +1,4 @@
-"""The example life of the demo: read from files, moved so that it ends yesterday, ingested like any files."""
+"""The example life of the demo: read from files, shifted so that it ends yesterday, ingested like any files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from schemas.temporal import Instant, to_datetime
 CITIZEN: Final = "ada"
 _CARRIED: Final = Path(__file__).resolve().parent / "ada"
 HOME: Final = _CARRIED if _CARRIED.exists() else Path(__file__).resolve().parents[2] / "examples" / "ada"
-"""In a wheel it lies here, in a source tree beside the packages."""
+"""A wheel has the files beside this module, a source tree has them in `examples`."""
 FILES: Final = (
     ("n1_personal.jsonl", "commands"),
     ("n2_collective.jsonl", "commands"),
@@ -55,11 +55,11 @@ class Story:
 
     def count_kinds(self) -> Counter[str]:
         """The number of commands of each kind."""
-        commands = (each for intake in self.intakes for item in intake.items for each in item.commands())
+        commands = (command for intake in self.intakes for item in intake.items for command in item.commands())
         return Counter(type(command).__name__ for command in commands)
 
     def moved(self, moment: datetime) -> datetime:
-        """The moment moved like the story."""
+        """The moment, shifted like the story."""
         return moment + self.shift
 
 
@@ -83,9 +83,9 @@ def read_story(now: Instant, home: Path = HOME) -> Story:
         for (name, form), text in zip(FILES, texts, strict=True)
     ]
     questions = tuple(
-        DemoQuestion(each["ask"], each["why"], tuple(each["expect"]))
-        for each in expected["questions"]
-        if each.get("demo")
+        DemoQuestion(question["ask"], question["why"], tuple(question["expect"]))
+        for question in expected["questions"]
+        if question.get("demo")
     )
     return Story(tuple(intakes), questions, shift)
 

@@ -1,4 +1,4 @@
-"""`substrate doctor`: is all well here, and if not, what to do."""
+"""`substrate doctor`: check the installation and the store, with a remedy for each fault."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ app = typer.Typer(add_completion=False)
 
 
 class Finding(NamedTuple):
-    """One thing looked at. `remedy` is empty when it is well."""
+    """The result of one check. `remedy` is empty when it passed."""
 
     subject: str
     detail: str
@@ -116,7 +116,7 @@ def _check_directory(store: StoreSettings) -> list[Finding]:
 
 
 def _check_log(store: StoreSettings) -> Finding:
-    """Whether the files of the engine hold what they held."""
+    """Compare the files of the engine with their checksums."""
     if store.server_url() is not None:
         return Finding("log", "a FalkorDB server has files of its own, which Substrate does not check")
     try:
@@ -127,11 +127,11 @@ def _check_log(store: StoreSettings) -> Finding:
         return Finding(
             "log", "; ".join(damage.description for damage in damages), well=False, remedy=REMEDY_DAMAGE
         )
-    return Finding("log", "holds what was written, up to the last look of its keeper")
+    return Finding("log", "matches its checksums, up to the last time they were taken")
 
 
 async def _check_erasures(connection: Connection) -> list[Finding]:
-    """Those that broke off: opening the store should have finished them."""
+    """Interrupted erasures: opening the store should have finished them."""
     left = len(await unfinished_erasures.read_notes(connection))
     if not left:
         return []
@@ -140,10 +140,10 @@ async def _check_erasures(connection: Connection) -> list[Finding]:
 
 
 async def _check_store(settings: Settings) -> list[Finding]:
-    """The embedder, the engine and its graphs; each is looked at even when another fails."""
+    """Check the embedder, the engine and its graphs, each even when another fails."""
     embedder, findings = await _check_embedder(settings)
     try:
-        # Without the embedder: a fault of one must not hide the other's.
+        # Opened without the embedder, so that a fault of the one does not hide a fault of the other.
         async with open_store(settings.store, support.report_loading()) as (connection, engine):
             findings += await _check_engine(connection, engine)
             findings += await _check_erasures(connection)
@@ -195,7 +195,7 @@ async def _check_graphs(connection: Connection, embedder: Embedder | None) -> li
 
 async def _check_graph(graphs: Graphs, name: str, *, stamped: bool) -> Finding:
     try:
-        # After a start the engine builds its indexes anew; that is waited for, not reported.
+        # After a start the engine rebuilds its indexes: this waits for them instead of reporting them.
         if not stamped:
             await graphs.wait_operational(name)
         elif not await graphs.for_reading(name):

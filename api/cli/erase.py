@@ -1,4 +1,4 @@
-"""`substrate erase`: a memory, an episode or a whole citizen, for good, and what was removed."""
+"""`substrate erase`: remove a memory, an episode or a whole citizen for good, and report the counts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPTIONS = {
     "citizen_id": "--citizen", "id": "--memory", "episode_id": "--episode", "level": "--level",
     "command_id": "--command-id",
 }  # fmt: skip
-BROKEN_OFF = "stopped: what was begun is finished when the store is opened next, by any command or the service"
+BROKEN_OFF = "stopped: the next command or service that opens the store will finish this erasure"
 
 app = typer.Typer(add_completion=False)
 
@@ -29,11 +29,12 @@ def erase_for_good(
     citizen: options.AnyCitizen = None,
     memory: Annotated[str | None, typer.Option(metavar="ID", help="One memory.")] = None,
     episode: Annotated[str | None, typer.Option(metavar="ID", help="One conversation.")] = None,
-    level: Annotated[str, typer.Option(help="N1, N2 or N3; of a memory.")] = "N1",
+    level: Annotated[str, typer.Option(help="The level of the memory: N1, N2 or N3.")] = "N1",
     command_id: Annotated[
-        str | None, typer.Option(metavar="ID", help="Of this erasure: sent again, it is the same one.")
+        str | None,
+        typer.Option(metavar="ID", help="An id for this erasure; sent again with it, it counts as the same one."),
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
 ) -> None:
     """Remove a memory, an episode, or without either the whole citizen, for good (docs/privacy.md)."""
     settings = support.read_settings(ctx)

@@ -35,16 +35,16 @@ class KnownAt(Request):
 @app.command("export")
 def export_graphs(
     ctx: typer.Context,
-    target: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Left out: standard output.")] = None,
+    target: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="Default: standard output.")] = None,
     *,
     citizen: options.AnyCitizen = None,
     level: options.Level = "N1",
     whole: Annotated[bool, typer.Option("--all", help="Every citizen, and N2 and N3.")] = False,
     embeddings: Annotated[
-        bool, typer.Option("--embeddings", help="With the vectors; otherwise an import makes them anew.")
+        bool, typer.Option("--embeddings", help="Include the vectors; otherwise an import computes them.")
     ] = False,
     known_at: Annotated[
-        str | None, typer.Option(metavar="TIME", help="As it was known then; without it, all that is known.")
+        str | None, typer.Option(metavar="TIME", help="As it was known then. Default: all that is known now.")
     ] = None,
 ) -> None:
     """Write whole memories as lines of JSON, with every record on both time axes (docs/export.md)."""
@@ -54,7 +54,7 @@ def export_graphs(
         else support.validate(support.GraphChoice, {"level": level.upper(), "citizen_id": citizen}, OPTIONS)
     )
     if target is not None and os.path.lexists(target):
-        raise InvalidRequest(f"{target} is there already", remedy="Name a file that does not exist yet.")
+        raise InvalidRequest(f"{target} exists already", remedy="Name a file that does not exist yet.")
     request = support.validate(
         KnownAt, support.drop_unset({"known_at": support.parse_time_option("--known-at", known_at)}), OPTIONS
     )
@@ -93,7 +93,7 @@ async def _find_origins(runtime: Runtime, choice: support.GraphChoice | None) ->
 
 
 def _write(lines: Iterator[bytes], target: Path) -> int:
-    """Write into a new file beside the target and rename it: a file of that name is always whole."""
+    """Write into a new file beside the target, then rename it, so that the target is never incomplete."""
     count = 0
     draft: Path | None = None
     try:

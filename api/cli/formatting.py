@@ -1,4 +1,4 @@
-"""Dates, numbers and names as the command line prints them; foreign texts made safe for a terminal. Pure."""
+"""Dates, numbers and names as the command line prints them; stored texts made safe for a terminal. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHANNELS: Final = {
     "words": "words",
     "spread": "links",
 }
-"""The parts of base relevance, in the words of the output."""
+"""The printed name of each part of base relevance."""
 
 _LEAST_PART: Final = 0.005
 
@@ -36,7 +36,7 @@ def to_line(text: str) -> str:
 
 
 def describe_missing(degraded: Sequence[str]) -> list[str]:
-    """One text for each missing part of an answer: the name of a query, or a sentence."""
+    """One line for each missing part of an answer: `degraded` holds names of queries and whole sentences."""
     return [part if " " in part else f"{part} was not answered" for part in degraded]
 
 

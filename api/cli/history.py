@@ -1,4 +1,4 @@
-"""`substrate history`: every record of one memory or link as bars on both time axes, and who changed what, why."""
+"""`substrate history`: every record of one memory or link as bars on both time axes, who changed it, and why."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from substrate.store import reader, rows
 OPTIONS: Final = {"citizen_id": "--citizen", "level": "--level"}
 TEXT_SHOWN: Final = 400
 BAR_WIDTH: Final = 19
-"""As wide as the moments that stand below it."""
+"""The width of the times printed below the bar."""
 _NOT_COMPARED: Final = frozenset(
     (
         "valid_at",
@@ -203,11 +203,11 @@ def draw_bars(spans: Sequence[Span], width: int) -> list[str]:
     def place(moment: datetime) -> int:
         return round((moment - first).total_seconds() / length * places)
 
-    def drawn(span: Span) -> str:
+    def draw(span: Span) -> str:
         start = min(place(span.start), places - 1)
         if span.end is None:
             return _BEFORE * start + _BAR * (width - 1 - start) + _ONWARDS
         end = max(place(span.end), start + 1)
         return _BEFORE * start + _BAR * (end - start) + _BEFORE * (width - end)
 
-    return [drawn(span) for span in spans]
+    return [draw(span) for span in spans]

@@ -29,13 +29,13 @@ app = typer.Typer(add_completion=False)
 def identity(
     ctx: typer.Context,
     *,
-    citizen: Annotated[str, typer.Option("--citizen", "-c", metavar="ID", help="Who.")],
-    as_of: Annotated[str | None, typer.Option(metavar="TIME", help="Who it was then; a day or a time.")] = None,
+    citizen: Annotated[str, typer.Option("--citizen", "-c", metavar="ID", help="Whose identity.")],
+    as_of: Annotated[str | None, typer.Option(metavar="TIME", help="The identity at this day or time.")] = None,
     known_at: options.KnownAt = None,
     limit: Annotated[int, typer.Option(help="Entities, 1 to 100.")] = 10,
     as_json: options.AnswerAsJson = False,
 ) -> None:
-    """Show what most of a citizen's memories point to, how those felt, and the rules attached."""
+    """Show the entities that most memories of a citizen point to, their emotions, and their rules."""
     fields = {
         "citizen_id": citizen,
         "as_of_time": support.parse_time_option("--as-of", as_of),
@@ -53,7 +53,7 @@ async def _read(settings: Settings, request: WhoIs) -> Identity:
 
 
 def show(identity: Identity, console: Console) -> None:
-    """The table of 000, the rules of the first entity, and the state."""
+    """Print the entities as a table, the rules of the first one, and the state."""
     table = Table("entity", "memories", "felt", box=None)
     for entity in identity.entities:
         felt = ", ".join(f"{name} {times}" for name, times in entity.emotions.items())

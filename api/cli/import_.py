@@ -1,4 +1,4 @@
-"""`substrate import`: an export into an empty memory, whole or not at all; or the export of another program."""
+"""`substrate import`: read an export into an empty memory, whole or not at all, or a file of another program."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ class Origin(StrEnum):
     MCP_MEMORY = "mcp-memory"
 
 
-class Named(Request):
-    """Another citizen for the imported memories."""
-
+class CitizenOverride(Request):
     citizen_id: CitizenId | None
 
 
@@ -41,19 +39,22 @@ class Named(Request):
 def import_file(
     ctx: typer.Context,
     path: Annotated[
-        Path, typer.Argument(metavar="FILE", help="What `substrate export` wrote, or another memory.")
+        Path, typer.Argument(metavar="FILE", help="A file from `substrate export`, or from another program.")
     ],
     *,
     citizen: Annotated[
-        str | None, typer.Option("--citizen", "-c", metavar="ID", help="Another citizen for the one in the file.")
+        str | None,
+        typer.Option(
+            "--citizen", "-c", metavar="ID", help="Import for this citizen instead of the one in the file."
+        ),
     ] = None,
-    origin: Annotated[Origin, typer.Option("--from", help="Whose form the file has.")] = Origin.SUBSTRATE,
+    origin: Annotated[Origin, typer.Option("--from", help="The program that wrote the file.")] = Origin.SUBSTRATE,
 ) -> None:
     """Read an export into an empty memory. A file that is damaged or edited changes nothing.
 
-    A file `--from` another memory adds to what is there; given again, it stores nothing twice.
+    A file `--from` another program is added to the memory; importing it again stores nothing twice.
     """
-    citizen_id = support.validate(Named, {"citizen_id": citizen}, {"citizen_id": "--citizen"}).citizen_id
+    citizen_id = support.validate(CitizenOverride, {"citizen_id": citizen}, {"citizen_id": "--citizen"}).citizen_id
     if origin is not Origin.SUBSTRATE:
         take_in(ctx, parse(origin, read_files(path, origin, citizen_id)))
         return
@@ -63,7 +64,7 @@ def import_file(
         Text(f"{', '.join(report.graphs) or 'no graph'}: {counts or 'nothing'}"), soft_wrap=True
     )
     if report.mended:
-        note = f"{report.mended:,} held maps nested too deeply; what lies deeper is kept as a text"
+        note = f"{report.mended:,} records had maps nested too deeply; the deeper part is stored as a text"
         support.messages().print(Text(note, "yellow"), soft_wrap=True)
 
 

@@ -1,4 +1,4 @@
-"""`substrate ingest`: files into a citizen's memory, with progress, safely interrupted."""
+"""`substrate ingest`: store files in a citizen's memory; safe to interrupt and repeat."""
 
 from __future__ import annotations
 
@@ -39,38 +39,43 @@ def ingest_files(
         typer.Option("--citizen", "-c", metavar="ID", help="Whose memory; LoCoMo samples name their own."),
     ] = None,
     atomic: Annotated[
-        bool, typer.Option("--atomic", help="With -f commands: all of them, or none; for one graph, up to 100.")
+        bool,
+        typer.Option("--atomic", help="With -f commands: store all of them or none; at most 100, for one graph."),
     ] = False,
     extract_facts: Annotated[
-        bool, typer.Option("--extract-facts", help="Have the language model read facts out of conversations.")
+        bool, typer.Option("--extract-facts", help="Let the language model extract facts from conversations.")
     ] = False,
 ) -> None:
-    """Take in conversations, notes or commands from files.
+    """Store conversations, notes or commands from files.
 
-    What is there already is not stored twice, so that the same files can be given again.
+    Nothing is stored twice, so the same files can be ingested again.
     """
     if atomic and form != "commands":
-        raise InvalidRequest("--atomic is for -f commands", remedy="Leave it out: other files can be given again.")
+        raise InvalidRequest(
+            "--atomic is for -f commands", remedy="Leave it out: other files can be ingested again."
+        )
     if atomic and extract_facts:
         raise InvalidRequest("--extract-facts is for conversations, not for -f commands", remedy="Leave one out.")
     take_in(ctx, parse(form, read_files(path, form, citizen)), atomic=atomic, extract_facts=extract_facts)
 
 
 def take_in(ctx: typer.Context, intake: ParsedFiles, *, atomic: bool = False, extract_facts: bool = False) -> None:
-    """Store what was read, and tell what became of it. Exits with 5 when something was refused."""
+    """Store the parsed files and print a report. Exits with 5 when something was refused."""
     try:
         report, facts, seconds = support.run(
             _ingest(support.read_settings(ctx), intake, atomic=atomic, extract_facts=extract_facts)
         )
     except KeyboardInterrupt:
         support.messages().print(
-            Text("Interrupted. What was stored stays; run it again and it goes on without duplicates.", "yellow"),
+            Text(
+                "Interrupted. What was stored stays; run it again to store the rest, without duplicates.", "yellow"
+            ),
             soft_wrap=True,
         )
         raise typer.Exit(EXIT_INTERRUPTED) from None
-    _summary(report, intake, seconds, support.output())
+    _show_report(report, intake, seconds, support.output())
     if facts is not None:
-        _facts(facts, support.output())
+        _show_facts(facts, support.output())
     if report.refused:
         raise typer.Exit(EXIT_REFUSED)
 
@@ -78,7 +83,7 @@ def take_in(ctx: typer.Context, intake: ParsedFiles, *, atomic: bool = False, ex
 async def _ingest(
     settings: Settings, intake: ParsedFiles, *, atomic: bool, extract_facts: bool
 ) -> tuple[IngestReport, FactsReport | None, float]:
-    """The reports, and the seconds that storing took once the store was open."""
+    """The reports, and how many seconds storing took after the store was open."""
     total = sum(item.size for item in intake.items)
     async with support.open_store(settings) as runtime:
         if extract_facts:
@@ -94,11 +99,11 @@ async def _ingest(
         return report, facts, seconds
 
 
-def _facts(report: FactsReport, console: Console) -> None:
+def _show_facts(report: FactsReport, console: Console) -> None:
     console.print(
         Text(
             f"facts: {len(report.links):,} new, {report.known:,} known already, {report.left_out:,} left out, "
-            f"by {_taken(report)}"
+            f"by {_describe_calls(report)}"
         )
     )
     for link_id in report.links:
@@ -115,7 +120,7 @@ def _facts(report: FactsReport, console: Console) -> None:
         console.print(Text(f"note: {formatting.to_line(note)}", "yellow"))
 
 
-def _taken(report: FactsReport) -> str:
+def _describe_calls(report: FactsReport) -> str:
     calls = report.model_calls
     tokens = sum((call.input_tokens or 0) + (call.output_tokens or 0) for call in calls)
     costs = [call.cost for call in calls if call.cost is not None]
@@ -123,7 +128,7 @@ def _taken(report: FactsReport) -> str:
     return f"{len(calls):,} calls of {tokens:,} tokens{cost}"
 
 
-def _summary(report: IngestReport, intake: ParsedFiles, seconds: float, console: Console) -> None:
+def _show_report(report: IngestReport, intake: ParsedFiles, seconds: float, console: Console) -> None:
     kinds = ("turns", "sessions", "persons", "memories", "links")
     counts = ", ".join(f"{getattr(report, kind):,} {kind}" for kind in kinds if getattr(report, kind))
     whose = sorted({item.citizen_id for item in intake.items if item.citizen_id})

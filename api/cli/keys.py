@@ -1,4 +1,4 @@
-"""`substrate keys`: make, list, change and revoke keys of the service. Whoever may open the store may do so."""
+"""`substrate keys`: make, list, change and revoke keys of the service, for anyone who can open the store."""
 
 from __future__ import annotations
 
@@ -44,14 +44,16 @@ def create(
         str | None,
         typer.Option(
             metavar="SOURCE",
-            help="The highest source that it may claim: system, citizen, tool, ingestion or upkeep; unless told, "
+            help="The highest source that it may claim: system, citizen, tool, ingestion or upkeep. Default: "
             "system with the scope admin, else citizen.",
         ),
     ] = None,
-    days: Annotated[int | None, typer.Option(min=1, max=36500, help="For how long it counts.")] = None,
+    days: Annotated[
+        int | None, typer.Option(min=1, max=36500, help="Days until it expires. Default: never.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a key. It is shown this once; only its hash is kept."""
+    """Make a key. It is shown only once; only its hash is stored."""
 
     async def create(connection: Connection) -> NewKey:
         at = await connection.now()
@@ -73,12 +75,12 @@ def create(
 
 @app.command("list")
 def listed(ctx: typer.Context, *, as_json: AsJson = False) -> None:
-    """Show all keys, oldest first, those revoked or expired included."""
+    """Show all keys, oldest first, including revoked and expired ones."""
     keys = _with_store(ctx, api_keys.list_keys)
     if as_json:
         support.write_json(orjson.dumps([key.model_dump(mode="json") for key in keys]).decode())
         return
-    table = Table("id", "name", "scopes", "at most", "made", "counts until", "last used", box=None, pad_edge=False)
+    table = Table("id", "name", "scopes", "at most", "made", "valid until", "last used", box=None, pad_edge=False)
     for key in keys:
         table.add_row(*map(Text, _cells(key)))
     support.output().print(table if keys else "There is no key yet: `substrate keys create` makes one.")
@@ -93,13 +95,13 @@ def change(
         str, typer.Option(metavar="SOURCE", help="The highest source that it may claim from now on.")
     ],
 ) -> None:
-    """Raise or lower what a key may claim; a running service knows it within a second."""
+    """Change the highest source that a key may claim; it takes effect within a second."""
     change = support.validate(KeyChange, {"highest_source": source}, OPTIONS)
 
-    async def changed_now(connection: Connection) -> KeyInfo:
+    async def change_now(connection: Connection) -> KeyInfo:
         return await authentication.change_key(connection, key_id, change)
 
-    changed = _with_store(ctx, changed_now)
+    changed = _with_store(ctx, change_now)
     typer.echo(f"Key {changed.id} for {formatting.to_line(changed.name)} claims at most {changed.highest_source}.")
 
 
@@ -108,13 +110,13 @@ def revoke(
     ctx: typer.Context,
     key_id: Annotated[str, typer.Argument(metavar="ID", help="The id of the key, as `keys list` shows it.")],
 ) -> None:
-    """A key counts no longer; a running service knows it within a second."""
+    """Revoke a key; a running service refuses it within a second."""
 
-    async def revoked_now(connection: Connection) -> KeyInfo:
+    async def revoke_now(connection: Connection) -> KeyInfo:
         return await authentication.revoke_key(connection, key_id, await connection.now())
 
-    revoked = _with_store(ctx, revoked_now)
-    typer.echo(f"Key {revoked.id} for {formatting.to_line(revoked.name)} counts no longer.")
+    revoked = _with_store(ctx, revoke_now)
+    typer.echo(f"Key {revoked.id} for {formatting.to_line(revoked.name)} is revoked.")
 
 
 def _cells(key: KeyInfo) -> tuple[str, ...]:
@@ -135,10 +137,10 @@ def _cells(key: KeyInfo) -> tuple[str, ...]:
 
 
 def _with_store[T](ctx: typer.Context, work: Callable[[Connection], Awaitable[T]]) -> T:
-    async def opened(store: StoreSettings) -> T:
+    async def open_and_work(store: StoreSettings) -> T:
         async with open_store(store, support.report_loading()) as (connection, engine):
-            done = await work(connection)
+            result = await work(connection)
             await keep_revocations(connection, engine)
-            return done
+            return result
 
-    return support.run(opened(support.read_settings(ctx).store))
+    return support.run(open_and_work(support.read_settings(ctx).store))

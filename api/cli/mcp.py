@@ -1,6 +1,6 @@
 """`substrate mcp`: the Model Context Protocol over standard input and output.
 
-Hosts wait only seconds for the first answer: modules of the store are imported after it.
+Hosts wait only seconds for the first answer, so the modules of the store are imported after it.
 """
 
 from __future__ import annotations
@@ -32,11 +32,12 @@ def mcp(
     url: Annotated[
         str | None,
         typer.Option(
-            help="A running service to ask, with the key of SUBSTRATE_API_KEY; unless told, the engine here."
+            help="Address of a running service, called with SUBSTRATE_API_KEY. Default: the engine here."
         ),
     ] = None,
     citizen: Annotated[
-        str | None, typer.Option(metavar="ID", help="Whose memory it is: no tool then takes another citizen's id.")
+        str | None,
+        typer.Option(metavar="ID", help="The only citizen to serve: no tool then takes another citizen's id."),
     ] = None,
 ) -> None:
     """Serve agents over standard input and output, with the engine in the data directory or a service."""
@@ -50,23 +51,23 @@ async def _serve(ctx: typer.Context, url: str | None, owner: CitizenScope) -> Su
     """The error that kept the store closed, if it never opened; it is already printed."""
 
     @asynccontextmanager
-    async def opened(say: SetStatus) -> AsyncIterator[AsyncSubstrate]:
+    async def open_client(set_status: SetStatus) -> AsyncIterator[AsyncSubstrate]:
         if url is not None:
             async with AsyncSubstrate(url) as client:
                 yield client
             return
         support = await asyncio.to_thread(import_module, "api.cli.support")
         await asyncio.to_thread(import_module, "api.app")
-        shown = support.report_loading()
+        print_loading = support.report_loading()
 
-        def waits(loading: Any) -> None:
-            say(loading.describe())
-            shown(loading)
+        def report_loading(loading: Any) -> None:
+            set_status(loading.describe())
+            print_loading(loading)
 
-        async with AsyncSubstrate.opened(support.read_settings(ctx), waits) as client:
+        async with AsyncSubstrate.opened(support.read_settings(ctx), report_loading) as client:
             yield client
 
-    store = BackgroundStore(opened, print_fault)
+    store = BackgroundStore(open_client, print_fault)
 
     async def get_client(context: Context) -> AsyncSubstrate:
         async def report(seconds: float, message: str) -> None:

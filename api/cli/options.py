@@ -16,18 +16,20 @@ Level = Annotated[str, typer.Option(help="N1, N2 or N3.")]
 Levels = Annotated[list[str] | None, typer.Option(help="N1, N2 or N3; repeat for several.")]
 AnyLevels = Annotated[list[str] | None, typer.Option(help="N1, N2 or N3; repeat for several, leave out for all.")]
 
-AsOf = Annotated[str | None, typer.Option(metavar="TIME", help="What held then; a day or a time.")]
+AsOf = Annotated[str | None, typer.Option(metavar="TIME", help="What was true then; a day or a time.")]
 KnownAt = Annotated[
-    str | None, typer.Option(metavar="TIME", help="As it was known then; without it, as at --as-of.")
+    str | None, typer.Option(metavar="TIME", help="As it was known then. Default: the time of --as-of.")
 ]
 
-MemoryOrLink = Annotated[str, typer.Argument(metavar="ID", help="Of a memory, or `source|TYPE|target` of a link.")]
-OfLink = Annotated[bool, typer.Option("--link", help="ID is the own id of a link.")]
+MemoryOrLink = Annotated[
+    str, typer.Argument(metavar="ID", help="The id of a memory, or `source|TYPE|target` of a link.")
+]
+OfLink = Annotated[bool, typer.Option("--link", help="ID is a link's own id.")]
 
 ResultsOfAQuery = Annotated[int, typer.Option(help="Results of each query, 1 to 100.")]
-MaxTokens = Annotated[int | None, typer.Option(help="Leave out what does not fit.")]
+MaxTokens = Annotated[int | None, typer.Option(help="Leave out memories that do not fit.")]
 Plural = Annotated[
-    bool, typer.Option("--plural", help="Add recent, older and chance candidates, and spread them over weeks.")
+    bool, typer.Option("--plural", help="Add recent, older and random memories, and spread the answer over weeks.")
 ]
 Explain = Annotated[bool, typer.Option("--explain", help="Show each term of each score.")]
 
@@ -37,15 +39,15 @@ ReceiptAsJson = Annotated[bool, typer.Option("--json", help="Print the receipt a
 
 
 def upper(levels: list[str] | None) -> list[str] | None:
-    """The names of levels as they are stored; None for none."""
+    """The level names in upper case, as they are stored; None for none."""
     return [name.upper() for name in levels] if levels else None
 
 
 def default_plurality(wanted: bool) -> dict[str, int] | None:
-    """The pools as usual where they are wanted for; None for none."""
+    """Plurality with its default pools if wanted, else None."""
     return {} if wanted else None
 
 
 def names_link(identity: str, *, link: bool) -> bool:
-    """Whether the id is that of a link: `link` is set, or it is `source|TYPE|target`."""
+    """True when the id is that of a link: `link` is set, or it is `source|TYPE|target`."""
     return link or identity.count("|") == 2

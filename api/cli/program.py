@@ -1,6 +1,6 @@
-"""The program `substrate`: its global options, and one line and an exit code for whatever goes wrong.
+"""The program `substrate`: its global options, and one line and an exit code for every error.
 
-A command's module is imported when the command is called, so that `--help` waits for none of them.
+A command's module is imported when the command is called, so that `--help` is fast.
 """
 
 from __future__ import annotations
@@ -43,36 +43,36 @@ _CODES: Final = (
 )
 
 COMMANDS: Final[Mapping[str, str]] = {
-    "demo": "Tell a small life and ask it three questions.",
+    "demo": "Load an example life and ask it three questions.",
     "ask": "Ask a citizen's memory, and see what comes to mind and why.",
     "remember": "Store one memory.",
-    "ingest": "Take in conversations, notes or commands from files.",
+    "ingest": "Store conversations, notes or commands from files.",
     "history": "Show every record of one memory or link, as bars on both time axes.",
     "undo": "Revert the last change of a memory or a link.",
-    "validate": "Go over whole graphs: find what is broken, doubled, empty or never set, and repair it.",
+    "validate": "Check whole graphs for broken, duplicate, empty or unset data, and repair it.",
     "wake": "Wake a citizen from its state alone, and see what comes to mind.",
     "export": "Write whole memories as lines of JSON, with both time axes.",
     "import": "Read an export into an empty memory.",
-    "reembed": "Give the whole store the vectors of another embedding model, while it is used.",
-    "backup": "Write a backup of the whole data directory while it is used.",
+    "reembed": "Recompute all vectors with another embedding model, while the store is in use.",
+    "backup": "Write a backup of the whole data directory while it is in use.",
     "restore": "Restore a backup into an empty data directory.",
-    "recover": "Say what of a damaged store is lost, and bring the rest back.",
+    "recover": "Report what a damaged store has lost, and recover the rest.",
     "erase": "Remove a memory, an episode or a whole citizen for good.",
     "resonate": "Send a wave signal into a citizen's memory, and see what resonates.",
-    "associate": "Find by words, and walk over the tags and links of what was found; no vectors.",
-    "identity": "Show who a citizen is, or was: what most of its memories point to.",
+    "associate": "Find memories by words, then follow their tags and links; no vectors.",
+    "identity": "Show who a citizen is, or was: the entities that most of its memories point to.",
     "serve": "Serve the REST API.",
     "mcp": "Serve agents by the Model Context Protocol, over standard input and output.",
     "keys": "Make, list and revoke the keys of the service.",
     "doctor": "Check the engine, the indexes, the embedder and the disk.",
 }
-"""Each command with one sentence. Its module has its name, unless `_MODULES` says otherwise, and holds `app`."""
+"""The help line of each command. `app` is in the module of the same name, unless `_MODULES` names another."""
 
 _MODULES: Final[Mapping[str, str]] = {"import": "import_", "restore": "backup", "recover": "backup"}
 
 
 class CommandsOnDemand(TyperGroup):
-    """Knows the commands by name and one sentence; imports a command when it is called."""
+    """Lists the commands without importing them; imports a command when it is called."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, known, rest = super().resolve_command(ctx, args)
@@ -106,7 +106,7 @@ def program(
     ctx: typer.Context,
     data: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Directory of the embedded engine; goes before SUBSTRATE_DATA."),
+        typer.Option(metavar="DIR", help="Directory of the embedded engine; overrides SUBSTRATE_DATA."),
     ] = None,
     _version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version.")
@@ -150,7 +150,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         return exit_code(error)
     except (KeyboardInterrupt, typer.Abort):
         return EXIT_INTERRUPTED
-    except Exception as error:  # noqa: BLE001  (the last line of defence: nobody is shown a traceback unasked)
+    except Exception as error:  # noqa: BLE001  (users see a traceback only when they ask for it)
         _print_error(
             f"{type(error).__name__}: {error}. This is a defect; "
             "run with SUBSTRATE_LOG_LEVEL=debug for the traceback"
@@ -171,7 +171,7 @@ def print_fault(error: SubstrateError) -> None:
 
 
 def _format_lines(error: SubstrateError) -> Sequence[str]:
-    """One line; of a request with several faults one line for each."""
+    """One line, or one for each fault of a request with several faults."""
     if len(error.faults) > 1:
         return error.faults
     detail = error.detail.rstrip()

@@ -1,4 +1,4 @@
-"""`substrate reembed`: the vectors of the configured embedding model for the whole store, while it is used."""
+"""`substrate reembed`: recompute all vectors with the configured embedding model, while the store is in use."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def reembed(ctx: typer.Context) -> None:
-    """Give every graph the vectors of the model that SUBSTRATE_EMBEDDING names; none takes the vectors away.
+    """Recompute the vectors of every graph with the model of SUBSTRATE_EMBEDDING; `none` removes all vectors.
 
-    Services that are configured for the former model go on answering until all is there. Interrupted, run it
-    again: it goes on where it was.
+    Services with the former model keep answering until all vectors are ready. After an interruption run it again:
+    it resumes.
     """
     try:
         report = support.run(_reembed(support.read_settings(ctx)))
     except KeyboardInterrupt:
-        note = "Interrupted. The former vectors are still in use; run it again and it goes on where it was."
+        note = "Interrupted. The former vectors are still in use; run it again to resume."
         support.messages().print(Text(note, "yellow"), soft_wrap=True)
         raise typer.Exit(EXIT_INTERRUPTED) from None
     console = support.output()
@@ -36,7 +36,7 @@ def reembed(ctx: typer.Context) -> None:
     done = f"{len(report.graphs):,} graphs, {report.records:,} records in {report.seconds:.1f} s"
     console.print(Text(f"{done}; the embedding is now {vectors}"), soft_wrap=True)
     console.print(
-        Text("Start services again with this SUBSTRATE_EMBEDDING: those of the former model stop answering.")
+        Text("Restart services with this SUBSTRATE_EMBEDDING: those with the former model stop answering.")
     )
 
 

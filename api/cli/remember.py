@@ -1,4 +1,4 @@
-"""`substrate remember`: one memory from the command line."""
+"""`substrate remember`: store one memory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OPTIONS: Final = {
     "confidence": "--confidence",
     "goal": "--goal",
 }
-"""The fields of a memory by the options that set them."""
+"""The option that sets each field of a memory, for error texts."""
 
 app = typer.Typer(add_completion=False)
 
@@ -39,7 +39,7 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def remember(  # noqa: PLR0913  (a command's arguments are its options)
     ctx: typer.Context,
-    text: Annotated[str, typer.Argument(help="What to remember; its name, when --description says more.")],
+    text: Annotated[str, typer.Argument(help="What to remember; with --description, its name.")],
     *,
     citizen: Annotated[
         str | None, typer.Option("--citizen", "-c", metavar="ID", help="Whose memory; N1 needs one.")
@@ -48,20 +48,22 @@ def remember(  # noqa: PLR0913  (a command's arguments are its options)
     description: Annotated[str | None, typer.Option(help="The text, when TEXT is its name.")] = None,
     memory_id: Annotated[str | None, typer.Option("--id", help="An id of your own.")] = None,
     node_type: Annotated[str, typer.Option("--type", help="Memory, Decision, Person, …")] = "Memory",
-    valid_at: Annotated[str | None, typer.Option(metavar="TIME", help="Since when it holds.")] = None,
+    valid_at: Annotated[
+        str | None, typer.Option(metavar="TIME", help="When it began to be true. Default: now.")
+    ] = None,
     energy: Annotated[float | None, typer.Option(help="0 to 1.")] = None,
     confidence: Annotated[float | None, typer.Option(help="0 to 1.")] = None,
     emotion: Annotated[
         list[str] | None, typer.Option(metavar="NAME=X", help="joy=0.7; repeat for several.")
     ] = None,
-    goal: Annotated[str | None, typer.Option(help="What it serves.")] = None,
+    goal: Annotated[str | None, typer.Option(help="The goal that it serves.")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="Repeat for several.")] = None,
     state: Annotated[str | None, typer.Option(help="resolved, in_progress or blocked.")] = None,
     as_json: options.ReceiptAsJson = False,
 ) -> None:
     """Store one memory. TEXT `-` reads it from standard input."""
     fields = {
-        **_named(sys.stdin.read() if text == "-" else text, description),
+        **_name_and_description(sys.stdin.read() if text == "-" else text, description),
         "citizen_id": citizen,
         "level": level.upper(),
         "id": memory_id,
@@ -80,8 +82,8 @@ def remember(  # noqa: PLR0913  (a command's arguments are its options)
     support.print_answer(receipt, _show, as_json=as_json)
 
 
-def _named(text: str, description: str | None) -> dict[str, Any]:
-    """Name and description; the name of a long text is its beginning."""
+def _name_and_description(text: str, description: str | None) -> dict[str, Any]:
+    """A long text is the description, and its beginning the name."""
     text = text.strip()
     if description is not None or (len(text) <= NAME_LENGTH and "\n" not in text):
         return {"name": text, "description": description}
@@ -89,7 +91,7 @@ def _named(text: str, description: str | None) -> dict[str, Any]:
 
 
 async def store_command(settings: Settings, command: Command) -> WriteReceipt:
-    """The receipt of a stored command. Raises the error of a refused one."""
+    """Apply a command and return its receipt. Raises the error of its refusal."""
     async with support.open_store(settings) as runtime:
         [receipt] = await insertion.apply([command], runtime.deps, await runtime.moment())
     if receipt.status == "refused":

@@ -1,4 +1,4 @@
-"""`substrate resonate`: a wave signal in, what resonates out."""
+"""`substrate resonate`: send a wave signal, and show the memories that resonate."""
 
 from __future__ import annotations
 
@@ -52,17 +52,21 @@ def resonate(  # noqa: PLR0913  (a command's arguments are its options)
     result: Annotated[str | None, typer.Option(help="positive, negative, complex, or your own word.")] = None,
     window: Annotated[
         list[str] | None,
-        typer.Option(metavar="TEXT", help="What is before the citizen; the signal is read from it."),
+        typer.Option(metavar="TEXT", help="A text that the citizen sees; the signal is built from it."),
     ] = None,
-    focus: Annotated[str | None, typer.Option(metavar="TEXT", help="What it attends to.")] = None,
+    focus: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="The text that the citizen attends to.")
+    ] = None,
     drive: Annotated[
         list[str] | None, typer.Option(metavar="NAME=X", help="How satisfied a drive is, 0 to 1; repeat.")
     ] = None,
     weight: Annotated[
-        list[str] | None, typer.Option(metavar="CHANNEL=X", help="nodes=2; 0 silences a channel; repeat.")
+        list[str] | None, typer.Option(metavar="CHANNEL=X", help="nodes=2; 0 turns a channel off; repeat.")
     ] = None,
     max_level: Annotated[str, typer.Option(help="Highest abstraction: L0, L1, L2 or L3.")] = "L3",
-    overlap: Annotated[str, typer.Option(help="Nodes as a share of the signal's or of the memory's.")] = "signal",
+    overlap: Annotated[
+        str, typer.Option(help="Divide the shared nodes by those of the signal or of the memory.")
+    ] = "signal",
     as_of: options.AsOf = None,
     known_at: options.KnownAt = None,
     level: options.Levels = None,
@@ -96,7 +100,7 @@ def resonate(  # noqa: PLR0913  (a command's arguments are its options)
 
 
 def show(answer: Resonances, console: Console) -> None:
-    """The signal in one line, then each level that resonates as a table with the channels that counted."""
+    """Print the signal in one line, then a table for each level, with the channels that have a weight."""
     console.print(Text(f"signal: {describe_signal(answer)}", style="bold"))
     counted = [channel for channel, weight in answer.weights.items() if weight]
     for level, resonances in answer.levels.items():

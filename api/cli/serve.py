@@ -33,8 +33,8 @@ FIRST_KEY_FILE: Final = "first-administrator.key"
 app = typer.Typer(add_completion=False)
 
 
-class FailureKept:
-    """The application; keeps the error that stopped its start, for the command line to print."""
+class FailureRecorder:
+    """Wraps the application and records the error that stopped its start, for the command line to print."""
 
     server: uvicorn.Server
 
@@ -43,21 +43,21 @@ class FailureKept:
         self.failure: SubstrateError | None = None
 
     def fail(self, error: SubstrateError) -> None:
-        """Stop the running server: the store cannot be opened."""
+        """Record why the store cannot be opened, and stop the server."""
         self.failure = error
         self.server.should_exit = True
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass everything on; a failed start without its traceback."""
+        """Call the application; if its start fails, drop the traceback."""
         if scope["type"] != "lifespan":
             await self.inner(scope, receive, send)
             return
 
-        async def briefly(message: Message) -> None:
+        async def send_without_traceback(message: Message) -> None:
             await send({**message, "message": ""} if "message" in message else message)
 
         try:
-            await self.inner(scope, receive, briefly)
+            await self.inner(scope, receive, send_without_traceback)
         except SubstrateError as error:
             self.failure = error
             raise
@@ -67,52 +67,52 @@ class FailureKept:
 def serve(
     ctx: typer.Context,
     *,
-    host: Annotated[str | None, typer.Option(help="Address to listen on; loopback unless told.")] = None,
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port; 8000 unless told.")] = None,
+    host: Annotated[str | None, typer.Option(help="Address to listen on. Default: loopback.")] = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port. Default: 8000.")] = None,
     opened: Annotated[
         bool, typer.Option("--open", help="Let everybody on this machine in without a key; loopback only.")
     ] = False,
 ) -> None:
     """Serve the REST API until it is stopped (Ctrl-C). Its documentation is at /docs.
 
-    It is closed to all without a key. For a store that has none, an administrator's is made and shown
-    once, on a terminal; elsewhere it is written to a file of the data directory.
+    Every request needs a key. For a store without keys an administrator's key is made: on a terminal it is shown
+    once, otherwise it is written to a file in the data directory.
     """
     settings = _with_open(support.read_settings(ctx), opened=opened)
     address = (host or settings.server.host, port or settings.server.port)
     if settings.auth.open and not is_loopback(address[0]):
         raise InvalidRequest(
             f"--open is for this machine alone, and {address[0]} can be reached from others",
-            remedy="Leave --open away, or listen on 127.0.0.1.",
+            remedy="Leave --open out, or listen on 127.0.0.1.",
         )
     logs.configure_logging(_log_level(settings))
     show = partial(_show_first_key, directory=settings.store.data)
-    gate = FailureKept(create_service(settings, show, lambda error: gate.fail(error)))
+    recorder = FailureRecorder(create_service(settings, show, lambda error: recorder.fail(error)))
     config = uvicorn.Config(
-        gate,
+        recorder,
         loop="uvloop",
         lifespan="on",
         ws="none",
         http=connection_class(process_connections()),
         proxy_headers=bool(settings.server.trusted_proxies),
         forwarded_allow_ips=settings.server.trusted_proxies,
-        access_log=False,  # the audit log says more, and nothing that was sent
+        access_log=False,  # the audit log tells more, and repeats nothing that the caller sent
         server_header=False,
         log_config=None,
         log_level=_log_level(settings),
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    gate.server = uvicorn.Server(config)
+    recorder.server = uvicorn.Server(config)
     with _listening(*address) as listener:
         _announce(settings, *address)
         try:
-            gate.server.run(sockets=[listener])
+            recorder.server.run(sockets=[listener])
         except KeyboardInterrupt:
-            return  # uvicorn has ended well, and raises the signal anew
+            return  # uvicorn has shut down properly, and raises the signal again
         except SystemExit as end:
-            raise gate.failure or typer.Exit(EXIT_FAULT) from end
-    if gate.failure is not None:
-        raise gate.failure
+            raise recorder.failure or typer.Exit(EXIT_FAULT) from end
+    if recorder.failure is not None:
+        raise recorder.failure
 
 
 def _listening(host: str, port: int) -> socket.socket:
@@ -120,9 +120,9 @@ def _listening(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family)
     except OSError as error:
-        why = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
+        reason = error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
         raise Unavailable(
-            f"cannot listen on {host} port {port}: {why}",
+            f"cannot listen on {host} port {port}: {reason}",
             remedy="Choose another --host or --port, or stop what listens there.",
         ) from error
 
@@ -141,8 +141,8 @@ def _announce(settings: Settings, host: str, port: int) -> None:
     if not is_loopback(host):
         console.print(
             Text(
-                f"warning: {host} can be reached from other machines, and keys and memories travel in clear: "
-                "put a proxy with TLS before it.",
+                f"warning: {host} can be reached from other machines, and keys and memories travel unencrypted: "
+                "put a proxy with TLS in front of it.",
                 "bold yellow",
             ),
             soft_wrap=True,

@@ -193,7 +193,7 @@ def _show_insights(stream: ConsciousnessStream, console: Console) -> None:
     if not stream.activation_tiers.ordered():
         return
     _show_lines(
-        "how it was resolved before", [_format_pattern(one) for one in stream.resolution_patterns], console
+        "how it was resolved before", [_format_pattern(pattern) for pattern in stream.resolution_patterns], console
     )
     paths = stream.traversal_graph.suggested_paths[:MOST_PATHS]
     _show_lines("paths of thought", [_format_path(path) for path in paths], console)

@@ -1,4 +1,4 @@
-"""Shared by the commands: settings, the open store, reading of options, error texts, output."""
+"""Helpers of the commands: settings, the open store, parsing of options, error texts, output."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _describe_fault(fault: Mapping[str, Any], options: Mapping[str, str]) -> str
 
 
 def parse_time_option(option: str, text: str | None) -> datetime | None:
-    """The time of an option, without a zone if it names none. Raises InvalidRequest."""
+    """Parse the time of an option, without a zone if the text names none. Raises InvalidRequest for no time."""
     if text is None:
         return None
     try:

@@ -37,7 +37,7 @@ def undo(  # noqa: PLR0913  (a command's arguments are its options)
     ] = None,
     key: Annotated[
         str | None,
-        typer.Option("--key", metavar="KEY", help="Refuse to undo what came with another key, by its id."),
+        typer.Option("--key", metavar="KEY", help="Refuse to undo a change made with a key of another id."),
     ] = None,
     as_json: options.ReceiptAsJson = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""`substrate validate`: go over whole graphs, say what is wrong, and repair it when told to."""
+"""`substrate validate`: check whole graphs, list what is wrong, and repair it on request."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def validate(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole report as JSON.")] = False,
 ) -> None:
-    """Go over whole graphs: broken links and memories, duplicates, junk, what was never set or embedded.
+    """Check whole graphs for broken links and memories, duplicates, junk, unset fields and missing vectors.
 
-    Nothing is changed but by --fix, which runs the listed repairs of a kind; what they close stays in the past.
+    Only --fix changes anything: it runs the listed repairs of a kind. Records that they close stay in the past.
     """
     unknown = [kind for kind in fix or () if kind not in KINDS]
     if unknown:
@@ -131,8 +131,8 @@ def _show(report: SweepReport, console: Console) -> None:
 
 
 def _show_kind(kind: Kind, count: int, listed: Sequence[Finding], console: Console) -> None:
-    mendable = sum(finding.repair is not None for finding in listed)
-    hint = f"; `--fix {kind}` repairs {mendable:,}" if mendable else ""
+    repairable = sum(finding.repair is not None for finding in listed)
+    hint = f"; `--fix {kind}` repairs {repairable:,}" if repairable else ""
     colour = _COLOURS[listed[0].severity] if listed else ""
     console.print(Text(f"{kind} {count:,}{hint}", colour))
     for finding in listed[:SHOWN]:
@@ -149,4 +149,4 @@ def _show_repairs(repairs: Sequence[Repair], console: Console) -> None:
             console.print(Text(f"not repaired: {identity}: {repair.outcome.detail}", "yellow"))
     if repairs:
         done = sum(repair.is_done for repair in repairs)
-        console.print(Text(f"repaired {done:,} of {len(repairs):,}; what was closed stays in the past"))
+        console.print(Text(f"repaired {done:,} of {len(repairs):,}; closed records stay in the past"))

@@ -1,4 +1,4 @@
-"""`substrate wake`: a state in, what comes to mind out."""
+"""`substrate wake`: wake a citizen from a state, and show the memories that come to mind."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
     limit: options.ResultsOfAQuery = 20,
     plural: options.Plural = False,
     max_tokens: options.MaxTokens = None,
-    feedback: Annotated[bool, typer.Option("--feedback", help="Let it change the citizen's own energy.")] = False,
+    feedback: Annotated[
+        bool, typer.Option("--feedback", help="Let the stream change the citizen's own energy.")
+    ] = False,
     explain: options.Explain = False,
     as_json: options.StreamAsJson = False,
 ) -> None:

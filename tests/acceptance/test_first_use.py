@@ -192,7 +192,7 @@ async def test_a_strangers_first_afternoon(afternoon: Afternoon) -> None:
         await look_at_the_page(afternoon, key)
 
         key_id = key.split("-")[1]
-        assert "counts no longer" in afternoon.substrate("keys", "revoke", key_id)
+        assert "is revoked" in afternoon.substrate("keys", "revoke", key_id)
         with pytest.raises(Unauthenticated):
             await refused(memory)
 

@@ -40,7 +40,7 @@ def test_a_citizen_moves_to_another_data_directory(substrate: Substrate) -> None
     substrate("one", "remember", "A thing of all", "--level", "N2", "--citizen", "mira")
     substrate("one", "export", "--citizen", "mira", str(home / "mira.jsonl"))
     substrate("one", "export", "--all", str(home / "all.jsonl"))
-    assert "is there already" in substrate("one", "export", "-c", "mira", str(home / "mira.jsonl"), code=2)
+    assert "exists already" in substrate("one", "export", "-c", "mira", str(home / "mira.jsonl"), code=2)
     assert "Did you mean mira?" in substrate("one", "export", "-c", "mirra", code=4)
 
     assert "citizen_mira: " in substrate("two", "import", str(home / "mira.jsonl"))

@@ -103,10 +103,10 @@ def test_the_command_line_names_the_keys_that_count_again(
 
     code, said = substrate("one")
     assert code == 0
-    assert f"key {id_of(lived.late)} for late: counts now" in said
-    assert f"key {id_of(lived.good)} for good: counts now" in said
+    assert f"key {id_of(lived.late)} for late: valid now" in said
+    assert f"key {id_of(lived.good)} for good: valid now" in said
     assert id_of(lived.early) not in said
-    assert "counts again: revoke it with `substrate keys revoke ID`" in said
+    assert "is valid again: revoke it with `substrate keys revoke ID`" in said
     code, said = substrate("two", "--former", str(lived.data))
     assert (code, f"key {id_of(lived.late)} for late: stays revoked" in said, "again" in said) == (0, True, False)
     assert substrate("three", "--former", str(lived.data), "--revoke-keys")[0] == 2
