@@ -18,19 +18,22 @@ _RESPONSE_NAMES: Final = {"4XX": "Refused", "5XX": "Unavailable"}
 
 LICENSE: Final = {"name": "Apache-2.0", "identifier": "Apache-2.0"}
 CONTACT: Final = {"name": "The Substrate project"}
-SERVERS: Final = [{"url": "/", "description": "The service that gives out this document"}]
+SERVERS: Final = [{"url": "/", "description": "The service that serves this document"}]
 TAGS: Final = [
-    {"name": "retrieval", "description": "Ask: by an intention, by a state, by a signal, by a walk over tags."},
+    {"name": "retrieval", "description": "Ask by a question, by a state, by a signal, or by a walk over tags."},
     {"name": "memories", "description": "Write, read, list, revise and erase memories."},
     {"name": "links", "description": "Write, read, list and revise links between memories."},
-    {"name": "commands", "description": "Apply commands of all kinds, one or a list."},
+    {"name": "commands", "description": "Apply one command of any kind, or a list."},
     {"name": "receipts", "description": "Look up whether a command was applied."},
     {"name": "episodes", "description": "Store and erase whole conversations."},
-    {"name": "citizens", "description": "The state of a citizen, its identity and what it learned; its export."},
+    {
+        "name": "citizens",
+        "description": "Read and set the state of a citizen; read its identity and what it learned; export it.",
+    },
     {"name": "upkeep", "description": "Find faults of a graph and repair them."},
     {"name": "validation", "description": "Check a link before it is written."},
     {"name": "keys", "description": "Make, list and revoke keys."},
-    {"name": "health", "description": "Whether the service lives and is ready, and its figures."},
+    {"name": "health", "description": "Liveness, readiness and metrics of the service."},
 ]
 _INPUT_OR_OUTPUT: Final = re.compile(r"(\w+)-(?:Input|Output)")
 

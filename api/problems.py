@@ -1,4 +1,4 @@
-"""Errors as problems (RFC 9457): with a remedy and each fault, never with the input of the request."""
+"""Turn errors into problems (RFC 9457): with a remedy and each fault, never with the input of the request."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 MEDIA_TYPE: Final = "application/problem+json"
 MAX_FAULTS: Final = 100
 MAX_REPEATED: Final = 300
-"""Characters of a field's name or of a path that a response repeats."""
+"""The most characters of a field name or path that a response repeats."""
 
 _HTTP_PROBLEMS: Final = {
     400: ("bad-request", "The request cannot be read"),
@@ -59,14 +59,14 @@ class Problem(Frozen):
     title: str
     status: int
     detail: str
-    instance: str = Field(description="The path that was asked for.")
+    instance: str = Field(description="The path of the request.")
     remedy: str = ""
     faults: tuple[str, ...] = ()
     retry_after_s: int | None = Field(
         default=None, description="Seconds after which to try again, as in `Retry-After`; an estimate."
     )
     current_version: int | None = Field(
-        default=None, description="In a conflict, the version of the record that it is about."
+        default=None, description="In a conflict, the stored version of the record."
     )
 
 
@@ -173,7 +173,7 @@ async def _on_validation(request: Request, error: Exception) -> JSONResponse:
         raise error
     faults = [_request_fault(fault) for fault in error.errors()]
     if all(fault["loc"][0] == "path" for fault in error.errors()):
-        missing = NotFound("nothing can have this address", faults=faults)
+        missing = NotFound("nothing stored can have this address", faults=faults)
         return error_response(missing, request.url.path)
     return error_response(invalid_request(faults), request.url.path)
 

@@ -4,8 +4,8 @@
         memory.remember(citizen_id="ada", name="Tea with Tom", energy=0.8)
         stream = memory.retrieve(citizen_id="ada", query_text="tea")
 
-`Substrate.embedded(path)` needs no service. Every method takes a value of `schemas`, or its fields by name. What
-goes wrong is raised as the tree of `schemas.errors` says.
+`Substrate.embedded(path)` needs no service. Every method takes a value of `schemas`, or its fields by name. All
+errors are classes of `schemas.errors`.
 """
 
 from api.client.async_client import AsyncSubstrate

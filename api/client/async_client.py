@@ -136,7 +136,7 @@ class AsyncSubstrate(Sender):
         return await self._request(Resonances, Call("POST", "/v1/resonate", collect_fields(signal, fields)))
 
     async def associate(self, walk: TagWalk | None = None, /, **fields: Any) -> Associations:
-        """Memories found by the words of a question, and over the tags and links of those."""
+        """Memories that match the words of a question, and others that their tags and links lead to."""
         return await self._request(Associations, Call("POST", "/v1/associate", collect_fields(walk, fields)))
 
     async def identity(self, whose: WhoIs | None = None, /, **fields: Any) -> Identity:
@@ -158,7 +158,7 @@ class AsyncSubstrate(Sender):
         return await self._send_change("memories/correct", collect_command(command, fields))
 
     async def retract(self, command: Retract | None = None, /, **fields: Any) -> WriteReceipt:
-        """The memory no longer holds from `effective_at` on; without one it never did."""
+        """The memory no longer holds from `effective_at` on; without `effective_at` it never held."""
         return await self._send_change("memories/retract", collect_command(command, fields))
 
     async def resolve(self, command: Resolve | None = None, /, **fields: Any) -> WriteReceipt:
@@ -197,7 +197,7 @@ class AsyncSubstrate(Sender):
         return await self._send_change("links/correct", collect_command(command, fields))
 
     async def unrelate(self, command: Unrelate | None = None, /, **fields: Any) -> WriteReceipt:
-        """The link no longer holds from `effective_at` on; without one it never did."""
+        """The link no longer holds from `effective_at` on; without `effective_at` it never held."""
         return await self._send_change("links/retract", collect_command(command, fields))
 
     async def resolve_link(self, command: ResolveLink | None = None, /, **fields: Any) -> WriteReceipt:
@@ -226,9 +226,10 @@ class AsyncSubstrate(Sender):
         return await self._request(LinkPage, Call("GET", "/v1/links", params=filters))
 
     async def apply(self, commands: Sequence[Command | ModelOrFields], *, atomic: bool = False) -> ReceiptList:
-        """Apply up to 1000 commands in order, each stored or refused on its own; fields name their `command`.
+        """Apply up to 1000 commands in order; each is stored or refused on its own.
 
-        With `atomic` all of them or none: at most 100, for one graph.
+        A command sent as fields names its kind in `command`. With `atomic` all are stored or none: at most 100,
+        for one graph.
         """
         params = {"atomic": "true"} if atomic else {}
         return await self._request(ReceiptList, Call("POST", "/v1/commands", collect_commands(commands), params))
@@ -245,7 +246,7 @@ class AsyncSubstrate(Sender):
     async def ingest(
         self, citizen_id: str, messages: Sequence[Fields], *, episode_id: str | None = None
     ) -> EpisodeReport:
-        """Store a conversation: each message a `role`, a `content` and, if known, a `timestamp`.
+        """Store a conversation: each message has a `role`, a `content` and, if known, a `timestamp`.
 
         Sending it again stores nothing twice.
         """
@@ -255,7 +256,7 @@ class AsyncSubstrate(Sender):
         return await self._request(EpisodeReport, Call("POST", "/v1/episodes", body))
 
     async def state(self, citizen_id: str, /, **when: Any) -> CitizenState:
-        """What the citizen feels and wants, now or at `as_of_time` as known at `known_at`."""
+        """The energy, emotions, goal and drives of the citizen, now or at `as_of_time` as known at `known_at`."""
         path = f"/v1/citizens/{quote_segment(citizen_id)}/state"
         return await self._request(CitizenState, Call("GET", path, params=when))
 
@@ -274,7 +275,7 @@ class AsyncSubstrate(Sender):
     async def dissonances(self, citizen_id: str, /, **filters: Any) -> LearningMoments:
         """Every belief that changed, and how often each correction pattern recurs.
 
-        With `limit` or `cursor` one page; `known_at` asks as it was known then.
+        With `limit` or `cursor` only one page; with `known_at` as it was known then.
         """
         call = Call("GET", f"/v1/citizens/{quote_segment(citizen_id)}/dissonances", params=filters)
         learned = await self._request_all_pages(LearningMoments, call, "dissonances")
@@ -298,11 +299,11 @@ class AsyncSubstrate(Sender):
         return await self._request(ErasureReport, Call("DELETE", path, params=body))
 
     async def live(self) -> Alive:
-        """Whether the process answers."""
+        """Check that the process answers. Raises Unavailable at once when it does not."""
         return await self._request(Alive, Call("GET", "/health/live", repeatable=False))
 
     async def health(self) -> Ready:
-        """Whether every request can be served. Raises Unavailable at once when not."""
+        """Check that every request can be served. Raises Unavailable at once when not."""
         return await self._request(Ready, Call("GET", "/health/ready", repeatable=False))
 
     async def validate_link(self, link: Mapping[str, Any]) -> ValidationResult:
@@ -310,7 +311,7 @@ class AsyncSubstrate(Sender):
         return await self._request(ValidationResult, Call("POST", "/v1/validation/link", dict(link)))
 
     async def sweep(self, request: SweepRequest | None = None, /, **fields: Any) -> SweepAnswer:
-        """Check whole graphs and report their state; with `limit` in batches, each from `next`."""
+        """Check whole graphs and report their state; with `limit` one batch, and `next` for the following one."""
         return await self._request(SweepAnswer, Call("POST", "/v1/upkeep/sweep", collect_fields(request, fields)))
 
     async def repair(self, request: RepairRequest | None = None, /, **fields: Any) -> RepairOutcome:
@@ -320,17 +321,17 @@ class AsyncSubstrate(Sender):
         )
 
     async def create_key(self, request: KeyRequest | None = None, /, **fields: Any) -> NewKey:
-        """Make a key. It is shown this once."""
+        """Make a key. It is shown only once."""
         return await self._request(
             NewKey, Call("POST", "/v1/keys", collect_fields(request, fields), repeatable=False)
         )
 
     async def list_keys(self) -> KeyList:
-        """All keys, oldest first, those revoked or expired included."""
+        """All keys, oldest first, including revoked and expired ones."""
         return await self._request(KeyList, Call("GET", "/v1/keys"))
 
     async def change_key(self, key_id: str, change: KeyChange | None = None, /, **fields: Any) -> KeyInfo:
-        """Raise or lower the highest source that the key may claim."""
+        """Change the highest source that the key may claim."""
         return await self._request(
             KeyInfo, Call("PATCH", f"/v1/keys/{quote_segment(key_id)}", collect_fields(change, fields))
         )

@@ -1,6 +1,6 @@
 """The sync client: each method runs the method of the async client on an event loop in a thread of its own.
 
-So it works where another loop runs: in a notebook, in a handler.
+It therefore works where another loop runs, such as in a notebook.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _Executor(ThreadPoolExecutor):
         done: Future[R] = Future()
         try:
             done.set_result(work(*args, **kwargs))
-        except BaseException as error:  # noqa: BLE001  (handed on by the future, as from a thread)
+        except BaseException as error:  # noqa: BLE001  (the future passes it on, as from a thread)
             done.set_exception(error)
         return done
 

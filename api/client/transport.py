@@ -1,6 +1,6 @@
-"""Transport: one request out, its answer read as a value of `schemas`, retried where that is safe.
+"""Send a request, parse the answer as a value of `schemas`, and retry where that is safe.
 
-Reads are retried. So are writes: each command has an id, made here when it has none, and is applied once. When an
+Reads are retried. So are writes: each command gets an id here unless it has one, and is applied once. When an
 answer is lost, the repeated command returns its receipt with `duplicate`.
 """
 
@@ -44,7 +44,7 @@ type ModelOrFields = BaseModel | Fields
 
 
 class Call(NamedTuple):
-    """One request. `repeatable`: it may be sent again although it may have arrived."""
+    """One request. `repeatable`: it may be sent again even if the first one may have arrived."""
 
     method: str
     path: str
@@ -120,8 +120,8 @@ def collect_fields(value: ModelOrFields | None, fields: Fields) -> dict[str, Any
     """The fields of a value, overridden by `fields`; of a model only those that were set."""
     if value is None:
         return dict(fields)
-    given = value.model_dump(mode="json", exclude_unset=True) if isinstance(value, BaseModel) else dict(value)
-    return {**given, **fields}
+    set_fields = value.model_dump(mode="json", exclude_unset=True) if isinstance(value, BaseModel) else dict(value)
+    return {**set_fields, **fields}
 
 
 def collect_command(command: ModelOrFields | None, fields: Fields) -> dict[str, Any]:
@@ -174,11 +174,9 @@ def _unreachable(base: httpx.URL, call: Call, error: httpx.TransportError) -> Un
     reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     command_id = call.body.get("command_id") if isinstance(call.body, dict) else None
     if isinstance(error, _UNSENT) or command_id is None:
-        remedy = "See that the service runs there, and that SUBSTRATE_BASE_URL names it."
+        remedy = "Check that the service runs there, and that SUBSTRATE_BASE_URL names it."
     else:
-        remedy = (
-            f"Whether it was applied is not known: receipt({command_id!r}) tells, or send it again with its id."
-        )
+        remedy = f"It may have been applied: receipt({command_id!r}) tells, or send it again with its id."
     return Unavailable(f"{base} does not answer ({reason})", remedy=remedy)
 
 
@@ -204,7 +202,7 @@ def _to_query(params: Fields) -> dict[str, Any]:
 
 
 def _parse_error(answer: httpx.Response) -> SubstrateError:
-    """The error that the service raised (RFC 9457); without a known problem type, that of the status."""
+    """The error that the service raised (RFC 9457); for an unknown problem type, the error of the status."""
     problem = _parse_problem(answer)
     kind = _choose_kind(answer.status_code, str(problem.get("type", "")).rpartition("/")[2])
     detail = str(problem.get("detail") or f"the service answered {answer.status_code}")

@@ -54,7 +54,7 @@ class StreamValues(Frozen):
 
 
 class ReceiptValues(Frozen):
-    """A stored command. `recognised`: the memory that said the same before; nothing new was stored."""
+    """A stored command. `recognised`: the id of a memory with the same text; nothing new was stored."""
 
     id: str | None = None
     level: Level | None = None
@@ -68,7 +68,7 @@ class ReceiptValues(Frozen):
 
     @classmethod
     def of(cls, receipt: WriteReceipt) -> ReceiptValues:
-        """Only for receipts that were not refused: a refusal is answered as a fault."""
+        """For receipts of stored commands only: a refused command is answered as a fault."""
         return cls(**{name: getattr(receipt, name) for name in cls.model_fields})
 
 

@@ -1,8 +1,8 @@
 """`/mcp` of the service: streamable HTTP without sessions, opened by the first request.
 
 Without sessions there is nothing to listen for and nothing to end, so only POST is served. Each call goes through
-the same application with the headers of the caller, so that its key is checked again and it may do what it may do
-over REST. The SDK takes some 20 MB and is loaded only when it is used.
+the same application with the headers of the caller, so that the key is checked and allows the same as over REST.
+The SDK takes 20 MB and is imported by the first request.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FORWARDED_HEADERS: Final = ("authorization", "x-api-key", "x-request-id")
 
 
 class McpEndpoint:
-    """The ASGI endpoint. `close` ends what the first request opened."""
+    """The ASGI endpoint. `close` stops the SDK that the first request started."""
 
     path: Final = "/mcp"
 
@@ -72,6 +72,6 @@ class McpEndpoint:
 
 
 def _scope_of(context: Any) -> CitizenScope:
-    """The citizen of the caller's key, if the key is for one alone."""
+    """The citizen of the caller's key, if the key is for only one."""
     caller: Caller | None = context.request.state.caller
     return CitizenScope(None if caller is None else caller.grants.only_citizen())

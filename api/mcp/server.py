@@ -83,7 +83,7 @@ class _Handlers:
         return types.ListResourcesResult(resources=[])
 
     async def templates(self, _context: Context, _page: Page) -> types.ListResourceTemplatesResult:
-        description = "What is in the focus of a citizen, as it is now."
+        description = "The memories that are in the focus of a citizen now."
         template = types.ResourceTemplate(
             name="focus", uri_template=FOCUS_URI, description=description, mime_type="text/plain"
         )

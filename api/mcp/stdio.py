@@ -37,7 +37,7 @@ async def standard_streams() -> AsyncIterator[tuple[Any, Any]]:
 
 @contextmanager
 def _replace_descriptor(standard: int, replacement: int) -> Iterator[int]:
-    """Put `replacement` in the place of `standard`; gives a duplicate of the original, which is never closed."""
+    """Replace the descriptor `standard`; yields a duplicate of the original, which is never closed."""
     wire = os.dup(standard)
     os.dup2(replacement, standard)
     os.close(replacement)
@@ -67,7 +67,7 @@ class LineReader:
         return line
 
     def end(self) -> None:
-        """End after the lines that were read: nobody reads the answers."""
+        """End after the lines already read, because nobody reads the answers any more."""
         self._ending = asyncio.ensure_future(self._lines.put(None))
 
     def _read(self) -> None:
@@ -122,7 +122,7 @@ def _set_done(written: asyncio.Future[None]) -> None:
 
 
 def _write_all(file: int, text: bytes) -> bool:
-    """Whether the text was written; False when the reader is gone."""
+    """Write the text. False when the reader is gone."""
     left = memoryview(text)
     try:
         while left:

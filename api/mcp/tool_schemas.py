@@ -1,6 +1,6 @@
 """The JSON schemas of the tools, shortened for a model to read, and the citizen that a server fills in.
 
-The values check themselves: their patterns, titles and references would only cost a model tokens.
+Patterns, titles and references are left out: arguments are validated anyway, and they cost a model tokens.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ CITIZEN: Final = "citizen_id"
 
 
 class CitizenScope(NamedTuple):
-    """The citizen a server is for, if it is for one. With `alone`, its tools take no other citizen's id."""
+    """The citizen that a server fills in; None: no citizen. With `alone`, its tools refuse every other citizen."""
 
     citizen_id: str | None = None
     alone: bool = False

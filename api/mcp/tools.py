@@ -25,28 +25,30 @@ AS_KNOWN_NOW: Final = to_datetime(END_OF_TIME - 1)
 """A `known_at` that sees all that is known now."""
 
 CitizenArgument = Annotated[CitizenId, Field(description="The id of the citizen whose memory it is.")]
-MemoryIdArgument = Annotated[Identifier, Field(description="The memory's id, as recall and remember say it.")]
+MemoryIdArgument = Annotated[Identifier, Field(description="The memory's id, as recall and remember return it.")]
 LevelArgument = Annotated[
-    Level, Field(description="N1: the citizen's own memory. N2: that of all citizens. N3: what the world knows.")
+    Level,
+    Field(description="N1: the citizen's own memory. N2: the memory of all citizens. N3: what the world knows."),
 ]
 EmotionsArgument = Annotated[
     Emotions | None, Field(description='Emotions by name, each from 0 to 1: {"joy": 0.8}.')
 ]
 CommandIdArgument = Annotated[
     Identifier | None,
-    Field(description="An id of your own for this call: sent again with it, it is done only once."),
+    Field(description="Your own id for this call: a call repeated with it is applied only once."),
 ]
 MaxTokensArgument = Annotated[
     Whole, Field(ge=1, description="About how many tokens of memories the answer may have.")
 ]
 AsOfArgument = Annotated[
     Moment | None,
-    Field(description="Ask what was true at this time, as it is known now: 2025-07-20T14:30:00Z. Else: now."),
+    Field(description="Ask what was true at this time, as it is known now: 2025-07-20T14:30:00Z. Default: now."),
 ]
 KnownAtArgument = Annotated[
-    Moment | None, Field(description="Ask only for what was already known at this time. Else: all known now.")
+    Moment | None,
+    Field(description="Ask only for what was already known at this time. Default: all that is known now."),
 ]
-QuotedArgument = Annotated[Flag, Field(description="True: you fetched or quote it; it is not your own word.")]
+QuotedArgument = Annotated[Flag, Field(description="True: you fetched or quote it; it is not your own statement.")]
 
 
 class _StreamArguments(Request):
@@ -65,44 +67,46 @@ class RecallArguments(_StreamArguments):
 
 
 class WakeArguments(_StreamArguments):
-    """The citizen's state; what is left out is read from its stored state."""
+    """The citizen's state; fields left out are read from its stored state."""
 
     energy: Annotated[
-        Unit | None, Field(description="How awake the citizen is, from 0 to 1. Else: as its state says.")
+        Unit | None, Field(description="How awake the citizen is, from 0 to 1. Default: its stored energy.")
     ] = None
     emotions: EmotionsArgument = None
-    goal: Annotated[ShortText | None, Field(description="What the citizen wants. Else: as its state says.")] = None
+    goal: Annotated[ShortText | None, Field(description="What the citizen wants. Default: its stored goal.")] = (
+        None
+    )
 
 
 class RememberArguments(Request):
     citizen_id: CitizenArgument
     name: Annotated[Name, Field(description="What it is about, in a few words.")]
     text: Annotated[Text, Field(description="What is remembered, in full sentences.")] = ""
-    node_type: Annotated[Name, Field(description="What kind of thing it is, such as Memory, Person or Goal.")] = (
+    node_type: Annotated[Name, Field(description="The kind of thing it is, such as Memory, Person or Goal.")] = (
         "Memory"
     )
     level: LevelArgument = Level.N1
     energy: Annotated[Unit, Field(description="How strongly it is on the citizen's mind, from 0 to 1.")] = 0.5
     confidence: Annotated[Unit, Field(description="How sure it is, from 0 to 1.")] = 0.5
     emotions: EmotionsArgument = None
-    tags: Annotated[Tags, Field(description="Words by which it is found together with others.")] = ()
+    tags: Annotated[Tags, Field(description="Words that it shares with related memories.")] = ()
     valid_at: Annotated[
-        Moment | None, Field(description="Since when it is true: 2025-07-20T14:30:00Z. Else: since now.")
+        Moment | None, Field(description="Since when it is true: 2025-07-20T14:30:00Z. Default: now.")
     ] = None
     quoted: QuotedArgument = False
     command_id: CommandIdArgument = None
 
 
 class CorrectArguments(Request):
-    """New content for a memory. With `changed` the old content was true until now; without, it never was."""
+    """New content for a memory. With `changed` the old content was true until now, otherwise it never was."""
 
     citizen_id: CitizenArgument
     id: MemoryIdArgument
     level: LevelArgument = Level.N1
     name: Annotated[Name | None, Field(description="What it is about, if that changes.")] = None
-    text: Annotated[Text | None, Field(description="What it is to say now, in full sentences.")] = None
+    text: Annotated[Text | None, Field(description="The new text, in full sentences.")] = None
     changed: Annotated[
-        Flag, Field(description="True: it was right until now, and the world changed. False: it never was right.")
+        Flag, Field(description="True: it was right until now, and the world changed. False: it was never right.")
     ] = False
     quoted: QuotedArgument = False
     command_id: CommandIdArgument = None
@@ -163,17 +167,17 @@ async def wake(client: AsyncSubstrate, arguments: WakeArguments) -> ToolAnswer:
 
 
 async def remember(client: AsyncSubstrate, arguments: RememberArguments) -> ToolAnswer:
-    given = arguments.model_dump(exclude_none=True, exclude={"quoted"})
+    values = arguments.model_dump(exclude_none=True, exclude={"quoted"})
     renamed = {"text": "description", "emotions": "emotion_vector"}
-    fields = {renamed.get(name, name): value for name, value in given.items()}
+    fields = {renamed.get(name, name): value for name, value in values.items()}
     receipt = await client.remember(**fields, **_source_field(arguments))
     return _receipt_answer("remembered", receipt)
 
 
 async def correct(client: AsyncSubstrate, arguments: CorrectArguments) -> ToolAnswer:
     """Correct the memory, or supersede it if the world changed. Raises what the client raises."""
-    given = arguments.model_dump(exclude_none=True, exclude={"changed", "quoted"})
-    fields = {"description" if name == "text" else name: value for name, value in given.items()}
+    values = arguments.model_dump(exclude_none=True, exclude={"changed", "quoted"})
+    fields = {"description" if name == "text" else name: value for name, value in values.items()}
     fields |= _source_field(arguments)
     if arguments.changed:
         return _receipt_answer("superseded", await client.supersede(**fields))
@@ -198,7 +202,7 @@ TOOLS: Final[Sequence[Tool]] = (
     Tool(
         "recall",
         "Recall",
-        "What a citizen remembers that matters for a question, now or at a time; each memory with its id.",
+        "Find the memories of a citizen that matter for a question, now or at a time; each with its id.",
         RecallArguments,
         answers.StreamValues,
         recall,
@@ -206,7 +210,7 @@ TOOLS: Final[Sequence[Tool]] = (
     Tool(
         "wake",
         "Wake",
-        "What comes to a citizen's mind from how it is, with no question asked; each memory with its id.",
+        "Find the memories that fit a citizen's state, without a question; each with its id.",
         WakeArguments,
         answers.StreamValues,
         wake,
@@ -214,7 +218,7 @@ TOOLS: Final[Sequence[Tool]] = (
     Tool(
         "remember",
         "Remember",
-        "Store a new memory of a citizen. Answers its id.",
+        "Store a new memory of a citizen. Returns its id.",
         RememberArguments,
         answers.ReceiptValues,
         remember,
@@ -223,7 +227,7 @@ TOOLS: Final[Sequence[Tool]] = (
     Tool(
         "correct",
         "Correct a memory",
-        "Say that a memory was wrong, or with `changed` that the world changed; what was believed stays known.",
+        "Correct a memory that was wrong, or with `changed` one that is outdated; its history keeps both.",
         CorrectArguments,
         answers.ReceiptValues,
         correct,
@@ -233,7 +237,7 @@ TOOLS: Final[Sequence[Tool]] = (
     Tool(
         "history",
         "History of a memory",
-        "All that was ever believed of one memory: when it held, when it was known, and why that ended.",
+        "List all records of one memory: when each was true, when it was known, and why it ended.",
         HistoryArguments,
         answers.HistoryValues,
         history,
@@ -241,7 +245,7 @@ TOOLS: Final[Sequence[Tool]] = (
     Tool(
         "identity",
         "Who a citizen is",
-        "Who a citizen is, or was: what most of its memories point to, and its state.",
+        "Show who a citizen is, or was: the entities that most of its memories point to, and its state.",
         IdentityArguments,
         answers.IdentityValues,
         identity,
@@ -250,7 +254,7 @@ TOOLS: Final[Sequence[Tool]] = (
 
 
 def _time_fields(arguments: RecallArguments | IdentityArguments) -> dict[str, Any]:
-    """The times of a question. With `as_of_time` alone, it asks what was true then as known now."""
+    """The times of a question. `as_of_time` alone asks what was true then, as known now."""
     times = {"as_of_time": arguments.as_of_time, "known_at": arguments.known_at}
     if arguments.as_of_time is not None and arguments.known_at is None:
         times["known_at"] = AS_KNOWN_NOW
@@ -258,7 +262,7 @@ def _time_fields(arguments: RecallArguments | IdentityArguments) -> dict[str, An
 
 
 def _source_field(arguments: RememberArguments | CorrectArguments) -> dict[str, Source]:
-    """The source of quoted content is a tool; of any other, the default for the caller."""
+    """The source `tool` for quoted content; no field otherwise, so that the caller's default applies."""
     return {"source": Source.TOOL} if arguments.quoted else {}
 
 
@@ -269,12 +273,12 @@ def _stream_answer(stream: ConsciousnessStream) -> ToolAnswer:
 
 
 def _receipt_answer(verb: str, receipt: WriteReceipt) -> ToolAnswer:
-    again = " (it was before)" if receipt.duplicate else ""
+    again = " (already stored)" if receipt.duplicate else ""
     return ToolAnswer(f"{verb} {receipt.id}{again}", answers.ReceiptValues.of(receipt))
 
 
 def _record_line(record: answers.RecordValues, source: str) -> str:
-    """One record with its two periods, why each ended, and whose word it is."""
+    """One record with its two periods, why each ended, and its source."""
     held = _period_text("held", record.valid_at, record.invalid_at, record.invalidation_reason)
     known = _period_text("known", record.created_at, record.expired_at, record.closed_reason)
     return one_line(f"- {record.name}: {record.text} ({held}; {known}; {source})")
@@ -297,4 +301,4 @@ def _identity_text(identity: Identity) -> str:
         one_line(f"- {entity.name} ({entity.node_type}): in {entity.appearances} memories")
         for entity in identity.entities
     ]
-    return "\n".join(lines) or "Nobody yet: nothing was lived."
+    return "\n".join(lines) or "No identity yet: nothing was remembered."

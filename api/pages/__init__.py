@@ -1,6 +1,6 @@
 """The pages of the service: the explorer of a mind at `/` and the API reference at `/docs`.
 
-All their files are ours: the pages share one origin with the key that a browser holds.
+They load no foreign files, because the browser stores the key for their origin.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Page(NamedTuple):
     folder: Path
 
     def install(self, app: FastAPI) -> None:
-        """Serve the page and its files. It holds no memory: it asks for them with the key of its reader."""
+        """Serve the page and its files. They contain no memories: scripts request those with the reader's key."""
         app.include_router(_router(self))
         app.mount(self.files, StaticFiles(directory=self.folder), name=self.folder.name)
 

@@ -90,7 +90,7 @@ def test_what_follows_an_operation_is_an_operation_with_these_parameters() -> No
 def test_the_document_says_whose_it_is_and_where_it_is_served() -> None:
     assert DOCUMENT["info"]["license"]["identifier"] == "Apache-2.0"
     assert DOCUMENT["info"]["contact"]["name"]
-    assert DOCUMENT["servers"] == [{"url": "/", "description": "The service that gives out this document"}]
+    assert DOCUMENT["servers"] == [{"url": "/", "description": "The service that serves this document"}]
     described = {tag["name"] for tag in DOCUMENT["tags"] if tag["description"]}
     assert {tag for operation in operations(DOCUMENT) for tag in operation["tags"]} == described
 
