@@ -1,7 +1,7 @@
-"""Commands in, receipts out: the one entry of all writes that are not an atomic list.
+"""Applies commands and returns their receipts: the entry of all writes that are not an atomic list.
 
 Each command is applied once, however often it is sent: its receipt is stored in the graph. Commands keep their
-order; runs of new memories or new links for one graph go to the engine in one statement.
+order; neighbouring new memories or new links for one graph are written in one statement.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from substrate.store.rows import RowOutcome
 async def apply(
     commands: Sequence[Command], deps: Deps, now: Instant, *, whole: str | None = None
 ) -> list[WriteReceipt]:
-    """Apply the commands in order; one receipt each. A refused command changes nothing.
+    """Apply the commands in order. Returns one receipt for each; a refused command changes nothing.
 
-    Each is sent a microsecond after the one before, from `now` on, and known from then on, unless the clock of its
-    graph is ahead. `whole` is the id of one command, such as an episode, of which these are parts, all sent `now`:
-    one receipt is stored for all. Raises Unavailable when the engine does not answer: the same commands can then
-    be sent again.
+    The first command gets the time `now`, each later one a microsecond more; if the clock of the graph is ahead,
+    the transaction times follow that clock. With `whole`, the commands are parts of one command with this id,
+    such as an episode: all get the time `now`, and one receipt is stored for all. Raises Unavailable when the
+    engine does not answer; the same commands can then be sent again.
     """
-    timed = [TimedCommand(command, now + (0 if whole else place)) for place, command in enumerate(commands)]
-    refusals = [await _refuse_ended(each, deps) for each in timed]
-    accepted = [each for each, refusal in zip(timed, refusals, strict=True) if refusal is None]
+    timed = [TimedCommand(command, now + (0 if whole else step)) for step, command in enumerate(commands)]
+    refusals = [await _refuse_ended(command, deps) for command in timed]
+    accepted = [command for command, refusal in zip(timed, refusals, strict=True) if refusal is None]
     applied = iter(await _apply_runs(accepted, deps, whole))
     return [refusal or next(applied) for refusal in refusals]
 
@@ -51,7 +51,7 @@ class TimedCommand(NamedTuple):
 
 
 class Destination(NamedTuple):
-    """Where a run of commands goes; `whole` is the id of the command of which they are parts, if any."""
+    """Where a run of commands is written. `whole`: the id of the command that they are parts of, if any."""
 
     graph: Graph
     deps: Deps
@@ -62,7 +62,7 @@ type Run = Sequence[TimedCommand]
 
 
 async def _refuse_ended(timed: TimedCommand, deps: Deps) -> WriteReceipt | None:
-    """The refusal of a memory or link that would begin now and end before; None when it was stored in its time."""
+    """The refusal of a new memory or link that would begin now and has ended; None when it was stored before."""
     command = timed.command
     try:
         command_rows.check_end_ahead(command, timed.now)
@@ -86,15 +86,15 @@ async def _apply_runs(timed: Run, deps: Deps, whole: str | None) -> list[WriteRe
     for run in _runs(timed, parts=whole is not None):
         first, now = run[0]
         graph = graph_name(first.level, first.citizen_id)
-        to = Destination(deps.graph(graph), deps, whole)
+        destination = Destination(deps.graph(graph), deps, whole)
         if isinstance(first, Remember):
             await deps.graphs.for_writing(graph, now)
-            for part in await _cut_at_rewrites(run, to):
-                applied += await _remember(part, to)
+            for part in await _cut_at_rewrites(run, destination):
+                applied += await _remember(part, destination)
         elif not await deps.graphs.for_reading(graph):
-            applied += [command_rows.refuse_without_graph(atomic.name_command(each.command)) for each in run]
+            applied += [command_rows.refuse_without_graph(atomic.name_command(timed.command)) for timed in run]
         elif isinstance(first, Relate):
-            applied += await _relate(run, to)
+            applied += await _relate(run, destination)
         elif isinstance(first, ChangeCommand):
             applied.append(await atomic.apply_one(first, deps, now))
     return applied
@@ -107,12 +107,12 @@ _ROWS_AT_ONCE: Final[Mapping[Any, int]] = {
 
 
 def _runs(timed: Run, *, parts: bool) -> Iterator[Run]:
-    """Neighbouring commands of one kind for one graph, within the engine's batch size, no id twice."""
+    """Cut the commands into runs: one kind, one graph, at most `_ROWS_AT_ONCE`, no id twice."""
     run: list[TimedCommand] = []
     run_ids: set[str] = set()
     run_key: tuple[Any, ...] = ()
-    for each in timed:
-        command = each.command
+    for timed_command in timed:
+        command = timed_command.command
         limit = _ROWS_AT_ONCE.get(type(command), 1)
         has_own_id = isinstance(command, Relate) and command.id is not None
         key = (type(command), command.level, command.citizen_id, has_own_id)
@@ -121,81 +121,84 @@ def _runs(timed: Run, *, parts: bool) -> Iterator[Run]:
             yield run
             run, run_ids = [], set()
         run_key = key
-        run.append(each)
+        run.append(timed_command)
         run_ids |= ids
     if run:
         yield run
 
 
 def _ids(command: Command, *, parts: bool) -> set[str]:
-    """The ids that no other command of a run may have. A change is a run by itself."""
+    """The ids that no other command of the run may have. The record id of a change is not among them."""
     named = atomic.name_command(command)
     ids = set() if isinstance(command, ChangeCommand) else {f"id {named.record_id}"}
     return ids if parts else ids | {f"command {named.command_id}"}
 
 
 async def _cut_at_rewrites(run: Run, to: Destination) -> list[Run]:
-    """The run, cut around each memory that exists with other content: it is written alone, in its turn."""
-    ids = [each.command.id for each in run if each.command.id is not None]
+    """The run, cut so that each memory whose id is stored with other content is written alone, in its turn."""
+    ids = [command.id for command, _ in run if command.id is not None]
     if to.whole is not None or len(run) == 1 or not ids:
         return [run]
     stored = await reader.read_fingerprints(to.graph, ids)
     cuts = [0, len(run)]
-    for place, (command, _) in enumerate(run):
+    for position, (command, _) in enumerate(run):
         if command.id in stored and stored[command.id] != records.fingerprint(command):
-            cuts += [place, place + 1]
+            cuts += [position, position + 1]
     return [run[start:end] for start, end in pairwise(sorted(cuts)) if end > start]
 
 
 async def _remember(run: Run, to: Destination) -> list[WriteReceipt]:
-    commands = [each.command for each in run]
+    commands = [command for command, _ in run]
     repeated = {} if to.whole is not None else await atomic.find_repeated(to.graph, commands, run[0].now)
-    raising = [place for place, record in repeated.items() if restatements.raises_source(commands[place], record)]
-    if raising:
-        return await _remember_around(run, raising[0], to)
+    raising = (
+        position for position, record in repeated.items() if restatements.raises_source(commands[position], record)
+    )
+    position = next(raising, None)
+    if position is not None:
+        return await _remember_around(run, position, to)
     recognised = await _recognise(commands, repeated, to.graph)
-    new = [each for place, each in enumerate(run) if place not in recognised]
+    new = [timed for position, timed in enumerate(run) if position not in recognised]
     written = iter(await _store(new, to) if new else ())
-    return [recognised[place] if place in recognised else next(written) for place in range(len(run))]
+    return [recognised[position] if position in recognised else next(written) for position in range(len(run))]
 
 
-async def _remember_around(run: Run, place: int, to: Destination) -> list[WriteReceipt]:
-    """The receipts of a run in which one command changes the memory it repeats: that one is applied alone."""
-    before = await _remember(run[:place], to) if place else []
-    alone = await atomic.apply_one(run[place].command, to.deps, run[place].now)
-    after = await _remember(run[place + 1 :], to) if run[place + 1 :] else []
+async def _remember_around(run: Run, position: int, to: Destination) -> list[WriteReceipt]:
+    """The receipts of a run; the command at `position` changes the memory that it repeats and is applied alone."""
+    before = await _remember(run[:position], to) if position else []
+    alone = await atomic.apply_one(run[position].command, to.deps, run[position].now)
+    after = await _remember(run[position + 1 :], to) if run[position + 1 :] else []
     return [*before, alone, *after]
 
 
 async def _recognise(
     commands: Sequence[Remember], repeated: Mapping[int, Record], graph: Graph
 ) -> dict[int, WriteReceipt]:
-    """The receipts of the commands that only repeat a memory, by their positions; their ids are stored with them.
+    """The receipts of the commands that only repeat a memory, by position in `commands`.
 
-    A command that was applied before is left out: it has a receipt of its own.
+    Stores the receipts of commands with an id. Leaves out a command that was applied before: it has a receipt.
     """
     if not repeated:
         return {}
-    sent_ids = [commands[place].command_id for place in repeated]
+    sent_ids = [commands[position].command_id for position in repeated]
     applied = await reader.receipts(graph, [command_id for command_id in sent_ids if command_id is not None])
     receipt_rows = {
-        place: _recognised_row(commands[place], record)
-        for place, record in repeated.items()
-        if commands[place].command_id not in applied
+        position: _recognised_row(commands[position], record)
+        for position, record in repeated.items()
+        if commands[position].command_id not in applied
     }
-    to_store = [row for place, row in receipt_rows.items() if commands[place].command_id is not None]
+    to_store = [row for position, row in receipt_rows.items() if commands[position].command_id is not None]
     stored = await writer.store_receipts(graph, to_store) if to_store else {}
     recognised: dict[int, WriteReceipt] = {}
-    for place, row in receipt_rows.items():
-        command = commands[place]
+    for position, row in receipt_rows.items():
+        command = commands[position]
         try:
             if command.command_id is None:
-                recognised[place] = receipts.rebuild_from_row(row, row["created_at"], command.level)
+                recognised[position] = receipts.rebuild_from_row(row, command.level)
             else:
-                recognised[place] = receipts.repeat_receipt(command, stored[command.command_id])
-        except Refusal as refusal:  # another content was sent under this id at the same time
+                recognised[position] = receipts.repeat_receipt(command, stored[command.command_id])
+        except Refusal as refusal:  # a command with other content was sent under this id at the same time
             command_id = row["command_id"]
-            recognised[place] = receipts.refuse(command, refusal, command_id=command_id, record_id=None)
+            recognised[position] = receipts.refuse(command, refusal, command_id=command_id, record_id=None)
     return recognised
 
 
@@ -218,10 +221,8 @@ async def _relate(run: Run, to: Destination) -> list[WriteReceipt]:
 
 
 def _new_rows(run: Run) -> list[dict[str, Any]]:
-    named = [atomic.name_command(each.command) for each in run]
     return [
-        command_rows.new_row(each.command, name.command_id, each.now)
-        for name, each in zip(named, run, strict=True)
+        command_rows.new_row(command, atomic.name_command(command).command_id, sent_at) for command, sent_at in run
     ]
 
 
@@ -230,36 +231,39 @@ def _batch(run: Run, rows: list[dict[str, Any]], whole: str | None) -> writer.Ro
     if whole is not None:
         parts = command_rows.without_receipts(rows)
         return writer.RowBatch(parts, start, {"command_id": whole, "command": "ingest"})
-    own = [
-        command_rows.with_receipt(each.command, row, each.now - start) for each, row in zip(run, rows, strict=True)
+    with_receipts = [
+        command_rows.with_receipt(timed.command, row, timed.now - start)
+        for timed, row in zip(run, rows, strict=True)
     ]
-    return writer.RowBatch(own, start)
+    return writer.RowBatch(with_receipts, start)
 
 
 async def _with_tags(rows: list[dict[str, Any]], to: Destination) -> list[dict[str, Any]]:
-    """The rows, with tags for ingested text without any, where that is turned on."""
-    places = [place for place, row in enumerate(rows) if to.deps.auto_tags and records.wants_tags(row)]
-    if not places:
+    """The rows; if `auto_tags` is on, ingested texts without tags get generated ones."""
+    untagged = [position for position, row in enumerate(rows) if to.deps.auto_tags and records.wants_tags(row)]
+    if not untagged:
         return rows
-    phrases = [key_phrases.extract_phrases(rows[place]["description"]) for place in places]
+    phrases = [key_phrases.extract_phrases(rows[position]["description"]) for position in untagged]
     names = [f"#{name}" for name in key_phrases.possible_tags(phrases)]
     known, size = await reader.tag_sizes(to.graph, names)
-    tags = dict(zip(places, key_phrases.choose_tags(phrases, known, size), strict=True))
-    return [records.tagged(row, tags[place]) if tags.get(place) else row for place, row in enumerate(rows)]
+    tags = dict(zip(untagged, key_phrases.choose_tags(phrases, known, size), strict=True))
+    return [
+        records.tagged(row, tags[position]) if tags.get(position) else row for position, row in enumerate(rows)
+    ]
 
 
 async def _embed(rows: Sequence[dict[str, Any]], deps: Deps) -> None:
-    """Give each row of a memory its embedding."""
+    """Set the embedding of each row."""
     vectors = await deps.embedder.embed_texts([records.embedded_text(row) for row in rows])
     for row, vector in zip(rows, vectors, strict=True):
         row["embedding"] = vector or None
 
 
 async def _receipt(timed: TimedCommand, row: Row, outcome: RowOutcome, to: Destination) -> WriteReceipt:
-    """The receipt of a row, by what it met.
+    """The receipt of a row from the outcome of its write.
 
-    Where its identity was changed since it began, or may not hold over the row's time, the command is applied
-    alone, and `Simulation` decides.
+    If the id exists and was changed since it was created, or may not hold over the valid time of the row, nothing
+    was written: then the command is applied alone by `Simulation`, which reads the whole history.
     """
     is_old = not outcome.new and outcome.receipt is None
     was_changed = is_old and outcome.version > 1 and outcome.has_source and outcome.has_target
@@ -272,7 +276,7 @@ async def _receipt(timed: TimedCommand, row: Row, outcome: RowOutcome, to: Desti
 
 
 async def _with_first_times(outcome: RowOutcome, graph: Graph, *, is_link: bool) -> RowOutcome:
-    """The outcome with the times of the first record, where what a row repeats has changed since."""
+    """The outcome with the times of the first record of the identity: a repeat is answered with these."""
     if is_link:
         stored = await transactions.read_links(graph, [link_name(outcome.id)])
     else:

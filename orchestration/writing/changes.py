@@ -1,11 +1,11 @@
-"""What a change of a memory or a link closes and opens, and why it may be refused. Pure.
+"""Decides which records a change of a memory or link closes and opens, and when it is refused. Pure.
 
-A command acts on the stretch of valid time that it names. Where it names none, Supersede and Resolve act from
-their moment to the end of what is known, Correct and Retract on the whole of the record that holds then.
+A command acts on the stretch of valid time that it names. If it names none, Supersede and Resolve act from their
+moment on, to the end of the last record; Correct and Retract act on the whole record that holds at that moment.
 
-The rule of trust: a record says where it came from. What a citizen or a system wrote is not overwritten by a tool,
-by ingestion or by upkeep; each of those changes only what weighs no more than itself. In its own N1 nothing
-outweighs the citizen.
+The rule of trust: each record has a source. A tool, ingestion or upkeep cannot overwrite what a citizen or a
+system wrote; a source changes only records of sources that do not outweigh it (`MAY_CHANGE`). In its own N1 a
+citizen may change every record.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ MAY_CHANGE: Final[Mapping[Source, frozenset[Source]]] = {
     Source.INGESTION: frozenset((Source.INGESTION, Source.UPKEEP)),
     Source.UPKEEP: frozenset((Source.UPKEEP,)),
 }
-"""By source of a command, the sources whose records it may supersede, correct, resolve, retract or undo."""
+"""By source of a command: the sources whose records it may supersede, correct, resolve, retract or undo."""
 
 
 class Refusal(Exception):
-    """Why a command changes nothing. `current_version` is that of the record that a conflict is about."""
+    """Why a command changes nothing. `current_version`: the version of the record in conflict, if there is one."""
 
     def __init__(self, problem: Problem, *faults: str, current_version: int | None = None) -> None:
         super().__init__(*faults)
@@ -69,14 +69,14 @@ class Refusal(Exception):
 
 
 class WriteTimes(NamedTuple):
-    """When a command is sent (`now`), and from when its result is known (`known_from`)."""
+    """When a command is sent (`now`), and its transaction time (`known_from`)."""
 
     now: Instant
     known_from: Instant
 
 
 class Attribution(NamedTuple):
-    """Who makes a change: the id of the command, its source, and the key that it came with."""
+    """Who makes a change: the id of the command, its source, and the API key that sent it."""
 
     command_id: str
     source: Source | None
@@ -87,19 +87,20 @@ class Attribution(NamedTuple):
         return cls(command_id, getattr(command, "source", None), command.writer.key_id)
 
 
-def may_change(by: Source, owner: Source, level: Level) -> bool:
-    """Whether a command of source `by` may change a record of source `owner` in a graph of this level."""
-    own = level is Level.N1 and by is Source.CITIZEN
-    return own or owner in MAY_CHANGE[by]
+def may_change(source: Source, owner: Source, level: Level) -> bool:
+    """True when a command of `source` may change a record whose source is `owner` in a graph of this level."""
+    is_own_graph = level is Level.N1 and source is Source.CITIZEN
+    return is_own_graph or owner in MAY_CHANGE[source]
 
 
-def outweighs(one: Source, other: Source) -> bool:
-    return one not in MAY_CHANGE[other]
+def outweighs(source: Source, other: Source) -> bool:
+    """True when commands of `other` may not change records of `source`."""
+    return source not in MAY_CHANGE[other]
 
 
-def lower_source(one: Source, other: Source) -> Source:
-    """The source that weighs less."""
-    return other if outweighs(one, other) else one
+def lower_source(source: Source, other: Source) -> Source:
+    """The source of the two that weighs less."""
+    return other if outweighs(source, other) else source
 
 
 def addressed_moment(command: ChangeCommand, now: Instant) -> Instant:
@@ -115,17 +116,17 @@ def needed_records(command: Command, now: Instant) -> RecordSelection:
         return RecordSelection(BEGINNING_OF_TIME, every=True)
     if not isinstance(command, ChangeCommand):
         return RecordSelection(END_OF_TIME)
-    # What a retraction leaves is carried then, however far back it holds.
+    # After a retraction the identity carries the last open record, which may hold at any earlier time.
     needs_all = _corrects_period(command) or isinstance(command, _RETRACTIONS)
     since = BEGINNING_OF_TIME if needs_all else addressed_moment(command, now)
     return RecordSelection(since, isinstance(command, UNDOS))
 
 
 def decide(command: ChangeCommand, known: Sequence[Record], last_version: int, times: WriteTimes) -> Change:
-    """What the command closes and opens.
+    """Return the records that the command closes and opens.
 
-    `known` are the records of its memory or link, those of `needed_records` at least; `last_version` is the
-    highest that one ever had. Raises Refusal.
+    `known`: the records of its memory or link, at least those of `needed_records`. `last_version`: the highest
+    version ever given to one of them. Raises Refusal when the command may not be applied.
     """
     current = check_version(command, known, last_version, times.now)
     try:
@@ -146,11 +147,11 @@ def decide(command: ChangeCommand, known: Sequence[Record], last_version: int, t
 
 
 def check_version(command: ChangeCommand, known: Sequence[Record], last_version: int, now: Instant) -> int:
-    """The version that holds at the addressed moment, or the last one where the identity is retracted.
+    """The version that holds at the addressed moment; for a retracted identity its last version.
 
-    `known` may be empty though `last_version` is not 0: a list that begins and withdraws an identity leaves no
-    record of it. Raises Refusal when there is no such identity, when another version is expected, and when all of
-    it was retracted and the command is no undo.
+    `known` may be empty although `last_version` is not 0: an atomic list that creates and retracts an identity
+    leaves no record of it. Raises Refusal when the identity does not exist, when the command expects another
+    version, and when all records are retracted and the command is not an undo.
     """
     if not last_version:
         noun = "memory" if isinstance(command, MEMORY_CHANGES) else "link"
@@ -183,9 +184,9 @@ def check_trust_in_closers(command: ChangeCommand | Remember | Relate, restored:
 
 
 def check_undone_writer(command: Undo | UndoLink, opened: Sequence[Record], closed: Sequence[Record]) -> None:
-    """Raises Refusal when the command names the source or key of the undone change, and it was another's.
+    """Raises Refusal when the undone change has another source or key than the command expects.
 
-    `opened` and `closed` are the records that the undone change opened and closed.
+    `opened` and `closed`: the records that the undone change opened and closed.
     """
     writers = {(record.closed_source, record.closed_key) for record in closed}
     if not writers:
@@ -201,7 +202,7 @@ def check_undone_writer(command: Undo | UndoLink, opened: Sequence[Record], clos
 
 
 def record_source(record: Record) -> Source:
-    """The source of a record; records older than sources are the citizen's."""
+    """The source of a record; records from before sources were stored count as written by the citizen."""
     return Source(record.content.get("source", Source.CITIZEN))
 
 
@@ -211,10 +212,10 @@ def _check_may_change(command: ChangeCommand | Remember | Relate, owner: Source,
         raise Refusal("not-trusted", fault, current_version=record.version)
 
 
-def trust_fault(by: Source, owner: Source, level: Level) -> str:
-    """The error text for a source that may not change a record, with the sources that may."""
-    able = ", ".join(source.value for source in Source if may_change(source, owner, level))
-    return f"a record of source {owner} is not changed by {by}: only by {able}"
+def trust_fault(source: Source, owner: Source, level: Level) -> str:
+    """The error text when `source` may not change a record of `owner`; it names the sources that may."""
+    allowed = ", ".join(other.value for other in Source if may_change(other, owner, level))
+    return f"source {source} may not change a record of source {owner}; allowed: {allowed}"
 
 
 def _decide(command: ChangeCommand, known: Sequence[Record], last_version: int, times: WriteTimes) -> Change:
@@ -237,7 +238,7 @@ def _closing_reason(command: ChangeCommand) -> InvalidationReason:
 
 
 def _portion(command: ChangeCommand, open_ones: Open, now: Instant) -> Period:
-    """The stretch of valid time that the command acts on. Raises ValueError."""
+    """The stretch of valid time that the command acts on. Raises ValueError when no record holds over it."""
     if _names_portion(command):
         return bitemporal.named_portion(open_ones, _named_portion(command, now))
     moment = addressed_moment(command, now)
@@ -263,12 +264,12 @@ def _named_portion(command: ChangeCommand, now: Instant) -> Period:
 
 
 def _corrects_period(command: ChangeCommand) -> bool:
-    """Whether the command corrects the valid time itself."""
+    """True when the command corrects the valid time itself, not a field of the content."""
     return isinstance(command, CORRECTIONS) and bool({"valid_at", "invalid_at"} & command.model_fields_set)
 
 
 def _corrected_period(command: Correct | CorrectLink, valid: Period) -> Period:
-    """The valid time as the command corrects it; an end that it leaves out stays."""
+    """The valid time after the command; a start or end that the command does not name stays."""
     named = command.model_fields_set
     return Period(
         records.instant(command.valid_at, valid.start) if "valid_at" in named else valid.start,
@@ -281,9 +282,9 @@ def _remaining_content(command: ChangeCommand, record: Record) -> Mapping[str, A
 
 
 def _revised_content(command: ChangeCommand, record: Record) -> Mapping[str, Any]:
-    """The content after the command; the same object where a resolution changes nothing.
+    """The content after the command; the same object when a resolution changes nothing.
 
-    Maps that were stored before their depth was checked are mended, so that the new record can be shown.
+    Repairs nested maps from before their depth was checked: a record with such a map could not be shown.
     """
     changed = changed_fields(command, record.content)
     if isinstance(command, _RESOLUTIONS) and changed.items() <= record.content.items():
@@ -292,7 +293,7 @@ def _revised_content(command: ChangeCommand, record: Record) -> Mapping[str, Any
 
 
 def changed_fields(command: ChangeCommand, content: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of the content that the command changes, in stored form; None clears. Empty for a retraction."""
+    """The fields that the command changes, in stored form; None clears a field. Empty for a retraction."""
     if isinstance(command, Revision):
         return records.revised_fields(command, content)
     if isinstance(command, LinkRevision):

@@ -24,7 +24,7 @@ type Row = Mapping[str, Any]
 
 
 class NamedCommand(NamedTuple):
-    """A command with the id of its receipt: its own `command_id`, or one that was made for it."""
+    """A command with the id of its receipt: the `command_id` that the sender gave, or a new one."""
 
     command: Command
     command_id: str
@@ -39,7 +39,7 @@ class NamedCommand(NamedTuple):
 
 
 def check_end_ahead(command: Command, now: Instant) -> None:
-    """Raises Refusal for a new memory or link that would begin now and end before."""
+    """Raises Refusal for a new memory or link without `valid_at` whose `invalid_at` has passed."""
     if not isinstance(command, (Remember, Relate)) or command.valid_at is not None or command.invalid_at is None:
         return
     if to_instant(command.invalid_at) <= now:
@@ -48,7 +48,7 @@ def check_end_ahead(command: Command, now: Instant) -> None:
 
 
 def identity(command: Command, command_id: str) -> str | None:
-    """The id of the memory or link that a command writes to; None for a command of another kind."""
+    """The id of the memory or link that a command writes to; None for other kinds of commands."""
     if isinstance(command, Relate):
         return command.id or natural_id(command.source_id, command.relation_type, command.target_id)
     if isinstance(command, Remember):
@@ -57,12 +57,12 @@ def identity(command: Command, command_id: str) -> str | None:
 
 
 def _memory_id(command_id: str) -> str:
-    """The id of a memory that names none: a command sent again gets the same."""
+    """The id of a memory whose command names none. It depends on the command alone: a repeat gives the same id."""
     return f"m_{blake2b(command_id.encode(), digest_size=10).hexdigest()}"
 
 
 def new_row(command: Remember | Relate, command_id: str, now: Instant) -> dict[str, Any]:
-    """The properties of a new memory, all but its embedding, or of a new link."""
+    """The properties of a new memory, without its embedding, or of a new link."""
     record_id = identity(command, command_id) or ""
     if isinstance(command, Relate):
         return link_row(command, record_id, command_id, now)
@@ -118,9 +118,9 @@ def _first_record(command: Remember | Relate, now: Instant) -> dict[str, Any]:
 
 
 def with_receipt(command: Command, row: dict[str, Any], nth: int) -> dict[str, Any]:
-    """The row of a command that leaves a receipt of its own, known `nth` microseconds after its batch begins.
+    """The row of a command that gets its own receipt, `nth` microseconds after the first row of its batch.
 
-    `again` lets a row that repeats what is stored leave a receipt too: a command without an id needs none.
+    `again`: a row that repeats a stored record gets a receipt too. Only commands with an id need that.
     """
     return {
         **row,
@@ -137,7 +137,7 @@ def without_receipts(new_rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]
 
 
 def build_receipt(command: Remember | Relate, row: Row, outcome: RowOutcome) -> WriteReceipt:
-    """The receipt of a row by what it met in the graph: stored, stored before, or refused."""
+    """The receipt of a row from the outcome of its write: stored, a duplicate, or refused."""
     try:
         if outcome.receipt is not None:
             return receipts.repeat_receipt(command, outcome.receipt)
@@ -149,7 +149,7 @@ def build_receipt(command: Remember | Relate, row: Row, outcome: RowOutcome) -> 
 
 
 def _check_same(command: Remember | Relate, row: Row, outcome: RowOutcome) -> None:
-    """Raises Refusal when the id has other content or was retracted, or when an end of a link is missing."""
+    """Raises Refusal when the id has other content or is retracted, or when an end of the link is missing."""
     if isinstance(command, Relate):
         missing = [
             f"{end} {row[end]} is not a memory of this graph, or was retracted"
@@ -161,7 +161,7 @@ def _check_same(command: Remember | Relate, row: Row, outcome: RowOutcome) -> No
     noun = "link" if isinstance(command, Relate) else "memory"
     if outcome.expired_at is None or outcome.expired_at != END_OF_TIME:
         version = outcome.version if outcome.expired_at else outcome.past_links
-        fault = f"{noun} {row['id']} was retracted; undo that, or give this one another id"
+        fault = f"{noun} {row['id']} was retracted; undo that, or use another id"
         raise Refusal("conflict", fault, current_version=version)
     if outcome.fingerprint != row["fingerprint"]:
         instead = "supersede or correct it instead" if noun == "memory" else "give this one an id of its own"
@@ -170,7 +170,7 @@ def _check_same(command: Remember | Relate, row: Row, outcome: RowOutcome) -> No
 
 
 def may_hold_again(row: Row, outcome: RowOutcome) -> bool:
-    """Whether the id exists but its carried record does not hold at any moment of the row's valid time."""
+    """True when the id exists, but its carried record does not hold at any moment of the row's valid time."""
     if outcome.new or outcome.receipt is not None or not (outcome.has_source and outcome.has_target):
         return False
     if outcome.expired_at != END_OF_TIME or outcome.valid_at is None or outcome.invalid_at is None:
@@ -198,9 +198,9 @@ def _stored_receipt(command: Remember | Relate, row: Row, outcome: RowOutcome) -
 
 
 def refuse_without_graph(named: NamedCommand) -> WriteReceipt:
-    """The receipt of a command for a graph that does not exist: only a new memory makes one.
+    """The receipt of a command for a graph that does not exist.
 
-    A mistyped citizen id leaves no empty graph behind.
+    Only a new memory creates a graph, so that a mistyped citizen id leaves no empty graph behind.
     """
     command = named.command
     owner = f"citizen {command.citizen_id}" if command.level is Level.N1 else command.level

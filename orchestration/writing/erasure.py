@@ -26,11 +26,12 @@ from substrate.store.erasure import ErasureMark
 from substrate.store.unfinished_erasures import ErasureNote, ErasureTarget
 
 PRESUMED_RUNNING_US: Final = 600 * 1_000_000
-"""On a server, whoever began an erasure is taken to be running it for so long."""
+"""An erasure on a server counts as still running for ten minutes; after that another process may finish it."""
 SERVER_NOTE: Final = (
-    "snapshots, replicas and backups of the server are its own: write a new snapshot and remove old ones"
+    "the erased data may still be in snapshots, replicas and backups of the server: "
+    "write a new snapshot and remove old ones"
 )
-FINISHED_LATE: Final = "it had broken off, and was finished since"
+FINISHED_LATE: Final = "an earlier attempt was interrupted; it has been finished since"
 
 
 class ErasedStore(NamedTuple):
@@ -41,13 +42,13 @@ class ErasedStore(NamedTuple):
 
 
 async def erase(command: Erase, deps: Deps, now: Instant, directory: Path | None) -> ErasureReport:
-    """Remove what the command names, then rewrite the log.
+    """Remove the memory, episode or citizen from the store, then rewrite the log.
 
-    A note of it is stored before anything is removed. If it breaks off, whoever opens the store next finishes it,
-    and so does the same erasure when it is sent again, under any command id. `directory` is that of the embedded
+    A note of the erasure is stored first. If the erasure is interrupted, the next process that opens the store
+    finishes it; so does the same erasure sent again, under any command id. `directory` is that of the embedded
     engine, None for a server. Raises NotFound when there is nothing to erase, Conflict when the command id was
-    used for another erasure, Unavailable when the engine does not answer or cannot rewrite its log: what was
-    removed by then stays removed.
+    used for another erasure, Unavailable when the engine does not answer or cannot rewrite its log; what was
+    removed before the failure stays removed.
     """
     command_id = command.command_id or uuid4().hex
     level = command.level if isinstance(command, EraseMemory) else Level.N1
@@ -93,9 +94,9 @@ def _report(
 
 
 async def finish_broken_off(store: ErasedStore) -> int:
-    """Finish the erasures that broke off, and rewrite the log if they or a removed graph need it; their number.
+    """Finish interrupted erasures and return their number. Rewrites the log if they or a removed graph need it.
 
-    Those that another process is running are left to it. Raises Unavailable as `erase` does.
+    Erasures that another process still runs are not touched. Raises Unavailable as `erase` does.
     """
     connection, directory = store
     finished = 0
@@ -114,7 +115,7 @@ async def finish_broken_off(store: ErasedStore) -> int:
 
 
 async def _abandoned_notes(store: ErasedStore) -> dict[str, ErasureNote]:
-    """The erasures that nobody runs any more: on a server, those that began long ago."""
+    """The erasures that no process runs any more: on a server, those older than `PRESUMED_RUNNING_US`."""
     notes = await unfinished_erasures.read_notes(store.connection)
     if store.directory is not None:
         return notes
@@ -130,8 +131,8 @@ def _check(command: Erase, *, exists: bool, mark: ErasureMark | None, is_running
     """Raises Conflict for a command id of another erasure, NotFound when there is nothing to erase."""
     if exists and mark is not None and mark.log_rewritten is not None:
         raise Conflict(
-            "this command_id was used for an erasure before, and what is named now is there",
-            remedy="Send it under a new command_id if it is to be erased.",
+            "this command_id was used for an erasure before, and its target exists now",
+            remedy="To erase it, send the command with a new command_id.",
         )
     if exists or is_running or mark is not None:
         return
@@ -151,7 +152,7 @@ def _target(command: Erase, graph: str) -> ErasureTarget:
 
 
 async def _exists(target: ErasureTarget, connection: Connection) -> bool:
-    """Whether there is something to erase. A graph of another embedder can be erased too."""
+    """True when there is something to erase. A graph of another embedder can be erased too."""
     graph = Graph(connection, target.graph)
     try:
         if target.kind == "memory":
@@ -164,12 +165,12 @@ async def _exists(target: ErasureTarget, connection: Connection) -> bool:
 
 
 async def _remove(target: ErasureTarget, store: ErasedStore, notes: dict[str, ErasureNote]) -> Counter[str]:
-    """Remove the target from its graph and note that; the number of each kind removed. Safe to repeat."""
+    """Remove the target from its graph and note that it is gone. Returns how many of each kind. Safe to repeat."""
     graph = Graph(store.connection, target.graph)
     try:
         removed = await _remove_from(graph, target, notes)
     except GraphMissing:
-        removed = Counter()  # it went with its graph
+        removed = Counter()  # the graph was removed meanwhile, and the target with it
     await erasure.forget_queries(graph)
     await unfinished_erasures.note_all_removed(store.connection, notes)
     return removed
@@ -184,7 +185,7 @@ async def _remove_from(graph: Graph, target: ErasureTarget, notes: dict[str, Era
 
 
 async def _rewrite_log(store: ErasedStore) -> bool:
-    """Rewrite the log, and remove what a killed backup left; False when the server keeps no log."""
+    """Rewrite the log, and remove files of an interrupted backup. False when the server keeps no log."""
     rewritten = await append_log.rewrite(store.connection)
     if store.directory is not None:
         await append_log.remove_stale_snapshots(store.directory)
@@ -203,7 +204,7 @@ async def _remove_episode(episode_id: str, graph: Graph) -> Counter[str]:
 
 
 async def _remove_unused_tags(graph: Graph) -> Counter[str]:
-    """Remove the tags that no record has. One that only a past record has leads back to it, and stays."""
+    """Remove the tags that no record has. A tag that a past record has stays, as that record does."""
     unused = await erasure.unused_tags(graph)
     if unused:
         async for tags, buckets in erasure.past_labels(graph):

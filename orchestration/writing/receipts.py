@@ -26,7 +26,7 @@ def kind(command: Command) -> str:
 
 
 def warnings(command: Command) -> tuple[str, ...]:
-    """Notes of the command's reading, fields that a good link lacks, and unknown fields."""
+    """Notes made while the command was parsed, fields that a good link lacks, and unknown fields."""
     texts = list(command.notes)
     if isinstance(command, Relate):
         texts += validate_consciousness_link(command.model_dump(mode="json")).warnings
@@ -37,12 +37,12 @@ def warnings(command: Command) -> tuple[str, ...]:
 
 
 def warnings_json(texts: tuple[str, ...]) -> str | None:
-    """The warnings as a receipt stores them."""
+    """The warnings as JSON; None without any."""
     return orjson.dumps(texts).decode() if texts else None
 
 
 def receipt_row(command: Command, command_id: str, record: Record) -> dict[str, Any]:
-    """The receipt to store of a command that left `record`, but for `created_at`."""
+    """The properties of the receipt to store for a command that wrote `record`; `created_at` is added later."""
     return {
         "command_id": command_id,
         "fingerprint": records.fingerprint(command),
@@ -56,7 +56,7 @@ def receipt_row(command: Command, command_id: str, record: Record) -> dict[str, 
 
 
 def recognised_row(command: Remember, command_id: str, record: Record, warning: str) -> dict[str, Any]:
-    """The receipt to store of a command that only repeats what `record` says."""
+    """The properties of the receipt to store for a command that only repeats `record`."""
     return {
         **receipt_row(command, command_id, record),
         "created_at": record.known.start,
@@ -65,14 +65,14 @@ def recognised_row(command: Remember, command_id: str, record: Record, warning: 
     }
 
 
-def rebuild_from_row(row: Mapping[str, Any], created_at: Instant, level: Level) -> WriteReceipt:
-    """The receipt of a command that was just applied, from the row that is stored of it."""
+def rebuild_from_row(row: Mapping[str, Any], level: Level) -> WriteReceipt:
+    """The receipt of a command that was just applied, from its stored properties."""
     fields: dict[str, Any] = {name: row.get(name) for name in StoredReceipt._fields}
-    return rebuild_receipt(StoredReceipt(**{**fields, "created_at": created_at}), level)
+    return rebuild_receipt(StoredReceipt(**fields), level)
 
 
 def rebuild_receipt(receipt: StoredReceipt, level: Level) -> WriteReceipt:
-    """The receipt as it was given first."""
+    """The receipt as its sender got it the first time."""
     return WriteReceipt(
         command_id=receipt.command_id,
         command=receipt.command,
@@ -90,21 +90,21 @@ def rebuild_receipt(receipt: StoredReceipt, level: Level) -> WriteReceipt:
 
 
 def repeat_receipt(command: Command, receipt: StoredReceipt) -> WriteReceipt:
-    """The receipt of a command that was applied before. Raises Refusal when its content was another then."""
+    """The receipt of a command that was applied before. Raises Refusal when its content was different then."""
     if receipt.fingerprint not in (records.fingerprint(command), records.fingerprint(_before_sources(command))):
         raise Refusal("conflict", OTHER_CONTENT)
     return rebuild_receipt(receipt, command.level).model_copy(update={"duplicate": True})
 
 
 def _before_sources(command: Command) -> Command:
-    """The command as it was fingerprinted before a key could lower its source: with none named."""
+    """The command without the source that its key lowered: older versions stored the fingerprint of that."""
     source = getattr(command, "source", None)
     lowered = source is not None and outweighs(Source.CITIZEN, source)
     return command.assuming("source") if lowered else command
 
 
 def build_erasure_receipt(command_id: str, level: Level, begun: Instant, *, finished: bool) -> WriteReceipt:
-    """The receipt of an erasure. It names nothing: of what was erased nothing is kept."""
+    """The receipt of an erasure. It names no record, so that nothing of the erased data stays."""
     return WriteReceipt(
         command_id=command_id,
         command="erase",
@@ -116,7 +116,7 @@ def build_erasure_receipt(command_id: str, level: Level, begun: Instant, *, fini
 
 
 def refuse(command: Command, refusal: Refusal, *, command_id: str, record_id: str | None) -> WriteReceipt:
-    """The receipt of a command that changed nothing, with every fault."""
+    """The receipt of a refused command, with the reasons in `faults`."""
     return WriteReceipt(
         command_id=command_id,
         command=kind(command),

@@ -1,4 +1,4 @@
-"""Contents in stored form: fingerprints, texts and numbers for search, fields that a revision changes. Pure."""
+"""What is stored of a command: its fingerprint, properties for search, and changed fields. Pure."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ SPOKEN_TYPES = frozenset(("Turn", "Session"))
 """Memories whose name is a position in a conversation; nobody names them in a question."""
 
 FEWEST_WORDS = 5
-"""A shorter text is no sign of a repeated memory: "Thanks!" is said again for good reasons."""
+"""Shorter texts do not count as repeated: people write "Thanks!" more than once and mean it each time."""
 
 
 def fingerprint(command: Command) -> int:
-    """A number below 2**53: equal for commands of equal content, whatever their command ids."""
+    """A number below 2**53 that is equal for commands of equal content, whatever their command ids."""
     fields = command.model_dump(mode="json", exclude_unset=True, exclude={"command_id"})
     fields["command"] = getattr(command, "command", "")
     digest = blake2b(orjson.dumps(fields, option=orjson.OPT_SORT_KEYS), digest_size=8).digest()
@@ -36,14 +36,14 @@ def instant(moment: Any, otherwise: Instant) -> Instant:
 
 
 def embedded_text(content: Mapping[str, Any]) -> str:
-    """The text to embed: that of a turn with its speaker, any other with the name of the memory."""
+    """The text to embed: `speaker: text` for a turn, `name. text` for other memories."""
     if content.get("speaker"):
         return f"{content['speaker']}: {content.get('description', '')}"
     return f"{content['name']}. {content.get('description') or ''}".strip()
 
 
 def search_properties(content: Mapping[str, Any], emotions: Mapping[str, float] | None) -> dict[str, Any]:
-    """The properties stored for search beside a content: normal text, names, emotion names, length in words."""
+    """The properties stored only for search: text in normal form, names, emotion names, length in words."""
     labels = " ".join(words(_goal_and_labels(content)))
     normal = search_text(content["name"], content.get("description") or "")
     return {
@@ -56,20 +56,20 @@ def search_properties(content: Mapping[str, Any], emotions: Mapping[str, float] 
     }
 
 
-def words_key(normal: str) -> int | None:
-    """The number below 2**53 by which a text in normal form is found again; None for fewer than `FEWEST_WORDS`."""
-    if normal.count(" ") < FEWEST_WORDS - 1:
+def words_key(text: str) -> int | None:
+    """A hash below 2**53 by which a text in normal form is looked up; None for fewer than `FEWEST_WORDS` words."""
+    if text.count(" ") < FEWEST_WORDS - 1:
         return None
-    return int.from_bytes(blake2b(normal.encode(), digest_size=8).digest()) >> 11
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest()) >> 11
 
 
 def terms(content: Mapping[str, Any]) -> int:
-    """The number of words by which a memory is found, without stop words."""
+    """The number of indexed words of a memory, without stop words."""
     return sum(word not in STOP_WORDS for word in words(indexed_text(content)))
 
 
 def indexed_text(content: Mapping[str, Any]) -> str:
-    """The text by whose words a memory is found: name (not a turn's), aliases, text, goal, tags, buckets."""
+    """The text that word search reads: name and aliases (not of a turn), text, goal, tags, buckets."""
     names = () if content.get("speaker") else (content["name"], *_listed(content.get("aliases")))
     return " ".join((*names, content.get("description") or "", _goal_and_labels(content)))
 
@@ -80,30 +80,30 @@ def _goal_and_labels(content: Mapping[str, Any]) -> str:
 
 
 def given_tags(content: Mapping[str, Any]) -> Sequence[str]:
-    """The tags that the writer gave: those made at ingestion only repeat words of the text."""
+    """The tags that the writer gave, without those made at ingestion: these only repeat words of the text."""
     return () if "tags" in (content.get("unset") or ()) else _listed(content.get("tags"))
 
 
 def wants_tags(row: Mapping[str, Any]) -> bool:
-    """Whether a row is ingested text without tags."""
+    """True when a row is ingested text without tags."""
     is_text = row["source"] == Source.INGESTION and row["node_type"] != "Session" and bool(row["description"])
     return is_text and row["tags"] is None
 
 
 def tagged(row: Mapping[str, Any], tags: Sequence[str]) -> dict[str, Any]:
-    """The row of a new memory with tags that were made for it; `unset` then names `tags`."""
+    """The row of a new memory with generated tags; `unset` then contains `tags`."""
     unset = ",".join(name for name in (row["unset"], "tags") if name)
     names = tag_names(tags, ()) + row["tag_names"]
     return {**row, "tags": json_text(list(tags)), "unset": unset, "tag_names": names}
 
 
 def _listed(names: Any) -> Sequence[str]:
-    """The names in a column, in stored form or not."""
+    """A list of names, from JSON or as it is."""
     return orjson.loads(names) if isinstance(names, str) else names or ()
 
 
 def bare_name(content: Mapping[str, Any]) -> str:
-    """The name as it is compared, without the type in front: `person_Luca` of a Person is `luca`."""
+    """The name for comparison, without the type in front: `person_Luca` of a Person gives `luca`."""
     return name_key(content["name"]).removeprefix(f"{content['node_type'].lower()} ")
 
 
@@ -115,7 +115,7 @@ def _entity_names(content: Mapping[str, Any]) -> str | None:
 
 
 def felt_trace(content: Mapping[str, Any], memory_id: str, version: int) -> list[float] | None:
-    """The emotion vector of a record whose content is in stored form; None for one without emotions."""
+    """The emotion vector of a record, from its content in stored form; None without emotions."""
     felt = content.get("emotion_vector")
     return emotion_trace(orjson.loads(felt), f"{memory_id} {version}") if felt else None
 
@@ -130,13 +130,13 @@ def tag_names(tags: Any, buckets: Any) -> list[str]:
 
 
 def stored_tag_names(content: Mapping[str, Any]) -> list[str]:
-    """Names of the tag nodes of a content in stored form."""
+    """`tag_names` of a content in stored form."""
     tags, buckets = (orjson.loads(content.get(column) or "[]") for column in ("tags", "buckets"))
     return tag_names(tags, buckets)
 
 
 _ONE_CHANGE_ONLY = frozenset(("correction_pattern_id", "discovery_energy"))
-"""Fields that belong to one change of a memory, and not to the next."""
+"""Fields that describe one change; the next revision clears them."""
 
 _NOT_CONTENT = frozenset(
     (
@@ -147,7 +147,7 @@ _NOT_CONTENT = frozenset(
 
 
 def revised_fields(command: Revision, content: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a content that a revision changes, in stored form; None clears."""
+    """The fields that a revision of a memory changes, in stored form; None clears a field."""
     changed: dict[str, Any] = {name: None for name in _ONE_CHANGE_ONLY if name in content}
     changed |= named_fields(command)
     if "unset" in content:
@@ -157,7 +157,7 @@ def revised_fields(command: Revision, content: Mapping[str, Any]) -> dict[str, A
 
 
 def named_fields(command: Revision | LinkRevision) -> dict[str, Any]:
-    """The fields that a revision names, with its source and author, in stored form; None clears."""
+    """The fields that a revision names, with its source and author, in stored form; None clears a field."""
     named = command.model_dump(exclude_unset=True, exclude=set(_NOT_CONTENT))
     fields = {**named, "source": command.source, "author": command.writer.author}
     changed: dict[str, Any] = stored(fields, tuple(fields))

@@ -1,15 +1,14 @@
-"""A retrieved text that is written back is recognised, so that no second memory is made of it. Pure.
+"""Recognises a new memory that only repeats the text of a stored one, so that none is stored twice. Pure.
 
-The rule: the text of a new memory (its description, or its name when it has none) is, in normal form, word for
-word the text of a memory that holds now, and has `records.FEWEST_WORDS` words or more: shorter texts ("Thanks!")
-are said again for good reasons. It may come as it was shown: as a line of the compact form, or with speaker or
-name in front, which then must be those of that memory.
+A new memory repeats a stored one when, in normal form, its text (description, or name without one) is word for
+word the text of a memory that holds now, and has at least `records.FEWEST_WORDS` words. The text may have the form
+in which it was shown: a line of the compact form, or with the speaker or name of that memory in front.
 
-Not recognised are commands that name another speaker or another beginning, belong to an episode, are sent with
-`restate`, or name an id of their own: whoever gives a memory an id will look for it there.
+Never recognised are commands with another speaker or another `valid_at`, commands of an episode, commands sent
+with `restate`, and commands that name an id: their sender expects a memory under that id.
 
-A text that a source of more weight repeats becomes the word of that source, in a record of its own: else whoever
-wrote it first could still change it.
+When the new source outweighs that of the stored record, the record is rewritten with the new source: otherwise
+the first writer could still change it.
 """
 
 from __future__ import annotations
@@ -27,22 +26,22 @@ from substrate.bitemporal import Record
 from substrate.text import words
 
 MOST_SPLITS: Final = 3
-"""Colons at which a text is tried as `who: text`."""
+"""How many colons of a text are tried as the end of a name, as in `Ada: text`."""
 _SHOWN: Final = re.compile(r"(?:[-*] )?\[[^\]]*\] (?P<text>.*) \(.*\)", re.DOTALL)
 _NO_WRITER: Final = {"source": None, "author": None}
 
 
 class Reading(NamedTuple):
-    """One way to read a text: its words, and the name in front of them, both in normal form."""
+    """One way to read a text: its words, and the name `by` in front of them if any, both in normal form."""
 
     words: str
     by: str | None
 
 
 def readings(command: Remember) -> dict[int, Reading]:
-    """The readings of the command's text, by `records.words_key`; empty where it may not be recognised."""
-    own = command.restate or command.id is not None or command.episode_id is not None
-    if own or command.source is Source.INGESTION:
+    """The readings of the command's text, by `records.words_key`; empty when it must be stored in any case."""
+    is_always_new = command.restate or command.id is not None or command.episode_id is not None
+    if is_always_new or command.source is Source.INGESTION:
         return {}
     text = command.description or command.name
     by_key: dict[int, Reading] = {}
@@ -55,7 +54,8 @@ def readings(command: Remember) -> dict[int, Reading]:
 
 def _readings(text: str) -> Iterator[Reading]:
     yield Reading(_normal(text), None)
-    shown = _SHOWN.fullmatch(text) if text.endswith(")") else None  # else it would be tried at each bracket
+    # Without the test for ")" the expression would backtrack over every bracket of a long text.
+    shown = _SHOWN.fullmatch(text) if text.endswith(")") else None
     bare = shown["text"] if shown else text
     if shown:
         yield Reading(_normal(bare), None)
@@ -81,7 +81,7 @@ def first_repeated(
 
 
 def repeats(command: Remember, by_key: Mapping[int, Reading], record: Record) -> bool:
-    """Whether one of the readings of the command is the text of the record."""
+    """True when one of the readings of the command is the text of the record."""
     content = record.content
     text = _normal(content.get("description") or content["name"])
     reading = next((reading for reading in by_key.values() if reading.words == text), None)
@@ -96,13 +96,13 @@ def repeats(command: Remember, by_key: Mapping[int, Reading], record: Record) ->
     )
 
 
-def same_content(one: Record, other: Record) -> bool:
-    """Whether two records have the same content, whoever wrote them."""
-    return {**one.content, **_NO_WRITER} == {**other.content, **_NO_WRITER}
+def same_content(record: Record, other: Record) -> bool:
+    """True when two records have the same content, apart from source and author."""
+    return {**record.content, **_NO_WRITER} == {**other.content, **_NO_WRITER}
 
 
 def raises_source(command: Remember, record: Record) -> bool:
-    """Whether the command's source weighs more than that of the record it repeats."""
+    """True when the source of the command outweighs that of the record it repeats."""
     return outweighs(command.source, record_source(record))
 
 
@@ -110,10 +110,12 @@ def raised_warning(record: Record, source: Source) -> str:
     """The warning in the receipt of a command that raises the source of a record to `source`."""
     before = record.content.get("source", Source.CITIZEN)
     return (
-        f"recognised: memory {record.id} says this, word for word, as the word of {before}; now it is of {source}"
+        f"recognised: memory {record.id} has this text word for word; its source was {before} and is now {source}"
     )
 
 
 def repeated_warning(record: Record) -> str:
     """The warning in the receipt of a command that only repeats a record."""
-    return f"recognised: memory {record.id} says this, word for word; nothing was stored. restate stores it anyway"
+    return (
+        f"recognised: memory {record.id} has this text word for word; not stored again (restate stores it anyway)"
+    )

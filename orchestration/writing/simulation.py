@@ -1,9 +1,10 @@
-"""Simulates the commands of a list in order, each on what those before it leave. Pure."""
+"""Simulates the commands of a list in order: each acts on the records that the earlier ones left. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from orchestration.identifiers import link_name
 from orchestration.writing import changes, command_rows, receipts, records, restatements
@@ -13,29 +14,25 @@ from orchestration.writing.version_chain import VersionChain
 from schemas.commands import ChangeCommand, Command, Relate, Remember, WriteReceipt
 from schemas.temporal import END_OF_TIME, Instant, Period
 from substrate.bitemporal import Record, is_open
-from substrate.store.changesets import ExpectedState, StoredRecords
+from substrate.store.changesets import ExpectedState, RecordSelection, StoredRecords
 from substrate.store.rows import RowOutcome, StoredReceipt
 
 
 class PlannedWrite(NamedTuple):
-    """A command that will be applied, with the row of its receipt.
-
-    A `duplicate` only repeats what is stored. `sent_before`: an earlier command of the list has the same id.
-    """
+    """A command that will be applied, with the row of its receipt. A `duplicate` only repeats a stored record."""
 
     receipt_row: Mapping[str, Any]
     duplicate: bool = False
-    sent_before: bool = False
 
 
 type Outcome = PlannedWrite | WriteReceipt
 
 
 class StoredParts(NamedTuple):
-    """What is stored of all that a list of commands names.
+    """The stored records and receipts that a list of commands names.
 
-    `memories` and `links` by id, `receipts` by command id; `repeated` has by command id the memory whose text a
-    new memory repeats.
+    `memories` and `links` are by id, `receipts` by command id. `repeated`: by command id, the stored memory whose
+    text that command repeats.
     """
 
     memories: Mapping[str, StoredRecords]
@@ -45,30 +42,66 @@ class StoredParts(NamedTuple):
 
     @property
     def last_change(self) -> Instant:
-        """The moment of the last change of any of them; -1 when nothing is stored."""
+        """The latest change of any of these memories and links; -1 when nothing is stored."""
         moments = [-1]
         for stored in (*self.memories.values(), *self.links.values()):
             moments += [stored.touched, *(record.last_known for record in stored.records)]
         return max(moments)
 
 
+_CARRIED_ONLY: Final = RecordSelection(END_OF_TIME)
+
+
+def needed_memories(
+    named: Sequence[NamedCommand], repeated: Iterable[Record], now: Instant
+) -> dict[str, RecordSelection]:
+    """By memory id, the records that must be read to simulate the commands."""
+    needed: defaultdict[str, list[RecordSelection]] = defaultdict(list)
+    for command, command_id in named:
+        record_id = command_rows.identity(command, command_id)
+        if isinstance(command, Relate):
+            needed[command.source_id].append(_CARRIED_ONLY)
+            needed[command.target_id].append(_CARRIED_ONLY)
+        elif record_id is not None and not writes_to_link(command):
+            needed[record_id].append(changes.needed_records(command, now))
+    for record in repeated:
+        needed[record.id].append(RecordSelection(now))
+    return {
+        memory_id: RecordSelection(
+            min(selection.since for selection in selections), any(selection.every for selection in selections)
+        )
+        for memory_id, selections in needed.items()
+    }
+
+
+def needed_links(named: Sequence[NamedCommand]) -> list[str]:
+    """The ids of the links that the commands write to, each once, in order."""
+    link_ids = {command_rows.identity(*command) for command in named if writes_to_link(command.command)}
+    return sorted(link_id for link_id in link_ids if link_id)
+
+
 class Simulation:
-    """The state that the commands of a list leave, all sent and known at one moment."""
+    """The records as the simulated commands leave them; all commands have the same `times`."""
 
     def __init__(self, stored: StoredParts, times: WriteTimes) -> None:
+        self.times = times
         self._stored = stored
-        self._times = times
         self._planned: dict[str, PlannedWrite] = {}
         self._memories: dict[str, VersionChain] = {}
         self._links: dict[str, VersionChain] = {}
 
     @property
     def chains(self) -> list[VersionChain]:
-        """The chains of all memories and links that a command looked at."""
+        """The chains of all memories and links that a command read or changed."""
         return [*self._memories.values(), *self._links.values()]
 
+    @property
+    def receipt_rows(self) -> list[Mapping[str, Any]]:
+        """The receipts to store, one for each command id."""
+        return [planned.receipt_row for planned in self._planned.values()]
+
     def simulate(self, named: NamedCommand) -> Outcome:
-        """The outcome of the next command, on what those before it leave."""
+        """Apply the next command to the simulated records. A refusal is a receipt, and changes nothing."""
         command, command_id = named
         try:
             if command_id in self._stored.receipts:
@@ -88,12 +121,12 @@ class Simulation:
             return self._add(named, command)
         if isinstance(command, ChangeCommand):
             chain = self._chain(command.id, is_link=writes_to_link(command))
-            return self._plan(named, chain.change(command, named.command_id, self._times))
-        raise Refusal("invalid-request", f"{receipts.kind(command)} is no part of an atomic list")
+            return self._plan(named, chain.change(command, named.command_id, self.times))
+        raise Refusal("invalid-request", f"an atomic list cannot contain {receipts.kind(command)}")
 
     def _add(self, named: NamedCommand, command: Remember | Relate) -> Outcome:
-        command_rows.check_end_ahead(command, self._times.now)
-        row = command_rows.new_row(command, named.command_id, self._times.now)
+        command_rows.check_end_ahead(command, self.times.now)
+        row = command_rows.new_row(command, named.command_id, self.times.now)
         valid = Period(row["valid_at"], row["invalid_at"])
         chain = self._chain(row["id"], is_link=writes_to_link(command))
         outcome = self._row_outcome(chain, command, valid, row["fingerprint"])
@@ -102,7 +135,7 @@ class Simulation:
             if isinstance(command, Remember) and repeated is not None:
                 return self._recognise(named, command, repeated)
             _check_trust_again(command, chain)
-            return self._plan(named, chain.begin(row, named.command_id, self._times.known_from))
+            return self._plan(named, chain.begin(row, named.command_id, self.times.known_from))
         receipt = command_rows.build_receipt(command, row, outcome)
         first = chain.begun_by(row["fingerprint"], valid)
         if receipt.status == "stored" and command.command_id is not None and first is not None:
@@ -110,18 +143,18 @@ class Simulation:
         return receipt
 
     def _plan(self, named: NamedCommand, record: Record) -> PlannedWrite:
-        return _plan_at(named, record, self._times.known_from)
+        return _plan_at(named, record, self.times.known_from)
 
     def _row_outcome(
         self, chain: VersionChain, command: Remember | Relate, valid: Period, fingerprint: int
     ) -> RowOutcome:
-        """What a new memory or link meets over its valid time, as the writer would report it."""
+        """The outcome that `store.writer` would report for a new memory or link over its valid time."""
         has_source = has_target = True
         if isinstance(command, Relate):
             has_source, has_target = self._is_known(command.source_id), self._is_known(command.target_id)
         held = [record for record in chain.open_records() if record.valid.overlaps(valid)]
         if command.valid_at is None and chain.all_begin_later(held, valid.start):
-            held = []  # what still lies ahead is no earlier sending of what holds from now on
+            held = []  # records that begin later cannot be an earlier sending of one that begins now
         first = chain.begun_by(fingerprint, valid) if held else None
         shown = (first or chain.carried or held[-1]) if held else None
         return RowOutcome(
@@ -139,7 +172,7 @@ class Simulation:
         )
 
     def _still_repeated(self, record: Record | None) -> Record | None:
-        """The record as the commands so far leave it; None where none of the same content and time is left."""
+        """The open record with the same content and valid time after the commands so far; None without one."""
         if record is None:
             return None
         for open_one in self._chain(record.id, is_link=False).open_records():
@@ -148,14 +181,17 @@ class Simulation:
         return None
 
     def _recognise(self, named: NamedCommand, command: Remember, record: Record) -> PlannedWrite:
-        """Plan only a receipt for a repeated text; a source of more weight makes the record its own."""
+        """Plan a receipt for a repeated text, and no new memory.
+
+        A source that outweighs that of the record takes the record over.
+        """
         warning = restatements.repeated_warning(record)
         if restatements.raises_source(command, record):
             warning = restatements.raised_warning(record, command.source)
             writer = {"source": command.source.value, "author": command.writer.author}
             by = Attribution.from_command(command, named.command_id)
             chain = self._chain(record.id, is_link=False)
-            record = chain.raise_source(writer, record, by, self._times.known_from)
+            record = chain.raise_source(writer, record, by, self.times.known_from)
         row = receipts.recognised_row(command, named.command_id, record, warning)
         return PlannedWrite(row, duplicate=True)
 
@@ -172,6 +208,7 @@ class Simulation:
 
 
 def writes_to_link(command: Command) -> bool:
+    """True for Relate and for every change of a link."""
     if isinstance(command, ChangeCommand):
         return not isinstance(command, MEMORY_CHANGES)
     return isinstance(command, Relate)
@@ -180,7 +217,7 @@ def writes_to_link(command: Command) -> bool:
 def _sent_again(command: Command, planned: PlannedWrite) -> PlannedWrite:
     if planned.receipt_row["fingerprint"] != records.fingerprint(command):
         raise Refusal("conflict", receipts.OTHER_CONTENT)
-    return planned._replace(duplicate=True, sent_before=True)
+    return planned._replace(duplicate=True)
 
 
 def _plan_at(named: NamedCommand, record: Record, at: Instant, *, duplicate: bool = False) -> PlannedWrite:
@@ -189,14 +226,14 @@ def _plan_at(named: NamedCommand, record: Record, at: Instant, *, duplicate: boo
 
 
 def _check_trust_again(command: Remember | Relate, chain: VersionChain) -> None:
-    """Raises Refusal when what was retracted is written again by a source that may not change it."""
+    """Raises Refusal when the command writes a retracted identity again and its source may not change it."""
     if chain.carried is not None:
         changes.check_trust(command, [chain.carried])
         changes.check_trust_in_closers(command, [chain.carried])
 
 
 def expected_state(chains: Sequence[VersionChain]) -> ExpectedState:
-    """What must still be so in the graph when the rows of the chains are written."""
+    """What the graph must still contain when the rows of the chains are written."""
     expected = ExpectedState()
     stored_memories = {chain.id for chain in chains if chain.link_name is None and chain.stored}
     for chain in chains:
@@ -219,8 +256,8 @@ def _expected_link(chain: VersionChain) -> dict[str, Any]:
     return {"id": chain.id, **ends, "carried": carried, "past": len(past), "still": sum(map(is_open, past))}
 
 
-def loose_link(chains: Sequence[VersionChain]) -> str | None:
-    """The id of a link that would join a memory of which no record remains; None when there is none."""
-    never = {chain.id for chain in chains if chain.link_name is None and not chain.stored and not chain.records}
-    joining = (chain for chain in chains if chain.link_name is not None and chain.is_changed and chain.ends)
-    return next((chain.id for chain in joining if never.intersection(chain.ends or ())), None)
+def find_dangling_link(chains: Sequence[VersionChain]) -> str | None:
+    """The id of a changed link that joins a memory without any record; None when there is none."""
+    empty = {chain.id for chain in chains if chain.link_name is None and not chain.stored and not chain.records}
+    links = (chain for chain in chains if chain.link_name is not None and chain.is_changed and chain.ends)
+    return next((link.id for link in links if empty.intersection(link.ends or ())), None)

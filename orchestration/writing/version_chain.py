@@ -1,8 +1,8 @@
-"""The version chain of one memory or link: its records as stored, and as each command of a list leaves them. Pure.
+"""The version chain of one memory or link: its records as stored, and after each command of a list. Pure.
 
-A later command decides on what an earlier one left; in the end each chain gives the rows to write. All commands of
-a list have one transaction time: a record that one of them opens and another closes was never known, and is left
-out.
+Each command acts on the records that the earlier ones left; at the end, each chain gives the rows to write. All
+commands of a list have one transaction time. So a record that one command opens and a later one closes was never
+known at any time, and is not written.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NOT_IN_CONTENT: Final = frozenset(
         "emotion", "tag_names", "source_id", "target_id",
     )
 )  # fmt: skip
-"""Entries of a new row that belong to the record, or are stored beside it."""
+"""Entries of a new row that are no content: they belong to the record itself, or are stored in other nodes."""
 _NOT_CLOSED: Final[Mapping[str, Any]] = dict.fromkeys(
     ("closed_by", "closed_source", "closed_key", "closed_reason")
 )
@@ -37,9 +37,9 @@ _NOT_CLOSED: Final[Mapping[str, Any]] = dict.fromkeys(
 
 @dataclass(frozen=True, slots=True)
 class ContentSource:
-    """Where the content of a record comes from: that of the stored version `of`, 0 for none, with some changes.
+    """How to build the content of a record: copy that of the stored version `of` (0: nothing), then set `changes`.
 
-    `text` is to be embedded where the embedding differs too.
+    `text`: the text to embed again; None when the embedding of version `of` is still right.
     """
 
     of: int
@@ -49,9 +49,9 @@ class ContentSource:
 
 @dataclass(frozen=True, slots=True)
 class ChainState:
-    """The records as a command leaves them, by version, and the version that the identity carries.
+    """The records after a command, by version, and the version that the identity carries.
 
-    `by` is who sent that command, None for the stored state.
+    `by`: who sent that command; None for the stored state.
     """
 
     records: Mapping[int, Record]
@@ -71,11 +71,11 @@ class ChainState:
 
 @dataclass(slots=True)
 class VersionChain:
-    """One memory or link, of which `link_name` says how it is found. `states` begins with the stored one.
+    """One memory or link. `link_name` is None for a memory. `states`: as stored, then after each command.
 
-    Versions of one content share an entry of `content_sources`: `origins` has by version the one where its content
-    began. `fingerprints` has by version the fingerprint of the command with which the record began, some changes
-    ago.
+    Several versions may have the same content. `origins`: by version, the first version with its content;
+    `content_sources`: by such a first version, how to build the content. `fingerprints`: by version, the
+    fingerprint of the command that created the record from which it was made.
     """
 
     id: str
@@ -89,7 +89,7 @@ class VersionChain:
 
     @classmethod
     def from_stored(cls, record_id: str, stored: StoredRecords | None, link_name: LinkName | None) -> VersionChain:
-        """The chain of an identity with one state: as it is stored, or empty."""
+        """A chain with one state: the stored records, or none."""
         if stored is None:
             return cls(record_id, link_name, None, [ChainState({}, None, 0)], {}, {})
         by_version = {record.version: record for record in stored.records}
@@ -106,12 +106,12 @@ class VersionChain:
 
     @property
     def records(self) -> Mapping[int, Record]:
-        """The records as the last command left them, by version."""
+        """The records after the last command, by version."""
         return self.states[-1].records
 
     @property
     def carried(self) -> Record | None:
-        """The record that the identity carries; of a withdrawn link the one that was opened last."""
+        """The record that the identity carries; for a retracted link the one that was opened last."""
         if not self.records:
             return None
         version = self.states[-1].carried
@@ -129,24 +129,24 @@ class VersionChain:
         return self.content_sources[self.origins[version]]
 
     def begun_by(self, fingerprint: int, valid: Period) -> Record | None:
-        """The first record of the command with this fingerprint, where its content holds within `valid`."""
-        held = [record for record in self.open_records() if record.valid.overlaps(valid)]
-        if not any(self.fingerprints.get(record.version) == fingerprint for record in held):
+        """The first record of the command with this fingerprint, if one made from it holds within `valid`."""
+        overlapping = [record for record in self.open_records() if record.valid.overlaps(valid)]
+        if not any(self.fingerprints.get(record.version) == fingerprint for record in overlapping):
             return None
         return self.records[min(v for v in self.records if self.fingerprints.get(v) == fingerprint)]
 
-    def all_begin_later(self, held: Iterable[Record], now: Instant) -> bool:
-        """Whether all of these records of it begin after `now`, and after the last change.
+    def all_begin_later(self, records: Iterable[Record], now: Instant) -> bool:
+        """True when all of these records of the chain begin after `now` and after its last change.
 
-        What had begun at the last change lies not ahead: a clock that says so went back.
+        A record that had begun at the last change is not in the future, even if the clock has gone back since.
         """
         moment = max([now, *(record.last_known for record in self.records.values())])
-        return all(record.valid.start > moment for record in held)
+        return all(record.valid.start > moment for record in records)
 
     def begin(self, row: Mapping[str, Any], command_id: str, at: Instant) -> Record:
-        """Open the record of a new row (`command_rows`): of a new identity, or of one that holds again.
+        """Open the record of a new row (`command_rows`) in a new identity, or where none of its records holds.
 
-        Raises Refusal where another record of it holds, and for a link with other ends.
+        Raises Refusal when another record of the identity holds then, and for a link with other ends.
         """
         if self.link_name is None:
             record = rows.memory_from_properties(row)
@@ -166,7 +166,7 @@ class VersionChain:
         return record
 
     def raise_source(self, writer: Mapping[str, Any], record: Record, by: Attribution, at: Instant) -> Record:
-        """Rewrite an open record with the source and author of a `writer` that weighs more; all else stays."""
+        """Rewrite an open record with the source and author in `writer`, which outweighs its own."""
         rewriting = Rewriting(at, self.states[-1].last_version, None)
         raised = {**record.content, **writer}
         change = bitemporal.rewrite([record], record.valid, lambda _: raised, rewriting)
@@ -178,7 +178,7 @@ class VersionChain:
         return self.records[version]
 
     def change(self, command: ChangeCommand, command_id: str, times: WriteTimes) -> Record:
-        """Apply a change; the record that its receipt describes. Raises Refusal."""
+        """Apply a change and return the record for its receipt. Raises Refusal when it may not be applied."""
         if isinstance(command, UNDOS) and len(self.states) > 1:
             return self._undo_last(command, command_id, times)
         last_version = self.states[-1].last_version
@@ -193,7 +193,7 @@ class VersionChain:
         return change.receipt_record
 
     def _undo_last(self, command: Undo | UndoLink, command_id: str, times: WriteTimes) -> Record:
-        """Revert the last change of this very list, which nobody ever knew of: the state before it comes back."""
+        """Revert the last change of the same list. It was never stored, so the state before it returns whole."""
         changes.check_version(command, tuple(self.records.values()), self.states[-1].last_version, times.now)
         last, before = self.states[-1], self.states[-2]
         by = last.by
@@ -218,7 +218,7 @@ class VersionChain:
 
     def _join(self, ends: LinkEnds) -> None:
         if self.ends not in (None, ends):
-            fault = f"link {self.id} joins {' and '.join(self.ends or ())}; give one between others another id"
+            fault = f"link {self.id} joins {' and '.join(self.ends or ())}; use another id for other ends"
             raise Refusal("conflict", fault, current_version=self.states[-1].last_version)
         self.ends = ends
 
@@ -228,7 +228,7 @@ class VersionChain:
         self.fingerprints[version] = fingerprint
 
     def _apply(self, change: Change, by: Attribution) -> None:
-        """Add the state after a change, closed and opened records with the command that did it."""
+        """Add the state after a change, and note in each closed or opened record which command did it."""
         last = self.states[-1]
         after = dict(last.records)
         for record in change.closed:
@@ -249,7 +249,7 @@ class VersionChain:
         self.states.append(ChainState(after, carried, last_version, by))
 
     def _revised_source(self, opened: Opened, command: ChangeCommand) -> ContentSource:
-        """The source of the content that it was made from, with what the command changes."""
+        """The content source of the version that `opened` was made from, with the changes of the command."""
         before, source = self.records[opened.from_version], self.content_source(opened.from_version)
         if self.link_name is not None:
             changed = changes.changed_fields(command, before.content)
@@ -267,7 +267,7 @@ type Vectors = Mapping[str, list[float] | None]
 
 
 def texts_to_embed(chains: Iterable[VersionChain]) -> list[str]:
-    """The texts of changed chains that need an embedding, each once."""
+    """The texts in changed chains that need an embedding, each once."""
     texts: dict[str, None] = {}
     for chain in chains:
         sources = [chain.content_source(version) for version in chain.records] if chain.is_changed else []
@@ -276,7 +276,7 @@ def texts_to_embed(chains: Iterable[VersionChain]) -> list[str]:
 
 
 def add_rows(chains: Iterable[VersionChain], vectors: Vectors, changed: TransactionRows) -> None:
-    """Add the rows of the chains that change. `vectors` has the embedding of each of `texts_to_embed`."""
+    """Add to `changed` the rows of the changed chains. `vectors`: the embedding of each of `texts_to_embed`."""
     for chain in chains:
         if not chain.is_changed:
             continue
@@ -308,11 +308,11 @@ def _add_memory(chain: VersionChain, vectors: Vectors, changed: TransactionRows)
     if carried.version in past_before:
         changed.moved.append({"id": chain.id, "version": carried.version})
     changed.touched.append({"id": chain.id, "versions": after.last_version})
-    _add_sides(chain, before.records.get(before.carried or 0), carried, changed)
+    _add_sides(chain, changed)
 
 
 def _past_rows(chain: VersionChain, moved: Sequence[Record], vectors: Vectors) -> list[dict[str, Any]]:
-    """One row for each content; its records share a trace."""
+    """One row for each content: records of the same content share a node with their vectors."""
     by_origin: dict[int, dict[str, Any]] = {}
     for record in moved:
         origin = chain.origins[record.version]
@@ -322,8 +322,11 @@ def _past_rows(chain: VersionChain, moved: Sequence[Record], vectors: Vectors) -
     return list(by_origin.values())
 
 
-def _add_sides(chain: VersionChain, before: Record | None, carried: Record, changed: TransactionRows) -> None:
-    """Add to which side the trace of a memory moves, and its tags where they change."""
+def _add_sides(chain: VersionChain, changed: TransactionRows) -> None:
+    """Add whether the vectors of a memory move to the past side or back, and its tags if they change."""
+    stored, carried = chain.states[0], chain.carried
+    assert carried is not None
+    before = stored.records.get(stored.carried or 0)
     was_open = before is None or is_open(before)
     if was_open and not is_open(carried):
         changed.withdrawn.append(chain.id)
@@ -347,7 +350,7 @@ def _content_row(chain: VersionChain, record: Record, vectors: Vectors) -> dict[
 
 
 def _marks(record: Record) -> dict[str, Any]:
-    """The properties of a record beside its content."""
+    """The properties of a record that are not its content."""
     return {
         **rows.times(record.valid, record.known),
         "id": record.id,
@@ -364,18 +367,18 @@ def _marks(record: Record) -> dict[str, Any]:
 
 def _link_changes(chain: VersionChain) -> dict[str, Any]:
     before, after = chain.states[0], chain.states[-1]
-    held = after.carried if chain.carried is not None and is_open(chain.carried) else None
-    # Where the highest version was never known, the records that are written name it.
+    carried = after.carried if chain.carried is not None and is_open(chain.carried) else None
+    # When no record with the highest version is written, the others must store that number: it is not used again.
     highest = {"versions": after.last_version if after.last_version > max(chain.records, default=0) else None}
     opened: list[dict[str, Any]] = []
     closing: list[dict[str, Any]] = []
     for version, record in chain.records.items():
-        changes_side = (version == before.carried) != (version == held)
+        changes_side = (version == before.carried) != (version == carried)
         if version not in before.records or changes_side:
             source = chain.content_source(version)
             opened.append(
                 {
-                    "type": "LINK" if version == held else "PAST_LINK",
+                    "type": "LINK" if version == carried else "PAST_LINK",
                     "of": source.of,
                     "content": dict(source.changes),
                     "marks": {**_link_marks(record), **highest},
@@ -388,12 +391,12 @@ def _link_changes(chain: VersionChain) -> dict[str, Any]:
         **(chain.ends._asdict() if chain.ends else {}),
         "opened": opened,
         "closing": closing,
-        "carried_again": [held] if held in before.records and held != before.carried else [],
-        "moved": before.carried is not None and before.carried != held,
+        "carried_again": [carried] if carried in before.records and carried != before.carried else [],
+        "moved": before.carried is not None and before.carried != carried,
     }
 
 
 def _link_marks(record: Record) -> dict[str, Any]:
-    """The first record of a link has no version."""
+    """`_marks` of a link record. The first record of a link is stored without a version."""
     marks = _marks(record)
     return marks if record.version > 1 else {**marks, "version": None}

@@ -296,7 +296,7 @@ async def test_a_link_of_a_memory_that_its_own_list_withdraws_is_refused(deps: D
     ]
     receipts = await atomic.apply(commands, deps, NOW)
     assert {receipt.problem for receipt in receipts} == {"conflict"}
-    assert "begins and withdraws" in receipts[0].faults[0]
+    assert "creates and retracts" in receipts[0].faults[0]
     assert await whole(deps, fresh_citizen) == []
 
 

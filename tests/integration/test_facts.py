@@ -108,7 +108,7 @@ async def test_what_a_citizen_said_is_not_ended_by_what_a_model_read(
     keyed(scripted, FARO)
     [over] = (await drawn(asking, fresh_citizen)).supersessions
     assert (over.ended, over.applied) == ("person:ada|LIVES_IN|home", False)
-    assert "source citizen is not changed by tool" in over.reason
+    assert "source tool may not change a record of source citizen" in over.reason
     assert (await of_tools(asking, fresh_citizen))["person:ada|LIVES_IN|home"].invalid_at is None
 
 

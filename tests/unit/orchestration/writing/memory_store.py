@@ -75,7 +75,7 @@ class MemoryStore:
         """Simulate the commands as one list; keep what they leave when none is refused."""
         simulated = self.simulation(now)
         outcomes = [simulated.simulate(self.name(one)) for one in commands]
-        if any(is_refused(outcome) for outcome in outcomes) or simulation.loose_link(simulated.chains):
+        if any(is_refused(outcome) for outcome in outcomes) or simulation.find_dangling_link(simulated.chains):
             return outcomes
         for chain in simulated.chains:
             if chain.is_changed:

@@ -52,9 +52,9 @@ def test_trust_is_handed_on(one: Source, other: Source, third: Source) -> None:
 
 
 def test_the_fault_names_who_may() -> None:
-    assert trust_fault(Source.TOOL, Source.CITIZEN, Level.N1).endswith("only by citizen, system")
-    assert trust_fault(Source.TOOL, Source.SYSTEM, Level.N1).endswith("only by citizen, system")
-    assert trust_fault(Source.CITIZEN, Source.SYSTEM, Level.N2).endswith("only by system")
+    assert trust_fault(Source.TOOL, Source.CITIZEN, Level.N1).endswith("allowed: citizen, system")
+    assert trust_fault(Source.TOOL, Source.SYSTEM, Level.N1).endswith("allowed: citizen, system")
+    assert trust_fault(Source.CITIZEN, Source.SYSTEM, Level.N2).endswith("allowed: system")
 
 
 # --- versions, and the records that a change needs -------------------------------------------------------

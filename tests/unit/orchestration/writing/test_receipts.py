@@ -39,13 +39,13 @@ def test_a_receipt_read_back_says_what_was_written(
     assert receipt.created_at is not None
     assert (to_instant(receipt.valid_at), to_instant(receipt.created_at)) == (start, at)
     assert (receipt.invalid_at is None) is (valid.end == END_OF_TIME)
-    assert receipts.rebuild_from_row(row, at, Level.N1) == receipt
+    assert receipts.rebuild_from_row({**row, "created_at": at}, Level.N1) == receipt
 
 
 def test_a_command_sent_again_gets_its_first_receipt_marked_as_a_duplicate() -> None:
     sent = remember("m", command_id="c", weather="rain")
     row = receipts.receipt_row(sent, "c", Record("m", 1, Period(1), Period(NOW)))
-    first = receipts.rebuild_from_row(row, NOW, Level.N1)
+    first = receipts.rebuild_from_row({**row, "created_at": NOW}, Level.N1)
     assert first.warnings == ("unknown fields were kept in extra: weather",)
     assert receipts.repeat_receipt(sent, stored(row)) == first.model_copy(update={"duplicate": True})
 
