@@ -1,4 +1,4 @@
-"""The one value that every flow is handed: the open store, the models, and what the settings decide."""
+"""What every flow needs, in one value: the open store, the models, and options from the settings."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from substrate.inference.language.model import LanguageModel
 from substrate.inference.rerankers import Reranker
 
 FAR: Final = 3
-"""How many starts of a query a second link is followed from."""
+"""Default of `Deps.far`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deps:
-    """The dependencies of a flow, made once by the edge.
+    """The dependencies of a flow, made once when the service starts.
 
-    `language_model` and `reranker` are None when none is configured. `auto_tags`: ingestion gives tags to memories
-    without any. `far`: how many starts of a query a second link is followed from.
+    `language_model` and `reranker` are None when none is configured. `auto_tags`: ingestion adds tags to memories
+    that have none. `far`: a query follows links for a second hop only from so many of its first memories.
     """
 
     connection: Connection
@@ -35,5 +35,5 @@ class Deps:
     far: int = FAR
 
     def graph(self, name: str) -> Graph:
-        """The handle of a graph, whether the graph exists or not."""
+        """A handle for the graph; the graph itself need not exist."""
         return Graph(self.connection, name)

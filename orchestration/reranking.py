@@ -1,8 +1,8 @@
-"""A second order of the best candidates, for a question that asks for one: by a measure, or by a model.
+"""Reranks the best candidates when a question asks for it: by MMR, by RRF, or with a model.
 
 `mmr` and `rrf` need no model. `llm` is listwise reranking (Sun et al., "Is ChatGPT good at search?", 2023): the
-model gets all texts as data in one JSON document and answers with their numbers. Items the model omits keep their
-order; so do all items when it fails.
+model gets all texts as data in one JSON document and answers with their numbers. Items that the model omits keep
+their order; if the model fails, all items do.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from substrate.inference.language.model import Message, ModelRequest
 from substrate.text import stems
 
 RERANKED: Final = 30
-"""How many of the best are ordered again: an answer shows few more, and the time of a model grows with them."""
+"""How many of the best are reranked: an answer seldom shows more, and each one costs a model time."""
 MAX_QUESTION: Final = 4_000
 MAX_TEXT: Final = 600
-"""Characters of the question, and of each memory, that a language model gets."""
+"""A language model gets at most so many characters of the question, and of each memory."""
 
 _INSTRUCTIONS: Final = (
     "You order memories by how much each helps to answer a question. You get one JSON document: `question`, and "
@@ -47,7 +47,7 @@ _EXAMPLE: Final = ("Where does Rosa live?", ("Ada: I moved to Porto.", "Rosa: My
 
 
 class Reranking(NamedTuple):
-    """The activation in its new order, and the model calls that this took."""
+    """The activation in its new order, and the model calls that were made for it."""
 
     activation: Activation
     calls: tuple[ModelCall, ...] = ()
@@ -62,7 +62,7 @@ class ModelOrder(BaseModel):
 
 
 class _ModelPlaces(NamedTuple):
-    """The order of a model, as places from 0; empty when it failed."""
+    """The order that a model gave, as places from 0; empty when the model failed."""
 
     places: list[int]
     call: ModelCall
@@ -166,7 +166,7 @@ async def _ask_reranker(question: str, texts: Sequence[str], deps: Deps) -> _Mod
 
 
 def messages(question: str, texts: Sequence[str]) -> list[Message]:
-    """The conversation whose next message is the model's answer."""
+    """The messages for the language model: instructions, one example, and the question with its texts."""
     return [
         ("system", _INSTRUCTIONS),
         ("user", _document(*_EXAMPLE)),

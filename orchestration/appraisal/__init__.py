@@ -1,1 +1,1 @@
-"""Emotion, result and relations that a text names, and its key phrases. Pure."""
+"""Reads emotions, result, relations and key phrases from a text. Pure."""

@@ -10,14 +10,14 @@ from typing import Final
 from substrate.text import STOP_WORDS, stem, words
 
 MAX_TAGS: Final = 4
-"""Tags of one memory at most."""
+"""At most so many tags for one memory."""
 GENERIC_SHARE: Final = 0.1
-"""A phrase that more than this share of the memories has is generic: it says little about any one of them."""
+"""A phrase in more than this share of the memories is generic: it says little about any one of them."""
 ALWAYS_SPECIFIC: Final = 5
-"""A phrase that at most so many memories have is never generic."""
+"""A phrase in at most so many memories is never generic, however small the graph."""
 MIN_LENGTH: Final = 4
 MAX_LENGTH: Final = 40
-"""Letters of a tag. The engine crashes on a unique value of more than 4,096 bytes."""
+"""Length of a tag in characters. The engine crashes on a unique value of more than 4,096 bytes."""
 _NAME: Final = re.compile(r"\b[A-ZÀ-ÖØ-Þ]\w+(?: [A-ZÀ-ÖØ-Þ]\w+){1,3}")
 
 type Phrases = Mapping[str, str]
@@ -41,7 +41,7 @@ def _stemmed(phrase: str) -> str:
 
 
 def possible_tags(phrases_by_text: Sequence[Phrases]) -> list[str]:
-    """Every tag that these texts may get: each phrase as written, and its stems."""
+    """Every tag that these texts may get: each phrase as it is written, and as stems."""
     tags: set[str] = set()
     for phrases in phrases_by_text:
         tags.update(phrases.keys(), phrases.values())
@@ -53,9 +53,9 @@ def choose_tags(
 ) -> list[tuple[str, ...]]:
     """The tags of each text, at most `MAX_TAGS`.
 
-    `tag_counts`: how many memories have each existing tag; `memory_count`: how many memories the graph holds.
-    Existing tags come first, then phrases of several of the texts, then names, then the longest words; of each
-    kind the rarest first. Generic phrases are left out.
+    `tag_counts`: how many memories have each existing tag. `memory_count`: the number of memories in the graph.
+    Order: existing tags, then phrases that several of the texts share, then names, then other words; within each
+    kind the rarest first, then the longest. Generic phrases are left out.
     """
     text_counts = Counter(stems for phrases in phrases_by_text for stems in phrases)
     forms: defaultdict[str, set[str]] = defaultdict(set)
@@ -76,6 +76,6 @@ def choose_tags(
 
 
 def _tag_form(stems: str, phrase_forms: set[str], tag_counts: Mapping[str, int]) -> str:
-    """How the tag is written: as the most common existing tag, else as the shortest form in the texts."""
+    """How the tag is written: like the most common existing tag, else in the shortest form of the texts."""
     forms = (*phrase_forms, stems) if stems in tag_counts else phrase_forms
     return min(forms, key=lambda form: (-tag_counts.get(form, 0), len(form), form))

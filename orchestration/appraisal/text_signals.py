@@ -1,6 +1,6 @@
-"""The emotion, result and relations that a text names (002, known problems 4 to 6). Pure.
+"""Reads the emotions, the result and the relations that a text names (002, known problems 4 to 6). Pure.
 
-By lexicon and by the relation types of the graph, not by keywords of one domain.
+It uses lexicons and the relation types of the graph, not the keywords of one domain.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from substrate.emotions import EMOTION_WORDS
 from substrate.text import STOP_WORDS, name_key, stem, words
 
 NEGATION_REACH: Final = 3
-"""A word is negated when a negation stands at most so many words before it."""
+"""A word is negated when one of the so many words before it is a negation."""
 MAX_RELATIONS: Final = 16
 
 _NEGATIONS: Final = frozenset(
     """no not never none without hardly barely nor neither nothing cannot don doesn didn isn aren wasn weren won
     wouldn couldn shouldn hasn haven hadn cant dont doesnt didnt isnt wasnt""".split()
 )
-# Words of outcome, not of sentiment: VADER's 7,500 words give a sign to 298 of 300 turns of a conversation
-# (these to 103), and `complex` to 20 of 30 windows (these to 2), so they would tell nothing apart.
+# Words for an outcome, not for a sentiment. VADER's 7,500 words of sentiment find a result in 298 of 300 turns of
+# a conversation (these words: in 103) and `complex` in 20 of 30 windows (these: in 2): nearly all look alike.
 _GOOD: Final = """success succeed solve resolve fix achieve accomplish win accept improve finish complete pass
     praise thank repair recover heal learn grow progress breakthrough approve deliver reconcile satisfy
     work""".split()
@@ -33,7 +33,7 @@ _EMOTION_BY_STEM: Final = {stem(word): emotion for word, emotion in EMOTION_WORD
 
 
 class _Word(NamedTuple):
-    """A word of a text: its position among the words, and whether a negation stands before it."""
+    """A word of a text, its position among the words, and whether a negation comes shortly before it."""
 
     position: int
     text: str
@@ -55,9 +55,9 @@ def _words_with_negation(text_words: Sequence[str]) -> Iterator[_Word]:
 
 
 def read_emotions(text: str) -> dict[str, float]:
-    """The emotions that a text names and does not negate, each at full intensity.
+    """The emotions that a text names without a negation, each with intensity 1.0.
 
-    The most frequent first, of equals the one named last.
+    The most frequent comes first; of equally frequent ones the one named last.
     """
     counts: Counter[str] = Counter()
     last: dict[str, int] = {}
@@ -71,7 +71,7 @@ def read_emotions(text: str) -> dict[str, float]:
 
 
 def read_result(text: str) -> str | None:
-    """`positive`, `negative`, or `complex` when the text names both; a negation reverses a word."""
+    """`positive`, `negative`, `complex` for both, None for neither; a negation reverses a word."""
     signs: set[int] = set()
     for word in _words_with_negation(words(text)):
         sign = _RESULT_SIGN_BY_STEM.get(stem(word.text))
@@ -95,17 +95,18 @@ def relation_words(text: str, names: Sequence[str]) -> list[str]:
 
 
 def has_same_stem(word: str, relation_type: str) -> bool:
-    """Whether a word is a form of the relation: `criticizing` and CRITICIZED."""
+    """True when a word is a form of the relation type, as `criticizing` is of CRITICIZED."""
     return stem(word) in {stem(part) for part in words(relation_type.replace("_", " ")) if part not in STOP_WORDS}
 
 
 def read_relations(
     text: str, names: Sequence[str], types: Sequence[str], matches: Callable[[str, str], bool] = has_same_stem
 ) -> tuple[Relation, ...]:
-    """The relations that the text names, at most `MAX_RELATIONS`, each between the nearest names around its word.
+    """The relations that the text names, at most `MAX_RELATIONS`.
 
-    `by` after the word swaps the ends: `praised by Kai`. `types` are the relation types of the graph; `matches`
-    tells whether a word names a type.
+    A relation goes from the nearest name before its word to the nearest name after it; `by` after the word swaps
+    the two, as in `praised by Kai`. `types`: the relation types of the graph. `matches`: a test whether a word
+    names a type.
     """
     text_words = words(text)
     spans = _name_spans(text_words, names)
@@ -143,9 +144,9 @@ def _name_spans(text_words: Sequence[str], names: Sequence[str]) -> list[_NameSp
 
 
 def match_by_meaning(vectors: Mapping[str, Sequence[float]], floor: float) -> Callable[[str, str], bool]:
-    """A test whether a word names a relation type: by its stem, or by a cosine of at least `floor`.
+    """Make a test whether a word names a relation type: it has the same stem, or a cosine of at least `floor`.
 
-    `vectors`: unit vectors of the words and of the phrases of the types; what has none matches by stem only.
+    `vectors`: unit vectors of the words and of the phrases of the types. Without a vector only the stem counts.
     """
 
     def matches(word: str, relation_type: str) -> bool:

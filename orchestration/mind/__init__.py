@@ -1,1 +1,1 @@
-"""What a citizen is and feels: state, energy, dissonance, identity."""
+"""A citizen: its state, energy, changed beliefs and identity."""

@@ -1,4 +1,4 @@
-"""Learning moments: beliefs that changed, found in the records of a history (003, component 2). Pure."""
+"""Finds changed beliefs in the past and present records of memories (003, component 2). Pure."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from schemas.temporal import Instant, Period, TemporalMode
 HISTORICAL: Final = (TemporalMode.EVOLUTION, TemporalMode.FULL_HISTORY)
 """Only these modes show more than one version of a belief."""
 DISCOVERY_ENERGY: Final = 0.5
-"""Energy of a discovery without one of its own (003, component 2)."""
+"""Energy of a discovery whose record has no `discovery_energy` (003, component 2)."""
 UNKNOWN_TRIGGER: Final = "Unknown correction trigger"
 
 
 class BeliefChange(NamedTuple):
-    """A belief that changed: the record that was closed, and the dissonance between it and its successor."""
+    """A changed belief: the closed record, and the dissonance between it and the record that replaced it."""
 
     closed: ConsciousnessNode
     dissonance: TemporalDissonance
@@ -28,16 +28,16 @@ class BeliefChange(NamedTuple):
 def detect_temporal_dissonances(
     nodes: Iterable[ConsciousnessNode], mode: TemporalMode
 ) -> list[TemporalDissonance]:
-    """Each change of belief among the records, once, oldest first; none in the other modes (003, component 2).
+    """Each change of belief, once, oldest first; empty when `mode` is not historical (003, component 2).
 
-    Records are of one belief when level and id are the same. A dissonance is a closed record and the record
-    with a different belief that took its place. A record may be given more than once.
+    Records with the same level and id are versions of one belief. A dissonance is a closed record together with
+    the record that replaced it and has a different belief. `nodes` may contain a record more than once.
     """
     return [change.dissonance for change in find_belief_changes(nodes)] if mode in HISTORICAL else []
 
 
 def find_belief_changes(nodes: Iterable[ConsciousnessNode]) -> list[BeliefChange]:
-    """Each change of belief among the records, once, oldest first, whatever the mode."""
+    """Each change of belief among the records, once, oldest first."""
     changes = [change for records in _by_identity(nodes) for change in _changes(records)]
     return sorted(changes, key=_order)
 
@@ -48,9 +48,9 @@ def _order(change: BeliefChange) -> tuple[datetime, Level, str, datetime]:
 
 
 def count_recurring(dissonances: Iterable[TemporalDissonance]) -> list[RecurringCorrection]:
-    """How many beliefs each correction pattern corrected, most often first, equal ones by id.
+    """How many beliefs each correction pattern corrected: the highest count first, equal counts by id.
 
-    Repeated dissonances reveal systematic errors (003, component 2). Changes without a pattern are left out.
+    Repeated dissonances show systematic errors (003, component 2). Changes without a pattern are left out.
     """
     corrected: defaultdict[str, list[str]] = defaultdict(list)
     for dissonance in dissonances:
@@ -64,7 +64,7 @@ def count_recurring(dissonances: Iterable[TemporalDissonance]) -> list[Recurring
 
 
 def unbroken_start(start: Instant, earlier: Sequence[Period]) -> Instant:
-    """The start of the unbroken chain of earlier periods that leads up to `start`; `start` itself without one."""
+    """Follow `earlier` periods back from `start` while each ends where the next begins; return the first start."""
     starts: dict[Instant, Instant] = {}
     for period in earlier:
         starts[period.end] = min(period.start, starts.get(period.end, period.start))
@@ -74,7 +74,7 @@ def unbroken_start(start: Instant, earlier: Sequence[Period]) -> Instant:
 
 
 def _by_identity(nodes: Iterable[ConsciousnessNode]) -> Iterator[list[ConsciousnessNode]]:
-    """The records of each memory that has several, in the order in which they were opened."""
+    """The records of each memory with several records, oldest first."""
     groups: defaultdict[tuple[Level, str], dict[tuple[datetime, int], ConsciousnessNode]] = defaultdict(dict)
     for node in nodes:
         groups[node.level, node.node_id][node.created_at, node.version] = node
@@ -84,7 +84,7 @@ def _by_identity(nodes: Iterable[ConsciousnessNode]) -> Iterator[list[Consciousn
 
 
 def _changes(records: Sequence[ConsciousnessNode]) -> Iterator[BeliefChange]:
-    """The changes of belief of one memory, its records in the order in which they were opened."""
+    """The changes of belief of one memory. `records` come oldest first."""
     by_end: defaultdict[datetime | None, list[ConsciousnessNode]] = defaultdict(list)
     for record in records:
         by_end[record.expired_at].append(record)
@@ -99,10 +99,10 @@ def _changes(records: Sequence[ConsciousnessNode]) -> Iterator[BeliefChange]:
 def _held_from(
     closed: ConsciousnessNode, by_end: Mapping[datetime | None, Sequence[ConsciousnessNode]]
 ) -> datetime:
-    """Since when the belief of a record was held: a change of anything else continues it.
+    """When the belief of a record began: a record that changed only other fields continues the belief.
 
-    Of several records with the same belief, each over a stretch of its own, the oldest counts. `by_end`: all
-    records of the memory by `expired_at`.
+    If several earlier records with the same belief end at one moment, the oldest counts. `by_end`: all records of
+    the memory by `expired_at`.
     """
     start = closed.created_at
     while earlier := [
@@ -115,12 +115,12 @@ def _held_from(
 def _successor(
     closed: ConsciousnessNode, end: datetime, later: Sequence[ConsciousnessNode]
 ) -> ConsciousnessNode | None:
-    """The record with another belief that took the place of the closed one, None when there is none.
+    """The record with another belief that replaced the closed one; None when there is none.
 
-    One command closes and opens at the same instant, so the records opened then are compared. A supersede opens
-    two: the old content up to the change, which continues the belief, and the new content. Imported records may
-    leave a gap; then the next version is compared, and no later one: that pair may never have followed one
-    another.
+    One command closes and opens records at the same instant, so the records opened at `end` are compared. A
+    supersede opens two: the old content up to the change, which continues the belief, and the new content.
+    Imported records may leave a gap: then only the next version is compared, because between `closed` and a later
+    version other records may be missing.
     """
     opened = [record for record in later if record.created_at == end]
     if not opened:
@@ -131,22 +131,22 @@ def _successor(
     return changed[-1] if changed else None
 
 
-def _same_belief(one: ConsciousnessNode, other: ConsciousnessNode) -> bool:
-    """Whether name and description are equal but for white space."""
-    return one.description.split() == other.description.split() and one.name.split() == other.name.split()
+def _same_belief(node: ConsciousnessNode, other: ConsciousnessNode) -> bool:
+    """True when name and description are equal apart from white space."""
+    return node.description.split() == other.description.split() and node.name.split() == other.name.split()
 
 
 class _Held(NamedTuple):
-    """Over which transaction time a belief was held."""
+    """The transaction time during which a belief was held."""
 
     start: datetime
     end: datetime
 
 
 def _dissonance(closed: ConsciousnessNode, successor: ConsciousnessNode, held: _Held) -> TemporalDissonance:
-    """The fields of 003; `held_seconds` is belief_held_until − belief_held_from.
+    """The fields of 003, component 2; `held_seconds` is belief_held_until − belief_held_from.
 
-    The beliefs are the descriptions, or the names where only these changed.
+    The beliefs are the descriptions; when only the name changed, they are the names.
     """
     renamed = closed.description.split() == successor.description.split()
     pattern, energy = successor.correction_pattern_id, successor.discovery_energy
@@ -169,8 +169,9 @@ def _dissonance(closed: ConsciousnessNode, successor: ConsciousnessNode, held: _
 
 
 def _reason_by_time(closed: ConsciousnessNode, successor: ConsciousnessNode) -> InvalidationReason:
-    """The reason where a record has none, as an imported one may (DESIGN §4).
+    """The reason for a record without one, which may come from an import (DESIGN §4).
 
-    New content over the same valid time means that the old was false, from a later time on that the world changed.
+    New content over the same valid time means that the old content was false; new content from a later valid time
+    on means that the world changed.
     """
     return "reality_changed" if successor.valid_at > closed.valid_at else "discovered_false"

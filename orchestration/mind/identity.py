@@ -1,4 +1,4 @@
-"""Who a citizen is: a query over accumulated experience, no stored profile (000)."""
+"""Reads who a citizen is from its memories; no profile is stored (000)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from substrate.store import records
 from substrate.store.identity import EntityPosition, read_entities
 
 MIN_COUNTED: Final = 64
-"""At least so many of the most linked memories are counted; among their links may be ended ones."""
+"""At least so many of the most linked memories are examined: some of their links may have ended."""
 
 
 class _PageStart(NamedTuple):
-    """The entity after which a page begins, how many came before it, and the scope of the first page."""
+    """The entity after which a page begins, how many entities earlier pages showed, and the first page's scope."""
 
     after: EntityPosition
     shown: int
@@ -29,7 +29,7 @@ class _PageStart(NamedTuple):
 async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:
     """The identity of a citizen at a moment: the entities that most memories point to, and its state.
 
-    A citizen without any has no entities, and a note. Raises InvalidRequest for an invalid cursor.
+    Without such entities the answer has a note. Raises InvalidRequest for an invalid cursor.
     """
     page = _page_start(request, now)
     scope = page.scope
@@ -50,7 +50,7 @@ async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:
         notes = (*notes, f"citizen {request.citizen_id} had no memory that pointed to another at that moment")
     state = await read_state(request.citizen_id, deps, scope)
     if state.updated_at is None:
-        notes = (*notes, f"citizen {request.citizen_id} had no state at that moment: the default one is told")
+        notes = (*notes, f"citizen {request.citizen_id} had no state at that moment: the default state is shown")
     return Identity(
         citizen_id=request.citizen_id,
         as_of_time=to_datetime(scope.valid.start),

@@ -1,4 +1,4 @@
-"""The learning moments of a citizen: every belief that changed, page by page (003, component 2)."""
+"""Reads every belief of a citizen that changed, page by page (003, component 2)."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ from substrate.store import learning, records
 from substrate.store.learning import Closing, ClosingPosition, HeldBelief
 
 MAX_CLOSINGS: Final = 500
-"""Closed records of one read at most: many were closed for a change of something else than the belief."""
+"""At most so many closed records in one read. Many of them were closed without a change of the belief."""
 
 
 class _PageStart(NamedTuple):
-    """The position after which a page begins, and the end of the transaction time that it shows."""
+    """The position after which a page begins, and the moment before which all its records were opened."""
 
     after: ClosingPosition
     known_to: Instant
 
 
 async def learning_page(citizen_id: str, page: LearningPage, deps: Deps, now: Instant) -> LearningMoments:
-    """Beliefs of the citizen that changed, in the order of their end. Raises InvalidRequest for an invalid cursor.
+    """One page of the changed beliefs of the citizen, in the order in which they ended.
 
-    A page is longer than its limit only where one command changed more beliefs of one memory.
+    A page is longer than its limit only when one command changed more beliefs of one memory. Raises InvalidRequest
+    for an invalid cursor.
     """
     name = graph_name(Level.N1, citizen_id)
     if not await deps.graphs.for_reading(name):
@@ -54,7 +55,7 @@ async def learning_page(citizen_id: str, page: LearningPage, deps: Deps, now: In
 
 
 async def learning_moments(citizen_id: str, deps: Deps, now: Instant) -> LearningMoments:
-    """Every belief of the citizen that changed."""
+    """Every changed belief of the citizen, read page by page."""
     page = await learning_page(citizen_id, LearningPage(limit=MOST), deps, now)
     dissonances = list(page.dissonances)
     while page.next is not None:
@@ -85,7 +86,7 @@ async def _page_start(page: LearningPage, graph: Graph, now: Instant) -> _PageSt
 async def _dissonances_at(
     closings: Sequence[Closing], graph: Graph, known_to: Instant
 ) -> dict[ClosingPosition, list[TemporalDissonance]]:
-    """The dissonances at the position of each closing, in the order of the closings."""
+    """By position, the dissonances of each closing, in the order of `closings`."""
     spans = _spans(closings)
     nodes = await learning.read_around(graph, spans, known_to)
     changes: dict[ClosingPosition, list[BeliefChange]] = {closing.position: [] for closing in closings}
@@ -103,12 +104,12 @@ def _with_starts(changes: Sequence[BeliefChange], starts: _Starts) -> list[Tempo
 
 
 def _order(dissonance: TemporalDissonance) -> tuple[datetime, str, str]:
-    """An order of what one command changed of one memory that depends on nothing else that was read."""
+    """Sort key for the changes that share a position; it must not depend on what else the page reads."""
     return dissonance.belief_held_from, dissonance.original_belief, dissonance.corrected_belief
 
 
 def _spans(closings: Sequence[Closing]) -> dict[str, Period]:
-    """For each memory from when to when its records are needed, both ends included."""
+    """By memory id, the transaction time over which its records are needed, both ends included."""
     spans: dict[str, Period] = {}
     for closing in closings:
         span = spans.get(closing.memory_id, Period(closing.known_at, closing.ended_at))
@@ -118,12 +119,12 @@ def _spans(closings: Sequence[Closing]) -> dict[str, Period]:
 
 
 def _may_be_older(change: BeliefChange, spans: Mapping[str, Period]) -> bool:
-    """Whether the belief was held since the first of the records that were read."""
+    """True when the belief began with the first record that was read, or before: then older records matter."""
     return to_instant(change.dissonance.belief_held_from) <= spans[change.closed.node_id].start
 
 
 type _Key = tuple[str, int, Instant]
-"""A belief that was closed: its memory and version, and since when it was held as far as was read."""
+"""A belief that ended: its memory, its version, and its earliest known start in the records read."""
 type _Starts = Mapping[_Key, Instant]
 
 
@@ -132,7 +133,7 @@ def _key(change: BeliefChange) -> _Key:
 
 
 async def _read_starts(changes: Sequence[BeliefChange], graph: Graph) -> _Starts:
-    """Since when beliefs that may be older than the records that were read have really been held."""
+    """When beliefs that may be older than the records read really began."""
     if not changes:
         return {}
     beliefs = [_belief(change) for change in changes]

@@ -1,4 +1,4 @@
-"""The state of a citizen: reading it, its history, changing it, and the energy that a stream feeds back."""
+"""Reads and changes the state of a citizen, shows its history, and applies the energy feedback of a stream."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from substrate.store import rows, states
 from substrate.store.states import Content
 
 _MAX_TRIES: Final = 64
-"""Of writers that come at once one succeeds each time."""
+"""Of several writers at once, one succeeds in each round, so 64 writers need at most 64 tries."""
 _WAIT_S: Final = 0.002
 _MAX_WAITS: Final = 8
 _JSON_FIELDS: Final = frozenset(("emotion_vector", "drives"))
 
 
 async def read_state(citizen_id: str, deps: Deps, scope: Scope) -> CitizenState:
-    """The state at the moment of the scope; the default one where none was set."""
+    """The state at the moment of the scope; the default state when none was set."""
     graph = graph_name(Level.N1, citizen_id)
     if not await deps.graphs.for_reading(graph):
         return CitizenState(citizen_id=citizen_id)
@@ -53,14 +53,14 @@ async def read_state(citizen_id: str, deps: Deps, scope: Scope) -> CitizenState:
 
 
 def state_fields(content: Content) -> dict[str, Any]:
-    """The fields of `Felt` from the content of a record."""
+    """The fields of `Felt`, from the stored content of a record."""
     return {name: orjson.loads(value) if name in _JSON_FIELDS else value for name, value in content.items()}
 
 
 async def state_history(citizen_id: str, page: Paged, deps: Deps) -> StateHistory:
-    """A page of all records of the state, as they were known when the first page was read.
+    """A page of all records of the state. All pages show the records as they were when the first page was read.
 
-    Raises NotFound for a citizen that has no graph, InvalidRequest for an invalid cursor.
+    Raises NotFound for a citizen without a graph, InvalidRequest for an invalid cursor.
     """
     position = None if page.cursor is None else decode_cursor(page.cursor, int, int, int)
     graph = graph_name(Level.N1, citizen_id)
@@ -80,7 +80,7 @@ async def state_history(citizen_id: str, page: Paged, deps: Deps) -> StateHistor
 
 
 def _as_known(record: Record, at: Instant) -> Record:
-    """The record as it was known then: still open when it was closed later."""
+    """The record as it was known at a moment: still open if it was closed later."""
     return replace(record, known=Period(record.known.start)) if record.known.end > at else record
 
 
@@ -97,10 +97,10 @@ def state_record(record: Record) -> StateRecord:
 
 
 async def change_state(citizen_id: str, change: StateChange, deps: Deps, now: Instant) -> CitizenState:
-    """Set the fields of the change, and return the whole state of the moment from which it holds.
+    """Set the fields of the change from its `valid_at` on (default: now); return the whole state at that moment.
 
-    Raises InvalidRequest when that moment lies too many changes back, Conflict when other writers were always
-    first.
+    Raises InvalidRequest when more than `states.MAX_CLOSED` changes came after that moment, Conflict when other
+    writers were first `_MAX_TRIES` times.
     """
     fields = change.model_dump(exclude_unset=True, exclude={"valid_at"})
     for name in fields.keys() & _JSON_FIELDS:
@@ -114,9 +114,9 @@ async def change_state(citizen_id: str, change: StateChange, deps: Deps, now: In
 async def _change(
     citizen_id: str, make_change: Callable[[Content], Content], deps: Deps, *, valid_at: Instant, now: Instant
 ) -> Content:
-    """Change the state from `valid_at` on; `make_change` gives the changed fields for a content.
+    """Change the state from `valid_at` on. `make_change` returns the changed fields for the content of a record.
 
-    Returns the content that held at `valid_at` before. Raises as `change_state` does.
+    Returns the content that held at `valid_at` before the change. Raises as `change_state` does.
     """
     name = graph_name(Level.N1, citizen_id)
     await deps.graphs.for_writing(name, now)
@@ -128,7 +128,7 @@ async def _change(
         if not opened or await states.replace_records(graph, records, opened, now) is not None:
             return records[0].content if records and records[0].valid.start <= valid_at else {}
         await asyncio.sleep(random() * _WAIT_S * min(attempt, _MAX_WAITS))
-    raise Conflict(f"the state of {citizen_id} is being changed by others", remedy="Try again in a moment.")
+    raise Conflict(f"other writers keep changing the state of {citizen_id}", remedy="Try again in a moment.")
 
 
 async def with_feedback(
@@ -136,11 +136,11 @@ async def with_feedback(
 ) -> ConsciousnessStream:
     """Change the citizen's energy by the stream, and return the stream with the energy before and after (003, 5c).
 
-    `energy` is the current one as the request gives it; with None the stored one counts. A citizen for whom
-    nothing was remembered has no state to change: a question makes no graph.
+    `energy`: the current energy from the request; with None the stored energy is used. For a citizen without a
+    graph only a note is added: a question must not create a graph.
     """
     if not await deps.graphs.for_reading(graph_name(Level.N1, stream.citizen_id)):
-        note = f"no energy was fed back: nothing was remembered for citizen {stream.citizen_id} yet"
+        note = f"energy was not changed: nothing was remembered for citizen {stream.citizen_id} yet"
         return stream.model_copy(update={"notes": (*stream.notes, note)})
 
     def feedback(content: Content) -> EnergyFeedback:
