@@ -1,1 +1,1 @@
-"""Couche 2, decides: pure calculations between two I/O edges."""
+"""The flows: they decide with pure calculations, between two I/O edges."""

@@ -1,1 +1,1 @@
-"""Couche 1, the graph store: time, rows, Cypher, connection."""
+"""The store: time, graphs, queries, the engine and the connection to it."""
