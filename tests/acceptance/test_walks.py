@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.pages import ROOT
+from tests.docs_pages import ROOT
 
 HEADINGS = {"question": "### One question", "waking": "### One waking", "write": "### One write"}
 STEP = re.compile(r"^\d+\. `([\w/]+\.py)` `([\w.]+)`", re.MULTILINE)
