@@ -30,9 +30,10 @@ fmt: $(STAMP) ## format the code and fix what ruff can fix
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-lint: $(STAMP) ## check format and lint
+lint: $(STAMP) ## check format, lint and shape
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/python -m scripts.shape_lint
 
 types: $(STAMP) ## mypy, strict
 	$(BIN)/mypy

@@ -63,3 +63,7 @@ def test_each_finding_is_a_line_and_the_exit_code_says_whether_there_is_one(
     assert main([str(clean)]) == 0
     assert main([str(clean), str(faulty)]) == 1
     assert capsys.readouterr().out == f"{faulty}:2: {TWO_LOOPS}\n"
+
+
+def test_the_packages_are_clean(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0, capsys.readouterr().out
