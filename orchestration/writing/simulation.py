@@ -66,12 +66,14 @@ def needed_memories(
             needed[record_id].append(changes.needed_records(command, now))
     for record in repeated:
         needed[record.id].append(RecordSelection(now))
-    return {
-        memory_id: RecordSelection(
-            min(selection.since for selection in selections), any(selection.every for selection in selections)
-        )
-        for memory_id, selections in needed.items()
-    }
+    return {memory_id: _widest(selections) for memory_id, selections in needed.items()}
+
+
+def _widest(selections: Sequence[RecordSelection]) -> RecordSelection:
+    """The selection that covers all of them."""
+    return RecordSelection(
+        min(selection.since for selection in selections), any(selection.every for selection in selections)
+    )
 
 
 def needed_links(named: Sequence[NamedCommand]) -> list[str]:
