@@ -1,4 +1,4 @@
-"""mkdocs' hook: lays the reference pages, made now, beside those that were written."""
+"""The hook of mkdocs: adds the generated reference pages to the site."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from scripts.reference import PAGES
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """The files of the site, and the pages of `reference/`."""
     for name, page in PAGES.items():
         files.append(File.generated(config, f"reference/{name}", content=page()))
     return files

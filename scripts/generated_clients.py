@@ -1,6 +1,6 @@
-"""Lint the OpenAPI document, generate clients from it, compile them strictly, and let each take a tour.
+"""Lint the OpenAPI document, generate clients from it, compile them strictly, and run a tour with each.
 
-Needs node and npm. Everything is made in a directory that is removed afterwards:
+Needs node and npm. Works in a directory that is removed afterwards:
 
     .venv/bin/python -m scripts.generated_clients
 """
@@ -28,14 +28,14 @@ PIP: Final = ("openapi-python-client>=0.26", "mypy")
 
 
 def run(*words: str | Path, cwd: Path) -> None:
-    """Run a command and show what it says. Raises CalledProcessError when it fails."""
+    """Run a command and show its output. Raises CalledProcessError when it fails."""
     sys.stdout.write(f"$ {' '.join(str(word) for word in words)}\n")
     sys.stdout.flush()
     subprocess.run(words, cwd=cwd, check=True)
 
 
 def prepare(work: Path) -> None:
-    """The document, the tours and the generators."""
+    """Write the document and the tours; install the generators."""
     (work / "openapi.json").write_text(json.dumps(openapi()))
     (work / ".spectral.yaml").write_text('extends: ["spectral:oas"]\n')
     (work / "package.json").write_text('{"private": true}\n')
@@ -47,14 +47,14 @@ def prepare(work: Path) -> None:
 
 
 def lint(work: Path) -> None:
-    """Both linters, with every warning counted as an error."""
+    """Run both linters; every warning is an error."""
     run("npx", "redocly", "lint", "openapi.json", "--max-problems=20", cwd=work)
     run("npx", "spectral", "lint", "openapi.json", "--fail-severity=hint", cwd=work)
 
 
 def compile_typescript(work: Path) -> None:
     """`api.d.ts`, and the tour compiled with it under `strict`."""
-    # A field with a default may be left out of a request; of an answer it is among those required.
+    # Without this option a field with a default would be required in a request, as it is in an answer.
     options = ["--default-non-nullable=false"]
     run("npx", "openapi-typescript", "openapi.json", "-o", "api.d.ts", *options, cwd=work)
     options = "--strict --noUncheckedIndexedAccess --target es2022 --module nodenext --outDir js".split()
@@ -68,13 +68,13 @@ def compile_python(work: Path) -> None:
     )
     (work / "hooks.yaml").write_text("post_hooks: []\n")
     run("python/bin/openapi-python-client", "generate", *options, cwd=work)
-    # What the document makes; the generator's own client.py has faults of type that no document can mend.
+    # Only what the document decides; the generator's own client.py has type errors that no document can fix.
     made = ("substrate_api/models", "substrate_api/api", "tour.py")
     run("python/bin/mypy", "--strict", "--follow-imports=silent", *made, cwd=work)
 
 
 async def take_tours(work: Path) -> None:
-    """Each tour against a service of its own citizen."""
+    """Run each tour against one service."""
     service = Served(work / "data")
     await service.start()
     try:
@@ -86,7 +86,7 @@ async def take_tours(work: Path) -> None:
 
 
 def main() -> None:
-    """Everything in its order; the first failure ends it."""
+    """Run all steps in order; the first failure ends the run."""
     with TemporaryDirectory() as made:
         work = Path(made)
         prepare(work)

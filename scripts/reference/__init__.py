@@ -1,4 +1,4 @@
-"""The reference pages of the documentation, made from what the program itself says when the site is built."""
+"""The reference pages of the documentation, made from the program itself when the site is built."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "tools.md": tools.page,
     "configuration.md": configuration.page,
 }
-"""The pages of `docs/reference/` and what writes each, as Markdown."""
+"""The pages of `docs/reference/`, each with the function that returns its Markdown."""

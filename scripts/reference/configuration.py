@@ -24,16 +24,16 @@ GROUPS: tuple[tuple[str, type[BaseSettings]], ...] = (
     ("Embedding", EmbeddingSettings),
     ("Language model", LanguageModelSettings),
     ("Server", ServerSettings),
-    ("Who may come in", AuthSettings),
+    ("Access", AuthSettings),
     ("Clients", ClientSettings),
 )
 ABOUT = """\
-Settings are read from the environment when a command starts. Where several names are given the first that is set
-counts; an empty one counts as not set. A value that does not fit is refused at the start, by name."""
+A command reads settings from the environment when it starts. Where a row has several names, the first one that
+is set is used; an empty value counts as not set. An invalid value is refused at the start, with the name of its
+variable."""
 
 
 def page() -> str:
-    """The page: a table for each group."""
     parts = [part for title, group in GROUPS for part in _group(title, group)]
     return markdown.page("Configuration", ABOUT, *parts)
 
@@ -53,13 +53,13 @@ def _named(names: tuple[str, ...]) -> str:
 
 
 def names_of(name: str, field: FieldInfo) -> tuple[str, ...]:
-    """The names of the environment that set the field, in the order in which they are looked for."""
+    """The environment variables that set the field, in the order in which they are read."""
     alias = field.validation_alias
     return tuple(map(str, alias.choices)) if isinstance(alias, AliasChoices) else (f"SUBSTRATE_{name.upper()}",)
 
 
 def default_of(field: FieldInfo) -> str:
-    """What counts when nothing is set; a directory of the platform is not shown, each machine has another."""
+    """The default as code; empty for a directory, which differs on each machine."""
     value = field.get_default(call_default_factory=True)
     if isinstance(value, Path):
         return ""

@@ -1,4 +1,4 @@
-"""Markdown, and the words for a JSON schema."""
+"""Markdown parts, and descriptions of a JSON schema."""
 
 from __future__ import annotations
 
@@ -10,98 +10,97 @@ type Schema = Mapping[str, Any]
 
 
 def paragraph(text: str | None) -> str:
-    """The text without the line breaks of its source."""
+    """The text on one line."""
     return " ".join((text or "").split())
 
 
 def paragraphs(text: str | None) -> str:
-    """The same for a text of several paragraphs."""
+    """The text with each paragraph on one line."""
     return "\n\n".join(map(paragraph, (text or "").split("\n\n")))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table without the columns that are empty, or nothing when there is no row."""
+    """A table without its empty columns; an empty text when there are no rows."""
     columns = [column for column in zip(head, *rows, strict=True) if any(column[1:])]
     if not columns:
         return ""
-    lines = zip(*((named, "---", *cells) for named, *cells in columns), strict=True)
+    lines = zip(*((heading, "---", *cells) for heading, *cells in columns), strict=True)
     return "\n".join(
         "| " + " | ".join(paragraph(cell).replace("|", "\\|") for cell in line) + " |" for line in lines
     )
 
 
 def page(title: str, *parts: str) -> str:
-    """A page of these parts, those that are empty left out."""
+    """A page of these parts without the empty ones."""
     return "\n\n".join(part for part in (f"# {title}", *parts) if part) + "\n"
 
 
 def code(value: object) -> str:
-    """As code: a text as it is, all else as JSON."""
+    """The value in backticks: a text as it is, anything else as JSON."""
     return f"`{value if isinstance(value, str) else json.dumps(value)}`"
 
 
 def fields(schema: Schema) -> str:
-    """The table of an object's fields: name, kind, default, meaning."""
     needed = schema.get("required", ())
     rows = [
-        (f"`{name}`", kind(said), default(said, needed=name in needed), said.get("description", ""))
-        for name, said in schema.get("properties", {}).items()
+        (f"`{name}`", kind(field), default(field, needed=name in needed), field.get("description", ""))
+        for name, field in schema.get("properties", {}).items()
     ]
     return table(("field", "kind", "default", "meaning"), rows)
 
 
-def default(said: Schema, *, needed: bool) -> str:
-    """What counts when the field is left out."""
+def default(schema: Schema, *, needed: bool) -> str:
+    """The value of a field that is left out, "required", or an empty text."""
     if needed:
         return "required"
-    given = said.get("default")
+    given = schema.get("default")
     return "" if given is None or given in ([], "") else code(given)
 
 
-def kind(said: Schema) -> str:
-    """What a value may be: its type, its range, its choices."""
-    if "$ref" in said:
-        return linked(said["$ref"].rsplit("/", 1)[-1])
+def kind(schema: Schema) -> str:
+    """The type of a value, with its range or its choices."""
+    if "$ref" in schema:
+        return linked(schema["$ref"].rsplit("/", 1)[-1])
     for choice in ("anyOf", "oneOf", "allOf"):
-        if choice in said:
-            kinds = dict.fromkeys(kind(one) for one in said[choice] if one.get("type") != "null")
+        if choice in schema:
+            kinds = dict.fromkeys(kind(option) for option in schema[choice] if option.get("type") != "null")
             return " or ".join(kinds)
-    if "const" in said:
-        return code(said["const"])
-    if "enum" in said:
-        return ", ".join(map(code, said["enum"]))
-    return _typed(said)
+    if "const" in schema:
+        return code(schema["const"])
+    if "enum" in schema:
+        return ", ".join(map(code, schema["enum"]))
+    return _typed(schema)
 
 
 def linked(name: str) -> str:
-    """A value's name, leading to its table."""
+    """A link from the name of a value to its table."""
     return f"[{name}](values.md#{name.lower()})"
 
 
-def _typed(said: Schema) -> str:
-    match said.get("type"):
+def _typed(schema: Schema) -> str:
+    match schema.get("type"):
         case "array":
-            inner = kind(said.get("items", {}))
-            return f"list of {inner}{_bounds(said, 'minItems', 'maxItems')}"
+            inner = kind(schema.get("items", {}))
+            return f"list of {inner}{_bounds(schema, 'minItems', 'maxItems')}"
         case "object":
-            return _mapping(said)
+            return _mapping(schema)
         case "string":
-            named = {"date-time": "time", "uri": "address"}.get(said.get("format", ""), "text")
-            return f"{named}{_bounds(said, 'minLength', 'maxLength')}"
+            named = {"date-time": "time", "uri": "address"}.get(schema.get("format", ""), "text")
+            return f"{named}{_bounds(schema, 'minLength', 'maxLength')}"
         case "integer" | "number" as number:
-            return f"{number}{_bounds(said, 'minimum', 'maximum')}"
+            return f"{number}{_bounds(schema, 'minimum', 'maximum')}"
         case "boolean":
             return "true or false"
     return "anything"
 
 
-def _mapping(said: Schema) -> str:
-    inner = next(iter(said.get("patternProperties", {}).values()), said.get("additionalProperties"))
+def _mapping(schema: Schema) -> str:
+    inner = next(iter(schema.get("patternProperties", {}).values()), schema.get("additionalProperties"))
     return f"object of {kind(inner)}" if isinstance(inner, Mapping) and inner else "object"
 
 
-def _bounds(said: Schema, lowest: str, highest: str) -> str:
-    low, high = said.get(lowest), said.get(highest)
+def _bounds(schema: Schema, lowest: str, highest: str) -> str:
+    low, high = schema.get(lowest), schema.get(highest)
     if low is None and high is None:
         return ""
     if high is None:

@@ -21,10 +21,10 @@ SECTIONS = {
     "ingest": "Citizens",
     "live": "Service",
 }
-"""The heading before each of these methods."""
+"""The heading that stands before each of these methods."""
 ABOUT = """\
 `from api.client import Substrate, AsyncSubstrate`. Both have the methods below; those of `AsyncSubstrate` are
-awaited. Where a method takes a value it takes the fields of that value by name instead."""
+awaited. A method that takes a value also takes the fields of that value by name."""
 FRAMEWORKS = """\
 LlamaIndex: `from api.adapters.llama_index import SubstrateRetriever, SubstrateMemoryBlock`. LangGraph, with the
 extra `langgraph`: `from api.adapters.langgraph import SubstrateStore`. Programs that use them are in
@@ -32,11 +32,10 @@ extra `langgraph`: `from api.adapters.langgraph import SubstrateStore`. Programs
 
 
 def page() -> str:
-    """The page: how to make a client, its methods, the adapters to frameworks, the errors."""
     makers = [_maker(Substrate, Substrate.__init__), _maker(AsyncSubstrate, AsyncSubstrate.__init__)]
     inside = _maker(Substrate.embedded, Substrate.embedded)
     ports = [_maker(kind, kind.__init__) for kind in (SubstrateRetriever, SubstrateStore)]
-    frameworks = ("## Frameworks", FRAMEWORKS, *ports, f"`{_block()}`\n\n{_said(SubstrateMemoryBlock)}")
+    frameworks = ("## Frameworks", FRAMEWORKS, *ports, f"`{_block()}`\n\n{_docstring(SubstrateMemoryBlock)}")
     tree = inspect.getdoc(errors) or ""
     return markdown.page(
         "Python", ABOUT, *makers, inside, *_methods(), *frameworks, "## Errors", f"```text\n{tree}\n```"
@@ -48,13 +47,13 @@ def _block() -> str:
     return f"SubstrateMemoryBlock({', '.join(f'{name}=…' for name in fields)})"
 
 
-def _said(named: Any) -> str:
-    return markdown.paragraphs(inspect.getdoc(named))
+def _docstring(documented: Any) -> str:
+    return markdown.paragraphs(inspect.getdoc(documented))
 
 
-def _maker(named: Any, called: Any) -> str:
+def _maker(documented: Any, called: Any) -> str:
     signature = str(inspect.signature(called)).replace("(self, ", "(").replace("'", "").split(" -> ")[0]
-    return f"`{named.__qualname__}{signature}`\n\n{_said(named)}"
+    return f"`{documented.__qualname__}{signature}`\n\n{_docstring(documented)}"
 
 
 def _methods() -> Iterator[str]:
@@ -66,16 +65,15 @@ def _methods() -> Iterator[str]:
 
 
 def _signature(method: Any) -> str:
-    said = inspect.signature(method)
-    given = [one for name, one in said.parameters.items() if name != "self"]
-    shown = said.replace(parameters=given)
-    return f"{method.__name__}{shown}".replace("'", "")
+    signature = inspect.signature(method)
+    parameters = [parameter for name, parameter in signature.parameters.items() if name != "self"]
+    return f"{method.__name__}{signature.replace(parameters=parameters)}".replace("'", "")
 
 
 def _meaning(method: Any) -> str:
-    """What it does, and where the values that it takes and gives are described."""
-    words = " ".join(str(one) for one in inspect.get_annotations(method).values())
+    """The docstring of the method, with links to the values that it takes and returns."""
+    words = " ".join(map(str, inspect.get_annotations(method).values()))
     known = openapi()["components"]["schemas"]
     named = [name for name in dict.fromkeys(words.replace("|", " ").split()) if name in known]
     links = ", ".join(map(markdown.linked, named))
-    return _said(method) + (f"\n\nValues: {links}." if links else "")
+    return _docstring(method) + (f"\n\nValues: {links}." if links else "")

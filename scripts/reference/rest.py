@@ -10,57 +10,62 @@ from scripts.reference.markdown import Schema
 
 METHODS = ("get", "put", "post", "patch", "delete")
 ABOUT = """\
-Made from the OpenAPI document, which a service gives out at `/openapi.json` and, to be tried in a browser, at
-`/docs`. Keys, scopes and limits: [security](../security.md). What an error looks like: [errors](../errors.md)."""
+Made from the OpenAPI document, which a service serves at `/openapi.json`; try it in a browser at `/docs`. Keys,
+scopes and limits: [security](../security.md). The form of an error: [errors](../errors.md)."""
 
 
 def page() -> str:
-    """The page: routes by noun, each with what it needs, takes and answers."""
     document = openapi()
     groups: dict[str, list[str]] = {}
     for path, methods in document["paths"].items():
         for method in METHODS:
             if method in methods:
-                said = methods[method]
-                groups.setdefault(said["tags"][0], []).append(_route(method, path, said))
+                operation = methods[method]
+                groups.setdefault(operation["tags"][0], []).append(_route(method, path, operation))
     parts = [part for noun, routes in groups.items() for part in (f"## {noun.capitalize()}", *routes)]
     return markdown.page("REST", ABOUT, *parts)
 
 
-def _route(method: str, path: str, said: Schema) -> str:
+def _route(method: str, path: str, operation: Schema) -> str:
     parts = (
         f"### {method.upper()} {path}",
-        markdown.paragraphs(said.get("description")),
-        f"Needs: {said['x-needs']}.",
+        markdown.paragraphs(operation.get("description")),
+        f"Needs: {operation['x-needs']}.",
         markdown.table(
-            ("parameter", "in", "kind", "default", "meaning"), map(_parameter, said.get("parameters", ()))
+            ("parameter", "in", "kind", "default", "meaning"), map(_parameter, operation.get("parameters", ()))
         ),
-        _body(said),
-        "Answers: " + "; ".join(f"{status} {_content(one)}" for status, one in _answers(said)) + ".",
+        _body(operation),
+        "Answers: " + "; ".join(f"{status} {_content(answer)}" for status, answer in _answers(operation)) + ".",
     )
     return "\n\n".join(part for part in parts if part)
 
 
-def _parameter(said: Schema) -> tuple[str, ...]:
-    shown = markdown.default(said["schema"], needed=said.get("required", False))
-    return (f"`{said['name']}`", said["in"], markdown.kind(said["schema"]), shown, said.get("description", ""))
+def _parameter(parameter: Schema) -> tuple[str, ...]:
+    shown = markdown.default(parameter["schema"], needed=parameter.get("required", False))
+    return (
+        f"`{parameter['name']}`",
+        parameter["in"],
+        markdown.kind(parameter["schema"]),
+        shown,
+        parameter.get("description", ""),
+    )
 
 
-def _body(said: Schema) -> str:
-    if "requestBody" not in said:
+def _body(operation: Schema) -> str:
+    if "requestBody" not in operation:
         return ""
-    schema = said["requestBody"]["content"].get("application/json", {}).get("schema", {})
+    schema = operation["requestBody"]["content"].get("application/json", {}).get("schema", {})
     inline = markdown.fields(schema)
-    return f"Body:\n\n{inline}" if inline else f"Body: {_content(said['requestBody'])}."
+    return f"Body:\n\n{inline}" if inline else f"Body: {_content(operation['requestBody'])}."
 
 
-def _answers(said: Schema) -> list[tuple[str, Any]]:
-    return [(status, one) for status, one in said["responses"].items() if status[0] in "23"]
+def _answers(operation: Schema) -> list[tuple[str, Any]]:
+    return [(status, answer) for status, answer in operation["responses"].items() if status[0] in "23"]
 
 
-def _content(said: Schema) -> str:
-    for kind, content in said.get("content", {}).items():
+def _content(message: Schema) -> str:
+    for kind, content in message.get("content", {}).items():
         if "schema" in content and kind == "application/json":
             return markdown.kind(content["schema"])
         return f"`{kind}`"
-    return said.get("description", "").rstrip(".").lower() or "nothing"
+    return message.get("description", "").rstrip(".").lower() or "nothing"

@@ -7,12 +7,12 @@ from api.mcp.tools import TOOLS, Tool
 from scripts.reference import markdown
 
 ABOUT = """\
-Made from the list that an agent is given. How to connect one: [Model Context Protocol](../mcp.md)."""
+Made from the list of tools that an agent receives. How to connect an agent: [Model Context
+Protocol](../mcp.md)."""
 
 
 def page() -> str:
-    """The page: each tool with its arguments."""
-    resource = f"## Resource\n\n`{FOCUS_URI}`: what is in the focus of a citizen, as it is now."
+    resource = f"## Resource\n\n`{FOCUS_URI}`: what is in the focus of a citizen now."
     return markdown.page("MCP tools", ABOUT, *map(_tool, TOOLS), resource)
 
 
