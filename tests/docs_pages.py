@@ -20,5 +20,5 @@ class Block(NamedTuple):
 
 
 def blocks(page: Path) -> list[Block]:
-    """Those of a page that name a language."""
-    return [Block(*found) for found in _FENCED.findall(page.read_text("utf-8"))]
+    """The blocks of a page that name a language."""
+    return [Block(*parts) for parts in _FENCED.findall(page.read_text("utf-8"))]

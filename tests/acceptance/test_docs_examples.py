@@ -1,4 +1,4 @@
-"""The examples in docs: each block is run in its order, and what the page shows below it is what comes out."""
+"""The examples in docs: blocks run in order, and each prints what the page shows below it."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ curl() {
     command curl -H "Authorization: Bearer $SUBSTRATE_API_KEY" "${@/localhost:8000/${SUBSTRATE_BASE_URL#http://}}"
 }
 """
-"""The README asks a service that was started with `--open` on the usual port; ours wants a key."""
+"""The README calls a service that was started with `--open` on the usual port; the one of the test needs a key."""
 NOTHING_YET = "#"
 
 
 class Reader:
-    """Who follows a page: one shell and one Python from its first block to its last."""
+    """Follows a page with one shell and one Python, from its first block to its last."""
 
     def __init__(self, home: Path, service: Service) -> None:
         self.home = home
@@ -71,14 +71,14 @@ class Reader:
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service of its own, whose citizens nobody else knows."""
+    """A service for this file alone, so that its citizens are new."""
     running = Service(tmp_path_factory.mktemp("docs"))
     yield running
     running.stop()
 
 
 def as_shown(shown: str, out: str) -> bool:
-    """Whether the output is what the page shows, `…` being anything."""
+    """Whether the output is what the page shows; `…` matches any text."""
     pattern = ".*?".join(re.escape(part.strip()) for part in squeezed(shown).split(ANYTHING))
     return re.fullmatch(pattern, squeezed(out), re.DOTALL) is not None
 
@@ -104,8 +104,8 @@ def test_a_page_shows_what_comes_out(
 def sessions(text: str) -> Iterator[tuple[str, str]]:
     """Each command behind a `$ `, over as many lines as its quotes are open, and what is shown below it."""
     for block in re.findall(r"^```\n(\$ .*?)^```$", text, re.MULTILINE | re.DOTALL):
-        for said in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            lines = said.splitlines()
+        for step in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            lines = step.splitlines()
             end = next(number for number in range(1, len(lines) + 1) if whole("\n".join(lines[:number])))
             yield "\n".join(lines[:end]), "\n".join(lines[end:])
 

@@ -23,40 +23,40 @@ CODE = "\n".join(FILES.values())
 
 
 def bare(requirements: list[str]) -> list[str]:
-    return [re.split(r"[\[<>=]", said)[0] for said in requirements]
+    return [re.split(r"[\[<>=]", requirement)[0] for requirement in requirements]
 
 
 NAMES = bare([*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["langgraph"]])
 MODEL = bare(SETTINGS["dependency-groups"]["model"])
 OWNERS = packages_distributions()
-"""The packages of each module, read once: it opens the files of all that is installed."""
+"""The packages of each module, read once, because it opens the files of every installed package."""
 
 
 def modules_of(name: str) -> set[str]:
-    """What is imported of a package, whose name may be written with `-`, `_` or `.`."""
+    """The modules of a package, whose name may be written with `-`, `_` or `.`."""
     return {
         module
         for module, owners in OWNERS.items()
-        if name in {re.sub(r"[-_.]+", "-", one).lower() for one in owners}
+        if name in {re.sub(r"[-_.]+", "-", owner).lower() for owner in owners}
     }
 
 
 @pytest.mark.parametrize("name", NAMES + MODEL)
 def test_a_package_is_used_and_has_its_row(name: str) -> None:
     assert re.search(rf"^\| .*(?<![\w-]){re.escape(name)}(?![\w-])", TABLE, re.MULTILINE), "no row says what for"
-    spoken = {name, *(module for module in modules_of(name) if module != "google")}
-    assert any(re.search(rf"\b{re.escape(one)}\b", CODE) for one in spoken), "nothing uses it"
+    names = {name, *(module for module in modules_of(name) if module != "google")}
+    assert any(re.search(rf"\b{re.escape(word)}\b", CODE) for word in names), "nothing uses it"
 
 
 def imported(code: str) -> Iterator[str]:
-    """Every module that a file imports, at its head, in a function, or by name."""
+    """Every module that a file imports: at its top, in a function, or by name."""
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module is not None and node.level == 0:
             yield node.module
         elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("import_module", "find_spec"):
-            yield from (str(said.value) for said in node.args[:1] if isinstance(said, ast.Constant))
+            yield from (str(argument.value) for argument in node.args[:1] if isinstance(argument, ast.Constant))
 
 
 FOREIGN = sorted(
@@ -70,7 +70,7 @@ FOREIGN = sorted(
 
 
 def owners_of(module: str) -> set[str]:
-    """The packages that hold this very module: `google` and `llama_index` are folders that several share."""
+    """The packages that contain this module; several packages share the folders `google` and `llama_index`."""
     path = module.replace(".", "/")
     return {
         re.sub(r"[-_.]+", "-", owner).lower()
@@ -81,6 +81,6 @@ def owners_of(module: str) -> set[str]:
 
 @pytest.mark.parametrize(("module", "making"), FOREIGN)
 def test_what_is_imported_is_declared(module: str, making: bool) -> None:
-    """What only makes the local model's file is in no wheel, and neither is what it imports."""
+    """Modules that only make the local model's file are in no wheel, and neither are their imports."""
     declared = {*NAMES, *MODEL} if making else set(NAMES)
     assert owners_of(module) & declared, f"no package of pyproject.toml brings {module}"

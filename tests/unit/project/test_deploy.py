@@ -1,4 +1,4 @@
-"""The files of `deploy/` against the code that they speak of. No container is built here."""
+"""The files of `deploy/` agree with the code. No container is built here."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EXPRESSIONS = [rule["expr"] for rule in RULES] + [
 
 
 def exported() -> set[str]:
-    """Every name of a series that a scrape can hold."""
+    """The name of every series that a scrape can contain."""
     names = set()
     for family in (*REGISTRY.collect(), *make_engine_metrics()):
         endings = {"histogram": ("_bucket", "_count", "_sum"), "counter": ("_total",)}.get(family.type, ("",))
@@ -38,23 +38,23 @@ def exported() -> set[str]:
 
 
 def names_of_fields() -> dict[str, frozenset[str]]:
-    """The names of the environment that set each field, by `Group.field`."""
+    """The environment variables that set each field, by `Group.field`."""
     groups = [
         kind
         for kind in vars(settings).values()
         if isinstance(kind, type) and issubclass(kind, BaseSettings) and kind is not BaseSettings
     ]
-    found = {}
+    variables = {}
     for kind in groups:
         for name, field in kind.model_fields.items():
             alias = field.validation_alias
             named = alias.choices if isinstance(alias, AliasChoices) else [f"SUBSTRATE_{name.upper()}"]
-            found[f"{kind.__name__}.{name}"] = frozenset(map(str, named))
-    return found
+            variables[f"{kind.__name__}.{name}"] = frozenset(map(str, named))
+    return variables
 
 
 def read_by_settings() -> set[str]:
-    """Every name of the environment that the settings read."""
+    """Every environment variable that the settings read."""
     return set().union(*names_of_fields().values())
 
 
@@ -82,7 +82,7 @@ def test_every_metric_that_a_rule_or_a_panel_names_is_exported(expression: str) 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_every_bound_that_a_rule_compares_with_is_one_of_the_histogram(expression: str) -> None:
     for name, bound in re.findall(r'(substrate_\w+)_bucket\{le="([\d.]+)"\}', expression):
-        [family] = [each for each in REGISTRY.collect() if each.name == name]
+        [family] = [metric for metric in REGISTRY.collect() if metric.name == name]
         assert bound in {sample.labels.get("le") for sample in family.samples}
 
 
@@ -99,19 +99,19 @@ def test_each_alert_of_the_performance_table_is_there_once() -> None:
     assert {"SubstrateStreamLarge", "SubstrateStreamManyResults"} <= thresholds.keys()
 
 
-def test_compose_hands_the_service_only_what_its_settings_read() -> None:
+def test_compose_passes_the_service_only_what_its_settings_read() -> None:
     assert set(SERVICES["substrate"]["environment"]) <= read_by_settings()
     dockerfile = (DEPLOY / "Dockerfile").read_text()
     assert set(re.findall(r"\bSUBSTRATE_\w+", dockerfile)) <= read_by_settings()
 
 
-def test_compose_hands_the_service_every_setting_that_it_does_not_decide_itself() -> None:
-    handed = set(SERVICES["substrate"]["environment"])
-    missing = {field for field, names in names_of_fields().items() if not names & handed}
+def test_compose_passes_the_service_every_setting_that_it_does_not_decide_itself() -> None:
+    passed = set(SERVICES["substrate"]["environment"])
+    missing = {field for field, names in names_of_fields().items() if not names & passed}
     assert missing == DECIDED_THERE.keys()
 
 
-def test_what_nobody_sets_for_compose_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_variable_that_is_empty_in_compose_counts_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
     given = SERVICES["substrate"]["environment"]
     for name, value in given.items():
         monkeypatch.setenv(name, re.sub(r"\$\{\w+:-(.*)\}", r"\1", value))

@@ -1,4 +1,4 @@
-"""The documentation: the site builds without a warning, and what pages say of names and defaults is so."""
+"""The documentation: the site builds without a warning, and the names and defaults on its pages are true."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WRITTEN = {
     for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md"))
 }
 README = WRITTEN[Path("README.md")]
-NEEDS_SOMETHING = re.compile(r"<(?:script|link|img|iframe)[^>]*? (?:src|href)=[\"']?(?:https?:)?//[^\"'> ]+")
+FOREIGN_LINK = re.compile(r"<(?:script|link|img|iframe)[^>]*? (?:src|href)=[\"']?(?:https?:)?//[^\"'> ]+")
 PATH = re.compile(r"`((?:[\w.-]+/)+[\w.-]*|[\w.-]+\.py)`")
 PROGRAM = re.compile(r"python -m ((?:api|benchmarks|scripts|tests)[\w.]*)")
 IMPORT = re.compile(r"from ([a-z_.]+) import (\w+(?:, \w+)*)")
@@ -52,10 +52,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-def test_the_site_fetches_nothing_from_elsewhere(site: Path) -> None:
+def test_the_site_loads_nothing_from_another_host(site: Path) -> None:
     pages = list(site.rglob("*.html"))
     assert len(pages) > len(PAGES)
-    assert [found for page in pages for found in NEEDS_SOMETHING.findall(page.read_text("utf-8"))] == []
+    assert [link for page in pages for link in FOREIGN_LINK.findall(page.read_text("utf-8"))] == []
 
 
 def test_the_reference_names_every_route_tool_command_method_and_setting() -> None:
@@ -75,7 +75,7 @@ def test_every_setting_says_what_it_is_for() -> None:
     assert [f"{group.__name__}.{name}" for group, name, field in fields if not field.description] == []
 
 
-def test_what_the_readme_says_of_settings_is_so() -> None:
+def test_the_settings_in_the_readme_have_their_names_and_defaults() -> None:
     defaults = {
         variable: default_of(field)
         for _, group in GROUPS
@@ -92,9 +92,10 @@ def test_what_the_readme_says_of_settings_is_so() -> None:
 
 
 def options_of(command: Any) -> set[str]:
-    """Those of the command, or of all commands of a group."""
-    below = [option for one in getattr(command, "commands", {}).values() for option in options_of(one)]
-    return {"--help", *below, *(name for parameter in command.params for name in parameter.opts)}
+    """The options of a command, or of all commands of a group."""
+    subcommands = getattr(command, "commands", {}).values()
+    nested = [option for subcommand in subcommands for option in options_of(subcommand)]
+    return {"--help", *nested, *(name for parameter in command.params for name in parameter.opts)}
 
 
 @pytest.mark.parametrize("page", WRITTEN, ids=str)
