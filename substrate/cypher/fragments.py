@@ -1,4 +1,4 @@
-"""Parts of queries: the columns of a record, the predicates of time, filters and hubs. Each is written once."""
+"""Parts of queries, each written once: columns of records, conditions on time, filters and hubs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NODE_UPKEEP: Final = (
     "key_id",
     "fingerprint",
 )
-"""Properties of a memory that no query returns: for search, and for recognising the command that wrote it."""
+"""Properties of a memory that are not content: for search, and to recognise the command that wrote it."""
 
 LINK_COLUMNS: Final = (
     "id", "relation_type", "goal", "mindstate", "energy", "confidence", "formation_trigger",
@@ -43,29 +43,29 @@ A link that never changed has no `version`.
 LINK_UPKEEP: Final = ("command_id", "key_id", "fingerprint")
 
 PROVENANCE: Final = ("command_id", "key_id", "closed_by", "closed_source", "closed_key")
-"""Columns of a history, after those of the record: the commands that opened and closed the record, the keys that
-sent them, and the source of the closing one."""
+"""Columns of a history, after those of the record: the commands that opened and closed the record, the API keys
+that sent them, and the source of the closing command."""
 
 RECEIPT_COLUMNS: Final = (
     "command_id", "fingerprint", "command", "id", "version", "valid_at", "invalid_at", "created_at", "warnings",
     "recognised",
 )  # fmt: skip
-"""The columns of a receipt, which is stored for each command."""
+"""The columns of a receipt, in the order in which every query returns them."""
 
 REPEATED: Final = frozenset(
     ("node_type", "goal", "mindstate", "formation_trigger", "resolution_state", "relation_type", "source",
      "author", "episode_id", "speaker", "unset", "command_id", "key_id", "closed_key")
 )  # fmt: skip
-"""Properties with few values over many records: `intern` makes the engine store each value once."""
+"""Properties with few different values in many records: `intern` makes the engine store each value once."""
 
 REPEATED_STATE_TEXTS: Final = ("emotion_vector", "goal", "drives")
-"""Texts of a citizen's state that go from record to record; the engine keeps one copy of each."""
+"""Texts of a citizen's state that many records share; `intern` makes the engine store each text once."""
 
 CLOCK: Final = (
     "MATCH (m:SubstrateMeta {key: 'stamp'}) "
     "WITH m, CASE WHEN $at > coalesce(m.clock, $at - 1) THEN $at ELSE m.clock + 1 END AS at "
 )
-"""`m`, the stamp of the graph, and `at`, the transaction time of the statement: `$at`, or the next microsecond
+"""`m`: the stamp of the graph. `at`: the transaction time of the statement, which is `$at`, or one microsecond
 after the last write when the clock of the graph is ahead."""
 
 
@@ -74,7 +74,7 @@ HUB: Final = 64
 
 
 def visible(name: str) -> str:
-    """Whether the record `name` overlaps the scope on both axes of time."""
+    """The condition that the record `name` overlaps the scope in valid time and in transaction time."""
     return (
         f"{name}.valid_at < $valid_to AND {name}.invalid_at > $valid_from "
         f"AND {name}.created_at < $known_to AND {name}.expired_at > $known_from"
@@ -82,9 +82,9 @@ def visible(name: str) -> str:
 
 
 def records_of(identity: str, record: str, carried: str = "") -> str:
-    """One row for each record that the memory `identity` has in the scope; `carried` are other variables to keep.
+    """One row for each record of the memory `identity` in the scope. `carried`: other variables that stay bound.
 
-    Not a nested `CALL { ... UNION ... }`: that crashes the engine.
+    No nested `CALL { ... UNION ... }` here: it crashes the engine.
     """
     group = f"{carried}, {identity}" if carried else identity
     return (
@@ -96,25 +96,25 @@ def records_of(identity: str, record: str, carried: str = "") -> str:
 
 
 def degree_now(name: str) -> str:
-    """The number of links of a memory now; edges to its versions, tags and traces do not count."""
+    """The number of links of a memory now, without the edges to its versions, tags and vectors."""
     return f"indegree({name}, 'LINK') + outdegree({name}, 'LINK')"
 
 
 def uncrowded_now(name: str, carried: str, limit: int) -> str:
-    """Keeps the rows whose memory `name` has fewer than `limit` links now; `carried` are the variables to keep.
+    """Keep the rows whose memory `name` has fewer than `limit` links now. `carried`: variables that stay bound.
 
-    Counts each memory once, however many rows lead to it: to count the links of a hub the engine walks over them.
-    The count is bound to a variable, because the engine tests any other condition before it collects.
+    Each memory is counted once, even if many rows contain it, because the engine visits every link to count them.
+    The count is bound to a variable first: otherwise the engine tests the condition before it groups the rows.
     """
     together, apart = _by_memory(name, carried)
     return f"{together} WITH {name}, ways, {degree_now(name)} AS held WHERE held < {limit} {apart}"
 
 
 def uncrowded_then(name: str, carried: str, limit: int) -> str:
-    """Keeps the rows whose memory `name` has fewer than `limit` links in the scope, for any moment.
+    """Keep the rows whose memory `name` has fewer than `limit` links in the scope, for any moment.
 
-    `carried` are the variables to keep, `name` among them. Links are counted one by one only if at least `limit`
-    were ever made: counting them for each neighbour of a hub took ten times as long.
+    `carried`: variables that stay bound, with `name` among them. The links in the scope are counted only for
+    memories that ever had `limit` links: counting them for each neighbour of a hub took ten times as long.
     """
     together, apart = _by_memory(name, carried)
     ever = "['LINK', 'PAST_LINK']"
@@ -126,7 +126,7 @@ def uncrowded_then(name: str, carried: str, limit: int) -> str:
 
 
 def _by_memory(name: str, carried: str) -> tuple[str, str]:
-    """Two texts: to one row for each memory `name` with its `carried` variables in a list, and back."""
+    """Two texts: the first groups the rows by memory `name`, the second restores the rows with their variables."""
     others = [other for other in carried.split(", ") if other != name]
     taken = "".join(f", way[{place}] AS {other}" for place, other in enumerate(others))
     together = f"WITH {name}, collect([{', '.join(others) or 'null'}]) AS ways"
@@ -134,7 +134,7 @@ def _by_memory(name: str, carried: str) -> tuple[str, str]:
 
 
 def felt(name: str) -> str:
-    """The predicates on the record `name` beside its time: energy, confidence, every required emotion, filters.
+    """The conditions on the record `name` other than time: energy, confidence, required emotions, filters.
 
     The parameters come from `substrate.store.filters.felt_values`.
     """
@@ -145,9 +145,9 @@ def felt(name: str) -> str:
 
 
 def fits(name: str) -> str:
-    """The filters on the record `name`, with the parameters of `substrate.store.filters.filter_values`.
+    """The filters on the record `name`. The parameters come from `substrate.store.filters.filter_values`.
 
-    The engine stops at `$unfiltered`: a question without filters pays for none.
+    Without filters `$unfiltered` is true and the engine evaluates nothing else.
     """
     return (
         f"($unfiltered OR (size($node_types) = 0 OR {name}.node_type IN $node_types) "
@@ -173,7 +173,7 @@ def columns_of(name: str, columns: tuple[str, ...]) -> str:
 def assignments(row: str, columns: tuple[str, ...]) -> str:
     """The inside of a property map that copies `columns` from the map `row`.
 
-    `created_at` is the transaction time `at` plus `row.nth` microseconds, so that no two rows have the same.
+    `created_at` is the transaction time `at` plus `row.nth` microseconds, so that each row has its own.
     """
     return (
         ", ".join(

@@ -1,7 +1,7 @@
-"""The one statement of a transaction: what its commands close and open together, as lists of rows.
+"""The single statement of a transaction: it writes all rows of a list of commands in one compare-and-set.
 
-Not `MULTI`: `EXEC` runs its queries on the engine's main thread, between the reading and the writing of another
-writer's query, whose compare-and-set then fails to see them (measured: every second update was lost).
+Not `MULTI`: `EXEC` runs its queries on the engine's main thread, after another writer's query has read and before
+it writes; the compare-and-set of that query misses the change (measured: every second update was lost).
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from substrate.cypher.query import Query
 TOUCHED: Final = (
     "coalesce({0}.touched, CASE WHEN {0}.expired_at = $open THEN {0}.created_at ELSE {0}.expired_at END)"
 )
-"""When a memory was changed last. Builds that wrote no `touched` left it to be taken from the record's times."""
+"""The last change of a memory. Older versions stored no `touched`; then the times of the record give it."""
 
 
 def _as_moved(moment: str) -> str:
-    """A moment before the transaction as it is; one from `$at` on as much later as the clock of the graph is."""
+    """A moment before `$at` stays; from `$at` on, `later` is added, because the clock of the graph was ahead."""
     return f"CASE WHEN {moment} < $at OR {moment} = $open THEN {moment} ELSE {moment} + later END"
 
 
 def _set_marks(name: str, row: str) -> str:
-    """Set the properties of the record itself (`marks`), which records of the same content do not share."""
+    """Set the properties of the record itself (`marks`), such as its times; the content is set elsewhere."""
     return (
         f"SET {name} += {row}.marks, {name}.created_at = {_as_moved(f'{row}.marks.created_at')}, "
         f"{name}.expired_at = {_as_moved(f'{row}.marks.expired_at')} "
@@ -50,7 +50,7 @@ _EXPECTED_MEMORIES: Final = (
     f"WITH m, at, later, applied, [n IN found | [n.id, n.version, {TOUCHED.format('n')}]] AS found "
     "WITH m, at, later WHERE applied = 0 AND size(found) = size($seen) AND all(one IN $seen WHERE one IN found) "
 )
-"""No expected memory has changed, and none of the commands was applied. `later`: how many microseconds the
+"""Goes on only if no expected memory has changed and no command was applied. `later`: how many microseconds the
 transaction time is later than `$at`."""
 
 _EXPECTED_LINKS: Final = (
@@ -68,7 +68,7 @@ _FREE_HANDLES: Final = (
     "CALL { UNWIND $handles AS handle MATCH ()-[e:LINK|PAST_LINK {handle: handle}]->() RETURN count(e) AS taken } "
     "WITH m, at, later WHERE taken = 0 "
 )
-"""No link has one of the handles."""
+"""Goes on only if no link has one of the handles."""
 
 _ADD_NEW: Final = (
     "FOREACH (r IN $new | CREATE (n:ConsciousnessNode)-[:HAS_TRACE]->(t:Trace) "
@@ -93,7 +93,7 @@ _ADD_PAST: Final = (
     f"SET q += r.content {_set_marks('q', 'one')}) "
     "RETURN count(r) AS opened } "
 )
-"""Records on the past side. Each begins with the content of version `of`, 0 for none, and sets what differs."""
+"""Creates past records: each copies the content of version `of` (0: nothing) and sets what differs."""
 
 _CLOSE_PAST: Final = (
     "WITH m, at, later CALL { WITH later UNWIND $closing AS r MATCH (n:ConsciousnessNode {id: r.id}) "
@@ -124,7 +124,7 @@ _REMOVE_MOVED: Final = (
     "OPTIONAL MATCH (p)-[:HAS_OTHER_TRACE]->(o) WHERE indegree(o, 'HAS_OTHER_TRACE') = 1 "
     "DELETE t, o, p RETURN count(p) AS moved } "
 )
-"""Removes a record from the past side when its identity carries it again."""
+"""Deletes a past record when its identity carries it again."""
 
 _TOUCH: Final = (
     "WITH m, at, later CALL { WITH at UNWIND $touched AS r MATCH (n:ConsciousnessNode {id: r.id}) "
@@ -135,7 +135,7 @@ _WITHDRAW: Final = (
     "WITH m, at, later CALL { UNWIND $withdrawn AS id MATCH (n:ConsciousnessNode {id: id}) "
     "WITH n MATCH (n)-[:HAS_TRACE]->(t:Trace) REMOVE t:Trace SET t:PastTrace RETURN count(n) AS withdrawn } "
 )
-"""Moves the trace of a memory that carries a closed record to the past side."""
+"""Moves the vectors of a memory that is retracted now to the past side."""
 
 _RESTORE: Final = (
     "WITH m, at, later CALL { UNWIND $restored AS id MATCH (n:ConsciousnessNode {id: id}) "
@@ -194,14 +194,14 @@ _PARTS: Final[Mapping[str, str]] = {
     "tagged": _RETAG,
     "links": _WRITE_LINKS,
 }
-"""The parts of the statement in their order, by the list that each of them reads."""
+"""The parts of the statement in their order, by the name of the list that each part reads."""
 
 
 @cache
 def transaction(lists: frozenset[str]) -> Query:
-    """The statement for transactions in which these lists are not empty: a part left out costs nothing.
+    """The statement for a transaction in which only these lists have rows; the other parts are left out.
 
-    It returns no row, and changes nothing, when something is no longer as expected.
+    It changes nothing and returns no row when the graph is no longer as expected.
     """
     parts = (part for name, part in _PARTS.items() if name in lists)
     return Query("transaction", " ".join((_EXPECTED_MEMORIES, *parts, _WRITE_RECEIPTS)))

@@ -1,4 +1,4 @@
-"""Reads of the Tag-Walker: direct hits by words, how common tags are, the walk over tags and links (001)."""
+"""Reads of the Tag-Walker (001): direct hits by words, counts of tags, and the walk over tags and links."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from substrate.store import rows
 from substrate.store.reader import TAG_SIZES
 
 MEASURED: Final = 20_000
-"""The mean length of a memory is taken over the last so many nodes of the graph."""
+"""The mean length of a memory is computed from the last so many nodes of the graph."""
 
 _MEAN: Final = (
     "CALL db.meta.stats() YIELD nodeCount "
@@ -59,7 +59,7 @@ def _tagged(*, now: bool) -> str:
 
 
 def _once_tagged() -> str:
-    """Past records that had one of the tags. Their tags are no links, but stand in their JSON."""
+    """Past records with one of the tags. A past record has no edges to tags; they are in its JSON."""
     has_tag = " OR ".join(
         f"any(t IN $quoted_{kind} WHERE coalesce(p.{kind}, '') CONTAINS t)" for kind in ("tags", "buckets")
     )
@@ -75,7 +75,7 @@ def _uncrowded(name: str, carried: str, *, now: bool) -> str:
 
 
 def _linked(*, now: bool) -> str:
-    """Memories one and two links from the hits; hubs are no start, no way and no end."""
+    """Memories one and two links away from the hits. Hubs are left out as start, middle and end."""
     link = "LINK" if now else "LINK|PAST_LINK"
     first = (
         "MATCH (a:ConsciousnessNode) WHERE a.id IN $from "
@@ -103,20 +103,20 @@ def _walk(*, now: bool) -> str:
 
 WALK_NOW: Final = Query("walk_now", _walk(now=True))
 WALK_THEN: Final = Query("walk_then", _walk(now=False))
-"""Other moments: the tags that a memory has now, and those that its records had then."""
+"""For other moments: follows the tags that a memory has now, and those that its records had then."""
 
 
 class AnchorPath(NamedTuple):
-    """Links lead from an anchor to a memory."""
+    """How many links lead from an anchor to a memory: 1 or 2."""
 
     links: int
     anchor_id: str
 
 
 class MeasuredMemory(NamedTuple):
-    """A memory of a row; `terms` is its length in words without stop words, None when it was not stored.
+    """A memory with its length `terms`, in words without stop words; None when no length is stored.
 
-    `paths`: the links that lead to it from anchors, nearest first.
+    `paths`: the paths to it from anchors, shortest first.
     """
 
     memory: ConsciousnessNode
@@ -125,7 +125,7 @@ class MeasuredMemory(NamedTuple):
 
 
 def read_mean_terms(anchor_rows: Sequence[Row]) -> float | None:
-    """The mean length of the memories of a graph, from the rows of `ANCHORS_*`; None when it has none measured."""
+    """The mean length of the memories of a graph, from the rows of `ANCHORS_*`; None when no length is stored."""
     for mean, *_ in anchor_rows:
         return float(mean) if mean else None
     return None
@@ -148,7 +148,7 @@ def read_walk(walk_rows: Iterable[Row], level: Level, known_to: Instant = AFTER_
 def read_memories(
     memory_rows: Iterable[Row], level: Level, known_to: Instant = AFTER_ALL
 ) -> Iterator[MeasuredMemory]:
-    """The memories in rows of `NODE_COLUMNS` alone, as the queries of plurality give them."""
+    """The memories in rows with only `NODE_COLUMNS`, as the queries of plurality return them."""
     for memory in memory_rows:
         yield _measured(memory, None, level, known_to)
 
@@ -159,12 +159,12 @@ def _measured(memory: Sequence[Any], terms: Any, level: Level, known_to: Instant
 
 
 def _read_paths(text: str | None) -> tuple[AnchorPath, ...]:
-    """`1turn-7|2turn-9`: a digit for the number of links, and the id of the anchor."""
+    """Parse `1turn-7|2turn-9`: each path is a digit, the number of links, and the id of the anchor."""
     return tuple(sorted(AnchorPath(int(way[0]), way[1:]) for way in (text or "").split("|") if way))
 
 
 async def read_tag_counts(graph: Graph, names: Sequence[str]) -> dict[str, int]:
-    """How many memories have each of these `#tags` and `@buckets` now; those of none are left out."""
+    """How many memories have each of these `#tags` and `@buckets` now; unused ones are left out."""
     if not names:
         return {}
     rows_by_tag = await graph.read(TAG_SIZES, names=list(names))
@@ -172,7 +172,7 @@ async def read_tag_counts(graph: Graph, names: Sequence[str]) -> dict[str, int]:
 
 
 def walk_values(hit_ids: Sequence[str], bridges: Sequence[Bridge], *, starts: int, pool: int) -> dict[str, Any]:
-    """The values of `WALK_*`: from the first `starts` of the hits and over the tags, at most `pool` by tags."""
+    """The parameters of `WALK_*`. Links are followed from the first `starts` hits; tags give at most `pool`."""
     return {
         "from": list(dict.fromkeys(hit_ids[:starts])),
         "held": list(dict.fromkeys(hit_ids)),
@@ -184,5 +184,5 @@ def walk_values(hit_ids: Sequence[str], bridges: Sequence[Bridge], *, starts: in
 
 
 def _in_json(name: str) -> str:
-    """A `#tag` or `@bucket` as it stands in the JSON of a record, without its sign and quotes."""
+    """A `#tag` or `@bucket` as the JSON of a record contains it, without `#` or `@` and without quotes."""
     return orjson.dumps(name[1:]).decode()[1:-1]

@@ -1,4 +1,4 @@
-"""Values of a transaction: the records that it reads, the state that it expects, the rows that it writes. Pure."""
+"""Values of a transaction: the records it reads, the state it expects, and the rows it writes. Pure."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from substrate.bitemporal import Record
 
 
 class RecordSelection(NamedTuple):
-    """Which records of a memory to read beside the one that it carries.
+    """Which records of a memory to read, beside the one that it carries.
 
-    With `every` all of them. Else the open ones, if the one that it carries begins after `since`. Where none is
-    open, all, unless `since` is the end of time.
+    `every`: all records. Otherwise: the open records if the carried one begins after `since`; all records if none
+    is open, unless `since` is END_OF_TIME.
     """
 
     since: Instant
@@ -29,12 +29,12 @@ class LinkEnds(NamedTuple):
 
 
 class StoredRecords(NamedTuple):
-    """Records of one identity as they are stored.
+    """The stored records of one memory or link.
 
-    `fingerprints` has by version the fingerprint of the command that began the record. `carried` is the version
-    that the identity carries: the open record that holds last, or the last one that it carried while one was open;
-    None for a link of which none is open. `last_version` is the highest that it ever had. `touched`, of a memory,
-    is the moment of its last change. `ends` are those of a link.
+    `fingerprints`: by version, the fingerprint of the command that created the record. `carried`: the version that
+    the identity carries, which is the open record that holds last; for a retracted memory the last one that it
+    carried, for a retracted link None. `last_version`: the highest version ever used. `touched`: the last change
+    of a memory. `ends`: the ends of a link.
     """
 
     records: tuple[Record, ...]
@@ -47,10 +47,10 @@ class StoredRecords(NamedTuple):
 
 @dataclass(slots=True)
 class ExpectedState:
-    """What the statement of a transaction must find again, else it changes nothing.
+    """What the graph must still contain, or the transaction changes nothing.
 
-    `ids` are of all memories that were looked for, `memories` has the id, carried version and last change of
-    those that were there. `links` has the ends and versions of links, `handles` are those that no link has.
+    `ids`: all memories that were searched. `memories`: id, carried version and last change of those that existed.
+    `links`: ends and versions of links. `handles`: those that no link may have.
     """
 
     ids: list[str] = field(default_factory=list)
@@ -63,8 +63,8 @@ class ExpectedState:
 class TransactionRows:
     """The rows of a transaction, by the part of the statement that writes them (`cypher.transaction`).
 
-    `at` is the transaction time that is expected; the moments from it on move with the clock of the graph.
-    `sent_again`: a connection was lost, so that the statement was sent more than once.
+    `at`: the planned transaction time. If the clock of the graph is ahead, all moments from `at` on become later
+    by the difference. `sent_again`: the statement was sent more than once, because the connection was lost.
     """
 
     at: Instant

@@ -1,4 +1,4 @@
-"""Reads of who a citizen is: the entities that most of its memories point to (000)."""
+"""Reads the entities that most memories of a citizen point to (000)."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ IDENTITY_THEN: Final = Query(
     "WITH n, name, type, ms, collect(p) AS past WITH n, name, type, ms + past AS ms WHERE size(ms) > 0 "
     f"{_PAGE}",
 )
-"""Entities at another moment. Only of a memory that has changed since an earlier record is read."""
+"""The entities at another moment. Past records are read only for memories that have changed since."""
 
 
 class EntityPosition(NamedTuple):
-    """The last entity of the page before; by default the page is the first."""
+    """The last entity of the previous page; the default means the first page."""
 
     appearances: int = END_OF_TIME
     name: str = ""
@@ -78,9 +78,9 @@ class _Mention(NamedTuple):
 async def read_entities(
     target: GraphTarget, scope: Scope, after: EntityPosition, *, limit: int, pool: int
 ) -> list[IdentityEntity]:
-    """The next entities of a graph, most connected first, at most `limit`.
+    """The next entities of a graph, at most `limit`, most connected first.
 
-    `pool`: how many of the most linked memories are counted; ended links are among the links at this stage.
+    `pool`: how many of the most linked memories are examined. Their links are counted with those that have ended.
     """
     query = IDENTITY_THEN if target.past else IDENTITY_NOW
     mention_rows = await target.graph.read(
@@ -98,12 +98,16 @@ async def read_entities(
 
 def _entity(mentions: Sequence[_Mention]) -> IdentityEntity:
     first = mentions[0]
-    rules = [AttachedRule(rule=one.value, memories=one.memories) for one in mentions if one.kind == "rule"]
+    rules = [
+        AttachedRule(rule=mention.value, memories=mention.memories)
+        for mention in mentions
+        if mention.kind == "rule"
+    ]
     return IdentityEntity(
         node_id=first.node_id,
         name=first.name,
         node_type=first.node_type,
         appearances=first.appearances,
-        emotions={one.value: one.memories for one in mentions if one.kind == "emotion"},
+        emotions={mention.value: mention.memories for mention in mentions if mention.kind == "emotion"},
         rules=tuple(rules[:MAX_RULES]),
     )

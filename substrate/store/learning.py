@@ -1,4 +1,4 @@
-"""Reads of beliefs that changed: closed records, and the records around them."""
+"""Reads closed records and the records around them, to find changed beliefs."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ HELD_BEFORE: Final = Query(
 
 
 class ClosingPosition(NamedTuple):
-    """Where a closing stands among all. Those of one command on one memory share a position."""
+    """The sort key of a closing. Closings by one command on one memory have the same position."""
 
     ended_at: Instant = BEGINNING_OF_TIME
     memory_id: str = ""
 
 
 class Closing(NamedTuple):
-    """A record that was closed: when, of which memory, and since when it was known."""
+    """A closed record: the end of its transaction time, its memory, and the start of its transaction time."""
 
     ended_at: Instant
     memory_id: str
@@ -62,7 +62,7 @@ class Closing(NamedTuple):
 
 
 class HeldBelief(NamedTuple):
-    """What a record of a memory says, and since when it was known."""
+    """The name and description in a record of a memory, and the start of its transaction time."""
 
     memory_id: str
     name: str
@@ -71,7 +71,7 @@ class HeldBelief(NamedTuple):
 
 
 async def read_closings(graph: Graph, after: ClosingPosition, *, known_to: Instant, limit: int) -> list[Closing]:
-    """The next closings after a position and before `known_to`, about `limit`: a position is read whole."""
+    """About `limit` closings after a position and before `known_to`. All closings of a position come together."""
     closed = await graph.read(CLOSINGS, **after._asdict(), known_to=known_to, limit=limit)
     closings = [Closing(*row) for row in closed]
     if len(closings) < limit or closings[0].position == closings[-1].position:
@@ -80,9 +80,9 @@ async def read_closings(graph: Graph, after: ClosingPosition, *, known_to: Insta
 
 
 async def read_around(graph: Graph, spans: Mapping[str, Period], known_to: Instant) -> list[ConsciousnessNode]:
-    """By memory id and span: the records known within the span, both ends included, and the first opened after it.
+    """The records known within the span of their memory, both ends included, and the first one opened after it.
 
-    Only records opened before `known_to` are read.
+    `spans`: transaction time by memory id. Only records opened before `known_to` are read.
     """
     values = [{"id": memory_id, "since": span.start, "until": span.end} for memory_id, span in spans.items()]
     records = await graph.read(AROUND, spans=values, known_to=known_to)
@@ -90,7 +90,7 @@ async def read_around(graph: Graph, spans: Mapping[str, Period], known_to: Insta
 
 
 async def read_earlier(graph: Graph, beliefs: Sequence[HeldBelief]) -> list[list[Period]]:
-    """For each belief, when earlier records of its memory that say the same were known."""
+    """For each belief, the transaction times of earlier records of its memory with equal name and description."""
     values = [
         {
             "place": place,

@@ -1,8 +1,8 @@
-"""Wave retrieval in the store: one statement finds candidates and scores them, a term for each channel (000, 002).
+"""Wave retrieval in the store: one statement finds candidates and scores them by each channel (000, 002).
 
-Candidates are bounded whatever the size of the graph: memories linked to the nodes of the signal or asserting one
-of its relations, the nearest in meaning and in emotion, memories with its words, the best of the newest, and the
-pools of plurality where that is asked for.
+The number of candidates is bounded, whatever the size of the graph. Candidates are: memories linked to the nodes
+of the signal or asserting one of its relations, the nearest in meaning and in emotion, memories with words of the
+signal, the best of the newest, and the pools of plurality if it is requested.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from substrate.store.rows import node as node_of_row
 from substrate.text import name_key
 
 MAX_SIGNAL_LINKS: Final = 1000
-"""So many links of the signal's nodes are read, those of the least linked nodes first."""
+"""At most so many links of the signal's nodes are read, those of nodes with few links first."""
 MAX_MEMORY_LINKS: Final = 500
-"""Of a memory with more links none is read: memories are about it, and it scores without them."""
+"""The links of a memory with more links than this are not read; it is scored without them."""
 NEWEST: Final = 5000
 """The last so many nodes of the graph are searched for recent, important memories of the same emotion."""
 ENOUGH_MEMORIES: Final = 1000
-"""With fewer memories among these (the vectors of a new model may lie there) the search begins earlier."""
+"""If fewer of these nodes are memories, the search begins earlier: re-embedding adds many nodes at the end."""
 MAX_ASSERTED: Final = 64
-"""So many links that one memory asserts are compared with the signal."""
+"""At most so many links that one memory asserts are compared with the signal."""
 DAY: Final = 86_400_000_000.0
 
 TERMS: Final[Mapping[Channel, str]] = {
@@ -58,10 +58,10 @@ TERMS: Final[Mapping[Channel, str]] = {
         f"1.0 / (1.0 + CASE WHEN m.valid_at < $moment THEN $moment - m.valid_at ELSE 0 END / ($half_life * {DAY}))"
     ),
 }
-"""The channels: each in [0, 1], with the parameter `w_` and its name as weight."""
+"""The score of each channel, in [0, 1]. Its weight is the parameter `w_` followed by its name."""
 
 _OF_THE_RECORD: Final[tuple[Channel, ...]] = ("emotion", "result", "importance", "recency")
-"""Channels that need the record alone: the newest are chosen by them."""
+"""Channels that need only the record itself; the best of the newest memories are chosen by them."""
 
 SUPPRESSION: Final = "coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0)"
 BOOST: Final = "CASE m.abstraction WHEN 'L1' THEN 1.05 WHEN 'L2' THEN 1.1 WHEN 'L3' THEN 1.15 ELSE 1.0 END"
@@ -80,9 +80,9 @@ _QUICK: Final = _weighted({channel: TERMS[channel] for channel in _OF_THE_RECORD
 
 
 def _links_of(ids: str, link: str) -> str:
-    """At most `MAX_SIGNAL_LINKS` links of these memories, as rows (s, e, i), those of the least linked first.
+    """At most `MAX_SIGNAL_LINKS` links of these memories, as rows (s, e, i); memories with few links come first.
 
-    In a subquery: after `WITH … LIMIT` the engine checks a condition before the limit.
+    In a subquery, because after `WITH … LIMIT` the engine would check a condition before the limit.
     """
     return (
         f"CALL {{ MATCH (s:ConsciousnessNode) WHERE s.id IN {ids} WITH s ORDER BY {degree_now('s')}, s.id "
@@ -97,7 +97,7 @@ _READ: Final = (
 
 
 def _asserted(link: str) -> str:
-    """The links that memories assert among those of the signal's nodes: [memory, [[type, source, target] …]]."""
+    """The links of the signal's nodes by the memory that asserts them: [memory id, [[type, source, target] …]]."""
     return (
         f"{_links_of('$ids', link)} WITH collect([s, e, i]) AS near "
         f"CALL {{ {_READ} AND e.episode_id IS NOT NULL WITH DISTINCT e "
@@ -135,7 +135,7 @@ _NEWEST: Final = (
 
 
 def _latest_of(label: str, ends: str) -> str:
-    """The newest of another moment, among the nodes around the end of the graph at that moment."""
+    """The newest memories at another moment, among the nodes that were near the end of the graph then."""
     return (
         f"MATCH (m:{label}) WHERE id(m) >= $newest AND id(m) < $until "
         f"WITH m WHERE {visible('m')} AND {_may_answer('m')} "
@@ -215,8 +215,8 @@ RESOLVE: Final = Query(
     "UNION ALL MATCH (p:PastVersion) WHERE p.name_key IN $keys WITH p ORDER BY p.id LIMIT 256 "
     "RETURN DISTINCT 'name' AS kind, p.name_key AS key, p.id AS id",
 )
-"""Node numbers near the end of the graph, each with how many memories follow; and the memories with these ids or
-names, today or once."""
+"""Node numbers near the end of the graph, each with the number of memories after it; and the memories that have,
+or had once, one of these ids or names."""
 
 PROBES: Final = 64
 
@@ -227,7 +227,8 @@ PLACE_THEN: Final = Query(
     "RETURN CASE WHEN n.valid_at < $valid_to AND n.created_at < $known_to THEN 1 ELSE null END AS held } "
     "RETURN nodeCount, count(step), count(held)",
 )
-"""The number of nodes, of probes, and of probes where a memory held and was known by the end of the scope."""
+"""The number of nodes, of probes, and of probes that hit a memory which held and was known by the end of the
+scope."""
 
 
 def _surroundings(link: str) -> str:
@@ -243,7 +244,7 @@ def _surroundings(link: str) -> str:
 
 SURROUNDINGS_NOW: Final = Query("surroundings_now", _surroundings("LINK"))
 SURROUNDINGS_THEN: Final = Query("surroundings_then", _surroundings("LINK|PAST_LINK"))
-"""Entities of the memories shown, and the types of the links around the memories named, most common first."""
+"""Entities of the memories `$shown`, and the types of the links around the memories `$near`, most common first."""
 
 
 class NodeRange(NamedTuple):
@@ -254,7 +255,7 @@ class NodeRange(NamedTuple):
 
 
 class _NameRow(NamedTuple):
-    """A row of `RESOLVE`: `kind` is newest, id or name; of newest `key` is a node number and `value` a count."""
+    """A row of `RESOLVE`. `kind` is newest, id or name; for newest, `key` is a node number and `value` a count."""
 
     kind: str
     key: Any
@@ -262,7 +263,7 @@ class _NameRow(NamedTuple):
 
 
 class ResolvedNames(NamedTuple):
-    """The memories of one graph by the names or ids of a signal, and where its newest memories lie."""
+    """The memories of one graph by the names or ids of a signal, and the node numbers of its newest memories."""
 
     target: GraphTarget
     ids: Mapping[str, Sequence[str]]
@@ -270,7 +271,7 @@ class ResolvedNames(NamedTuple):
 
 
 async def resolve_names(target: GraphTarget, names: Sequence[str], scope: Scope) -> ResolvedNames:
-    """The memories with these names or ids, today or once, in the order of their ids."""
+    """The memories that have, or had once, these names or ids, ordered by id."""
     keys = [key for name in names if (key := name_key(name))]
     rows = [_NameRow(*row) for row in await target.graph.read(RESOLVE, names=list(names), keys=keys)]
     by_id = {row.key: row.value for row in rows if row.kind == "id"}
@@ -284,26 +285,27 @@ async def resolve_names(target: GraphTarget, names: Sequence[str], scope: Scope)
 
 
 def _newest_now(rows: Iterable[_NameRow]) -> NodeRange:
-    """From the last node number with enough memories after it."""
+    """The range from the highest node number that `ENOUGH_MEMORIES` follow."""
     starts = {row.key: row.value for row in rows if row.kind == "newest"}
     enough = [start for start, memories in starts.items() if memories >= ENOUGH_MEMORIES]
     return NodeRange(max(enough, default=min(starts)))
 
 
 async def _newest_then(graph: Graph, scope: Scope) -> NodeRange:
-    """Around the end of the graph at another moment.
+    """The node numbers around the end of the graph at another moment.
 
-    Memories remembered late are among the last nodes, so the end is estimated by the share of probes that held.
+    The end is estimated from the share of probes that held then: a search for the last node that held would be
+    wrong, because old memories may be stored late.
     """
-    [(size, probes, held)] = await graph.read(PLACE_THEN, **scope.bounds())
-    if held == probes:
+    [(size, probes, held_probes)] = await graph.read(PLACE_THEN, **scope.bounds())
+    if held_probes == probes:
         return NodeRange(size - NEWEST)
-    end = size * held // probes
+    end = size * held_probes // probes
     return NodeRange(end - NEWEST, end + NEWEST)
 
 
 class Surroundings(NamedTuple):
-    """The names of the entities of some memories, and the relation types around others, most common first."""
+    """The names of entities that memories link to, and the types of links around memories, most common first."""
 
     names: list[str]
     relation_types: list[str]
@@ -331,17 +333,20 @@ class ResonatingMemory(NamedTuple):
 def read_resonances(
     rows: Iterable[Row], level: Level, known_to: Instant = AFTER_ALL
 ) -> Iterator[ResonatingMemory]:
-    """The rows of `RESONATE_*`, strongest first; numbers are rounded to six digits."""
+    """The memories in the rows of `RESONATE_*`, strongest first; scores are rounded to six digits."""
     for resonance, total, suppression, boost, *rest in rows:
-        scores, (around, *memory) = rest[: len(TERMS)], rest[len(TERMS) :]
-        score = _rounded(resonance)
-        node = node_of_row(memory, level, known_to, retrieval_source="resonance", relevance_score=score)
+        channel_scores, (around, *memory) = rest[: len(TERMS)], rest[len(TERMS) :]
+        rounded = _rounded(resonance)
+        node = node_of_row(memory, level, known_to, retrieval_source="resonance", relevance_score=rounded)
         yield ResonatingMemory(
             Resonance(
                 memory=node,
-                resonance=score,
+                resonance=rounded,
                 total=_rounded(total),
-                channels={name: _rounded(min(1.0, float(one))) for name, one in zip(TERMS, scores, strict=True)},
+                channels={
+                    name: _rounded(min(1.0, float(score)))
+                    for name, score in zip(TERMS, channel_scores, strict=True)
+                },
                 suppression=_rounded(suppression),
                 level_boost=_rounded(boost),
             ),

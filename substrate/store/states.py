@@ -1,11 +1,11 @@
-"""The records of a citizen's state: what a change closes and opens, and finding one among very many.
+"""The records of a citizen's state: which ones a change closes and opens, and how to find one among a million.
 
-Every stream that feeds back opens a record, so a citizen may have a million. The current one, last in valid time,
-is the graph's one `CitizenState`; the past ones are `PastState`, each with the cell of one of its two periods:
-of the period over which it was known if it was the current one until it was closed, else of the period over
-which it holds. A cell begins at a multiple of its width, a power of two that no period in it exceeds, so a period
-that contains a moment lies in the cell of its width that contains the moment, or in the one before. A question
-about the past looks into these few cells. No memory, list, count or sweep goes over the two labels.
+Every stream with feedback opens a record, so there may be very many. The current record, last in valid time, is
+the only `CitizenState` node of the graph; past records are `PastState` nodes. To find the past record of a moment
+without reading all, each has the `cell` of one of its periods: of its transaction time if it was current until it
+was closed, else of its valid time. A cell starts at a multiple of its width, which is a power of two and not less
+than any period in it. So a period that contains a moment is in the cell around that moment, or in the one before,
+for one of the widths: these few cells are read. Nothing else scans these two labels.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from substrate.graphs.graph import Graph
 from substrate.store import rows
 
 type Content = Mapping[str, Any]
-"""The fields of a state as stored; a missing one was never set."""
+"""The fields of a state in stored form; a missing field was never set."""
 
 MAX_CLOSED: Final = 500
-"""Records that one change may close: each opens another, and a commit stops every graph."""
+"""One change may close at most so many records: each one opens another, and a commit stops every graph."""
 _WIDTHS: Final = [1 << power for power in range(55)]
-"""The widest holds a period from the beginning of time to its end."""
+"""The widest cell holds a period from the beginning of time to its end."""
 
 _TIMES: Final = ("version", "valid_at", "invalid_at", "created_at", "expired_at")
 _CONTENT: Final = ("energy", "emotion_vector", "goal", "drives", "last_stream_id")
@@ -44,7 +44,7 @@ READ_STATE_THEN: Final = Query(
     "UNION ALL "
     f"MATCH (s:PastState) WHERE s.cell IN $cells AND {fragments.visible('s')} {_RETURN}",
 )
-"""The record of one moment. `cells`: where a past record that holds at that moment may lie."""
+"""The record of one moment. `cells`: the cells in which a past record of that moment may be."""
 
 STATES_BETWEEN: Final = Query(
     "states_between",
@@ -78,12 +78,12 @@ CHANGE_STATE: Final = Query(
     "REMOVE o:CitizenState SET o:PastState) "
     "SET m.clock = at RETURN at",
 )
-"""Close open records and open others. `kept` lie on the past side, each a copy of the version `of` with some
-`change`. No row comes back when the current record is not the one `seen`: another writer was first."""
+"""Closes open records and opens others. `kept`: the new past records, each a copy of version `of` with a `change`.
+Returns no row when the current record is not version `seen`: another writer was first."""
 
 
 class OpenedState(NamedTuple):
-    """A record that a change opens: a copy of version `of` (nothing where that is 0) with some `change`."""
+    """A record that a change opens: a copy of version `of` (0: of nothing) with `change` applied."""
 
     of: int
     valid: Period
@@ -93,11 +93,11 @@ class OpenedState(NamedTuple):
 def plan_change(
     open_records: Sequence[Record], valid_at: Instant, make_change: Callable[[Content], Content]
 ) -> list[OpenedState]:
-    """The records that a change from `valid_at` on opens; none when the fields have those values already. Pure.
+    """The records that a change from `valid_at` on opens; none when the fields have these values already. Pure.
 
-    `make_change` gives the changed fields for the content of each record: each changes by itself.
-    `open_records`: those that hold at `valid_at` or later, in the order of their valid time, without a gap
-    between them. Before the first one the default state holds, which is not stored.
+    `make_change` returns the changed fields for the content of one record; it is called for each.
+    `open_records`: those that hold at `valid_at` or later, by valid time, without gaps. Before the first of them
+    the default state holds, which is not stored.
     """
     first_start = open_records[0].valid.start if open_records else END_OF_TIME
     contents: list[Content] = [record.content for record in open_records]
@@ -121,28 +121,28 @@ def _differs(content: Content, change: Content) -> bool:
 
 
 def cells_at(scope: Scope) -> list[str]:
-    """The cells in which a past record that holds at the moment of the scope may lie."""
+    """The cells in which a past record that holds at the moment of the scope may be."""
     axes = (("known", scope.known.start), ("valid", scope.valid.start))
     return [f"{axis}/{w}/{at // w - back}" for axis, at in axes for w in _WIDTHS for back in (0, 1)]
 
 
 def cell_of(record: Record) -> str:
-    """The cell in which a past record lies."""
+    """The cell of a past record: `axis/width/number`."""
     axis, period = ("known", record.known) if record.valid.end == END_OF_TIME else ("valid", record.valid)
     width = next(width for width in _WIDTHS if width >= period.end - period.start)
     return f"{axis}/{width}/{period.start // width}"
 
 
 def record_of(properties: Mapping[str, Any]) -> Record:
-    """A record from its stored properties. Raises KeyError, TypeError or ValueError for others."""
+    """A record from its stored properties. Raises KeyError, TypeError or ValueError for other properties."""
     times = [properties[name] for name in _TIMES]
     return _record([*times, *map(properties.get, _CONTENT)])
 
 
 def with_versions(properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The properties of a `CitizenState` as those of a record.
+    """The properties of a `CitizenState` with those of a record.
 
-    Graphs from before states had a history keep only when it was set last, `updated_at`.
+    Older graphs stored no history of states, only `updated_at`, the time of the last change.
     """
     if "version" in properties:
         return properties
@@ -171,9 +171,9 @@ async def _read_past(graph: Graph, scope: Scope) -> Record | None:
 
 
 async def read_open_from(graph: Graph, current: Record, valid_at: Instant) -> list[Record]:
-    """The open records that hold at `valid_at` or later, in the order of their valid time.
+    """The open records that hold at `valid_at` or later, by valid time.
 
-    Raises InvalidRequest when a change would close more than `MAX_CLOSED` of them.
+    Raises InvalidRequest when there are more than `MAX_CLOSED` of them.
     """
     if current.valid.start <= valid_at:
         return [current]
@@ -182,7 +182,7 @@ async def read_open_from(graph: Graph, current: Record, valid_at: Instant) -> li
     if len(between) >= MAX_CLOSED:
         raise InvalidRequest(
             f"the state changed more than {MAX_CLOSED} times since {to_datetime(valid_at).isoformat()}",
-            remedy="Name a later valid_at, or none: the change then holds from now on.",
+            remedy="Give a later valid_at, or none: then the change holds from now on.",
         )
     first = await _read_past(graph, Scope.current(valid_at))
     later = sorted(map(_record, between), key=lambda record: record.valid.start)
@@ -192,9 +192,9 @@ async def read_open_from(graph: Graph, current: Record, valid_at: Instant) -> li
 async def replace_records(
     graph: Graph, open_records: Sequence[Record], opened: Sequence[OpenedState], now: Instant
 ) -> Instant | None:
-    """Close the records that are open from the change on and open those of its plan, in one step.
+    """Close `open_records` and open the planned records, in one statement.
 
-    Returns the transaction time; None when another writer was first: then nothing was changed.
+    Returns the transaction time; None when another writer was first and nothing was changed.
     """
     seen = open_records[-1].version if open_records else 0
     changes = [
@@ -225,13 +225,13 @@ def _marks(valid: Period, version: int) -> dict[str, Any]:
 
 
 async def read_versions(graph: Graph, first: int, beyond: int) -> list[Record]:
-    """The records from version `first` on and before `beyond`, in the order in which they became known."""
+    """The records with versions in [`first`, `beyond`), by version."""
     records = await graph.read(STATE_PAGE, first=first, beyond=beyond)
     return sorted(map(_record, records), key=lambda record: record.version)
 
 
 def _record(row: Row) -> Record:
-    """The record of a row in the order of `_COLUMNS`."""
+    """The record from a row with the columns `_COLUMNS`."""
     properties = dict(zip(_COLUMNS, row, strict=True))
     content = {name: properties[name] for name in _CONTENT if properties[name] is not None}
     if "energy" in content:

@@ -1,4 +1,4 @@
-"""Reads what a list of commands names, and writes all that it changes in one compare-and-set."""
+"""Reads the records that a list of commands needs, and writes all its changes in one compare-and-set."""
 
 from __future__ import annotations
 
@@ -29,32 +29,31 @@ MEMORIES_OF: Final = Query(
     f"RETURN n.fingerprint, i.version, coalesce(i.versions, i.version), {TOUCHED.format('i')}, "
     f"{node_columns('n')}, {columns_of('n', PROVENANCE)}",
 )
-"""The records of some memories that `RecordSelection` selects, as of one moment."""
+"""The records of some memories that their `RecordSelection` selects, all read at one moment."""
 
 _LINK: Final = (
     "WHERE e.id = l.id RETURN e.fingerprint, type(e) = 'LINK', a.id, b.id, e.versions, "
     f"{link_columns('e')}, {columns_of('e', PROVENANCE)}"
 )
-"""`e.versions` is the highest version that the link had when the record was written, where a higher one than its
-own was never known."""
+"""`e.versions`: the highest version used for the link so far, if no record with that version was ever written."""
 
 LINKS_OF: Final = Query(
     "links_of",
     "UNWIND $links AS l MATCH (a:ConsciousnessNode {id: l.source_id}) "
     f"MATCH (b:ConsciousnessNode {{id: l.target_id}}) WITH l, a, b MATCH (a)-[e:LINK|PAST_LINK]->(b) {_LINK}",
 )
-"""All records of some links that are found by their ends."""
+"""All records of links whose id follows from their ends; found by these ends."""
 
 NAMED_LINKS_OF: Final = Query(
     "named_links_of",
     f"UNWIND $links AS l MATCH (a)-[e:LINK {{handle: l.handle}}]->(b) {_LINK} "
     f"UNION ALL UNWIND $links AS l MATCH (a)-[e:PAST_LINK {{handle: l.handle}}]->(b) {_LINK}",
 )
-"""All records of some links that have an id of their own."""
+"""All records of links whose id the sender gave; found by `handle`, a hash of that id."""
 
 
 async def read_memories(graph: Graph, selections: Mapping[str, RecordSelection]) -> dict[str, StoredRecords]:
-    """The selected records by the id of their memory; a memory that does not exist is left out."""
+    """The selected records of some memories, by memory id; a memory that does not exist is left out."""
     if not selections:
         return {}
     wanted = [{"id": memory_id, **selection._asdict()} for memory_id, selection in selections.items()]
@@ -68,7 +67,7 @@ async def read_memories(graph: Graph, selections: Mapping[str, RecordSelection])
 
 
 async def read_links(graph: Graph, names: Sequence[LinkName]) -> dict[str, StoredRecords]:
-    """All records by the id of their link; a link that does not exist is left out."""
+    """All records of some links, by link id; a link that does not exist is left out."""
     by_ends = [{"id": n.id, "source_id": n.ends[0], "target_id": n.ends[1]} for n in names if n.ends]
     by_handle = [{"id": n.id, "handle": n.handle} for n in names if not n.ends]
     link_rows: list[Row] = []
@@ -94,11 +93,11 @@ def _with_record(stored: StoredRecords, record: Record, fingerprint: int | None)
 
 
 async def write(graph: Graph, expected: ExpectedState, changed: TransactionRows) -> int | None:
-    """Write all rows, or nothing: None when something is no longer as expected.
+    """Write all rows if the graph still is as `expected`; else write nothing and return None.
 
     Returns how many microseconds the transaction time is later than `changed.at`. Raises Conflict when another
-    writer stored one of the ids, or applied one of the commands, at the same time; Unsure when the connection was
-    lost and the outcome could not be learnt; and what `Graph.write` raises.
+    writer stored one of the ids or applied one of the commands at the same time, WriteUnconfirmed when the
+    connection was lost and the outcome is unknown, and what `Graph.write` raises.
     """
     command_ids = [receipt["command_id"] for receipt in changed.receipts]
     values = {

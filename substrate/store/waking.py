@@ -1,7 +1,7 @@
-"""Queries for a waking mind, for the present and for another moment (003, component 1, state-based retrieval).
+"""Queries of state-based retrieval, for the present and for another moment (003, component 1).
 
-Rows have the shape of `substrate.store.search`. Rows of hop 0 are what the mode asks for; their score orders them
-and is not shown. A row of hop -1 is the record of a blockage from the time when it was blocked.
+Rows have the columns of `substrate.store.search`. Rows of hop 0 are possible answers of the mode; their score is
+used only to order them. A row of hop -1 is a past record of a resolved blockage, from when it was still blocked.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ STEP_TYPES: Final = ("Decision", "Action", "Learning")
 """Node types that are steps of a resolution (003, find_resolution_patterns)."""
 
 MAX_RESOLUTION_LINKS: Final = 1000
-"""Of a resolution with so many links no steps are looked for: it leads anywhere."""
+"""No steps are searched from a resolution with so many links: it is linked to everything."""
 
 _GOAL: Final = NODE_START + NODE_PLACE["goal"]
 _EMOTIONS: Final = NODE_START + NODE_PLACE["emotion_vector"]
@@ -41,21 +41,21 @@ _STEP: Final = f"IN [{', '.join(repr(step) for step in STEP_TYPES)}]"
 _IN_ANY_STATE: Final = (
     f"s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy AND {visible('s')}"
 )
-"""Records that a mode may answer with: in the scope, recent enough, within the range of energy."""
+"""Possible answers of a mode: records in the scope, recent enough, with an energy in the range."""
 
 _IN_STATE: Final = f"s.resolution_state IN $states AND {_IN_ANY_STATE}"
-"""The same in one of the states of work asked for. Few records have one, and an index holds these."""
+"""The same, with one of the requested resolution states. Few records have a state, and an index finds them."""
 
 _WANTED: Final = f"(size($states) = 0 OR s.resolution_state IN $states) AND {_IN_ANY_STATE}"
-"""The same in one of the states, if any was asked for: for records found by a vector index."""
+"""The same, with one of the requested states if there are any. Used for records from a vector index."""
 
 _BESIDE: Final = (
     "m.valid_at >= $beside_since AND (size($beside_states) = 0 OR m.resolution_state IN $beside_states)"
 )
-"""Memories that may stand beside an answer."""
+"""Memories linked to an answer that may be shown with it."""
 
 NEWEST: Final = 5000
-"""The newest are among the last so many nodes of a graph; a third of these, or more, are memories."""
+"""The newest memories are searched in the last so many nodes of a graph; a third of these or more are memories."""
 
 _LATE: Final = f"CALL db.meta.stats() YIELD nodeCount WITH nodeCount - {NEWEST} AS first "
 
@@ -79,7 +79,7 @@ _TRACE_SEARCHES: Final = (
 
 
 class _Time(NamedTuple):
-    """The parts of a query that depend on its moment: its searches, its links, and the record of a memory."""
+    """The parts of a query that differ between the present and other moments."""
 
     records: tuple[str, ...]
     new_records: tuple[str, ...]
@@ -121,7 +121,7 @@ def _union(searches: tuple[str, ...], rest: str) -> str:
 
 
 def _strongest(start: str, link: str, other: str, cap: str) -> str:
-    """The strongest links of each `start`, at most `cap`: one row a link again."""
+    """Keep at most `cap` links of each `start`, the strongest; one row for each link."""
     return (
         f"WITH {start}, {link}, {other} "
         f"ORDER BY {link}.energy * {link}.confidence DESC, {link}.valid_at DESC, {link}.id "
@@ -141,7 +141,7 @@ _ROW: Final = f"}} RETURN hop, score, startNode(e).id, endNode(e).id, {link_colu
 
 
 def _with_neighbours(time: _Time) -> str:
-    """The starts as rows, the first of them with their strongest links."""
+    """Return the starts as rows, and for the first `$expanded` of them their strongest links."""
     return (
         f"{_STARTS} UNION ALL WITH identities UNWIND identities[..$expanded] AS i WITH DISTINCT i "
         f"MATCH (i)-[e:{time.link}]-(j:ConsciousnessNode) WHERE {visible('e')} AND {time.there} "
@@ -174,9 +174,10 @@ _UNDER_THE_GOAL: Final = (
     "OR size([word IN $goal_words WHERE goal CONTAINS word]) >= $shared_words "
     "UNWIND range(0, size(records) - 1) AS place WITH records[place] AS s, places[place] AS i, 2.0 AS score "
 )
-"""The same goal, one within the other, or words in common; all with a space around. Distance 2: by words.
+"""Keeps records whose goal equals `$goal`, contains it, is part of it, or shares words with it.
 
-Each distinct goal is compared once: a citizen has few.
+All goals and words have a space on both sides, so that only whole words match. The score 2.0 marks a match by
+words, which has no distance. Each distinct goal is compared once, because a citizen has few.
 """
 
 
@@ -208,7 +209,7 @@ _EACH_BLOCKAGE: Final = "WITH identities UNWIND identities AS i WITH DISTINCT i"
 
 
 def _resolved(time: _Time, starts: str, order: str) -> str:
-    """Resolved blockages that felt like now, what resolved them, and the steps within two hops of that."""
+    """Resolved blockages that felt like now, their resolutions, and the steps within two hops of these."""
     resolved = f"{starts} {_resolved_by(time, 'e', 'r')} WITH s, i, score, count(e) AS ways"
     feelings = (
         f"OPTIONAL {_WAS_BLOCKED} WITH s, i, score, collect(p) AS once "
@@ -237,12 +238,12 @@ def _resolved_by(time: _Time, link: str, resolution: str) -> str:
 
 
 def _resolutions(time: _Time) -> str:
-    """Each resolution once, whatever it resolved, but none with too many links."""
+    """Each resolution once, without those that have `MAX_RESOLUTION_LINKS` links or more."""
     return f"{_resolved_by(time, 'x', 'r')} WITH DISTINCT r {time.uncrowded('r', 'r', MAX_RESOLUTION_LINKS)} "
 
 
 def _onward(link: str, other: str) -> str:
-    """Not back to something else with the same resolution."""
+    """The condition that a link does not lead to another blockage with the same resolution."""
     return f"NOT ({link}.relation_type = 'RESOLVED_BY' AND startNode({link}).id = {other}.id)"
 
 
@@ -256,7 +257,7 @@ def _first_steps(time: _Time) -> str:
 
 
 def _second_steps(time: _Time) -> str:
-    """The steps two hops from a resolution, not over hubs, each with the memory between: two rows a step."""
+    """The steps two hops from a resolution, not over hubs: one row for the memory between, one for the step."""
     between = visible("b") if time is _NOW else "b.id IS NOT NULL"
     return (
         f"{_resolutions(time)} MATCH (r)-[y:{time.link}]-(b:ConsciousnessNode) "
@@ -273,11 +274,12 @@ def _second_steps(time: _Time) -> str:
 
 
 class WakingQueries(NamedTuple):
-    """The queries for one kind of moment, by their purpose.
+    """The queries for the present, or for other moments.
 
-    By emotion: `felt` scans the records in the states of work asked for, `felt_new` the newest, `felt_near` asks
-    the index. By goal: `unresolved`, and `like_in_energy` without one. `resolved_by_*` and `resolved_alike` bring
-    resolution patterns, by discovery energy and by emotion. Those `by_words` need no embedding.
+    By emotion: `felt` scans the records with the requested resolution states, `felt_new` the newest records,
+    `felt_near` uses the vector index. By goal: `unresolved`; without a goal `like_in_energy`. By recency: `doing`.
+    For resolution patterns: `resolved_by_*`, highest discovery energy first, and `resolved_alike`, nearest emotion
+    first. Queries `by_words` need no embedding of the goal.
     """
 
     felt: Query
@@ -317,19 +319,19 @@ THEN: Final = _queries("then", _THEN)
 
 @dataclass(frozen=True, slots=True)
 class WakingRow:
-    """A row of one of these queries; `columns` has the shape of `substrate.store.search`."""
+    """A row of one of these queries, with the columns of `substrate.store.search`."""
 
     level: Level
     columns: Sequence[Any]
 
     @property
     def hop(self) -> int:
-        """0: what the mode asks for; 1 to 3: what is linked to it; -1: a record from when it was blocked."""
+        """0: possible answer of the mode; 1 to 3: linked to one; -1: past record from when it was blocked."""
         return int(self.columns[HOP])
 
     @property
     def score(self) -> float:
-        """Of hop 0: the distance, or the weight by which the query ordered its rows."""
+        """For hop 0: the distance or the weight by which the query ordered its rows."""
         return float(self.columns[SCORE])
 
     @property
@@ -351,7 +353,7 @@ class WakingRow:
 
     @property
     def emotions(self) -> dict[str, float]:
-        """Names in normal form."""
+        """Intensities by emotion name in normal form."""
         stored = self.columns[_EMOTIONS]
         return normal_emotions(orjson.loads(stored)) if stored else {}
 

@@ -1,7 +1,7 @@
-"""Writes new memories and links, a batch in one atomic statement, and says what each row met.
+"""Writes new memories and links, a batch in one atomic statement, and returns the outcome of each row.
 
-Every statement takes its transaction time from the clock of the graph, which never goes back. It leaves a
-`Receipt` for each command, whose id is unique, so that a command is applied once.
+Every statement takes its transaction time from the clock of the graph, which never goes back. It stores a
+`Receipt` with a unique id for each command, so that a command is applied only once.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NODES_PER_STATEMENT: Final = 50
 """A commit holds a lock that stops every graph; an indexed vector costs it about 0.6 ms (ENGINE, rule 11)."""
 LINKS_PER_STATEMENT: Final = 500
 IN_COMPANY: Final = 4
-"""A statement has so many times fewer rows while others read or write, so that theirs come between."""
+"""While others read or write, a statement gets 1/4 of the rows, so that theirs need not wait long."""
 
 _TRACE: Final = "{embedding: vecf32(r.embedding), emotion: vecf32(r.emotion)}"
 
@@ -41,8 +41,9 @@ _BEGIN: Final = (
     "MERGE (c:Receipt {command_id: w.command_id}) ON CREATE SET c += w, c.created_at = at) "
     "WITH m, at UNWIND $rows AS r OPTIONAL MATCH (c:Receipt {command_id: r.receipt}) "
 )
-"""`whole`: the receipt of a command of which all rows are parts, or none. `r.receipt`: the id of the row's own
-receipt. `r.nth`: how many microseconds after the first row this one is known; `last`: the highest of them."""
+"""`whole`: the receipt of one command that has all rows as parts, or an empty list. `r.receipt`: the id of the
+row's own receipt. `r.nth`: transaction time of the row, in microseconds after the first row. `last`: the highest
+`nth`."""
 
 _FOUND: Final = (
     "o.fingerprint AS fingerprint, coalesce(o.version, 1) AS version, "
@@ -56,7 +57,7 @@ _ANSWERED: Final = (
     "version: version, valid_at: coalesce(valid_at, r.valid_at), invalid_at: coalesce(invalid_at, r.invalid_at), "
     "created_at: coalesce(created_at, at + r.nth), warnings: intern(r.warnings)})) "
 )
-"""The receipt of a row that is stored, or that repeats (`r.again`) what is stored already."""
+"""Stores the receipt of a row that is new, or that repeats a stored record and has `r.again`."""
 
 _OUTCOME: Final = (
     "RETURN r.id, size(new), at + r.nth, fingerprint, version, valid_at, invalid_at, created_at, expired_at, "
@@ -68,7 +69,7 @@ STORE_RECEIPTS: Final = Query(
     "UNWIND $receipts AS r MERGE (c:Receipt {command_id: r.command_id}) ON CREATE SET c += r "
     f"RETURN {columns_of('c', RECEIPT_COLUMNS)}",
 )
-"""Receipts of commands that stored nothing else; a command that has a receipt keeps it."""
+"""Stores receipts of commands that wrote no record; a command that has a receipt keeps it."""
 
 REMEMBER: Final = Query(
     "remember",
@@ -80,7 +81,7 @@ REMEMBER: Final = Query(
     "FOREACH (tag IN r.tag_names | MERGE (t:Tag {name: tag}) CREATE (n)-[:TAGGED]->(t))) "
     f"FOREACH {_ANSWERED} {_OUTCOME}",
 )
-"""New memories. A row whose id or command exists changes nothing."""
+"""Creates memories. A row whose id or command is stored already changes nothing."""
 
 _RELATE_ENDS: Final = (
     f"{_BEGIN} "
@@ -101,7 +102,7 @@ RELATE: Final = Query(
     "WITH m, at, r, c, a, b, has_source, has_target, o, size([(a)-[q:PAST_LINK {id: r.id}]->(b) | 1]) AS gone "
     f"WITH m, at, r, c, a, b, has_source, has_target, gone, {_RELATE_NEW}",
 )
-"""New links between open memories; each has the id that its ends give it."""
+"""Creates links between open memories; the id of each link follows from its ends and type."""
 
 RELATE_NAMED: Final = Query(
     "relate_named",
@@ -111,13 +112,13 @@ RELATE_NAMED: Final = Query(
     "RETURN count(q) AS gone } "
     f"WITH m, at, r, c, a, b, has_source, has_target, gone, {_RELATE_NEW}",
 )
-"""New links with an id of their own, which no other link of the graph has or had."""
+"""Creates links with ids that the sender gave. An id that another link has or had is not used again."""
 
 
 class RowBatch(NamedTuple):
-    """Rows for one statement, each id once, and the moment of their writing.
+    """Rows for one statement, each id once, and the moment `at` from which they are known.
 
-    `whole` is the receipt of one command of which all rows are parts; without it each row has its own.
+    `whole`: the receipt of one command that has all rows as parts; None when each row has its own receipt.
     """
 
     rows: Sequence[Mapping[str, Any]]
@@ -126,34 +127,34 @@ class RowBatch(NamedTuple):
 
     @property
     def command_ids(self) -> list[str]:
-        """The ids of the receipts that the batch leaves."""
-        own = [row["receipt"] for row in self.rows if row["receipt"] is not None]
-        return own if self.whole is None else [self.whole["command_id"]]
+        """The ids of the receipts that the batch stores."""
+        if self.whole is not None:
+            return [self.whole["command_id"]]
+        return [row["receipt"] for row in self.rows if row["receipt"] is not None]
 
 
 async def remember(graph: Graph, batch: RowBatch) -> list[RowOutcome]:
-    """Store new memories in statements of at most `NODES_PER_STATEMENT`; one outcome a row, in order.
+    """Store new memories in statements of at most `NODES_PER_STATEMENT` rows. Returns one outcome a row, in order.
 
-    A row whose id or command exists changes nothing. Each statement is atomic; together they are not. Raises
-    Unsure when the connection was lost and the outcome could not be learnt, StoreTimeout when not even one row
-    can be written within the deadline, and what `Graph.write` raises: the rows before are then written.
+    A row whose id or command is stored already changes nothing. Each statement is atomic; all together are not.
+    Raises WriteUnconfirmed when the connection was lost and the outcome is unknown, StoreTimeout when not even one
+    row can be written within the deadline, and what `Graph.write` raises. Earlier statements then stay written.
     """
     return await _write(graph, REMEMBER, batch)
 
 
 async def relate(graph: Graph, batch: RowBatch) -> list[RowOutcome]:
-    """Store new links in statements of at most `LINKS_PER_STATEMENT`; one outcome a row, in order.
+    """Store new links in statements of at most `LINKS_PER_STATEMENT` rows. Returns one outcome a row, in order.
 
-    All of them either have an id of their own (a `handle`) or the one that their ends give them. Raises as
-    `remember` does.
+    Either all rows have a `handle`, because the sender gave their ids, or none has. Raises as `remember` does.
     """
     return await _write(graph, RELATE if batch.rows[0]["handle"] is None else RELATE_NAMED, batch)
 
 
 async def store_receipts(graph: Graph, receipts: Sequence[Mapping[str, Any]]) -> dict[str, StoredReceipt]:
-    """Store receipts of commands that stored nothing else; the receipts stored now, by command id.
+    """Store receipts of commands that wrote no record. Returns the stored receipts by command id.
 
-    A command that has a receipt already keeps that one.
+    A command that has a receipt already keeps it.
     """
     rows = await graph.write(STORE_RECEIPTS, receipts=[dict(receipt) for receipt in receipts])
     stored = [StoredReceipt(*row) for row in rows]
@@ -161,7 +162,7 @@ async def store_receipts(graph: Graph, receipts: Sequence[Mapping[str, Any]]) ->
 
 
 async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome]:
-    """The receipt of a whole is stored with its first part, and stops none of its rows."""
+    """Send the rows in parts. The receipt `batch.whole` is stored with the first part."""
     again = False
     most = NODES_PER_STATEMENT if query is REMEMBER else LINKS_PER_STATEMENT
 
@@ -185,7 +186,7 @@ async def _write(graph: Graph, query: Query, batch: RowBatch) -> list[RowOutcome
 
 
 def _cut[Item](rows: Sequence[Item], most: Callable[[], int]) -> Iterator[Sequence[Item]]:
-    """The rows in parts; `most` is asked before each part for the number of its rows."""
+    """Cut the rows into parts. `most()` is called before each part and returns its greatest size."""
     start = 0
     while start < len(rows):
         end = start + most()
@@ -197,14 +198,15 @@ async def _send(once: ExactlyOnceWrite, batch: RowBatch) -> list[Row]:
     try:
         return await once.send(batch.command_ids, divisible=len(batch.rows) > 1)
     except Conflict:
-        # Another writer stored one of the ids between our look and our write; now the look finds it.
+        # Another writer stored one of the ids after this statement looked for it; a second attempt finds it.
         return await once.send(batch.command_ids, divisible=len(batch.rows) > 1)
 
 
 def _first_sent(outcome: RowOutcome, row: Mapping[str, Any], at: Instant) -> RowOutcome:
-    """The outcome of a row that was sent again after a lost connection: new when the first sending stored it.
+    """Correct the outcome of a row that was sent again after a lost connection.
 
-    What is stored has then the same content, and a time not before that of the batch, `at`.
+    The row is new if its first sending stored it: the stored record has the same content and is not older than the
+    batch, `at`.
     """
     fingerprint, stored_at = outcome.fingerprint, outcome.created_at
     if outcome.receipt is not None:
@@ -226,7 +228,7 @@ def _parameters(batch: RowBatch, query: Query) -> dict[str, Any]:
 
 
 def _in_order(reply: Sequence[Row], batch: RowBatch) -> list[RowOutcome]:
-    """The outcomes in the order of the rows: the engine may answer in another."""
+    """The outcomes in the order of the rows: the engine may return them in another order."""
     outcomes = {outcome.id: outcome for outcome in map(_outcome, reply)}
     return [outcomes[row["id"]] for row in batch.rows]
 
@@ -236,7 +238,7 @@ _RECEIPT_END: Final = _FOUND_COLUMNS + len(RECEIPT_COLUMNS)
 
 
 def _outcome(row: Row) -> RowOutcome:
-    """The outcome of a row in the order of `_OUTCOME`; of a link with three more columns."""
+    """The outcome from the columns of `_OUTCOME`; a link has three more columns."""
     receipt = StoredReceipt.from_row(row[_FOUND_COLUMNS:_RECEIPT_END])
     outcome = RowOutcome(str(row[0]), row[1] == 1, *row[2:_FOUND_COLUMNS])._replace(receipt=receipt)
     if len(row) == _RECEIPT_END:
