@@ -1,4 +1,4 @@
-"""Association: from a question to memories with its words, and on over their tags and links; no vectors (001)."""
+"""Association (001): finds memories with words of a question, then follows their tags and links; no vectors."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from substrate.store import association as store
 from substrate.text import query_words, stem
 
 POOL: Final = 250
-"""Candidates of each phase and level at most."""
+"""At most so many candidates in each phase and level."""
 MAX_CARRIERS: Final = 2000
-"""A tag of more memories is named and not walked: it leads everywhere."""
+"""A tag of more memories than this is shown but not followed: it connects everything."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """A question with the graphs that it asks, what each knows of its words, and the words searched in each."""
+    """A question, the graphs to search, and for each level its lexicon and the words to search."""
 
     request: TagWalk
     keywords: tuple[str, ...]
@@ -58,10 +58,10 @@ class _Results:
 
 
 async def associate(request: TagWalk, deps: Deps, now: Instant) -> Associations:
-    """The memories with the words of a question, and those that share their tags and links.
+    """The memories with words of a question (anchors), and memories that share tags or links with them.
 
-    A level whose graph does not exist is left out; a query that failed is named in `degraded`. Raises
-    Unavailable when no graph answered.
+    A level without a graph is left out; a query that failed is named in `degraded`. Raises Unavailable when no
+    graph answered.
     """
     question = await _look_up(request, deps, now)
     anchor_results, pool_results = await asyncio.gather(_search_words(question), _draw_pools(question))
@@ -84,7 +84,7 @@ async def _look_up(request: TagWalk, deps: Deps, now: Instant) -> _Question:
 
 
 async def _search_words(question: _Question) -> list[QueryResult]:
-    """Phase 1: memories with the words. Raises Unavailable when no graph answered."""
+    """Phase 1: search memories with the words. Raises Unavailable when no graph answered."""
     requests = []
     for level, words in question.searched.items():
         if words:
@@ -98,7 +98,7 @@ async def _search_words(question: _Question) -> list[QueryResult]:
 
 
 async def _draw_pools(question: _Question) -> list[QueryResult]:
-    """The candidates of plurality, where the request asks for it."""
+    """The candidates of plurality; none if the request does not ask for plurality."""
     targets = [(target, question.searched[level]) for level, target in question.view.targets.items()]
     return await draw(question.request, targets, question.view.scope.bounds())
 
@@ -108,14 +108,16 @@ def _query_terms(question: _Question, anchor_results: Sequence[QueryResult]) -> 
     mean_terms = {result.level: store.read_mean_terms(result.rows) for result in anchor_results}
     return QueryTerms(
         stems=frozenset(map(stem, question.keywords)),
-        weights={level: word_weights(one.frequencies or {}, one.memories) for level, one in lexicons.items()},
+        weights={
+            level: word_weights(lexicon.frequencies or {}, lexicon.memories) for level, lexicon in lexicons.items()
+        },
         mean_terms={level: mean_terms.get(level) or 1.0 for level in lexicons},
-        memory_counts={level: one.memories for level, one in lexicons.items()},
+        memory_counts={level: lexicon.memories for level, lexicon in lexicons.items()},
     )
 
 
 def _with_searched_words(query: QueryTerms, question: _Question) -> QueryTerms:
-    """The question reduced to the words that were searched: a memory with a common word alone is no hit."""
+    """The question reduced to the searched words, so that a memory with only a common word is no hit."""
     weights = {}
     for level, lexicon in question.lexicons.items():
         frequencies = lexicon.frequencies or {}
@@ -125,7 +127,7 @@ def _with_searched_words(query: QueryTerms, question: _Question) -> QueryTerms:
 
 
 async def _harvest(question: _Question, anchors: Sequence[Hit]) -> Harvest:
-    """Phase 2: the tags of the anchors, each with how many memories have it."""
+    """Phase 2: count the memories of each tag of the anchors."""
     carriers = scoring.find_carriers(anchors)
     targets = question.view.targets.values()
     counts = await asyncio.gather(*(_count_tags(target, carriers) for target in targets))
@@ -140,7 +142,7 @@ async def _count_tags(target: GraphTarget, tags: Iterable[TagKey]) -> dict[TagKe
 
 
 async def _walk(question: _Question, harvested: Harvest) -> list[QueryResult]:
-    """Phase 3: memories that share the tags of the anchors or are linked to them."""
+    """Phase 3: search memories that share tags with the anchors or are linked to them."""
     requests = []
     for level, target in question.view.targets.items():
         hit_ids = [hit.memory.node_id for hit in harvested.anchors if hit.memory.level is level]
@@ -169,7 +171,7 @@ def _respond(question: _Question, query: QueryTerms, harvested: Harvest, results
     anchor_chars = scoring.anchor_chars(request.max_chars)
     anchors = scoring.fill_budget(scoring.rank(map(associated, direct), per_week), anchor_chars)
     candidates = map(associated, (hit for hit in beside if not hit.words))
-    ranked = scoring.rank((one for one in candidates if one.score > 0.0), per_week)
+    ranked = scoring.rank((neighbour for neighbour in candidates if neighbour.score > 0.0), per_week)
     neighbours = scoring.fill_budget(ranked, request.max_chars - anchor_chars)
     return Associations(
         citizen_id=request.citizen_id,
@@ -183,7 +185,7 @@ def _respond(question: _Question, query: QueryTerms, harvested: Harvest, results
         notes=_notes(question, harvested, anchors, neighbours),
         degraded=(
             *results.failed,
-            *describe_unreadable(one.memory for one in (*anchors.memories, *neighbours.memories)),
+            *describe_unreadable(shown.memory for shown in (*anchors.memories, *neighbours.memories)),
         ),
     )
 
@@ -226,15 +228,17 @@ def _notes(
     request = question.request
     notes = [*request.notes, *question.view.notes]
     if not question.keywords:
-        notes.append("the question has no word to look for: only stop words and signs")
+        notes.append("the question has no word to search for: only stop words and punctuation")
     elif question.view.targets and not harvested.anchors:
         notes.append("no memory has a word of the question")
     if harvested.anchors and not (anchors.memories or neighbours.memories):
         omitted = anchors.omitted + neighbours.omitted
-        notes.append(f"none of the {omitted} memories found fits into {request.max_chars} characters; allow more")
+        notes.append(f"none of the {omitted} memories fits into {request.max_chars} characters; raise max_chars")
     crowded = [bridge.name for bridge in harvested.bridges.values() if _is_crowded(bridge)]
     if crowded:
-        notes.append(f"not walked, for more than {MAX_CARRIERS} memories have it: {', '.join(crowded[:8])}")
+        notes.append(
+            f"tags not followed, because more than {MAX_CARRIERS} memories have each: {', '.join(crowded[:8])}"
+        )
     for level, lexicon in question.lexicons.items():
         notes += lexicon.failure_notes(level)
     return tuple(dict.fromkeys(notes))

@@ -1,4 +1,4 @@
-"""Decisions of the Tag-Walker: which hits are anchors, which tags are bridges, how memories score (001). Pure."""
+"""The Tag-Walker's decisions (001): which hits are anchors, which tags are bridges, how memories score. Pure."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from substrate.store.association import AnchorPath, MeasuredMemory
 from substrate.text import stems
 
 ANCHOR_PERCENT: Final = 70
-"""Percent of the characters that anchors may fill; neighbours get the rest (001)."""
+"""Percentage of the characters that anchors may fill; neighbours get the rest (001)."""
 BOOST: Final = 2.0
 """Factor on the BM25 of a hit with a word of the question in a tag, a bucket or the speaker's name (001)."""
 WALK_STARTS: Final = 60
 """The best anchors whose tags and links are followed. More changed nothing on the development conversations."""
 MAX_BRIDGES: Final = 64
 LINK_SHARES: Final = (0.5, 0.3)
-"""Share of an anchor's relevance that reaches a memory one and two links away. On the development conversations
-recall@10 was .64 without, .71 to .73 anywhere from (.4, .2) to (.6, .3)."""
+"""The share of an anchor's relevance that a memory one link and two links away gets. On the development
+conversations recall@10 was .64 without, and .71 to .73 with values from (.4, .2) to (.6, .3)."""
 TAG_SHARE: Final = 0.1
-"""Support by a tag of weight 1. With tags made at ingestion .3 cost recall@10 .03, .1 next to nothing."""
+"""What a shared tag of weight 1 adds to a score. With generated tags, .3 lowered recall@10 by .03, .1 hardly."""
 _DIGITS: Final = 6
 _CHARS: Final = Budget(count=len).cost
-"""Characters of a memory: its speaker or name, and its text."""
+"""Counts the characters of a memory: its speaker or name, and its text."""
 
 
 class TagKey(NamedTuple):
@@ -45,7 +45,11 @@ class TagKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory found. `terms`: its length in words; `words`: its BM25; `paths`: links to it from anchors."""
+    """A memory that a query returned.
+
+    `terms`: its length in words without stop words. `words`: its BM25. `boosted`: `words` was doubled. `paths`:
+    how links lead to it from anchors.
+    """
 
     memory: ConsciousnessNode
     terms: int
@@ -55,7 +59,7 @@ class Hit:
 
     @classmethod
     def of(cls, measured: MeasuredMemory) -> Hit:
-        """The length is counted here where it was not stored."""
+        """A hit from a row; counts the length if none is stored."""
         length = terms(vars(measured.memory)) if measured.terms is None else measured.terms
         return cls(measured.memory, length, paths=measured.paths)
 
@@ -69,9 +73,9 @@ class Hit:
 
 
 class QueryTerms(NamedTuple):
-    """The stems of a question, and by level: the weight of each, the mean length of memories, their number.
+    """The stems of a question; by level, the weight of each stem, the mean length and the number of memories.
 
-    A stem that stands in no text has no weight, but may still be part of a speaker's name.
+    A stem that is in no text has no weight, but it may be part of a speaker's name.
     """
 
     stems: frozenset[str]
@@ -81,9 +85,9 @@ class QueryTerms(NamedTuple):
 
 
 def score_words(hits: Iterable[Hit], query: QueryTerms) -> list[Hit]:
-    """The hits with their BM25, doubled where a tag, a bucket or the speaker has a word of the question.
+    """The hits with their BM25, doubled when a tag, a bucket or the speaker has a word of the question.
 
-    The speaker counts like a bucket, for a turn lies in the bucket of its speaker even if none is stored.
+    The speaker counts as a bucket: each turn belongs to its speaker, even if no bucket is stored.
     """
     by_key = {hit.key: hit for hit in hits}
     texts = {key: indexed_text(vars(hit.memory)) for key, hit in by_key.items()}
@@ -100,16 +104,16 @@ def _with_words(hit: Hit, score: float, query_stems: frozenset[str]) -> Hit:
 
 
 def rank_anchors(hits: Iterable[Hit]) -> list[Hit]:
-    """The hits with a word of the question, best first, equal ones by key."""
+    """The hits with a word of the question: best first, equal ones by key."""
     return sorted((hit for hit in hits if hit.words > 0.0), key=lambda hit: (-hit.words, hit.key))
 
 
 @dataclass(frozen=True, slots=True)
 class Harvest:
-    """The basis of the walk: the anchors, best first, the tags of the best of them, and the bridges among these.
+    """Where the walk starts: the anchors, best first, and the bridges among their tags.
 
-    `carriers`: the anchors that have each tag, best first. `relevance`: the BM25 of each anchor as a share of the
-    best one's; `relevance_by_id`: the same by level and memory id, of several records the greatest.
+    `carriers`: for each tag, the anchors that have it, best first. `relevance`: the BM25 of each anchor divided by
+    that of the best. `relevance_by_id`: the same by level and memory id; of several records the greatest.
     """
 
     anchors: Sequence[Hit]
@@ -120,7 +124,7 @@ class Harvest:
 
 
 def find_carriers(anchors: Sequence[Hit]) -> dict[TagKey, list[Hit]]:
-    """The tags and buckets of the best anchors, each with the anchors that have it, best first (001, phase 2)."""
+    """By tag or bucket of the best anchors, the anchors that have it, best first (001, phase 2)."""
     carriers: defaultdict[TagKey, list[Hit]] = defaultdict(list)
     for hit in anchors[:WALK_STARTS]:
         for tag in hit.tags:
@@ -134,7 +138,7 @@ def harvest(
     tag_counts: Mapping[TagKey, int],
     memory_counts: Mapping[Level, int],
 ) -> Harvest:
-    """The basis of the walk; `tag_counts`: how many memories have each tag, at least its carriers if unknown."""
+    """Build the `Harvest`. `tag_counts`: how many memories have each tag; its carriers are the least count."""
     relevance = {hit.key: hit.words / anchors[0].words for hit in anchors}
     bridges = {
         tag: _bridge(tag, max(tag_counts.get(tag, 0), len(hits)), relevance[hits[0].key], memory_counts)
@@ -146,14 +150,14 @@ def harvest(
     )
 
 
-def _bridge(tag: TagKey, holding: int, relevance: float, memory_counts: Mapping[Level, int]) -> Bridge:
-    weight = relevance * specificity(holding, memory_counts.get(tag.level, 1))
-    return Bridge(name=tag.name, level=tag.level, memories=holding, weight=round(weight, _DIGITS))
+def _bridge(tag: TagKey, count: int, relevance: float, memory_counts: Mapping[Level, int]) -> Bridge:
+    weight = relevance * specificity(count, memory_counts.get(tag.level, 1))
+    return Bridge(name=tag.name, level=tag.level, memories=count, weight=round(weight, _DIGITS))
 
 
-def specificity(holding: int, size: int) -> float:
-    """How specific a tag is that `holding` of `size` memories have: 1 for one, towards 0 for all."""
-    return inverse_document_frequency(holding, size) / inverse_document_frequency(1, max(1, size))
+def specificity(count: int, size: int) -> float:
+    """How specific a tag is that `count` of `size` memories have: 1 if one has it, near 0 if all have it."""
+    return inverse_document_frequency(count, size) / inverse_document_frequency(1, max(1, size))
 
 
 def _greatest_by_id(relevance: Mapping[Key, float]) -> dict[Level, dict[str, float]]:
@@ -164,7 +168,7 @@ def _greatest_by_id(relevance: Mapping[Key, float]) -> dict[Level, dict[str, flo
 
 
 def associate_hit(hit: Hit, harvested: Harvest, plurality: float = 0.0) -> Associated:
-    """A memory with its score: its own relevance, the support of anchors by links and tags, and plurality."""
+    """A memory with its score: its own relevance + support by anchors over links and tags + plurality."""
     relevance = harvested.relevance_by_id.get(hit.memory.level, {})
     bridges = [tag for tag in hit.tags if _is_shared(tag, hit.key, harvested)]
     by_links = sum(
@@ -187,28 +191,33 @@ def associate_hit(hit: Hit, harvested: Harvest, plurality: float = 0.0) -> Assoc
 
 
 def _shortest(paths: Sequence[AnchorPath]) -> list[AnchorPath]:
-    """Of several paths from one anchor the shortest; `paths` come nearest first."""
+    """The shortest path from each anchor; `paths` come shortest first."""
     return list({path.anchor_id: path for path in reversed(paths)}.values())
 
 
 def _is_shared(tag: TagKey, key: Key, harvested: Harvest) -> bool:
-    """Whether the tag is a bridge from another memory than this one."""
+    """True when the tag is a bridge, and an anchor other than this memory has it."""
     return tag in harvested.bridges and any(hit.key != key for hit in harvested.carriers[tag])
 
 
 def rank(associated: Iterable[Associated], per_week: int | None = None) -> list[Associated]:
-    """Best first, equal ones by level and id. With plurality at most `per_week` of a week before others of it."""
-    best = sorted(
-        associated, key=lambda one: (-one.score, one.memory.level, one.memory.node_id, one.memory.version)
-    )
+    """Sort best first, equal ones by level and id.
+
+    With plurality, at most `per_week` memories of a week come before further ones of that week.
+    """
+
+    def order(item: Associated) -> tuple[float, Level, str, int]:
+        return -item.score, item.memory.level, item.memory.node_id, item.memory.version
+
+    best = sorted(associated, key=order)
     if per_week is None:
         return best
-    first, rest = split_by_week(best, lambda one: to_instant(one.memory.valid_at), per_week)
+    first, rest = split_by_week(best, lambda item: to_instant(item.memory.valid_at), per_week)
     return first + rest
 
 
 class FilledBudget(NamedTuple):
-    """The memories that fit into a budget, how many characters they take, and how many did not fit."""
+    """The memories that fit into a budget, their characters, and the number of memories that did not fit."""
 
     memories: tuple[Associated, ...]
     chars: int
@@ -216,7 +225,7 @@ class FilledBudget(NamedTuple):
 
 
 def fill_budget(ranked: Sequence[Associated], max_chars: int) -> FilledBudget:
-    """The best that fit into the characters. One that is too large does not end the filling."""
+    """The best memories that fit into `max_chars`. One that is too large is left out; later ones may still fit."""
     fitting: list[Associated] = []
     spent = 0
     for associated in ranked:
@@ -228,5 +237,5 @@ def fill_budget(ranked: Sequence[Associated], max_chars: int) -> FilledBudget:
 
 
 def anchor_chars(max_chars: int) -> int:
-    """How many of the characters anchors may fill."""
+    """How many of `max_chars` characters the anchors may fill."""
     return max_chars * ANCHOR_PERCENT // 100

@@ -1,4 +1,4 @@
-"""Wave retrieval: from a signal to the memories that resonate with it, one statement for each graph (000, 002)."""
+"""Wave retrieval: finds the memories that resonate with a signal, by one statement for each graph (000, 002)."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from substrate.emotions import emotion_vector, kindred
 from substrate.store.resonance import RESONATE_NOW, RESONATE_THEN, ResolvedNames, read_resonances, resolve_names
 
 MIN_CANDIDATES: Final = 60
-"""Candidates of each kind at least; the shown ones are chosen among as many of the best."""
+"""At least so many candidates of each kind, and at least so many results to choose from."""
 PLURAL_FACTOR: Final = 16
-"""With plurality so many times as many come back, so that each week may be shown."""
+"""With plurality a query returns so many times more memories, so that each week can be shown."""
 NO_MEMORY: Final = [""]
-"""The ids of an end of a relation that no memory has: no id is empty, so none matches."""
+"""The ids for an end of a relation that names no memory. No memory has an empty id, so nothing matches."""
 
 
 class Embedding(NamedTuple):
-    """The signal as a vector, if it has one, and the note that says why not."""
+    """The vector of the signal; None without one, with a note why if it was wanted."""
 
     vector: list[float] | None
     notes: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class Embedding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Sending:
-    """A signal on its way: the view it goes to, its embedding, the effective weight of each channel."""
+    """A signal that is ready to send: the graphs (`view`), the embedding, the effective weight of each channel."""
 
     request: Resonate
     view: View
@@ -62,12 +62,14 @@ async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
     embedding = await _embed(request, signal, deps) if view.targets else Embedding(None)
     weights = _weigh_channels(request, signal, embedding.vector)
     sending = _Sending(request, view, signal, embedding, weights)
-    names = _names_of(signal.sent)
-    resolved = await asyncio.gather(*(resolve_names(target, names, scope) for target in view.targets.values()))
+    signal_names = _names_of(signal.sent)
+    resolved = await asyncio.gather(
+        *(resolve_names(target, signal_names, scope) for target in view.targets.values())
+    )
     pools = [(target, signal.terms.get(level, ())) for level, target in view.targets.items()]
     drawn = await draw(request, pools, scope.bounds())
     shared = _shared_values(sending)
-    requests = [_build_query(sending, one, shared, memory_ids(drawn, one.target.level)) for one in resolved]
+    requests = [_build_query(sending, names, shared, memory_ids(drawn, names.target.level)) for names in resolved]
     async with deps.connection.questions.turn():
         results = await run_all(requests)
         check_answered(results)
@@ -75,16 +77,16 @@ async def resonate(request: Resonate, deps: Deps, now: Instant) -> Resonances:
 
 
 def _check_dimension(request: Resonate, deps: Deps) -> None:
-    given = request.query_embedding
-    if given is not None and len(given) != deps.graphs.dimension:
+    vector = request.query_embedding
+    if vector is not None and len(vector) != deps.graphs.dimension:
         raise InvalidRequest(
-            f"query_embedding has {len(given)} numbers, the store's embeddings have {deps.graphs.dimension}",
+            f"query_embedding has {len(vector)} numbers, the store's embeddings have {deps.graphs.dimension}",
             remedy=f"Embed it with {deps.graphs.model}, or send query_text.",
         )
 
 
 async def _embed(request: Resonate, signal: PreparedSignal, deps: Deps) -> Embedding:
-    """No vector when likeness has no weight, the signal no text, or the store no embedder."""
+    """Embed the signal; no vector when likeness has weight 0, the signal has no text, or no embedder exists."""
     if request.query_embedding is not None:
         return Embedding(list(request.query_embedding))
     if not request.weights.likeness or not signal.text:
@@ -92,7 +94,7 @@ async def _embed(request: Resonate, signal: PreparedSignal, deps: Deps) -> Embed
     try:
         vector = await deps.embedder.embed_query(signal.text)
     except (Unavailable, Fault) as error:
-        return Embedding(None, (f"likeness of meaning was not asked for: {error.detail}",))
+        return Embedding(None, (f"likeness of meaning was not used: {error.detail}",))
     return Embedding(vector) if vector else Embedding(None, (NO_EMBEDDER,))
 
 
@@ -101,19 +103,20 @@ def _weigh_channels(
 ) -> dict[Channel, float]:
     """The effective weights. Raises InvalidRequest when all are 0."""
     sent = signal.sent
-    spoken: dict[Channel, bool] = {
+    has_value: dict[Channel, bool] = {
         "nodes": bool(sent.nodes),
         "relations": bool(sent.relations),
         "emotion": sent.emotion is not None,
         "result": sent.result is not None,
         "likeness": embedding is not None,
     }
-    silent = frozenset(channel for channel in CHANNELS if not spoken.get(channel, True))
+    silent = frozenset(channel for channel in CHANNELS if not has_value.get(channel, True))
     weights = ranking.effective_weights(request.weights, silent, sent.intensity, signal.biases)
     if not any(weights.values()):
         possible = ", ".join(channel for channel in CHANNELS if channel not in silent)
         raise InvalidRequest(
-            "no channel on which the signal speaks has a weight", remedy=f"Give a weight to one of: {possible}."
+            "every channel that the signal has a value for has weight 0",
+            remedy=f"Give a weight to one of: {possible}.",
         )
     return weights
 
@@ -129,7 +132,7 @@ def _names_of(sent: SentSignal) -> list[str]:
 def _shared_values(sending: _Sending) -> dict[str, Any]:
     """The parameters of the statement that are the same for all graphs.
 
-    Vectors stand in lists of none or one: an index is asked once for each.
+    Each vector is in a list of none or one, because the statement searches an index once for each list item.
     """
     request, sent, plurality = sending.request, sending.signal.sent, sending.request.plurality
     pool = max(MIN_CANDIDATES, 4 * request.max_results_per_level)
@@ -158,7 +161,7 @@ def _shared_values(sending: _Sending) -> dict[str, Any]:
 
 
 def _suppressions(request: Resonate, now: Instant) -> list[list[str | float]]:
-    """The memories of the window that were shown lately, each with its factor below 1."""
+    """The memories of the window shown in the last 24 hours: pairs of id and factor below 1."""
     factors = {
         item.id: ranking.suppression(now if item.shown_at is None else to_instant(item.shown_at), now)
         for item in request.window
@@ -179,7 +182,9 @@ def _build_query(
         **shared,
         "ids": sorted(set().union(*ids.values())),
         "groups": [ids[name] for name in sent.nodes],
-        "triples": [[one.relation_type, end(one.source), end(one.target)] for one in sent.relations],
+        "triples": [
+            [relation.relation_type, end(relation.source), end(relation.target)] for relation in sent.relations
+        ],
         "types": sorted({relation.relation_type for relation in sent.relations}),
         "words": "|".join(sending.signal.terms.get(target.level, ())),
         "newest": resolved.newest.start,
@@ -219,7 +224,7 @@ def _notes(
     sent = sending.signal.sent
     notes = [*sending.signal.notes, *sending.embedding.notes, *sending.view.notes]
     if sent.relations and not sending.view.notes and not any(map(_any_relation, echoes.values())):
-        notes.append("no memory found says any of the relations; is their type spelt as the links have it?")
+        notes.append("no memory has any of the relations; check that their types are spelt as in the links")
     unnamed = [name for place, name in enumerate(sent.nodes) if not _is_named(place, results)]
     if results and unnamed:
         notes.append(f"no memory has the name or id {', '.join(map(repr, unnamed[:8]))}")
@@ -231,5 +236,5 @@ def _any_relation(echoes: Sequence[Echo]) -> bool:
 
 
 def _is_named(place: int, results: Sequence[QueryResult]) -> bool:
-    """Whether some graph has a memory with the name or id of this node of the signal."""
+    """True when some graph has a memory with the name or id of the signal's node at `place`."""
     return any(result.request.values["groups"][place] for result in results)

@@ -1,6 +1,6 @@
-"""Wave retrieval: the weights of the channels, and the order of the memories that resonate (000, 002). Pure.
+"""Wave retrieval: the weights of the channels, and the order of the resonating memories (000, 002). Pure.
 
-The scoring itself is an expression in the database, `substrate.store.resonance`.
+The scores themselves are computed in the database, by `substrate.store.resonance`.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from substrate.emotions import normal_emotions
 from substrate.store.resonance import ResonatingMemory
 
 UNSATISFIED: Final = 0.3
-"""A drive of less satisfaction acts on the signal (002)."""
+"""A drive with a satisfaction below this acts on the signal (002)."""
 PER_EMOTION: Final = 2
-"""So many memories of one emotion come before the others of it (002, post-scoring)."""
+"""So many memories of each emotion are placed before all further ones (002, post-scoring)."""
 JUST_SHOWN: Final = 0.2
 
 
 class Echo(NamedTuple):
-    """A memory that resonates, its dominant emotion, and the ids of the entities around it."""
+    """A resonating memory with its dominant emotion and the ids of the entities that it is linked to."""
 
     resonance: Resonance
     emotion: str | None
@@ -38,7 +38,7 @@ class Echo(NamedTuple):
 
 
 def suppression(shown_at: Instant, now: Instant) -> float:
-    """The factor on a memory shown at `shown_at`: 0.2 at first, rising to 1.0 after 24 hours (002)."""
+    """The factor on a memory shown at `shown_at`: 0.2 at once, rising linearly to 1.0 after 24 hours (002)."""
     age = min(1.0, max(0, now - shown_at) / DAY)
     return JUST_SHOWN + (1.0 - JUST_SHOWN) * age
 
@@ -46,7 +46,7 @@ def suppression(shown_at: Instant, now: Instant) -> float:
 def effective_weights(
     weights: Weights, silent: frozenset[Channel], intensity: float, biases: Sequence[Mapping[Channel, float]]
 ) -> dict[Channel, float]:
-    """Each weight × the bias of each drive; emotion × intensity too; 0 for the `silent` channels (000)."""
+    """Each weight × the bias of each drive; for emotion also × intensity; 0 for `silent` channels (000)."""
     effective: dict[Channel, float] = {}
     for channel in CHANNELS:
         weight = 0.0 if channel in silent else getattr(weights, channel)
@@ -57,16 +57,16 @@ def effective_weights(
 
 
 def dominant_emotion(memory: ConsciousnessNode) -> str | None:
-    """The strongest emotion of a memory in normal form, of equals the first by name; None without emotions."""
+    """The strongest emotion of a memory in normal form, the first by name of equal ones; None without emotions."""
     felt = normal_emotions(memory.emotion_vector or {})
     return min(felt, key=lambda emotion: (-felt[emotion], emotion)) if any(felt.values()) else None
 
 
 def choose(echoes: Sequence[Echo], limit: int, per_week: int | None = None) -> list[Resonance]:
-    """The `limit` to show: at most two of an emotion while there are others, each part in order of MMR.
+    """The memories to show, at most `limit`: first at most two of each emotion, then the others; each part by MMR.
 
-    `echoes` come strongest first; those without an emotion are not counted. With plurality at most `per_week` of
-    one week come before the others of it.
+    `echoes` come strongest first; memories without an emotion all belong to the first part. With plurality, at
+    most `per_week` memories of a week come before further ones of that week.
     """
     weeks = (echoes,) if per_week is None else split_by_week(echoes, _valid_at, per_week)
     chosen: list[Echo] = []
@@ -80,7 +80,7 @@ def _valid_at(echo: Echo) -> Instant:
 
 
 def split_by_emotion(echoes: Sequence[Echo]) -> tuple[list[Echo], list[Echo]]:
-    """The strongest two of each emotion with all that have none, and the others; both in the order given."""
+    """Two lists in the given order: two of each emotion and all without emotion; then all others."""
     seen: Counter[str] = Counter()
     first: list[Echo] = []
     rest: list[Echo] = []
@@ -92,7 +92,7 @@ def split_by_emotion(echoes: Sequence[Echo]) -> tuple[list[Echo], list[Echo]]:
 
 
 def diversify(echoes: Sequence[Echo], before: Sequence[Echo] = ()) -> Iterator[Echo]:
-    """The echoes by maximal marginal relevance: strong, and with few entities of those chosen before (002)."""
+    """Order by MMR (002): strong echoes first, unless they share entities with `before` or with chosen ones."""
 
     def similarity(place: int, others: Sequence[int]) -> list[float]:
         return [jaccard(echoes[other].around, echoes[place].around) for other in others]

@@ -1,4 +1,4 @@
-"""The signal as it is sent: what the request gives, and what window, focus, state and drives add (002)."""
+"""Prepares a signal: the fields of the request, completed from window, focus, state and drives (002)."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from substrate.text import name_key, query_words
 READ_WORDS: Final = 288
 """The last so many words of window and focus are read for names, relations, emotion and result."""
 LOOKUP_WORDS: Final = 36
-"""Words of one lookup: a lexicon reads the first words of its text."""
+"""Words of one lookup. A lookup reads only the first words of its text, so a longer text is cut into parts."""
 MAX_NODES: Final = 64
 RELATION_LIKENESS: Final = 0.55
-"""Cosine from which a word means a relation.
+"""A word names a relation from this cosine on.
 
-With the local model 9 of 16 pairs of synonyms lie above it, and none of 10 pairs that mean something else: created
-and destroyed .52, likes and hates .51, criticized and praised .48.
+With the local model 9 of 16 pairs of synonyms are above it, and none of 10 pairs with different meanings: created
+and destroyed have .52, likes and hates .51, criticized and praised .48.
 """
 
 type Lexicons = Mapping[Level, Sequence[Lexicon]]
@@ -51,9 +51,10 @@ type Lexicons = Mapping[Level, Sequence[Lexicon]]
 
 @dataclass(frozen=True, slots=True)
 class PreparedSignal:
-    """A signal with everything that sending it takes.
+    """A signal with all that its queries need.
 
-    `text`: for likeness of meaning; `terms`: its discriminative terms by level; `biases`: of drives, by channel.
+    `text`: the text to embed. `terms`: its discriminative terms by level. `biases`: for each drive that acts,
+    factors by channel.
     """
 
     sent: SentSignal
@@ -64,7 +65,7 @@ class PreparedSignal:
 
 
 class WindowText(NamedTuple):
-    """The words of window and focus that are read, and whether there were more."""
+    """The words of window and focus that are read; `cut` when there were more."""
 
     text: str
     cut: bool
@@ -77,8 +78,8 @@ class Feeling(NamedTuple):
     intensity: float
 
 
-class FoundRelations(NamedTuple):
-    """The relations of a signal, and a note when they were read without likeness of meaning."""
+class SignalRelations(NamedTuple):
+    """The relations of a signal, with a note when likeness of meaning could not be used."""
 
     relations: tuple[Relation, ...]
     notes: tuple[str, ...] = ()
@@ -86,9 +87,9 @@ class FoundRelations(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SignalSources:
-    """What a signal is made of beside its request.
+    """What a signal is completed from.
 
-    `text`: the text of the request, else that of the window. `entities`: names that the text contains.
+    `text`: the text of the request, else that of the window. `entities`: known names that the text contains.
     """
 
     window: WindowText
@@ -100,17 +101,17 @@ class SignalSources:
 
 
 async def prepare_signal(request: Resonate, view: View, deps: Deps) -> PreparedSignal:
-    """The signal of a request, with the state of the citizen at the moment of the view."""
+    """Complete the signal of a request, with the citizen's state at the moment of the view."""
     sources = await _collect_sources(request, view, deps)
     drives = unsatisfied_drives(request, sources.state)
-    found = await _find_relations(request, sources, deps)
-    sent = build_signal(request, sources, drives, found.relations)
+    named = await _find_relations(request, sources, deps)
+    sent = build_signal(request, sources, drives, named.relations)
     return PreparedSignal(
         sent=sent,
         text=sources.text or describe_signal(sent),
         terms={level: _search_terms(sources.text, own) for level, own in sources.lexicons.items()},
         biases=[drive.bias for drive in drives.values()],
-        notes=(*_notes(request, sources, sent.emotion), *found.notes),
+        notes=(*_notes(request, sources, sent.emotion), *named.notes),
     )
 
 
@@ -126,18 +127,18 @@ async def _collect_sources(request: Resonate, view: View, deps: Deps) -> SignalS
     return SignalSources(window, text, state, lexicons, _distinct(named), surroundings)
 
 
-async def _find_relations(request: Resonate, sources: SignalSources, deps: Deps) -> FoundRelations:
-    """The relations of the request, else those that the text of the window names."""
+async def _find_relations(request: Resonate, sources: SignalSources, deps: Deps) -> SignalRelations:
+    """The relations of the request; without any, those that the text of the window names."""
     types = sources.surroundings.relation_types
     if request.relations or not types or not sources.entities:
-        return FoundRelations(request.relations)
+        return SignalRelations(request.relations)
     return await _read_relations(sources.window.text, sources.entities, types, deps)
 
 
 def build_signal(
     request: Resonate, sources: SignalSources, drives: Mapping[str, Drive], relations: tuple[Relation, ...]
 ) -> SentSignal:
-    """The request filled up from its sources: its own nodes, then those of text, window and drives."""
+    """The request completed from its sources. Nodes of the request come first, then those of text and drives."""
     nodes = [*request.nodes, *sources.entities, *sources.surroundings.names]
     for drive in drives.values():
         nodes += drive.nodes
@@ -162,7 +163,10 @@ def read_window(request: Resonate) -> WindowText:
 
 
 def unsatisfied_drives(request: Resonate, state: CitizenState) -> dict[str, Drive]:
-    """The drives below 0.3, by the request or else by the state, least satisfied first: they act on the signal."""
+    """The drives with a satisfaction below 0.3, which act on the signal; the least satisfied first.
+
+    A satisfaction in the request counts before that in the state.
+    """
     drives = {}
     for name, drive in state.drives.items():
         satisfaction = request.drive_bias.get(name, drive.satisfaction if request.built else 1.0)
@@ -172,22 +176,22 @@ def unsatisfied_drives(request: Resonate, state: CitizenState) -> dict[str, Driv
 
 
 def read_feeling(request: Resonate, text: str, state: CitizenState) -> Feeling:
-    """The emotion and its intensity: of the request, else of the text, else the strongest of the state."""
-    given = 1.0 if request.intensity is None else request.intensity
+    """The emotion of the request, else of the text, else the strongest of the state; with its intensity."""
+    intensity = 1.0 if request.intensity is None else request.intensity
     if request.emotion is not None:
-        return Feeling(normal_emotion(request.emotion), given)
-    named = next(iter(read_emotions(text)), None)
-    if named is not None:
-        return Feeling(named, given)
+        return Feeling(normal_emotion(request.emotion), intensity)
+    text_emotion = next(iter(read_emotions(text)), None)
+    if text_emotion is not None:
+        return Feeling(text_emotion, intensity)
     felt = normal_emotions(state.emotion_vector) if request.built else {}
     if not any(felt.values()):
-        return Feeling(None, given)
+        return Feeling(None, intensity)
     strongest = min(felt, key=lambda emotion: (-felt[emotion], emotion))
-    return Feeling(strongest, felt[strongest] if request.intensity is None else given)
+    return Feeling(strongest, felt[strongest] if request.intensity is None else intensity)
 
 
 def describe_signal(sent: SentSignal) -> str:
-    """A signal without a text of its own, in words, for likeness of meaning (002, signal construction)."""
+    """The nodes, relations, emotion and result of a signal as a text to embed (002, signal construction)."""
     relations = [
         " ".join(filter(None, (relation.source, relation_phrase(relation.relation_type), relation.target)))
         for relation in sent.relations
@@ -202,7 +206,7 @@ async def _read_state(request: Resonate, deps: Deps, scope: Scope) -> CitizenSta
 
 
 async def _look_up_lexicons(text: str, view: View) -> Lexicons:
-    """What each graph knows of a text, `LOOKUP_WORDS` words at a time."""
+    """Look up the words of a text in each graph, `LOOKUP_WORDS` words at a time."""
     parts = [" ".join(part) for part in batched(text.split()[-READ_WORDS:], LOOKUP_WORDS)]
     lookups = []
     for target in view.targets.values():
@@ -217,7 +221,7 @@ def _entities(lexicons: Iterable[Lexicon]) -> Iterator[Entity]:
 
 
 def _search_terms(text: str, lexicons: Sequence[Lexicon]) -> list[str]:
-    """The discriminative terms of a text, without those of very many memories."""
+    """The discriminative terms of a text, without those in `DOCUMENT_CAP` memories or more."""
     known: dict[str, int] = {}
     for lexicon in lexicons:
         known |= lexicon.frequencies or {}
@@ -228,7 +232,7 @@ def _search_terms(text: str, lexicons: Sequence[Lexicon]) -> list[str]:
 
 
 async def _read_surroundings(request: Resonate, view: View, lexicons: Lexicons) -> Surroundings:
-    """The entities of the memories in the window, and the relation types around these and all that is named."""
+    """The entities of the memories in the window; the types of the links around them and the named entities."""
     shown = [item.id for item in request.window if item.id is not None]
     reads = []
     for level, target in view.targets.items():
@@ -240,33 +244,33 @@ async def _read_surroundings(request: Resonate, view: View, lexicons: Lexicons) 
     return Surroundings(_distinct(names), _distinct(relation_types))
 
 
-async def _read_relations(text: str, names: Sequence[str], types: Sequence[str], deps: Deps) -> FoundRelations:
-    """By likeness of meaning; by the forms of words only without an embedder, or with a note when it failed."""
+async def _read_relations(text: str, names: Sequence[str], types: Sequence[str], deps: Deps) -> SignalRelations:
+    """Read relations by the meaning of words; only by their forms without an embedder, or when it fails."""
     if not deps.embedder.dimension:
-        return FoundRelations(read_relations(text, names, types, has_same_stem))
+        return SignalRelations(read_relations(text, names, types, has_same_stem))
     candidates = relation_words(text, names)
     searched = set(query_words(" ".join(candidates)))
     phrases = [word for word in candidates if word in searched] + list(map(relation_phrase, types))
     try:
         vectors = dict(zip(phrases, await deps.embedder.embed_texts(phrases), strict=True))
     except Unavailable as error:
-        note = f"relations were read by the forms of words only: {error.detail}"
-        return FoundRelations(read_relations(text, names, types, has_same_stem), (note,))
-    return FoundRelations(read_relations(text, names, types, match_by_meaning(vectors, RELATION_LIKENESS)))
+        note = f"relations were read only by the forms of words: {error.detail}"
+        return SignalRelations(read_relations(text, names, types, has_same_stem), (note,))
+    return SignalRelations(read_relations(text, names, types, match_by_meaning(vectors, RELATION_LIKENESS)))
 
 
 def _notes(request: Resonate, sources: SignalSources, emotion: str | None) -> list[str]:
     notes = list(request.notes)
     unknown = sorted(request.drive_bias.keys() - sources.state.drives.keys())
     if unknown:
-        notes.append(f"citizen {request.citizen_id} has no drive {', '.join(unknown)}: see PUT .../state, drives")
+        notes.append(f"citizen {request.citizen_id} has no drive {', '.join(unknown)}: set it by PUT .../state")
     if emotion is not None and emotion not in {*VOCABULARY, *POSITIVE, *NEGATIVE}:
-        notes.append(f"{emotion} is not in the vocabulary of emotions: only memories that name it are alike")
+        notes.append(f"{emotion} is not in the vocabulary of emotions: it matches only memories with that name")
     if sources.window.cut:
-        notes.append(f"of window and focus the last {READ_WORDS} words were read")
+        notes.append(f"only the last {READ_WORDS} words of window and focus were read")
     return notes
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """Each name once, however it is written; the first way of writing stays."""
+    """Each name once, compared in normal form; the first spelling stays."""
     return list({name_key(name) or name: name for name in reversed(names)}.values())[::-1]

@@ -1,1 +1,1 @@
-"""Waking: a citizen asks from its state alone (003, state-based retrieval)."""
+"""Waking: finds memories that fit the state of a citizen, without a question (003, state-based retrieval)."""

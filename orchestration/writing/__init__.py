@@ -1,1 +1,1 @@
-"""Commands become stored records, or are refused. Pure but for the shells that say so."""
+"""Turns commands into stored records, or refuses them. Pure, except `atomic` and `erasure`."""

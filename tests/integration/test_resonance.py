@@ -95,7 +95,7 @@ async def test_who_criticized_is_not_who_praised(deps: Deps, fresh_citizen: str)
     backwards = await ask(deps, fresh_citizen, relations=["code|criticized|egor"], **nodes)
     for none in (by_another, backwards):
         assert not any(score for name, score in channel(none, "relations").items() if name.startswith("m_"))
-        assert any("no memory found says any of the relations" in note for note in none.notes)
+        assert any("no memory has any of the relations" in note for note in none.notes)
 
 
 async def test_emotion_counts_whole_for_the_same_and_half_for_its_valence(deps: Deps, fresh_citizen: str) -> None:
@@ -281,7 +281,7 @@ async def test_no_text_upsets_the_search_behind(deps: Deps, kai: str, text: str)
 async def test_a_large_window_is_read_at_its_end_and_says_so(deps: Deps, kai: str) -> None:
     answer = await ask(deps, kai, window=["joy " * 5000, "kai felt lonely"])
     assert answer.signal.nodes == ("Kai",)
-    assert any("the last 288 words were read" in note for note in answer.notes)
+    assert any("only the last 288 words" in note for note in answer.notes)
 
 
 async def test_an_embedding_of_another_length_is_refused_in_words(deps: Deps, kai: str) -> None:
@@ -290,7 +290,7 @@ async def test_an_embedding_of_another_length_is_refused_in_words(deps: Deps, ka
 
 
 async def test_weights_on_channels_that_are_silent_are_refused(deps: Deps, kai: str) -> None:
-    with pytest.raises(InvalidRequest, match="no channel on which the signal speaks has a weight"):
+    with pytest.raises(InvalidRequest, match="every channel that the signal has a value for has weight 0"):
         await ask(deps, kai, nodes=["Kai"], weights={**ONLY, "emotion": 1})
 
 
