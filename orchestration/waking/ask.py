@@ -1,10 +1,9 @@
-"""The stream for a waking mind: from a state to memories that fit it (003, component 1, state-based retrieval).
+"""Builds the stream for the state of a citizen: memories that fit it (003, component 1, state-based retrieval).
 
-The six queries of an intention, two for each graph: by likeness of emotion in the place of vectors, by the mode in
-the place of the traversal. Two deviations from 003: recency counts from `valid_at`, because all memories of
-one import have the same `created_at`; and the modes that ask for few states of work compare the emotions of those
-memories exactly, because an index of all memories would return others. find_similar_state asks for all, by the
-index and among the newest.
+It sends two queries to each graph: one by likeness of emotion, one by the mode. Two deviations from 003: Recency
+is computed from `valid_at`, because all memories of one import have the same `created_at`. Modes that search only
+some resolution states compare emotions with all memories in these states, because the nearest in the vector index
+would mostly be in other states; find_similar_state has no such limit and uses the index and the newest memories.
 """
 
 from __future__ import annotations
@@ -37,11 +36,10 @@ from substrate.store.waking import WakingRow
 async def retrieve_consciousness_context_from_state(
     state: StateBasedRetrieval, deps: Deps, now: Instant
 ) -> ConsciousnessStream:
-    """The stream for a state (003, component 1), patterns with the highest discovery energy first.
+    """The stream for a state (003, component 1); resolution patterns come highest discovery energy first.
 
-    Raises as `retrieve_consciousness_context` does. A level whose graph does not exist is empty; a query that
-    fails or is late is named in `degraded`. Without current emotions the queries by emotion are left out, and a
-    note says so.
+    Raises as `retrieve_consciousness_context` does. A level without a graph is empty; a query that fails or is
+    late is named in `degraded`. Without current emotions no query by emotion is sent, and a note says so.
     """
     timer = StageTimer()
     notes: list[str] = []
@@ -106,7 +104,7 @@ def _waking_state(state: StateBasedRetrieval, scope: Scope) -> WakingState:
 async def _goal_meaning(
     state: StateBasedRetrieval, view: View, deps: Deps, notes: list[str]
 ) -> GoalMeaning | None:
-    """The meaning of the goal where the mode compares goals; an empty one where it cannot be embedded."""
+    """The vector of the goal: None if the mode compares no goals, empty if the goal cannot be embedded."""
     if not view.targets or not compares_goals(state):
         return None
     try:
@@ -121,7 +119,7 @@ async def _goal_meaning(
 
 @dataclass(slots=True)
 class CollectedAnswers:
-    """The candidates, the answers among them, and the memories with a record from when they were blocked."""
+    """The candidates, the answers among them, and the memories with a past record from when they were blocked."""
 
     candidates: Candidates = field(default_factory=Candidates)
     answers: dict[Key, Answer] = field(default_factory=dict)
@@ -129,7 +127,7 @@ class CollectedAnswers:
 
 
 def collect_answers(results: Iterable[QueryResult], waking: WakingState) -> CollectedAnswers:
-    """The rows that the mode accepts by its exact measures, and those linked to them."""
+    """Collect the rows that fit the mode by exact measures, and the rows linked to them."""
     collected = CollectedAnswers()
     for result in results:
         collected.candidates.known_to = result.request.known_to
@@ -163,7 +161,7 @@ def _keep_answer(answers: dict[Key, Answer], key: Key, answer: Answer) -> None:
 
 
 def _resolutions(collected: CollectedAnswers, waking: WakingState) -> list[Resolution]:
-    """Highest discovery energy first; of equal ones those with a record from when they were blocked."""
+    """The resolutions: highest discovery energy first; of equal ones first those with a record as blocked."""
     if waking.mode is not QueryMode.RESOLUTION_PATTERNS:
         return []
     memories = collected.candidates.memories
@@ -183,7 +181,7 @@ def _resolutions(collected: CollectedAnswers, waking: WakingState) -> list[Resol
 
 
 def _in_mode_order(stream: ConsciousnessStream, scores: Mapping[Key, float]) -> ConsciousnessStream:
-    """The graph results of each level in the order of the mode; the tiers keep the order of activation."""
+    """Sort the graph results of each level by mode score; the tiers keep the order of activation."""
 
     def order(node: ConsciousnessNode) -> tuple[bool, float]:
         key = (node.level, node.node_id, node.version)
@@ -199,7 +197,7 @@ def _in_mode_order(stream: ConsciousnessStream, scores: Mapping[Key, float]) -> 
 def _notes(state: StateBasedRetrieval, view: View) -> list[str]:
     notes = [*state.notes, *view.notes]
     if not any(state.current_emotions.values()):
-        notes.append("the state says no emotions: likeness of emotion was not asked for")
+        notes.append("the state has no emotions: likeness of emotion was not used")
     if state.query_mode is QueryMode.WHAT_I_WAS_DOING and state.temporal_scope == "all_time":
         notes.append("find_what_i_was_doing looks back 30 days, whatever the temporal_scope")
     return notes

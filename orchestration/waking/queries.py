@@ -1,4 +1,4 @@
-"""The queries of a waking mind as values (003, component 1, state-based retrieval)."""
+"""Builds the queries of state-based retrieval (003, component 1)."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from substrate.text import query_words
 
 WINDOW: Final = int(scoring.WINDOW_DAYS) * DAY
 NEAREST_IN_MEANING = 20
-"""A memory may be about the goal if it is among so many nearest of its graph."""
+"""Only the so many memories nearest to the goal in each graph can be about it."""
 NEAREST_IN_EMOTION = 2000
-"""So many nearest of the emotion index are filtered by recency and energy."""
+"""The so many nearest memories of the emotion index are read, then filtered by recency and energy."""
 MAX_PATTERNS = 10
-"""Resolution patterns of each query and level at most (003)."""
+"""At most so many resolution patterns for each query and level (003)."""
 HASH_ERROR = 0.1
-"""A distance of hashed emotion vectors may differ by so much from the exact one before a candidate is lost."""
+"""Added to the distance limit of emotion queries: hashed emotion vectors give distances with errors up to this."""
 MAX_EXPANDED = 8
-"""Of so many answers the strongest links are returned too."""
+"""For the so many best answers, their strongest links are returned too."""
 
 _UNRESOLVED = [ResolutionState.IN_PROGRESS.value, ResolutionState.BLOCKED.value]
 _RESOLVED = ResolutionState.RESOLVED.value
 
 
 class _Pair(NamedTuple):
-    """The query in the place of vectors, and the one in the place of the traversal."""
+    """The two queries of a graph: one by emotion, where retrieval uses vectors, and one by the mode."""
 
     by_emotion: Query
     by_mode: Query
@@ -55,29 +55,29 @@ _BY_GOAL: Final[Mapping[QueryMode, Callable[[WakingQueries], Query]]] = {
     QueryMode.RELATED_UNRESOLVED: lambda queries: queries.unresolved,
     QueryMode.RESOLUTION_PATTERNS: lambda queries: queries.resolved_by_goal,
 }
-"""In the place of the traversal for a goal with a meaning."""
+"""Replaces `by_mode` when the goal has an embedding."""
 _BY_GOAL_WORDS: Final[Mapping[QueryMode, Callable[[WakingQueries], Query]]] = {
     QueryMode.RELATED_UNRESOLVED: lambda queries: queries.unresolved_by_words,
     QueryMode.RESOLUTION_PATTERNS: lambda queries: queries.resolved_by_words,
 }
-"""In the place of the traversal for a goal of which only the words are known."""
+"""Replaces `by_mode` when the goal could not be embedded."""
 
 
 class GoalMeaning(NamedTuple):
-    """A goal as a vector, and the distance up to which a memory is about it. Empty: only its words are known."""
+    """The vector of a goal, and the distance up to which a memory is about it. No vector: only words count."""
 
     vector: list[float]
     max_distance: float = 0.0
 
 
 def compares_goals(state: StateBasedRetrieval) -> bool:
-    """Whether the mode compares goals and the state has one that is not empty."""
+    """True when the mode compares goals and the state has a goal that is not empty."""
     modes = (QueryMode.RELATED_UNRESOLVED, QueryMode.RESOLUTION_PATTERNS)
     return state.query_mode in modes and bool(scoring.plain_goal(state.current_goal or ""))
 
 
 def build_queries(state: StateBasedRetrieval, view: View, meaning: GoalMeaning | None) -> list[QueryRequest]:
-    """Two queries for each graph, one where the state has no emotions, and the pools of plurality."""
+    """Two queries for each graph (one when the state has no emotions), and the pools of plurality."""
     scope = view.scope
     values = {**_shared_values(state, scope), **_mode_values(state, scope), **_goal_values(state, meaning)}
     emotion = emotion_vector(state.current_emotions)
@@ -121,7 +121,7 @@ def _shared_values(state: StateBasedRetrieval, scope: Scope) -> dict[str, Any]:
 
 
 def _mode_values(state: StateBasedRetrieval, scope: Scope) -> dict[str, Any]:
-    """The parameters of a mode: which memories may be its answers, and which may stand beside them."""
+    """The parameters of a mode: which memories may be answers, and which linked memories are shown with them."""
     mode = state.query_mode
     recent = state.temporal_scope == "recent" or mode is QueryMode.WHAT_I_WAS_DOING
     since = scope.valid.start - WINDOW if recent else BEGINNING_OF_TIME

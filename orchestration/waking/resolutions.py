@@ -1,6 +1,6 @@
-"""How blockages like the present one were resolved (003, component 1, find_resolution_patterns). Pure.
+"""Finds how blockages like the present one were resolved (003, component 1, find_resolution_patterns). Pure.
 
-Blockage → RESOLVED_BY → resolution → the Decisions, Actions and Learnings within two hops of it.
+Blockage → RESOLVED_BY → resolution → the Decisions, Actions and Learnings within two hops of the resolution.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from schemas.stream_parts import ResolutionPattern
 from substrate.store.waking import STEP_TYPES
 
 STEP_SHARE = 0.8
-"""How much of the score of a resolution each hop leaves to a step."""
+"""A step gets the score of its resolution × this for each hop."""
 MAX_STEPS = 8
-"""Steps of one pattern at most."""
+"""At most so many steps in one pattern."""
 
 
 class ResolutionStep(NamedTuple):
-    """A step of a resolution, and its hops from it: 1 or 2."""
+    """A step of a resolution; `hops` away from it: 1 or 2."""
 
     memory: Candidate
     hops: int
 
 
 class Neighbour(NamedTuple):
-    """A memory at the other end of a link, strongest links first."""
+    """A memory at the other end of a link. Sorts by the strength of the link, strongest first."""
 
     minus_strength: float
     memory_id: str
@@ -37,7 +37,7 @@ class Neighbour(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """A blockage, the link to what resolved it, and the steps of that."""
+    """A blockage, the link to its resolution, the resolution, and the steps of the resolution."""
 
     blockage: Candidate
     link: CandidateLink
@@ -63,8 +63,8 @@ def _neighbours(links: Iterable[CandidateLink]) -> dict[Identity, list[Neighbour
     neighbours: dict[Identity, list[Neighbour]] = {}
     for link in links:
         strength = float(link.get("energy")) * float(link.get("confidence"))
-        for one, other in ((link.source, link.target), (link.target, link.source)):
-            neighbours.setdefault((link.level, one), []).append(Neighbour(-strength, other))
+        for near, far in ((link.source, link.target), (link.target, link.source)):
+            neighbours.setdefault((link.level, near), []).append(Neighbour(-strength, far))
     return neighbours
 
 
@@ -78,7 +78,7 @@ def _steps(
     neighbours: Mapping[Identity, Sequence[Neighbour]],
     memories: Mapping[Identity, Candidate],
 ) -> tuple[ResolutionStep, ...]:
-    """Nearest first, then over the strongest links; not by way of the blockage."""
+    """The steps of a resolution: fewest hops first, then strongest links; no path goes through the blockage."""
     level = resolution[0]
     seen, ring = {blockage, resolution}, [resolution]
     steps: list[ResolutionStep] = []
@@ -95,7 +95,7 @@ def _steps(
 
 
 def show_pattern(resolution: Resolution, emotional_likeness: float) -> ResolutionPattern:
-    """A resolution as the stream shows it; the likeness is that of its blockage to now."""
+    """A resolution as the stream shows it. `emotional_likeness`: of its blockage to the present state."""
     steps = [step.memory for step in resolution.steps]
     return ResolutionPattern(
         level=resolution.link.level,
@@ -112,7 +112,7 @@ def show_pattern(resolution: Resolution, emotional_likeness: float) -> Resolutio
 
 
 def pass_scores_on(scores: Mapping[Key, float], resolutions: Iterable[Resolution]) -> dict[Key, float]:
-    """The scores with those of blockages passed on: whole to the resolution, × 0.8 a hop to the steps."""
+    """Pass the score of each blockage on: whole to its resolution, × 0.8 per hop to the steps."""
     passed = dict(scores)
     for resolution in resolutions:
         own = scores[resolution.blockage.key]

@@ -1,8 +1,8 @@
-"""How well a memory answers a waking mind: the four modes of 003, component 1, as numbers. Pure.
+"""Scores how well a memory fits the state of a citizen, for the four modes of 003, component 1. Pure.
 
-A memory that a mode asks for is an answer: it has the score of the mode, in [0, 1], in place of base relevance.
-A memory that is only linked to an answer has a share of what spreads from it. Both then go through the formula of
-003, component 5, with the emotions and the pressure of the moment. Answers come first.
+A memory that fits the mode is an answer: its base relevance is the score of the mode, in [0, 1]. A memory that is
+only linked to answers gets a share of the activation that spreads from them. The formula of 003, component 5, is
+applied to both, with the emotions and the pressure of the moment. Answers come first.
 """
 
 from __future__ import annotations
@@ -23,28 +23,29 @@ from substrate.store.waking import WakingRow
 from substrate.text import query_words
 
 SIMILAR_STATE_LIKENESS = 0.7
-"""A state is similar above this cosine of emotions (003, find_similar_state)."""
+"""A state is similar when the cosine of emotions is above this (003, find_similar_state)."""
 LEAST_LIKENESS = 0.6
-"""Work feels like now above this cosine of emotions (003, find_resolution_patterns)."""
+"""A memory feels like now when the cosine of emotions is above this (003, find_resolution_patterns)."""
 ENERGY_RANGE = 0.25
-"""Energies are near within a quarter of the scale: low, middle and high stay apart (003 gives no number)."""
+"""Energies are similar when they differ by at most this; low, middle and high stay apart (no number in 003)."""
 WINDOW_DAYS = 30.0
-"""Recent is within so many days; after as many recency is one half (003: the last 30 days, days / 30)."""
+"""Recent means within so many days; recency is 0.5 after so many (003: the last 30 days, days / 30)."""
 SHARED_WORDS = 0.5
-"""Goals are alike from this share of common words (Dice)."""
+"""Goals are alike when their Dice coefficient of words is at least this."""
 SHARED_MEANING = 0.3
-"""A memory is about the goal from this cosine of embeddings, if it is among the nearest at all."""
+"""A memory among the nearest is about the goal when the cosine of embeddings is at least this."""
 DISCOVERY_ENERGY = 0.5
-"""Discovery energy where none was written (003)."""
+"""Discovery energy of a memory that stores none (003)."""
 SPREAD_WEIGHTS = SpreadWeights(gain=1.5, answer=0.0)
-"""How much spreads from what the mode asks for; no words were asked, so no turn is an answer to one."""
+"""How much activation spreads from answers. `answer` is 0: without a question no turn is the answer to it."""
 SPREAD_SHARE = 0.5
-"""How much of it counts for a memory that is only linked to what the mode asks for."""
+"""How much of the activation that spreads to it counts for a memory that is only linked to answers."""
 
 
 @dataclass(frozen=True, slots=True)
 class WakingState:
-    """The state in which a mind wakes; emotion names in normal form. `link_state`: the same for weighing links."""
+    """The present state of the citizen; emotion names in normal form. `link_state`: goal and emotions again, in the
+    form that weighs links."""
 
     mode: QueryMode
     energy: float
@@ -57,50 +58,50 @@ class WakingState:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """How well a memory fits: cosine of emotions, and cosine of meaning to the goal where that is near, else 0."""
+    """How well a memory fits: cosine of emotions, and cosine of meaning to the goal (0 unless it is near)."""
 
     emotional: float
     meaning: float = 0.0
 
 
 def plain_goal(goal: str) -> str:
-    """A goal for comparison: lower case, `_` and `-` as spaces."""
+    """A goal for comparison: in lower case, with spaces for `_` and `-`."""
     return " ".join(goal.lower().replace("_", " ").replace("-", " ").split())
 
 
 def goal_likeness(stored: str | None, current: str, meaning: float = 0.0) -> float:
-    """How alike two goals are, in [0.3, 1]: by `goal_match` without case, `_` and `-`, and by whole words.
+    """How alike two goals are, in [0.3, 1].
 
-    For other goals 0.3 + 0.4 × likeness, by common words (Dice, from 0.5) or by meaning (from 0.3), whichever is
-    greater.
+    `goal_match` of the plain goals, by whole words. For goals that do not match, 0.3 + 0.4 × likeness. Likeness is
+    the greater of the Dice coefficient of words (0 below 0.5) and the cosine of meaning (0 below 0.3).
     """
-    one, other = plain_goal(stored or ""), plain_goal(current)
-    match = goal_match(_spaced(one), _spaced(other))
+    plain_stored, plain_current = plain_goal(stored or ""), plain_goal(current)
+    match = goal_match(_spaced(plain_stored), _spaced(plain_current))
     if match > OTHER_GOAL:
         return match
-    common = _dice(query_words(one), query_words(other))
+    common = _dice(query_words(plain_stored), query_words(plain_current))
     likeness = max(common if common >= SHARED_WORDS else 0.0, meaning if meaning >= SHARED_MEANING else 0.0)
     return OTHER_GOAL + (PART_OF_GOAL - OTHER_GOAL) * min(1.0, likeness)
 
 
 def _spaced(goal: str) -> str:
-    """With a space around, so that only whole words are part of another goal."""
+    """Add a space on both sides, so that a goal contains another only by whole words."""
     return f" {goal} " if goal else ""
 
 
-def _dice(one: Sequence[str], other: Sequence[str]) -> float:
-    return 2.0 * len(set(one) & set(other)) / (len(one) + len(other)) if one and other else 0.0
+def _dice(words: Sequence[str], other: Sequence[str]) -> float:
+    return 2.0 * len(set(words) & set(other)) / (len(words) + len(other)) if words and other else 0.0
 
 
-def energy_nearness(one: float, other: float) -> float:
+def energy_nearness(energy: float, other: float) -> float:
     """1 for equal energies, 0 for the two ends of the scale."""
-    return 1.0 - abs(one - other)
+    return 1.0 - abs(energy - other)
 
 
 def likeness_when_blocked(rows: Iterable[WakingRow], emotions: Mapping[str, float]) -> dict[str, float]:
-    """By memory id, the greatest cosine to `emotions` of its records from when it was blocked.
+    """By memory id, the greatest cosine between `emotions` and those of its records from when it was blocked.
 
-    Memories without such records, or without emotions in them, are left out.
+    Memories without such records, or with no emotions in them, are left out.
     """
     likeness: dict[str, float] = {}
     for row in rows:
@@ -112,9 +113,9 @@ def likeness_when_blocked(rows: Iterable[WakingRow], emotions: Mapping[str, floa
 
 
 def measure(row: WakingRow, when_blocked: Mapping[str, float], waking: WakingState, *, by_emotion: bool) -> Answer:
-    """The exact measures of a row of hop 0; `by_emotion`: it comes from the query by emotion.
+    """Compute the exact measures of a row of hop 0. `by_emotion`: the row comes from the query by emotion.
 
-    How a memory felt when it was blocked, `when_blocked`, counts before how it feels since (003).
+    For a resolved blockage the emotions from when it was blocked count, `when_blocked`, not its later ones (003).
     """
     emotional = when_blocked.get(row.memory_id)
     if emotional is None:
@@ -123,12 +124,12 @@ def measure(row: WakingRow, when_blocked: Mapping[str, float], waking: WakingSta
 
 
 def least_likeness(mode: QueryMode) -> float:
-    """The cosine of emotions above which a memory is an answer of the mode."""
+    """A memory is an answer of the mode when its cosine of emotions is above this."""
     return SIMILAR_STATE_LIKENESS if mode is QueryMode.SIMILAR_STATE else LEAST_LIKENESS
 
 
 def is_answer(row: WakingRow, answer: Answer, waking: WakingState, *, by_emotion: bool) -> bool:
-    """Whether a row of hop 0 is what the mode asks for, by its exact measures."""
+    """True when a row of hop 0 fits the mode by its exact measures: the query itself is approximate."""
     emotional = by_emotion or waking.mode in EMOTIONAL_MODES
     if emotional and answer.emotional <= least_likeness(waking.mode):
         return False
@@ -138,7 +139,7 @@ def is_answer(row: WakingRow, answer: Answer, waking: WakingState, *, by_emotion
 
 
 def is_like_now(memory: Candidate, answer: Answer, waking: WakingState) -> bool:
-    """Whether a blockage is like the present one: it feels alike (003: above 0.6), and its goal is alike."""
+    """True when a blockage feels like now (003: cosine above 0.6) and has a similar goal."""
     return answer.emotional > LEAST_LIKENESS and _is_under_goal(memory.get("goal"), answer, waking)
 
 
@@ -147,7 +148,7 @@ def _is_under_goal(stored: str | None, answer: Answer, waking: WakingState) -> b
 
 
 def keep_linked(rows: Sequence[WakingRow], answers: Sequence[WakingRow]) -> list[WakingRow]:
-    """The answers by their score, least first, and the rows that links connect to them within three hops."""
+    """The answers, smallest score first, followed by the rows that links connect to them within three hops."""
     linked_rows = sorted(answers, key=lambda row: row.score)
     reached = {row.memory_id for row in linked_rows}
     for hop in (1, 2, 3):
@@ -158,10 +159,10 @@ def keep_linked(rows: Sequence[WakingRow], answers: Sequence[WakingRow]) -> list
 
 
 def mode_score(memory: Candidate, answer: Answer, waking: WakingState) -> float:
-    """The score that a mode gives to an answer, in [0, 1].
+    """The score of an answer in [0, 1], by mode (003, component 1).
 
-    find_related_unresolved: energy × goal likeness; without a goal the mean of the likenesses of emotion and
-    energy. find_similar_state: cosine of emotions. find_what_i_was_doing: energy × recency.
+    find_related_unresolved: energy × goal likeness; without a goal the mean of the cosine of emotions and the
+    nearness of energies. find_similar_state: cosine of emotions. find_what_i_was_doing: energy × recency.
     find_resolution_patterns: discovery energy × goal likeness (1 without a goal).
     """
     energy = float(memory.get("energy"))
@@ -176,22 +177,22 @@ def mode_score(memory: Candidate, answer: Answer, waking: WakingState) -> float:
 
 
 def discovery_energy(memory: Candidate) -> float:
-    """Discovery energy of a memory, one half where none was written (003)."""
+    """The discovery energy of a memory, 0.5 if it stores none (003)."""
     stored = memory.get("discovery_energy")
     return DISCOVERY_ENERGY if stored is None else float(stored)
 
 
 def activate(candidates: Candidates, scores: Mapping[Key, float], waking: WakingState) -> Activation:
-    """The candidates by the formula of 003, answers first; `scores` are those of the answers.
+    """Score the candidates by the formula of 003, component 5, answers first. `scores`: those of the answers.
 
-    An answer keeps the score of the mode: the number of its links says nothing that the mode asks for. Another
-    memory has half of what spreads to it, at most as much as the best answer.
+    An answer keeps the score of its mode, because the number of its links does not matter for the mode. Another
+    memory gets half of what spreads to it, at most the score of the best answer.
     """
     memories = candidates.memories
     base = {key: scores.get(key, 0.0) for key in memories}
     best = max(base.values(), default=0.0)
     received = spread(candidates, base, SPREAD_WEIGHTS, waking.link_state)
-    shares = {key: min(best, SPREAD_SHARE * gift) for key, gift in received.items() if key not in scores}
+    shares = {key: min(best, SPREAD_SHARE * amount) for key, amount in received.items() if key not in scores}
     activations = (shares.get(key, base[key]) for key in memories)
     rated = consciousness_score.consciousness_scores(
         memories.values(), activations, waking.emotions, waking.pressure
