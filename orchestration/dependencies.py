@@ -1,4 +1,4 @@
-"""What every flow needs, in one value: the open store, the models, and options from the settings."""
+"""One value with what every flow needs: the open store, the models, options from the settings."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from substrate.inference.language.model import Message, ModelRequest
 from substrate.text import stems
 
 RERANKED: Final = 30
-"""How many of the best are reranked: an answer seldom shows more, and each one costs a model time."""
+"""How many of the best are reranked: an answer seldom shows more, and each one costs the model time."""
 MAX_QUESTION: Final = 4_000
 MAX_TEXT: Final = 600
 """A language model gets at most so many characters of the question, and of each memory."""

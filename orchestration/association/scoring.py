@@ -30,7 +30,7 @@ LINK_SHARES: Final = (0.5, 0.3)
 """The share of an anchor's relevance that a memory one link and two links away gets. On the development
 conversations recall@10 was .64 without, and .71 to .73 with values from (.4, .2) to (.6, .3)."""
 TAG_SHARE: Final = 0.1
-"""What a shared tag of weight 1 adds to a score. With generated tags, .3 lowered recall@10 by .03, .1 hardly."""
+"""A shared tag adds this × its weight to a score. With generated tags, .3 lowered recall@10 by .03, .1 hardly."""
 _DIGITS: Final = 6
 _CHARS: Final = Budget(count=len).cost
 """Counts the characters of a memory: its speaker or name, and its text."""
@@ -156,7 +156,7 @@ def _bridge(tag: TagKey, count: int, relevance: float, memory_counts: Mapping[Le
 
 
 def specificity(count: int, size: int) -> float:
-    """How specific a tag is that `count` of `size` memories have: 1 if one has it, near 0 if all have it."""
+    """The specificity of a tag that `count` of `size` memories have: 1 if one has it, near 0 if all have it."""
     return inverse_document_frequency(count, size) / inverse_document_frequency(1, max(1, size))
 
 

@@ -92,8 +92,8 @@ def _changes(records: Sequence[ConsciousnessNode]) -> Iterator[BeliefChange]:
         if closed.expired_at is not None:
             successor = _successor(closed, closed.expired_at, records[index + 1 :])
             if successor is not None:
-                held = _Held(_held_from(closed, by_end), closed.expired_at)
-                yield BeliefChange(closed, _dissonance(closed, successor, held))
+                held_over = _HeldPeriod(_held_from(closed, by_end), closed.expired_at)
+                yield BeliefChange(closed, _dissonance(closed, successor, held_over))
 
 
 def _held_from(
@@ -136,14 +136,16 @@ def _same_belief(node: ConsciousnessNode, other: ConsciousnessNode) -> bool:
     return node.description.split() == other.description.split() and node.name.split() == other.name.split()
 
 
-class _Held(NamedTuple):
+class _HeldPeriod(NamedTuple):
     """The transaction time during which a belief was held."""
 
     start: datetime
     end: datetime
 
 
-def _dissonance(closed: ConsciousnessNode, successor: ConsciousnessNode, held: _Held) -> TemporalDissonance:
+def _dissonance(
+    closed: ConsciousnessNode, successor: ConsciousnessNode, held_over: _HeldPeriod
+) -> TemporalDissonance:
     """The fields of 003, component 2; `held_seconds` is belief_held_until − belief_held_from.
 
     The beliefs are the descriptions; when only the name changed, they are the names.
@@ -161,10 +163,10 @@ def _dissonance(closed: ConsciousnessNode, successor: ConsciousnessNode, held: _
         correction_pattern_id=pattern,
         discovery_energy=DISCOVERY_ENERGY if energy is None else energy,
         discovery_emotions=successor.emotion_vector,
-        belief_held_from=held.start,
-        belief_held_until=held.end,
+        belief_held_from=held_over.start,
+        belief_held_until=held_over.end,
         corrected_at=successor.created_at,
-        held_seconds=(held.end - held.start).total_seconds(),
+        held_seconds=(held_over.end - held_over.start).total_seconds(),
     )
 
 

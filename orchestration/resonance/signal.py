@@ -87,7 +87,7 @@ class SignalRelations(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SignalSources:
-    """What a signal is completed from.
+    """The values from which a signal is completed.
 
     `text`: the text of the request, else that of the window. `entities`: known names that the text contains.
     """

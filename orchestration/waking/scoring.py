@@ -44,8 +44,10 @@ SPREAD_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class WakingState:
-    """The present state of the citizen; emotion names in normal form. `link_state`: goal and emotions again, in the
-    form that weighs links."""
+    """The present state of the citizen, with emotion names in normal form.
+
+    `link_state`: goal and emotions again, in the form that `traversal.probability` needs.
+    """
 
     mode: QueryMode
     energy: float

@@ -106,7 +106,7 @@ def _check_list(commands: Sequence[Command]) -> None:
 
 @dataclass(slots=True)
 class RetryState:
-    """What the attempts to write one list share.
+    """State that all attempts to write one list share.
 
     `vectors`: embeddings by text. `unanswered`: ids of commands that may be stored although no answer came.
     """

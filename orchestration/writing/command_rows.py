@@ -175,8 +175,8 @@ def may_hold_again(row: Row, outcome: RowOutcome) -> bool:
         return False
     if outcome.expired_at != END_OF_TIME or outcome.valid_at is None or outcome.invalid_at is None:
         return True
-    held = Period(outcome.valid_at, outcome.invalid_at)
-    return not held.overlaps(Period(row["valid_at"], row["invalid_at"]))
+    stored_valid = Period(outcome.valid_at, outcome.invalid_at)
+    return not stored_valid.overlaps(Period(row["valid_at"], row["invalid_at"]))
 
 
 def _stored_receipt(command: Remember | Relate, row: Row, outcome: RowOutcome) -> WriteReceipt:

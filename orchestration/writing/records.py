@@ -1,4 +1,4 @@
-"""What is stored of a command: its fingerprint, properties for search, and changed fields. Pure."""
+"""Turns the content of commands into stored form: fingerprints, properties for search, changed fields. Pure."""
 
 from __future__ import annotations
 

@@ -154,11 +154,11 @@ class Simulation:
         has_source = has_target = True
         if isinstance(command, Relate):
             has_source, has_target = self._is_known(command.source_id), self._is_known(command.target_id)
-        held = [record for record in chain.open_records() if record.valid.overlaps(valid)]
-        if command.valid_at is None and chain.all_begin_later(held, valid.start):
-            held = []  # records that begin later cannot be an earlier sending of one that begins now
-        first = chain.begun_by(fingerprint, valid) if held else None
-        shown = (first or chain.carried or held[-1]) if held else None
+        overlapping = [record for record in chain.open_records() if record.valid.overlaps(valid)]
+        if command.valid_at is None and chain.all_begin_later(overlapping, valid.start):
+            overlapping = []  # records that begin later cannot be an earlier sending of one that begins now
+        first = chain.begun_by(fingerprint, valid) if overlapping else None
+        shown = (first or chain.carried or overlapping[-1]) if overlapping else None
         return RowOutcome(
             id=chain.id,
             new=shown is None and has_source and has_target,
@@ -177,9 +177,9 @@ class Simulation:
         """The open record with the same content and valid time after the commands so far; None without one."""
         if record is None:
             return None
-        for open_one in self._chain(record.id, is_link=False).open_records():
-            if open_one.valid == record.valid and restatements.same_content(open_one, record):
-                return open_one
+        for candidate in self._chain(record.id, is_link=False).open_records():
+            if candidate.valid == record.valid and restatements.same_content(candidate, record):
+                return candidate
         return None
 
     def _recognise(self, named: NamedCommand, command: Remember, record: Record) -> PlannedWrite:
@@ -235,7 +235,7 @@ def _check_trust_again(command: Remember | Relate, chain: VersionChain) -> None:
 
 
 def expected_state(chains: Sequence[VersionChain]) -> ExpectedState:
-    """What the graph must still contain when the rows of the chains are written."""
+    """The state that the graph must still have when the rows of the chains are written."""
     expected = ExpectedState()
     stored_memories = {chain.id for chain in chains if chain.link_name is None and chain.stored}
     for chain in chains:

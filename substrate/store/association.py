@@ -49,11 +49,11 @@ ANCHORS_THEN: Final = Query(
 
 
 def _tagged(*, now: bool) -> str:
-    kept = f"AND {visible('i')} " if now else ""
+    condition = f"AND {visible('i')} " if now else ""
     return (
         "UNWIND $tags AS tag MATCH (t:Tag {name: tag[0]}) WITH t, tag[1] AS weight "
         "MATCH (t)<-[:TAGGED]-(i:ConsciousnessNode) "
-        f"WITH i, sum(weight) AS weight WHERE NOT i.id IN $held {kept}"
+        f"WITH i, sum(weight) AS weight WHERE NOT i.id IN $held {condition}"
         "WITH i, weight ORDER BY weight DESC, i.valid_at DESC, i.id LIMIT $pool RETURN i, null AS way "
     )
 

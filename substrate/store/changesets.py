@@ -47,7 +47,7 @@ class StoredRecords(NamedTuple):
 
 @dataclass(slots=True)
 class ExpectedState:
-    """What the graph must still contain, or the transaction changes nothing.
+    """The state that the graph must still have; otherwise the transaction changes nothing.
 
     `ids`: all memories that were searched. `memories`: id, carried version and last change of those that existed.
     `links`: ends and versions of links. `handles`: those that no link may have.

@@ -111,18 +111,18 @@ def _asserted(link: str) -> str:
 
 
 def _nearest(label: str, column: str, vectors: str, ends: str, *, now: bool) -> str:
-    kept = f"WHERE {visible('i')} AND {_may_answer('i')} " if now else ""
+    condition = f"WHERE {visible('i')} AND {_may_answer('i')} " if now else ""
     return (
         f"UNWIND {vectors} AS v CALL db.idx.vector.queryNodes('{label}', '{column}', $k, vecf32(v)) "
-        f"YIELD node AS t, score MATCH {ends} {kept} "
+        f"YIELD node AS t, score MATCH {ends} {condition} "
         "WITH i, score ORDER BY score, i.id LIMIT $pool RETURN i "
     )
 
 
 def _with_words(label: str, ends: str, *, now: bool) -> str:
-    kept = f"WHERE {visible('s')} AND {_may_answer('s')} "
+    condition = f"WHERE {visible('s')} AND {_may_answer('s')} "
     return (
-        f"CALL db.idx.fulltext.queryNodes('{label}', $words) YIELD node AS s, score WITH s, score {kept} "
+        f"CALL db.idx.fulltext.queryNodes('{label}', $words) YIELD node AS s, score WITH s, score {condition} "
         f"WITH s, score ORDER BY score DESC, s.id LIMIT $pool {'WITH s AS i' if now else ends} RETURN i "
     )
 
@@ -174,13 +174,13 @@ def _candidates(*, now: bool) -> str:
 def _statement(*, now: bool) -> str:
     link = "LINK" if now else "LINK|PAST_LINK"
     record = f"WITH i, i AS m, asserted WHERE {visible('m')} AND " if now else "WITH i, m, asserted WHERE "
-    said = "coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), [])"
+    asserted_links = "coalesce(head([one IN asserted WHERE one[0] = m.id | one[1]]), [])"
     channels = ", ".join(f"{term} AS {channel}" for channel, term in TERMS.items())
     total = _weighted({channel: channel for channel in TERMS})
     return (
         f"{_asserted(link)} {_candidates(now=now)} "
         f"{'' if now else records_of('i', 'm', 'asserted')} {record} {_may_answer('m')} "
-        f"WITH i, m, {said} AS said "
+        f"WITH i, m, {asserted_links} AS said "
         f"OPTIONAL MATCH (i)-[e:{link}]-(o:ConsciousnessNode) "
         f"WHERE {degree_now('i')} <= {MAX_MEMORY_LINKS} AND {visible('e')} "
         "WITH i, m, said, collect(DISTINCT o.id) AS others, "
