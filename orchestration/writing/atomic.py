@@ -218,11 +218,13 @@ async def read_stored(
     by_position = await find_repeated(graph, list(new_memories.values()), now)
     new_ids = list(new_memories)
     repeated = {new_ids[position]: record for position, record in by_position.items()}
+    selections = simulation.needed_memories(named, repeated.values(), now)
+    link_names = [link_name(link_id) for link_id in simulation.needed_links(named)]
     command_ids = [command_id for command, command_id in named if all_receipts or command.command_id is not None]
     # Receipts are read last: a command applied meanwhile must find its receipt, not conflict with its own change.
     return StoredParts(
-        await transactions.read_memories(graph, simulation.needed_memories(named, repeated.values(), now)),
-        await transactions.read_links(graph, [link_name(link_id) for link_id in simulation.needed_links(named)]),
+        await transactions.read_memories(graph, selections),
+        await transactions.read_links(graph, link_names),
         await reader.receipts(graph, command_ids) if command_ids else {},
         repeated,
     )

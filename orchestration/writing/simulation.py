@@ -83,11 +83,15 @@ def needed_links(named: Sequence[NamedCommand]) -> list[str]:
 
 
 class Simulation:
-    """The records as the simulated commands leave them; all commands have the same `times`."""
+    """The records as the simulated commands leave them. All commands have the same `times`.
+
+    `receipt_rows`: the receipts to store, one for each command id.
+    """
 
     def __init__(self, stored: StoredParts, times: WriteTimes) -> None:
         self.times = times
         self._stored = stored
+        self.receipt_rows: list[Mapping[str, Any]] = []
         self._planned: dict[str, PlannedWrite] = {}
         self._memories: dict[str, VersionChain] = {}
         self._links: dict[str, VersionChain] = {}
@@ -96,11 +100,6 @@ class Simulation:
     def chains(self) -> list[VersionChain]:
         """The chains of all memories and links that a command read or changed."""
         return [*self._memories.values(), *self._links.values()]
-
-    @property
-    def receipt_rows(self) -> list[Mapping[str, Any]]:
-        """The receipts to store, one for each command id."""
-        return [planned.receipt_row for planned in self._planned.values()]
 
     def simulate(self, named: NamedCommand) -> Outcome:
         """Apply the next command to the simulated records. A refusal is a receipt, and changes nothing."""
@@ -115,6 +114,7 @@ class Simulation:
             return named.refuse(refusal)
         if isinstance(outcome, PlannedWrite):
             self._planned[command_id] = outcome
+            self.receipt_rows.append(outcome.receipt_row)
         return outcome
 
     def _simulate(self, named: NamedCommand) -> Outcome:

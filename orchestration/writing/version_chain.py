@@ -181,15 +181,15 @@ class VersionChain:
         """Apply a change and return the record for its receipt. Raises Refusal when it may not be applied."""
         if isinstance(command, UNDOS) and len(self.states) > 1:
             return self._undo_last(command, command_id, times)
-        last_version = self.states[-1].last_version
-        change = changes.decide(command, tuple(self.records.values()), last_version, times)
+        by = Attribution.from_command(command, command_id)
+        change = changes.decide(command, tuple(self.records.values()), self.states[-1].last_version, times)
         for opened in change.opened:
             version, fingerprint = opened.record.version, self.fingerprints.get(opened.from_version)
             if opened.revised:
                 self._add_content(version, self._revised_source(opened, command), fingerprint)
             else:
                 self.origins[version], self.fingerprints[version] = self.origins[opened.from_version], fingerprint
-        self._apply(change, Attribution.from_command(command, command_id))
+        self._apply(change, by)
         return change.receipt_record
 
     def _undo_last(self, command: Undo | UndoLink, command_id: str, times: WriteTimes) -> Record:
