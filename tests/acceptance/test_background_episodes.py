@@ -29,7 +29,9 @@ def ended(service: Service, address: str) -> dict[str, Any]:
     raise AssertionError("it did not end")
 
 
-def test_it_is_answered_at_once_and_tells_how_far_it_is(wordless: Service, citizen: str) -> None:
+def test_a_background_episode_is_answered_at_once_and_reports_its_progress(
+    wordless: Service, citizen: str
+) -> None:
     answer = wordless.http.post("/v1/episodes", json=conversation(citizen), headers=UNAWAITED)
     assert (answer.status_code, answer.headers["preference-applied"]) == (202, "respond-async")
     assert answer.json()["status"] == "running"
@@ -66,7 +68,7 @@ def test_another_conversation_of_the_same_name_is_refused_as_long_as_one_is_stor
 
 
 @pytest.mark.parametrize("messages", [[], [{"text": "nobody says this"}]])
-def test_what_is_no_conversation_is_refused_before_it_begins(
+def test_an_invalid_conversation_is_refused_before_the_work_begins(
     wordless: Service, citizen: str, messages: list[dict[str, str]]
 ) -> None:
     said = {"citizen_id": citizen, "messages": messages, "episode_id": "none"}

@@ -551,7 +551,7 @@ def test_without_the_examples_the_demo_says_so(
     assert "install Substrate again" in said.err
 
 
-def test_what_nobody_expected_is_called_a_defect(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_error_is_reported_as_a_defect(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise ZeroDivisionError("of all things")
 

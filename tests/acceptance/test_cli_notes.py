@@ -59,7 +59,7 @@ def test_notes_whose_files_were_only_touched_are_there_already(substrate: Comman
     assert beginnings(substrate, "notes:harbour.md#Boats") == [MAY]
 
 
-def test_of_an_edited_note_what_did_not_change_keeps_its_time(substrate: Command, notes: Path) -> None:
+def test_the_unchanged_parts_of_an_edited_note_keep_their_time(substrate: Command, notes: Path) -> None:
     words = ("ingest", str(notes), "-f", "markdown", "-c", "ada")
     substrate(*words)
     (notes / "harbour.md").write_text(HARBOUR + "## Birds\nGulls.\n", "utf-8")

@@ -70,7 +70,7 @@ def test_an_old_match_behind_a_crowd_of_recent_ones_is_found_with_plural_alone(
     assert ['"node_id":"old"' in said.out for said in (plain, plural)] == [False, True]
 
 
-def test_what_only_plurality_found_is_told_so(substrate: Command) -> None:
+def test_a_memory_found_by_plurality_alone_is_marked_so(substrate: Command) -> None:
     said = substrate("ask", "lantern", "-c", "nora", "--plural", "--explain").out
     _, branch, rest = said.partition("An olive branch")
     assert branch

@@ -260,7 +260,7 @@ async def test_every_client_gives_the_same_answers(
     await story(call, citizen)
 
 
-def test_both_faces_have_the_same_methods() -> None:
+def test_the_sync_and_the_async_client_have_the_same_methods() -> None:
     def of(face: type) -> set[str]:
         return {name for name, one in inspect.getmembers(face, callable) if not name.startswith("_")}
 

@@ -78,7 +78,7 @@ def test_another_citizen_is_out_of_reach_whether_it_exists_or_not(
 
 
 @pytest.mark.parametrize("operation", PERSONAL, ids=str)
-def test_its_own_key_gets_past_where_the_stranger_was_stopped(
+def test_the_key_of_the_citizen_is_accepted_where_a_foreign_key_was_refused(
     service: Service, stranger: httpx.Client, citizen: str, operation: Operation
 ) -> None:
     aim = with_a_memory(service, citizen)
@@ -100,7 +100,7 @@ def test_nothing_of_another_citizen_comes_back(
         assert answer.status_code == 403
 
 
-def test_of_a_list_the_command_for_another_citizen_is_refused_like_one_for_nobody(
+def test_a_command_for_another_citizen_in_a_list_is_refused_like_one_for_an_unknown_citizen(
     service: Service, stranger: httpx.Client, victim: Aim
 ) -> None:
     service.remember("stranger", id="mine", name="n")

@@ -167,7 +167,7 @@ def _ends(client: Substrate, citizen: str) -> list[datetime]:
     return [one.invalid_at for one in client.list_memories(citizen_id=citizen).memories if one.invalid_at]
 
 
-def test_what_outlived_its_time_is_gone_and_can_be_put_again(store: SubstrateStore) -> None:
+def test_an_item_past_its_time_to_live_is_gone_and_can_be_put_again(store: SubstrateStore) -> None:
     store.put(("t",), "brief", {"v": 1}, ttl=0.5 / 60)
     wait_until(lambda: store.get(("t",), "brief", refresh_ttl=False) is None)
     assert store.search(("t",)) == []
@@ -220,7 +220,7 @@ def test_times_of_an_item_are_those_of_its_first_and_its_last_put(store: Substra
 
 
 @pytest.mark.parametrize("there", [False, True], ids=["new", "existing"])
-def test_of_two_that_put_one_key_at_once_the_last_wins(store: SubstrateStore, there: bool) -> None:
+def test_when_two_put_one_key_at_once_the_last_one_wins(store: SubstrateStore, there: bool) -> None:
     tries, writers = 8, 4
     with ThreadPoolExecutor(writers) as pool:
         for number in range(tries):

@@ -120,7 +120,7 @@ async def test_a_block_tells_what_was_said_and_not_who_and_where_alone(client: S
     assert [line for line in lines if line.startswith(("session", "user (", "assistant ("))] == []
 
 
-async def test_what_an_agent_has_no_room_for_is_found_again(client: Substrate, citizen: str) -> None:
+async def test_messages_that_leave_the_buffer_of_an_agent_are_found_again(client: Substrate, citizen: str) -> None:
     block = SubstrateMemoryBlock(client=client, citizen_id=citizen)
     ejected = [ChatMessage(role="user", content="Tom takes his tea black, I told you so in the garden.")]
     for _ in range(2):

@@ -110,12 +110,14 @@ STORIES = [tools_and_their_hints, a_belief_is_told_and_corrected, faults_are_err
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
-async def test_over_http(service: Service, story: Callable[[Client], Awaitable[None]]) -> None:
+async def test_a_model_uses_every_tool_over_http(
+    service: Service, story: Callable[[Client], Awaitable[None]]
+) -> None:
     async with over_http(service) as client:
         await story(client)
 
 
-async def test_over_standard_streams(tmp_path: Path) -> None:
+async def test_a_model_uses_every_tool_over_standard_streams(tmp_path: Path) -> None:
     async with over_streams(tmp_path / "store") as client:
         for story in STORIES:
             await story(client)

@@ -87,7 +87,7 @@ async def test_an_answer_is_what_the_output_schema_says_and_so_is_a_fault(servic
             validate(fault.structured_content, schemas[tool])
 
 
-async def test_what_recall_says_names_the_ids_that_correct_and_history_take(
+async def test_an_answer_of_recall_names_the_ids_that_correct_and_history_take(
     service: Service, citizen: str
 ) -> None:
     async with over_http(service) as client:

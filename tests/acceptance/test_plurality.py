@@ -88,14 +88,14 @@ def test_the_same_request_draws_the_same_lots(service: Service, flooded: str) ->
 
 
 @pytest.mark.parametrize("telling", [{"explain": True}, {"form": "compact"}, {"max_tokens": 50_000}], ids=str)
-def test_how_an_answer_is_told_does_not_change_what_is_drawn(
+def test_the_form_of_an_answer_does_not_change_the_random_draw(
     service: Service, flooded: str, telling: dict[str, Any]
 ) -> None:
     plain, told = (asked(service, flooded, QUESTION, plurality={"chance": 3}, **how) for how in ({}, telling))
     assert [m["node_id"] for m in shown(told)] == [m["node_id"] for m in shown(plain)]
 
 
-def test_what_shares_no_word_and_is_old_still_has_a_chance(service: Service) -> None:
+def test_an_old_memory_without_a_common_word_still_has_a_chance(service: Service) -> None:
     citizen = "who-draws-lots"
     doves = [{"id": f"dove-{n}", "name": f"An olive branch {n}", "valid_at": ago(40 + n)} for n in range(6)]
     news = [{"id": f"n-{n}", "name": f"identity {n}", "valid_at": ago(n / 50)} for n in range(120)]

@@ -131,7 +131,7 @@ def substrate(tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFi
     return command
 
 
-def test_both_commands_tell_what_they_found_and_what_is_wrong(substrate: Command) -> None:
+def test_both_commands_print_their_results_and_their_faults(substrate: Command) -> None:
     found = substrate("resonate", "-c", "kai", "--window", "egor left, I am lonely", "--weight", "recency=0")
     assert found.code == 0, found.err
     assert "signal: Egor · loneliness 1" in found.out

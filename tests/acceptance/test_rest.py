@@ -125,7 +125,7 @@ def test_an_id_may_hold_what_is_special_in_an_address(service: Service, citizen:
     assert history.json()["id"] == memory_id
 
 
-def test_of_a_list_each_element_is_stored_or_refused_on_its_own(service: Service, citizen: str) -> None:
+def test_each_element_of_a_list_is_stored_or_refused_on_its_own(service: Service, citizen: str) -> None:
     sent = [
         {"citizen_id": citizen, "id": "first", "name": "one"},
         {"citizen_id": citizen, "id": "bad", "energy": 1.2, "emotion_vector": {"joy": "much"}},

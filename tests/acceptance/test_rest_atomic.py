@@ -34,7 +34,7 @@ def test_a_list_of_any_commands_is_carried_out_as_a_whole(service: Service, citi
     assert (read["name"], read["version"]) == ("a lamp", 1)
 
 
-def test_of_an_atomic_list_with_one_refused_command_nothing_is_applied(service: Service, citizen: str) -> None:
+def test_an_atomic_list_with_one_refused_command_applies_nothing(service: Service, citizen: str) -> None:
     fine = {"command": "remember", "citizen_id": citizen, "name": "a lamp"}
     bad = [
         ({**fine, "energy": 7}, ("remember", "invalid-request")),

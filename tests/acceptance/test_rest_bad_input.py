@@ -101,7 +101,9 @@ def _nothing_changes(service: Service) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(("route", "body", "words"), NOT_VALID)
-def test_what_is_not_valid_is_refused_with_its_faults(service: Service, route: str, body: Any, words: str) -> None:
+def test_an_invalid_request_is_refused_with_its_faults(
+    service: Service, route: str, body: Any, words: str
+) -> None:
     said = problem_in(service.http.post(f"/v1/{route}", json=body), 422)
     assert said["instance"] == f"/v1/{route}"
     assert any(words in fault for fault in (*said["faults"], said["detail"]))
@@ -109,7 +111,7 @@ def test_what_is_not_valid_is_refused_with_its_faults(service: Service, route: s
 
 @pytest.mark.parametrize(("body", "words"), NOT_JSON)
 @pytest.mark.parametrize("route", ["memories", "retrieve"])
-def test_what_is_not_json_or_cannot_be_kept_is_refused(
+def test_a_body_that_is_not_json_or_cannot_be_stored_is_refused(
     service: Service, route: str, body: bytes, words: str
 ) -> None:
     headers = {"Content-Type": "application/json"}
@@ -147,7 +149,7 @@ def test_faults_beyond_a_hundred_are_counted(service: Service) -> None:
         ("N1/x?citizen_id=c&colour=red", 422, "colour"),
     ],
 )
-def test_what_is_not_there_is_not_found(service: Service, address: str, status: int, words: str) -> None:
+def test_an_unknown_resource_is_not_found(service: Service, address: str, status: int, words: str) -> None:
     assert words in problem_in(service.http.get(f"/v1/memories/{address}"), status)["detail"]
 
 

@@ -64,7 +64,7 @@ def test_a_conflict_names_the_current_version(service: Service, citizen: str, ad
 
 
 @pytest.mark.parametrize("what", ["memories", "links"])
-def test_what_is_said_otherwise_after_changes_is_told_the_version_of_today(
+def test_a_memory_with_another_wording_after_changes_is_refused_with_the_present_version(
     service: Service, citizen: str, what: str
 ) -> None:
     joined(service, citizen, "a", "b")
@@ -108,7 +108,7 @@ def test_an_id_that_looks_like_an_action_is_an_id(service: Service, citizen: str
     assert len(get(service, citizen, f"{address}/history").json()["records"]) == 2
 
 
-def test_what_a_graph_holds_is_listed_page_by_page(service: Service, citizen: str) -> None:
+def test_the_memories_and_links_of_a_graph_are_listed_page_by_page(service: Service, citizen: str) -> None:
     names = [f"m{number}" for number in range(7)]
     joined(service, citizen, *names)
     post(service, citizen, "memories/N1/m3/correct", node_type="Decision")

@@ -124,7 +124,7 @@ def test_every_reading_says_that_a_time_without_a_zone_was_taken_as_utc(
     assert answer.headers["Substrate-Notes"] == f"{name} had no time zone and was taken as UTC"
 
 
-def test_what_is_asked_and_told_of_a_citizen_says_so_too(service: Service, citizen: str) -> None:
+def test_a_time_without_a_zone_is_noted_on_the_routes_of_a_citizen(service: Service, citizen: str) -> None:
     path, note = f"/v1/citizens/{citizen}", "had no time zone and was taken as UTC"
     told = service.http.put(f"{path}/state", json={"energy": 0.3, "valid_at": "2025-01-01T00:00:00"})
     assert told.headers.get("Substrate-Notes") == f"valid_at {note}"

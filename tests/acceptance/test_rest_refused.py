@@ -98,7 +98,7 @@ def test_a_command_id_that_another_content_was_sent_under_is_a_conflict(
 
 
 @pytest.mark.parametrize("what", ["memories", "links"])
-def test_what_would_begin_before_the_record_that_it_supersedes_is_refused(
+def test_a_supersession_before_the_record_that_it_replaces_is_refused(
     service: Service, changed: str, what: str
 ) -> None:
     with service.unchanged():
@@ -109,7 +109,7 @@ def test_what_would_begin_before_the_record_that_it_supersedes_is_refused(
 
 
 @pytest.mark.parametrize("moment", [EARLIER, BEGUN])
-def test_what_is_retracted_from_its_beginning_or_before_never_held(
+def test_a_memory_retracted_from_its_beginning_or_earlier_never_held(
     service: Service, citizen: str, moment: str
 ) -> None:
     service.remember(citizen, id="a", name="a", valid_at=BEGUN)
@@ -130,7 +130,7 @@ def test_a_list_that_is_all_or_nothing_is_not_begun_where_one_is_refused(service
             assert (answer.json()["stored"], answer.json()["refused"]) == (0, 2)
 
 
-def test_what_is_erased_may_be_remembered_anew_and_its_links_are_gone(service: Service, citizen: str) -> None:
+def test_an_erased_memory_may_be_stored_again_without_its_links(service: Service, citizen: str) -> None:
     service.remember(citizen, id="a", name="a", command_id="c")
     service.remember(citizen, id="b", name="b")
     assert service.relate(citizen, ("a", "NEXT", "b")).status_code == 201

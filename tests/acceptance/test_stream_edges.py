@@ -61,7 +61,7 @@ def refused(service: Service, route: str, **sent: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(("route", "body", "words"), REFUSED)
-def test_what_is_out_of_range_is_refused(service: Service, route: str, body: Any, words: str) -> None:
+def test_a_value_out_of_range_is_refused(service: Service, route: str, body: Any, words: str) -> None:
     assert any(words in fault for fault in refused(service, route, json=body))
 
 
@@ -139,7 +139,7 @@ def test_a_graph_that_was_emptied_again_is_like_one_that_never_was(service: Serv
     assert [active(stream) for stream in others] == [[]] * 5
 
 
-def test_one_token_holds_nothing_and_says_what_was_left_out(service: Service, citizen: str) -> None:
+def test_a_budget_of_one_token_holds_nothing_and_says_what_was_left_out(service: Service, citizen: str) -> None:
     sea(service, citizen, "north", "south")
     for stream in both(service, citizen, query_levels=["N1"], max_tokens=1, form="compact")[:5]:
         assert (active(stream), stream["omitted"]) == ([], 2)

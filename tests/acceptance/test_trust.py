@@ -40,7 +40,7 @@ def test_a_tool_does_not_change_what_a_citizen_said(
     assert service.http.get("/v1/memories/N1/home/history", params={"citizen_id": citizen}).json() == before
 
 
-def test_what_a_citizen_corrects_is_the_citizens_from_then_on(service: Service, citizen: str) -> None:
+def test_a_correction_by_a_citizen_makes_the_citizen_the_source(service: Service, citizen: str) -> None:
     service.remember(citizen, **HOME, source="tool")
     assert changed(service, citizen, "correct", "citizen", description="By the sea.").status_code == 200
     assert service.http.get("/v1/memories/N1/home", params={"citizen_id": citizen}).json()["source"] == "citizen"

@@ -26,7 +26,7 @@ def told(service: Service, **command: Any) -> dict[str, Any]:
     return dict(answer.json())
 
 
-def test_what_one_service_was_told_the_other_knows_lists_finds_and_changes(
+def test_a_memory_stored_by_one_service_is_read_listed_found_and_changed_by_the_other(
     service: Service, other: Service, citizen: str
 ) -> None:
     of: dict[str, Any] = {"citizen_id": citizen}
@@ -44,7 +44,7 @@ def test_what_one_service_was_told_the_other_knows_lists_finds_and_changes(
         assert one.http.get(f"/v1/memories/N1/{who['id']}", params=of).json()["description"] == "It sails at noon."
 
 
-def test_both_tell_of_a_random_life_what_the_oracle_tells(service: Service, other: Service) -> None:
+def test_both_services_answer_as_the_oracle_on_a_random_history(service: Service, other: Service) -> None:
     tally = Tally()
     Pair(doors=(service.http, other.http), chance=Random(1), tally=tally).through(15, 30)
     assert tally.differences == []

@@ -66,7 +66,7 @@ def test_a_correction_is_of_today_and_the_tag_just_read_is_met(service: Service,
 
 
 @pytest.mark.parametrize("atomic", ["false", "true"])
-def test_what_was_retracted_until_a_change_to_come_is_not_told_as_stored_when_it_is_said_again(
+def test_a_memory_retracted_until_a_scheduled_change_is_no_duplicate_when_it_is_sent_again(
     service: Service, citizen: str, atomic: str
 ) -> None:
     told(service, citizen, "remember", name="A", description="today")
@@ -186,7 +186,7 @@ def test_the_commands_of_a_list_have_a_moment_each_and_those_of_an_atomic_one_ha
     assert service.http.get("/v1/memories/N1/b", params=just_before).json()["description"] == ""
 
 
-def test_what_depends_on_a_refused_command_of_a_list_is_refused_too(service: Service, citizen: str) -> None:
+def test_a_command_that_depends_on_a_refused_one_is_refused_too(service: Service, citizen: str) -> None:
     who = {"citizen_id": citizen, "id": "d"}
     commands = [
         {"command": "remember", "citizen_id": citizen, "id": "there", "name": "there"},

@@ -131,7 +131,7 @@ def test_a_like_state_brings_the_three_memories_in_the_order_that_ada_remembers(
         assert abs(node["energy"] - 0.4) <= 0.25
 
 
-def test_what_she_was_doing_is_in_hand_and_of_these_days(ada: Service) -> None:
+def test_waking_by_activity_shows_recent_memories_in_progress(ada: Service) -> None:
     stream = woken(ada, "find_what_i_was_doing")
     found = nodes(stream)
     doing = [name for name, node in found.items() if node["resolution_state"] == "in_progress"]

@@ -111,7 +111,7 @@ def test_plurality_shows_older_weeks_whichever_way_is_asked(service: Service, fl
 
 
 @pytest.mark.parametrize("way", ["resonate", "associate"])
-def test_what_is_old_and_has_none_of_the_words_has_a_chance_there_too(
+def test_an_old_memory_without_the_words_of_the_question_has_a_chance_in_every_way_of_asking(
     service: Service, citizen: str, way: str
 ) -> None:
     doves = [{"id": f"dove-{n}", "name": f"An olive branch {n}", "valid_at": ago(40 + n)} for n in range(6)]
@@ -199,7 +199,7 @@ def untimed(said: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in said.items() if name not in TAKEN}
 
 
-def test_who_a_citizen_was_is_told_in_the_same_bytes(service: Service, kai: str) -> None:
+def test_an_identity_of_the_past_is_answered_in_the_same_bytes(service: Service, kai: str) -> None:
     at = {"as_of_time": datetime(2026, 1, 9, tzinfo=UTC).isoformat(), "known_at": LATER}
     answers = [service.http.get(f"/v1/citizens/{kai}/identity", params=at) for _ in range(3)]
     assert len({answer.content for answer in answers}) == 1

@@ -67,7 +67,7 @@ def test_a_mind_wakes_by_its_emotions_and_the_words_of_its_goal(service: Service
         assert ("mast" in shown) is (mode != "find_resolution_patterns")
 
 
-def test_what_is_changed_is_found_by_its_new_words_and_in_the_past_by_its_old(
+def test_a_changed_memory_is_found_by_its_new_words_and_in_the_past_by_its_old_ones(
     service: Service, citizen: str
 ) -> None:
     service.remember(citizen, id="tea", name="Tea", description="Mira drinks green tea")

@@ -113,7 +113,7 @@ def test_a_name_that_is_markup_is_shown_as_it_is_and_its_key_too(data: Path) -> 
     [("ask", "x"), ("associate", "x"), ("history", "m"), ("wake",), ("identity",), ("resonate", "x")],
     ids=lambda words: words[0],
 )
-def test_what_is_remembered_is_shown_as_it_is(data: Path, words: tuple[str, ...]) -> None:
+def test_a_stored_text_is_printed_unchanged(data: Path, words: tuple[str, ...]) -> None:
     remember(data, MARKUP, "--id", "m", "--description", MARKUP)
     done = run(data, *words, "--citizen", "ada")
     assert "smile" in done.stdout or words[0] not in ("ask", "associate", "history")

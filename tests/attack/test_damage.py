@@ -307,7 +307,7 @@ def test_commands_are_read_as_far_as_they_are_whole() -> None:
         assert error.value.readable_bytes == len(one)
 
 
-def test_what_the_engine_takes_back_at_once_is_never_counted(tmp_path: Path) -> None:
+def test_a_command_that_the_engine_takes_back_at_once_is_never_in_the_checksum(tmp_path: Path) -> None:
     one = b"*1\r\n$4\r\nPING\r\n"
     log = tmp_path / "engine-aof" / "engine.aof.1.incr.aof"
     log.parent.mkdir()

@@ -49,7 +49,7 @@ def test_no_door_takes_what_is_nested_too_deeply(service: Service, route: str, b
         assert "nested" in said["detail"]
 
 
-def test_what_is_nested_as_deeply_as_may_be_comes_back_as_it_was(service: Service, citizen: str) -> None:
+def test_a_value_nested_to_the_limit_comes_back_unchanged(service: Service, citizen: str) -> None:
     service.remember(citizen, id="deep", name="Deep", extra=nested(DEEPEST))
     answer = service.http.get("/v1/memories/N1/deep", params={"citizen_id": citizen})
     assert answer.json()["extra"] == nested(DEEPEST)

@@ -125,7 +125,7 @@ def never() -> Awaitable[bool]:
 
 
 @pytest.mark.parametrize("kind", COMMANDS)
-async def test_whoever_opens_the_store_next_finishes_it(kind: str, tmp_path: Path) -> None:
+async def test_the_next_process_that_opens_the_store_finishes_the_erasure(kind: str, tmp_path: Path) -> None:
     begun = False
     for step in range(0, STEPS_AT_MOST, EVERY[kind]):
         directory = tmp_path / str(step)
@@ -175,7 +175,7 @@ async def test_an_erasure_whose_engine_died_is_finished_by_the_service_that_live
             assert await carried(runtime.deps, "bob", "stays") is not None
 
 
-async def test_one_that_is_under_way_in_another_process_is_left_to_it(tmp_path: Path) -> None:
+async def test_an_erasure_that_another_process_works_on_is_left_to_it(tmp_path: Path) -> None:
     async with open_runtime(at(tmp_path)) as runtime:
         await filled(runtime, "memory")
         reached, go_on = asyncio.Event(), asyncio.Event()
@@ -211,7 +211,7 @@ async def test_an_erasure_that_finds_no_engine_says_so_and_changes_nothing(tmp_p
         assert await carried(runtime.deps, "ada", SECRET) is not None
 
 
-async def test_what_an_engine_left_that_was_killed_while_it_wrote_its_files_goes_with_the_next_start(
+async def test_the_next_start_removes_the_files_of_an_engine_that_was_killed_while_it_wrote_them(
     tmp_path: Path,
 ) -> None:
     left = [tmp_path / name for name in ("temp-rewriteaof-bg-99.aof", "temp-rewriteaof-99.aof", "temp-99.rdb")]

@@ -55,7 +55,7 @@ async def test_a_backup_without_a_service_does_not_end_the_engine(tmp_path: Path
     assert "ASSERTION" not in (data / "engine.log").read_text("utf-8", "replace")
 
 
-async def test_where_writes_must_wait_the_engine_rests_first(
+async def test_the_engine_rests_before_a_backup_that_makes_writes_wait(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(snapshot, "TRIES_WITHOUT_PAUSE", 0)

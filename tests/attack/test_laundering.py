@@ -29,7 +29,7 @@ def tool_of(service: Service, citizen: str) -> httpx.Client:
     return service.client(service.key(f"citizen:{citizen}:*", highest_source="tool"))
 
 
-def test_what_a_citizen_says_too_a_tool_no_longer_changes(service: Service, citizen: str) -> None:
+def test_a_tool_cannot_change_words_that_the_citizen_repeated(service: Service, citizen: str) -> None:
     with tool_of(service, citizen) as tool:
         planted = say(tool, citizen)["id"]
         told = say(service.http, citizen)
@@ -86,7 +86,7 @@ def test_a_record_rises_to_the_higher_source_and_never_falls(
 
 
 @pytest.mark.parametrize("atomic", [False, True])
-def test_in_a_list_too_the_words_become_the_citizens(service: Service, citizen: str, *, atomic: bool) -> None:
+def test_repeated_words_in_a_list_become_the_citizens(service: Service, citizen: str, *, atomic: bool) -> None:
     planted = say(service.http, citizen, source="tool")["id"]
     said = {"command": "remember", "citizen_id": citizen, "name": "Rent", "description": WORDS}
     other = {"command": "remember", "citizen_id": citizen, "id": "other", "name": "Other"}
@@ -97,7 +97,9 @@ def test_in_a_list_too_the_words_become_the_citizens(service: Service, citizen: 
     assert [one["source"] for one in records(service, citizen, planted)] == ["tool", "citizen"]
 
 
-def test_what_is_already_to_change_again_is_remembered_as_the_citizens_own(service: Service, citizen: str) -> None:
+def test_repeated_words_with_a_scheduled_change_are_stored_as_the_citizens_own(
+    service: Service, citizen: str
+) -> None:
     planted = say(service.http, citizen, source="tool")["id"]
     then = {"source": "tool", "description": "To mine.", "effective_at": "2099-01-01T00:00:00Z"}
     body = {"citizen_id": citizen, **then}

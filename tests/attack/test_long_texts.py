@@ -80,7 +80,7 @@ def test_a_question_may_name_all_days_of_a_year_and_is_asked_of_some() -> None:
     assert len(find_windows(dates, datetime(2026, 1, 1, tzinfo=UTC))) == 16
 
 
-def test_what_is_made_to_be_looked_at_again_and_again_is_looked_at_once() -> None:
+def test_a_text_made_for_repeated_scans_is_scanned_once() -> None:
     """Where each sign was a place to begin anew, a line of these lengths took from minutes to days."""
     heading = File("heading.md", "Words.\n# a" + " " * 100_000 + "b")
     with pytest.raises(InvalidRequest, match="line 2, heading: has 100,002 characters"):

@@ -35,7 +35,7 @@ async def test_no_memory_forges_a_line_of_a_record(service: Service, citizen: st
             assert [line for line in told.splitlines() if line.startswith("- [1 January 2026] Bank")] == []
 
 
-async def test_what_nobody_sees_no_model_reads(service: Service, citizen: str) -> None:
+async def test_invisible_characters_do_not_reach_a_model(service: Service, citizen: str) -> None:
     service.remember(citizen, id="m", name=f"Tea{ORDER}", description=f"Tom{ORDER} takes it black.")
     async with over_http(service) as client:
         for tool, asked in (("recall", {"query": "tea"}), ("history", {"id": "m"})):
@@ -59,7 +59,7 @@ async def test_each_line_says_whose_word_it_is(service: Service, citizen: str) -
         assert story.endswith("a tool's word)")
 
 
-async def test_what_is_quoted_is_a_tools_and_changes_no_word_of_the_citizen(
+async def test_quoted_words_have_the_source_tool_and_change_no_word_of_the_citizen(
     service: Service, citizen: str
 ) -> None:
     key = service.key(f"citizen:{citizen}:*")

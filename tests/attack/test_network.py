@@ -52,7 +52,7 @@ TWICE = [
 
 
 @pytest.mark.parametrize("lines", TWICE, ids=str)
-def test_of_two_keys_none_counts(served: Served, lines: list[str]) -> None:
+def test_a_request_with_two_keys_is_refused(served: Served, lines: list[str]) -> None:
     for target in ("GET /v1/keys", "POST /mcp"):
         said = served.said(f"{target} HTTP/1.1", *lines, "Connection: close")
         assert said.startswith(b"HTTP/1.1 400"), said
@@ -150,7 +150,7 @@ def test_a_good_request_is_audited_with_its_address_and_nothing_tried(served: Se
 
 
 @pytest.mark.parametrize("key", [KEYED, "X-None: x"], ids=["with a key", "without"])
-def test_of_a_long_method_or_path_little_is_logged_and_answered(served: Served, key: str) -> None:
+def test_a_long_method_or_path_is_cut_in_the_log_and_the_answer(served: Served, key: str) -> None:
     for number, line in enumerate((f"{'M' * 40_000} /v1/keys HTTP/1.1", f"GET /{'p' * 40_000} HTTP/1.1")):
         request_id = f"long-{number}-{key[0]}"
         said = served.said(line, key, f"X-Request-Id: {request_id}", "Connection: close")
@@ -159,7 +159,7 @@ def test_of_a_long_method_or_path_little_is_logged_and_answered(served: Served, 
         assert len(json.dumps(served.audit_of(request_id))) < 1000
 
 
-def test_what_everybody_may_see_is_answered_before_a_body_is_sent_for_it(served: Served) -> None:
+def test_a_public_path_is_answered_before_the_body_arrives(served: Served) -> None:
     with served.connect() as client:
         client.settimeout(LIMIT_S)
         client.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8000000\r\n\r\n")
@@ -293,7 +293,7 @@ async def test_when_all_places_are_taken_the_one_that_idles_longest_makes_way() 
         (b"GET / HTTP/1.1\r\nHost: x\r\nX-Long: " + b"a" * 70_000, 431, "http"),
     ],
 )
-def test_what_is_no_request_is_answered_with_a_problem(
+def test_bytes_that_are_no_request_are_answered_with_a_problem(
     served: Served, sent: bytes, status: int, kind: str
 ) -> None:
     with served.connect() as connection:

@@ -68,6 +68,6 @@ async def test_a_page_whose_origin_is_set_may_call_and_no_other(opened: bool) ->
         assert anybody.status_code == 503
 
 
-async def test_what_everybody_may_see_pages_may_see_too(service: Service) -> None:
+async def test_public_paths_may_be_called_from_any_origin(service: Service) -> None:
     for path in ("/health/live", "/openapi.json", "/docs"):
         assert service.http.get(path, headers={"Origin": "https://evil.example"}).status_code == 200

@@ -86,7 +86,7 @@ def test_a_conversation_names_its_key(service: Service, citizen: str) -> None:
     assert len(links) == 2
 
 
-def test_what_a_stream_shows_names_no_key(service: Service, citizen: str) -> None:
+def test_a_stream_names_no_key(service: Service, citizen: str) -> None:
     with holder(service, citizen) as http:
         tell(http, citizen, "home", description="We live in Porto, by the river.")
         question = {"citizen_id": citizen, "query_text": "Where do we live?", "form": "compact"}
@@ -133,7 +133,7 @@ def test_an_undo_keeps_to_the_change_of_one_source_or_key(
     said = problem_in(service.http.post(path, json={"citizen_id": citizen, named: right}), 409)
 
 
-def test_what_is_shared_keeps_its_author(service: Service, citizen: str) -> None:
+def test_a_shared_memory_keeps_its_author(service: Service, citizen: str) -> None:
     with holder(service, citizen, "N2:*") as http, holder(service, f"{citizen}x", "N2:*") as other:
         answer = http.post("/v1/memories", json={"level": "N2", "id": f"of-{citizen}", "name": "Ours"})
         assert answer.status_code == 201

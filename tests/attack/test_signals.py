@@ -73,7 +73,7 @@ def ids_stored(memory: Substrate) -> set[str]:
     return {one.node_id for one in found}
 
 
-def test_of_a_program_that_is_ended_while_it_writes_each_list_is_stored_whole_or_not(
+def test_each_list_of_a_program_that_is_ended_while_it_writes_is_stored_whole_or_not_at_all(
     home: Path, running: list[subprocess.Popen[str]]
 ) -> None:
     told: set[str] = set()

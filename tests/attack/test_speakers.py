@@ -74,7 +74,7 @@ def test_a_person_who_was_given_another_name_since_is_still_met(service: Service
     assert who_said(service, citizen, "second") == ["person:jose"]
 
 
-def test_in_one_conversation_two_who_look_alike_are_two(service: Service, citizen: str) -> None:
+def test_two_speakers_whose_names_look_alike_stay_two_in_one_conversation(service: Service, citizen: str) -> None:
     talk(service, citizen, "both", "José", "Jose", "José")
     found = people(service, citizen)
     assert sorted(found.values()) == ["Jose", "José"]

@@ -83,7 +83,7 @@ def test_a_tool_that_claims_to_be_another_changes_nothing(service: Service, citi
         assert said["type"] == "/problems/not-trusted"
 
 
-def test_in_a_list_only_what_claims_too_much_is_refused(service: Service, citizen: str) -> None:
+def test_only_the_commands_of_a_list_that_claim_too_much_trust_are_refused(service: Service, citizen: str) -> None:
     with holder(service, citizen, "tool") as http:
         body = [
             {"citizen_id": citizen, "id": "a", "name": "A", "source": "system"},
@@ -215,7 +215,7 @@ def test_a_citizen_changes_whatever_stands_in_its_own_memory(
         assert answer.status_code == 200, answer.text
 
 
-def test_what_the_system_says_to_all_no_citizen_changes(service: Service, citizen: str) -> None:
+def test_no_citizen_changes_a_shared_memory_of_the_system(service: Service, citizen: str) -> None:
     said = {"level": "N2", "id": f"rule-{citizen}", "name": "The rule", "source": "system"}
     service.http.post("/v1/memories", json=said)
     with holder(service, citizen, None, "N2:*") as http:

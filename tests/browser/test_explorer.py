@@ -135,7 +135,7 @@ def test_beliefs_identity_quality_and_engine_have_each_their_place(visit: Visit)
     expect(page.locator("#health")).to_contain_text("engine ready")
 
 
-def test_what_a_memory_says_never_becomes_part_of_the_page(visit: Visit, ada: Service) -> None:
+def test_the_text_of_a_memory_never_becomes_markup_of_the_page(visit: Visit, ada: Service) -> None:
     ada.remember("mallory", id=HOSTILE, name=HOSTILE, description=HOSTILE, felt_quality=HOSTILE, tags=["x"])
     ada.relate("mallory", (HOSTILE, "ABOUT", HOSTILE))
     page = visit()

@@ -70,7 +70,7 @@ async def test_a_conversation_is_walked_over_its_order_and_who_speaks_counts_as_
     assert found.anchors[0].words == pytest.approx(2 * other.anchors[0].words, abs=1e-5)
 
 
-async def test_what_everything_leads_to_is_no_bridge(deps: Deps, fresh_citizen: str) -> None:
+async def test_a_memory_linked_with_everything_is_no_bridge(deps: Deps, fresh_citizen: str) -> None:
     hub = remember(fresh_citizen, "hub", name="Day book")
     many = [remember(fresh_citizen, f"m{i}", name="Kettle" if i == 0 else f"Pan {i}") for i in range(70)]
     links = [relate(fresh_citizen, f"m{i}", "hub", relation_type="IN") for i in range(70)]

@@ -260,7 +260,7 @@ async def test_a_list_for_two_graphs_or_too_long_is_refused(deps: Deps, fresh_ci
 
 
 @pytest.mark.parametrize("place", range(3))
-async def test_what_has_changed_since_it_was_seen_lets_the_statement_change_nothing(
+async def test_the_statement_changes_nothing_when_the_state_changed_since_it_was_read(
     deps: Deps, fresh_citizen: str, place: int
 ) -> None:
     """The compare-and-set itself: a transaction on what is no more."""
@@ -317,7 +317,7 @@ def numbered(*commands: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("undone_again", [False, True])
-async def test_what_a_list_withdraws_of_its_own_it_can_bring_back(deps: Deps, undone_again: bool) -> None:
+async def test_a_list_can_undo_its_own_retraction(deps: Deps, undone_again: bool) -> None:
     link = {"command": "relate", "source_id": "a", "target_id": "d", "relation_type": "NEXT", **LINK}
     of_link = [{"command": command, "id": "a|NEXT|d"} for command in ("unrelate", "undo_link", "undo_link")]
     of_memory = [{"command": command, "id": "d"} for command in ("retract", "undo")]
@@ -368,7 +368,9 @@ async def test_an_undo_in_a_list_needs_the_trust_of_who_withdrew_what_it_brings_
     assert [one.problem for one in receipts] == ["not-applied", "not-applied", "not-trusted"]
 
 
-async def test_what_a_list_withdrew_of_its_own_is_told_as_retracted(deps: Deps, fresh_citizen: str) -> None:
+async def test_a_memory_stored_and_retracted_by_one_list_is_reported_as_retracted(
+    deps: Deps, fresh_citizen: str
+) -> None:
     commands: list[dict[str, Any]] = [
         {"command": "remember", "id": "a", "name": "a"},
         {"command": "retract", "id": "a"},

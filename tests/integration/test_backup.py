@@ -55,7 +55,7 @@ async def taken_at(own: Runtime, target: Path) -> Manifest:
     return await back_up(own.deps.connection, own.engine.directory, target, NOW)
 
 
-async def test_what_is_restored_answers_as_before(own: Runtime, taken: Path, tmp_path: Path) -> None:
+async def test_a_restored_store_answers_as_before(own: Runtime, taken: Path, tmp_path: Path) -> None:
     manifest = (await restore_backup(taken, at(tmp_path / "data"))).manifest
     assert manifest.graphs["citizen_ada"].labels["ConsciousnessNode"] == 5
     async with open_runtime(at(tmp_path / "data")) as restored:

@@ -55,7 +55,9 @@ async def test_a_change_is_told_where_the_question_finds_one_side_of_it(
     assert stream.notes == ()
 
 
-async def test_what_comes_along_is_bounded_by_the_range_and_the_filters(deps: Deps, fresh_citizen: str) -> None:
+async def test_the_other_side_of_a_change_is_bounded_by_the_range_and_the_filters(
+    deps: Deps, fresh_citizen: str
+) -> None:
     await a_corrected_belief_among_others(deps, fresh_citizen)
     until = await asked(deps, fresh_citizen, temporal_mode="evolution", time_range_end=to_datetime(NOW + 5))
     assert [one.version for one in found(until) if one.node_id == "crossing"] == [1]
@@ -72,7 +74,7 @@ async def test_the_present_brings_no_other_record(deps: Deps, fresh_citizen: str
     assert {one.version for one in found(stream)} == {1}
 
 
-async def test_of_a_memory_of_many_records_the_nearest_to_what_was_found_and_the_newest_come_along(
+async def test_a_memory_with_many_records_adds_the_nearest_and_the_newest_record(
     deps: Deps, fresh_citizen: str
 ) -> None:
     c = fresh_citizen

@@ -126,7 +126,7 @@ async def test_streams_that_feed_back_at_once_all_count(deps: Deps, fresh_citize
     assert steps == pytest.approx([step] * 5)
 
 
-async def test_what_others_change_all_the_time_is_a_conflict_and_changes_nothing(
+async def test_a_state_that_others_keep_changing_is_a_conflict_and_stays_unchanged(
     deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await change(deps, fresh_citizen, energy=0.25)
@@ -266,7 +266,7 @@ async def test_past_states_are_found_by_an_index_however_many_there_are(
     st.integers(1, 2**50),
     st.floats(0, 1, exclude_max=True),
 )
-def test_what_holds_at_a_moment_lies_in_a_cell_that_is_looked_into(
+def test_the_state_of_a_moment_lies_in_a_cell_that_is_searched(
     axis: str, start: int, length: int, share: float
 ) -> None:
     width = next(1 << power for power in range(55) if 1 << power >= length)

@@ -159,7 +159,7 @@ async def test_an_engine_that_is_away_is_unavailable_and_called_back(tmp_path: P
     await connection.close()
 
 
-async def test_what_is_around_a_query_is_open_as_long_as_its_answer_is_awaited(deps: Deps, graph: str) -> None:
+async def test_the_context_of_a_query_stays_open_until_its_answer_arrives(deps: Deps, graph: str) -> None:
     told: list[str] = []
 
     @contextmanager

@@ -7,7 +7,7 @@ from pathlib import Path
 from benchmarks.contention import FLAWS, contend
 
 
-async def test_of_several_processes_one_wins_each_round_and_the_history_is_whole(tmp_path: Path) -> None:
+async def test_one_of_several_processes_wins_each_round_and_the_history_is_complete(tmp_path: Path) -> None:
     figures = await contend(tmp_path, processes=3, rounds=8)
     assert (figures["winners"], figures["conflicts"]) == (8, 16)
     assert [figures[flaw] for flaw in FLAWS] == [0] * len(FLAWS)

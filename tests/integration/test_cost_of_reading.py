@@ -68,7 +68,9 @@ async def test_the_present_of_a_link_costs_nothing_of_its_past(deps: Deps, graph
 
 
 @pytest.mark.parametrize(("known", "said"), [(5, ""), (12.5, "take 2"), (200, f"take {CORRECTIONS - 1}")])
-async def test_of_the_past_one_row_leaves_the_engine(deps: Deps, graph: str, known: float, said: str) -> None:
+async def test_reading_a_past_record_takes_one_row_from_the_engine(
+    deps: Deps, graph: str, known: float, said: str
+) -> None:
     scope = Scope.at(day(300), day(known))
     seen = await records.read_memory(deps.graph(graph), "much", scope)
     assert seen.row is not None

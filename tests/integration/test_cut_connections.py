@@ -160,7 +160,7 @@ async def test_an_ingestion_with_lost_answers_counts_each_thing_once(
 
 
 @BOTH
-async def test_of_two_at_once_one_is_the_first_whoever_loses_its_answer(
+async def test_one_of_two_simultaneous_writers_is_first_even_when_its_answer_is_lost(
     proxied: Deps, between: Proxy, citizen: str, where: Cut
 ) -> None:
     change = Supersede(citizen_id=citizen, id="a", name="changed", command_id="once", expected_version=1)
@@ -189,7 +189,7 @@ async def test_a_command_is_not_refused_for_what_its_twin_has_just_changed(
     assert (receipt.status, receipt.duplicate) == ("stored", True)
 
 
-async def test_where_no_connection_comes_back_it_is_said_that_the_outcome_is_not_known(
+async def test_without_a_new_connection_the_error_says_that_the_outcome_is_unknown(
     proxied: Deps, between: Proxy, citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(exactly_once, "RETRY_FOR_S", 0.1)

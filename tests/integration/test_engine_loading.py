@@ -104,7 +104,7 @@ async def test_a_second_opener_waits_for_an_engine_that_loads_and_answers_nobody
     await guest.stop()
 
 
-async def test_who_waits_is_told_how_far_the_engine_says_it_is(opening: EmbeddedEngine) -> None:
+async def test_a_waiting_process_gets_the_progress_that_the_engine_reports(opening: EmbeddedEngine) -> None:
     told: list[Loading] = []
     guest = EmbeddedEngine(opening.directory)
     guest.waiting = told.append
@@ -118,7 +118,7 @@ async def test_who_waits_is_told_how_far_the_engine_says_it_is(opening: Embedded
     await guest.stop()
 
 
-async def test_whoever_leaves_an_engine_that_loads_leaves_it_to_the_next_one(
+async def test_a_loading_engine_that_is_left_serves_the_next_process(
     opening: EmbeddedEngine, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedded, "LEAVE_GRACE_S", 0.0)
@@ -161,7 +161,9 @@ def test_a_ruined_note_of_the_last_load_is_no_obstacle(tmp_path: Path, before: s
     assert said > 0
 
 
-def test_what_is_left_is_reckoned_from_the_last_load_and_unknown_once_it_is_over(tmp_path: Path) -> None:
+def test_the_remaining_time_is_estimated_from_the_last_load_and_unknown_when_that_has_passed(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "engine-aof").mkdir()
     (tmp_path / "engine-aof" / "log").write_bytes(bytes(4 << 20))
     assert engine_loading._estimate_left(tmp_path, 0.0) == 4
@@ -272,7 +274,7 @@ async def test_the_keeper_ends_with_its_engine(home: Path) -> None:
     assert await becomes_async(lambda: not is_keeper(keeper, home))
 
 
-async def test_whoever_opens_a_directory_whose_keeper_was_killed_brings_another(home: Path) -> None:
+async def test_opening_a_directory_whose_keeper_was_killed_starts_another_keeper(home: Path) -> None:
     engine, guest = EmbeddedEngine(home / "data"), EmbeddedEngine(home / "data", lease_s=0.2)
     await engine.start()
     [keeper] = keepers_of(home)

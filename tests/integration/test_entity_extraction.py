@@ -41,7 +41,7 @@ async def family(deps: Deps, fresh_citizen: str) -> str:
         ([], ()),
     ],
 )
-async def test_of_the_names_that_a_model_gives_those_count_that_exist(
+async def test_only_names_of_the_model_that_exist_in_the_graph_count(
     said: list[str], meant: tuple[str, ...], asking: Deps, scripted: ScriptedModel, family: str
 ) -> None:
     scripted.says({"entities": said})
@@ -52,7 +52,7 @@ async def test_of_the_names_that_a_model_gives_those_count_that_exist(
     assert (call.purpose, call.input_tokens, call.output_tokens) == ("entities", SENT, ANSWERED)
 
 
-async def test_what_a_name_of_the_model_leads_to_is_found(
+async def test_memories_linked_with_a_name_of_the_model_are_found(
     asking: Deps, scripted: ScriptedModel, family: str
 ) -> None:
     scripted.says({"entities": ["Caroline"]})

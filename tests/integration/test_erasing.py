@@ -219,7 +219,7 @@ async def test_an_erasure_that_broke_off_goes_on_when_it_is_sent_again(own: Runt
     assert (await erased(own, command)).log_rewritten
 
 
-async def test_what_was_erased_is_unknown_and_may_be_remembered_anew(own: Runtime, fresh_citizen: str) -> None:
+async def test_an_erased_memory_is_unknown_and_may_be_stored_again(own: Runtime, fresh_citizen: str) -> None:
     await stored(own.deps, remember(fresh_citizen, "m"), remember(fresh_citizen, "n"))
     await erased(own, EraseMemory(citizen_id=fresh_citizen, id="m"))
     late = await send(

@@ -47,7 +47,7 @@ async def lived(deps: Deps, citizen: str, stage: int) -> None:
 
 
 @pytest.mark.parametrize("embeddings", [False, True])
-async def test_what_was_known_at_a_moment_is_exported_the_same_whatever_came_later(
+async def test_an_export_as_known_at_a_moment_does_not_depend_on_later_changes(
     deps: Deps, fresh_citizen: str, *, embeddings: bool
 ) -> None:
     before: list[list[bytes]] = []

@@ -96,7 +96,7 @@ async def test_a_move_ends_where_one_lived_before(
     assert over.effective_at.isoformat() == "2026-03-01T00:00:00+00:00"
 
 
-async def test_what_a_citizen_said_is_not_ended_by_what_a_model_read(
+async def test_a_fact_read_by_a_model_does_not_end_a_link_of_a_citizen(
     asking: Deps, scripted: ScriptedModel, fresh_citizen: str
 ) -> None:
     await ingest(talk(fresh_citizen), asking, NOW)
@@ -134,7 +134,7 @@ async def test_a_name_that_exists_is_not_made_again(
         ({**PORTO, "since": "2026-02-30"}, "day"),
     ],
 )
-async def test_what_the_messages_do_not_carry_is_left_out(
+async def test_a_fact_without_support_in_the_messages_is_left_out(
     fact: dict[str, Any], reason: str, asking: Deps, scripted: ScriptedModel, fresh_citizen: str
 ) -> None:
     keyed(scripted, fact)

@@ -42,14 +42,14 @@ async def test_the_past_side_gives_the_same_table_for_now(deps: Deps, kai: str) 
     assert (await who(deps, kai, as_of_time=moment(100))).entities == (await who(deps, kai)).entities
 
 
-async def test_who_the_citizen_was_is_counted_from_what_was_lived_then(deps: Deps, kai: str) -> None:
+async def test_a_past_identity_counts_only_the_memories_of_its_time(deps: Deps, kai: str) -> None:
     early = await who(deps, kai, as_of_time=moment(3.5))
     assert [(e.name, e.appearances) for e in early.entities] == [("Kai", 2), ("memory", 2), ("consciousness", 1)]
     assert set(early.entities[0].emotions) == {"despair", "disorientation"}
     assert (await who(deps, kai, as_of_time=moment(0.5))).entities == ()
 
 
-async def test_what_was_known_is_an_axis_of_its_own(deps: Deps, fresh_citizen: str) -> None:
+async def test_transaction_time_is_an_axis_of_its_own(deps: Deps, fresh_citizen: str) -> None:
     citizen = await told(deps, fresh_citizen)
     await stored(deps, Retract(citizen_id=citizen, id="c9"), now=day(20))
     await stored(deps, Correct(citizen_id=citizen, id="egor", name="Igor"), now=day(20))

@@ -50,7 +50,9 @@ async def test_each_beginning_sent_again_is_told_its_own_receipt(
     assert (await again(deps, other, together=together)).problem == "conflict"
 
 
-async def test_what_holds_again_has_its_turn_in_a_list(deps: Deps, fresh_citizen: str) -> None:
+async def test_an_id_that_holds_again_gets_the_moment_of_its_place_in_a_list(
+    deps: Deps, fresh_citizen: str
+) -> None:
     await stored(deps, remember(fresh_citizen, "a", valid_at=moment(1), invalid_at=moment(5)))
     told = [remember(fresh_citizen, name, valid_at=moment(10), energy=0.3) for name in ("b", "a", "c")]
     receipts = await stored(deps, *told, now=NOW + 100)
@@ -60,7 +62,7 @@ async def test_what_holds_again_has_its_turn_in_a_list(deps: Deps, fresh_citizen
 @pytest.mark.parametrize("changed", [False, True])
 @pytest.mark.parametrize("of_link", [False, True])
 @pytest.mark.parametrize("together", [False, True])
-async def test_what_began_by_a_clock_that_went_back_is_known_again(
+async def test_a_record_begun_before_the_clock_was_set_back_is_a_duplicate_when_it_is_sent_again(
     deps: Deps, fresh_citizen: str, together: bool, of_link: bool, changed: bool
 ) -> None:
     citizen = fresh_citizen
@@ -81,7 +83,7 @@ async def test_what_began_by_a_clock_that_went_back_is_known_again(
 
 
 @pytest.mark.parametrize("together", [False, True])
-async def test_what_is_still_to_come_is_no_earlier_sending_however_far_the_clock_went_back(
+async def test_a_future_record_is_no_earlier_sending_however_far_the_clock_was_set_back(
     deps: Deps, fresh_citizen: str, together: bool
 ) -> None:
     change: Any = {"citizen_id": fresh_citizen, "id": "a"}

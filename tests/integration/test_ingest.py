@@ -69,7 +69,7 @@ async def test_a_conversation_goes_in_once(deps: Deps, fresh_citizen: str) -> No
     assert await holdings(deps, fresh_citizen) == (123, 240)
 
 
-async def test_what_was_stored_is_not_embedded_again(
+async def test_stored_memories_are_not_embedded_again(
     deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await ingest(chat(fresh_citizen, 60), deps, now())

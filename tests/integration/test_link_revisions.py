@@ -147,7 +147,7 @@ async def test_a_link_to_a_retracted_memory_is_not_shown(deps: Deps, fresh_citiz
     assert [one.link_id for one in stream.levels["n1_personal"].relationships] == [NATURAL]
 
 
-async def test_what_cannot_be_changed_of_a_link_is_refused_and_changes_nothing(
+async def test_changing_a_fixed_field_of_a_link_is_refused_and_changes_nothing(
     deps: Deps, fresh_citizen: str
 ) -> None:
     link_id = await joined(deps, fresh_citizen)

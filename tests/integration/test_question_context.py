@@ -72,7 +72,7 @@ async def test_the_words_of_the_one_who_is_named_come_first(deps: Deps, fresh_ci
     assert turns(await answer(deps, fresh_citizen, "What did Ben say about the garden?"))[0] == "t5"
 
 
-async def test_what_answers_a_turn_that_asks_has_more_of_it(deps: Deps, fresh_citizen: str) -> None:
+async def test_a_turn_that_answers_a_question_gains_relevance_from_it(deps: Deps, fresh_citizen: str) -> None:
     await told(deps, fresh_citizen, TALK, timedelta(days=60))
     asked = await answer(deps, fresh_citizen, "Where does Ben fish?")
     assert turns(asked).index("t3") < 3
@@ -88,7 +88,7 @@ async def test_a_time_that_is_named_leads_to_its_turns(deps: Deps, fresh_citizen
     assert ("time" in terms(may, "t0"), "time" in terms(may, "t4")) == (True, False)
 
 
-async def test_in_a_chat_i_is_the_user_and_you_is_the_assistant(deps: Deps, fresh_citizen: str) -> None:
+async def test_i_means_the_user_and_you_the_assistant_in_a_chat(deps: Deps, fresh_citizen: str) -> None:
     await told(deps, fresh_citizen, CHAT, timedelta(days=30))
     mine = await answer(deps, fresh_citizen, "How did I get to the mill from the castle?")
     yours = await answer(deps, fresh_citizen, "Which route to the mill did you recommend?")
@@ -96,7 +96,9 @@ async def test_in_a_chat_i_is_the_user_and_you_is_the_assistant(deps: Deps, fres
     assert turns(yours)[0] == "t5"
 
 
-async def test_a_standing_wish_comes_to_mind_where_something_is_to_be_done(deps: Deps, fresh_citizen: str) -> None:
+async def test_a_standing_instruction_is_found_where_something_is_to_be_done(
+    deps: Deps, fresh_citizen: str
+) -> None:
     await told(deps, fresh_citizen, CHAT, timedelta(days=30))
     asked = await answer(deps, fresh_citizen, "Can you plan my way to the lighthouse?")
     assert terms(asked, "t0")["wish"] > 0.0

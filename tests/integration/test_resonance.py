@@ -76,7 +76,7 @@ async def test_four_channels_of_equal_weight_are_averaged_over_those_that_speak(
     assert by_id["c2"].resonance == 0.75
 
 
-async def test_who_criticized_is_not_who_praised(deps: Deps, fresh_citizen: str) -> None:
+async def test_the_one_who_criticised_is_not_the_one_who_praised(deps: Deps, fresh_citizen: str) -> None:
     people = [remember(fresh_citizen, i, name=i.title(), node_type="Person") for i in ("egor", "kai")]
     code = remember(fresh_citizen, "code", name="code", node_type="Concept")
     says = [remember(fresh_citizen, f"m_{how}", name=f"Egor {how} the code") for how in ("criticized", "praised")]
@@ -153,7 +153,7 @@ async def test_a_higher_abstraction_resonates_more_and_can_be_left_out(deps: Dep
     assert order(await ask(deps, fresh_citizen, max_level=1, **asked)) == ["mL1", "mNone"]
 
 
-async def test_what_the_window_has_just_shown_steps_back_for_a_day(deps: Deps, kai: str) -> None:
+async def test_a_memory_shown_within_the_window_ranks_lower_for_a_day(deps: Deps, kai: str) -> None:
     asked = {"nodes": ["Kai", "Egor"], "emotion": "loneliness", "weights": BY_000}
     for shown_at, factor, leads in ((None, 0.2, False), (moment(99.5), 0.6, False), (moment(98), 1.0, True)):
         window = [{"id": "c9", "shown_at": shown_at}]
@@ -163,7 +163,9 @@ async def test_what_the_window_has_just_shown_steps_back_for_a_day(deps: Deps, k
         assert (order(answer)[0] == "c9") is leads
 
 
-async def test_at_most_two_of_an_emotion_come_before_there_are_no_others(deps: Deps, fresh_citizen: str) -> None:
+async def test_at_most_two_memories_of_one_emotion_come_before_those_of_others(
+    deps: Deps, fresh_citizen: str
+) -> None:
     felt = [*("despair" for _ in range(5)), "joy", "calm"]
     await stored(
         deps,

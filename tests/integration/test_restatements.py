@@ -45,7 +45,9 @@ async def memories(deps: Deps, citizen: str) -> int:
         f"- [1 January 2026] harbour news: {TEXT} (found by likeness; resolved; joy 0.5)",
     ],
 )
-async def test_what_a_memory_says_already_is_not_stored_again(deps: Deps, fresh_citizen: str, text: str) -> None:
+async def test_a_text_that_a_memory_already_has_is_not_stored_again(
+    deps: Deps, fresh_citizen: str, text: str
+) -> None:
     await known(deps, fresh_citizen)
     receipt = await said(deps, fresh_citizen, text)
     assert (receipt.status, receipt.duplicate, receipt.recognised, receipt.id) == (
@@ -71,9 +73,7 @@ async def test_what_a_memory_says_already_is_not_stored_again(deps: Deps, fresh_
         (f"{TEXT} or June", {}),
     ],
 )
-async def test_what_says_something_else_is_stored(
-    deps: Deps, fresh_citizen: str, text: str, fields: dict[str, Any]
-) -> None:
+async def test_another_text_is_stored(deps: Deps, fresh_citizen: str, text: str, fields: dict[str, Any]) -> None:
     await known(deps, fresh_citizen)
     receipt = await said(deps, fresh_citizen, text, **fields)
     assert (receipt.duplicate, receipt.recognised) == (False, None)
@@ -127,7 +127,7 @@ async def test_each_memory_of_a_stream_comes_back_recognised(deps: Deps, fresh_c
     assert await memories(deps, fresh_citizen) == before
 
 
-async def test_in_an_atomic_list_a_text_is_recognised_too(deps: Deps, fresh_citizen: str) -> None:
+async def test_a_repeated_text_in_an_atomic_list_is_recognised_too(deps: Deps, fresh_citizen: str) -> None:
     await known(deps, fresh_citizen)
     commands = [
         Remember(citizen_id=fresh_citizen, name="a note", description=TEXT, command_id="1"),

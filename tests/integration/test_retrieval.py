@@ -150,7 +150,7 @@ async def test_the_present_is_what_holds_now_as_known_now(deps: Deps, fresh_citi
     assert seen == [["Lisbon"], ["Porto"], ["Braga"], []]
 
 
-async def test_what_never_held_is_seen_only_while_it_was_believed(
+async def test_a_memory_that_never_held_is_visible_only_while_it_was_believed(
     deps: Deps, fresh_citizen: str, likeness: str
 ) -> None:
     await stored(deps, remember(fresh_citizen, "rumour", valid_at=moment(1)), now=day(2))
@@ -367,7 +367,7 @@ async def test_a_limit_holds_for_each_query(deps: Deps, fresh_citizen: str, limi
     ("asked", "passing"), [({"min_energy": 0.8}, 6), ({"required_emotions": ["awe"]}, 6), ({}, 50)]
 )
 @pytest.mark.parametrize("mode", ["current", "full_history"])
-async def test_what_passes_the_filter_is_found_however_much_is_nearer(
+async def test_a_memory_that_passes_the_filter_is_found_however_many_others_are_nearer(
     deps: Deps, crowd: str, asked: dict[str, Any], passing: int, mode: str
 ) -> None:
     stream = await ask(deps, crowd, "a walk by the sea", temporal_mode=mode, max_results_per_level=50, **asked)
@@ -391,7 +391,7 @@ async def crowd(deps: Deps) -> str:
 
 @pytest.mark.parametrize(("holding_both", "again"), [(12, False), (2, True)])
 @pytest.mark.parametrize("mode", ["current", "full_history"])
-async def test_of_words_that_stand_everywhere_those_are_anchors_that_hold_two(
+async def test_among_frequent_words_memories_with_two_of_them_are_anchors(
     deps: Deps, fresh_citizen: str, holding_both: int, again: bool, mode: str
 ) -> None:
     long = "the harbour and, after many other words that say nothing of it and only make it longer, the market"
@@ -653,7 +653,7 @@ async def test_more_questions_than_the_engine_takes_at_once_wait_for_their_turn(
 # --- what is cut is told ---------------------------------------------------------------------------------
 
 
-async def test_how_many_of_the_starts_are_followed_over_two_links_is_told(deps: Deps, fresh_citizen: str) -> None:
+async def test_a_note_says_how_many_starts_are_followed_over_two_links(deps: Deps, fresh_citizen: str) -> None:
     c = fresh_citizen
     await stored(deps, *(remember(c, f"m{place}", description="the mill") for place in range(5)))
     assert (await ask(deps, c, "the mill")).notes == (), "nothing hangs on them"

@@ -48,7 +48,7 @@ async def test_a_change_to_come_is_not_current_before_its_time_and_is_after(
     assert await seen(deps, fresh_citizen, START + 11 * DAY) == ["in Faro"]
 
 
-async def test_one_command_id_on_one_memory_is_one_command(deps: Deps, fresh_citizen: str) -> None:
+async def test_a_command_id_repeated_on_one_memory_is_one_command(deps: Deps, fresh_citizen: str) -> None:
     await harbour(deps, fresh_citizen)
     when = START + DAY
     first = await apply(
@@ -99,12 +99,12 @@ async def test_a_word_that_only_the_past_holds_finds_the_past(deps: Deps, fresh_
 
 
 @pytest.mark.parametrize("field", ["name", "node_type", "description", "energy", "confidence"])
-def test_what_every_memory_has_cannot_be_cleared(field: str) -> None:
+def test_a_required_field_cannot_be_cleared(field: str) -> None:
     with pytest.raises(ValidationError, match="cannot be null"):
         ANY_COMMAND.validate_python({"command": "correct", "citizen_id": "a", "id": "h", field: None})
 
 
-async def test_what_would_end_before_it_begins_is_refused(deps: Deps, fresh_citizen: str) -> None:
+async def test_a_valid_time_that_ends_before_it_begins_is_refused(deps: Deps, fresh_citizen: str) -> None:
     await harbour(deps, fresh_citizen)
     past = {"command": "remember", "id": "p", "name": "p", "invalid_at": START - DAY}
     assert (await apply(deps, fresh_citizen, START, **past)).problem == "invalid-request"

@@ -77,7 +77,7 @@ WAYS = [asked, woken, resonant, associated]
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_what_has_a_future_is_seen_as_it_is_today(
+async def test_a_memory_with_a_scheduled_change_is_seen_as_it_is_today(
     deps: Deps, fresh_citizen: str, way: Callable[[Deps, str, Instant], Awaitable[dict[str, float]]]
 ) -> None:
     await plan(deps, fresh_citizen)

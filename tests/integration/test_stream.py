@@ -322,14 +322,14 @@ async def test_few_tokens_leave_what_fits_and_say_what_did_not(deps: Deps, fresh
     assert "1 memory did not fit" in (stream.text or "")
 
 
-async def test_one_token_may_leave_nothing(deps: Deps, fresh_citizen: str) -> None:
+async def test_a_budget_of_one_token_may_leave_nothing(deps: Deps, fresh_citizen: str) -> None:
     await a_life(deps, fresh_citizen)
     stream = await boat(deps, fresh_citizen, max_tokens=1)
     assert (order(stream), stream.omitted, stream.traversal_graph.nodes) == ([], 4, ())
 
 
 @pytest.mark.parametrize("budget", [600, 200, 20, 1])
-async def test_how_much_is_shown_changes_no_energy_no_grade_no_path(
+async def test_the_budget_changes_no_energy_no_grade_and_no_path(
     deps: Deps, fresh_citizen: str, budget: int
 ) -> None:
     await a_life(deps, fresh_citizen)
@@ -362,7 +362,7 @@ async def test_a_citizen_that_never_wrote_gets_zeros_and_a_grade(deps: Deps, fre
 # --- the one who asks ----------------------------------------------------------------------------------------
 
 
-async def test_what_is_felt_lifts_a_memory_that_felt_the_same(deps: Deps, fresh_citizen: str) -> None:
+async def test_present_emotions_raise_a_memory_with_the_same_emotions(deps: Deps, fresh_citizen: str) -> None:
     c = fresh_citizen
     await stored(
         deps,
@@ -412,7 +412,7 @@ async def test_goal_and_emotions_of_the_asker_lead_the_spreading_as_they_weigh_t
 
 
 @pytest.mark.parametrize(("pressure", "expected"), [(0.0, 0.08), (0.5, 0.2), (1.0, 0.32)])
-async def test_what_presses_from_outside_moves_the_priority(
+async def test_reality_pressure_moves_the_priority(
     deps: Deps, fresh_citizen: str, pressure: float, expected: float
 ) -> None:
     await stored(deps, remember(fresh_citizen, "m", description="the pump", energy=0.5))

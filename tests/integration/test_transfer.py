@@ -324,7 +324,9 @@ async def test_a_graph_that_is_written_to_all_the_time_is_not_exported_torn(
 SPOIL = Query("spoil", "MATCH (n:ConsciousnessNode {id: $id}) SET n.extra = $text RETURN n.id")
 
 
-async def test_what_an_older_store_took_too_deep_is_imported_as_a_text(deps: Deps, fresh_citizen: str) -> None:
+async def test_a_value_that_an_older_store_nested_too_deeply_is_imported_as_text(
+    deps: Deps, fresh_citizen: str
+) -> None:
     await stored(deps, remember(fresh_citizen, "deep", extra={"a": 1}))
     text_of_it = '{"a":' * 200 + "1" + "}" * 200
     graph = Origin(Level.N1, fresh_citizen).graph

@@ -107,7 +107,7 @@ async def test_an_undo_names_what_came_later(deps: Deps, fresh_citizen: str) -> 
     await stored(deps, command(fresh_citizen, "undo", undoes="second"), now=day(13))
 
 
-async def test_what_was_only_remembered_cannot_be_undone(deps: Deps, fresh_citizen: str) -> None:
+async def test_a_memory_without_changes_cannot_be_undone(deps: Deps, fresh_citizen: str) -> None:
     await walk(deps, fresh_citizen)
     (receipt,) = await send(deps, command(fresh_citizen, "undo"))
     assert (receipt.problem, receipt.faults) == ("conflict", ("nothing was changed since it was written",))
@@ -165,9 +165,7 @@ async def test_a_command_that_says_again_what_is_stored_keeps_a_receipt_of_its_o
     assert other.problem == "conflict"
 
 
-async def test_what_is_written_is_seen_at_once_though_the_clock_stands_still(
-    deps: Deps, fresh_citizen: str
-) -> None:
+async def test_a_write_is_visible_at_once_though_the_clock_stands_still(deps: Deps, fresh_citizen: str) -> None:
     await walk(deps, fresh_citizen)
     for number in range(3):
         await stored(deps, command(fresh_citizen, "correct", description=f"walk {number}"), now=NOW)
@@ -189,9 +187,7 @@ async def test_a_change_that_lies_ahead_leaves_the_present_to_be_woken_to(deps: 
     assert (await woken(10), await woken(12)) == (["along the canal"], ["up the hill"])
 
 
-async def test_what_is_written_after_the_clock_went_back_is_known_later_all_the_same(
-    deps: Deps, fresh_citizen: str
-) -> None:
+async def test_a_write_after_the_clock_was_set_back_is_still_known_later(deps: Deps, fresh_citizen: str) -> None:
     await walk(deps, fresh_citizen)
     moments = []
     for number, now in enumerate((day(100), day(40), day(99), day(3))):
@@ -219,7 +215,7 @@ async def test_any_command_of_an_atomic_list_names_the_change_that_they_made_tog
     assert [content(one) for one in records if one.expired_at is None] == before
 
 
-async def test_what_an_atomic_list_wrote_and_changed_at_one_moment_was_not_changed_since(
+async def test_a_memory_written_and_changed_by_one_atomic_list_has_no_later_change_to_undo(
     deps: Deps, fresh_citizen: str
 ) -> None:
     written = [

@@ -149,7 +149,7 @@ async def test_a_similar_state_brings_the_sea_wall_the_heron_and_the_ferry_in_th
         assert all(0.15 <= node.energy <= 0.65 for node in level.vector_results)
 
 
-async def test_what_i_was_doing_goes_by_energy_and_recency(ada: Ada) -> None:
+async def test_waking_by_activity_orders_by_energy_and_recency(ada: Ada) -> None:
     stream, _ = await ada.wakes(QueryMode.WHAT_I_WAS_DOING)
     assert own(stream)[:4] == expected(QueryMode.WHAT_I_WAS_DOING)
     assert set(own(stream)[:4]) <= set(focus(stream))
@@ -196,7 +196,7 @@ async def test_another_moment_has_its_own_unfinished_business(ada: Ada) -> None:
 
 
 @pytest.mark.parametrize("mode", QueryMode)
-async def test_this_very_moment_asked_for_as_a_past_one_has_the_same_answers(ada: Ada, mode: QueryMode) -> None:
+async def test_asking_for_the_present_moment_as_of_itself_has_the_same_answers(ada: Ada, mode: QueryMode) -> None:
     present, patterns = await ada.wakes(mode)
     past, same = await ada.wakes(mode, as_of_time=now_of(ada), known_at=now_of(ada))
     assert order(past) == order(present)
@@ -320,7 +320,7 @@ async def test_a_similar_state_needs_like_emotion_and_near_energy(deps: Deps, fr
     assert set(felt(ever)) == {"same", "old", "strange", "near"}
 
 
-async def test_what_was_being_done_by_energy_and_recency(deps: Deps, fresh_citizen: str) -> None:
+async def test_past_activity_is_ordered_by_energy_and_recency(deps: Deps, fresh_citizen: str) -> None:
     c = fresh_citizen
     await stored(
         deps,
@@ -409,7 +409,9 @@ async def test_a_citizen_that_never_wrote_wakes_to_an_empty_stream(
 
 @pytest.mark.parametrize("mode", QueryMode)
 @pytest.mark.parametrize("past", [False, True])
-async def test_one_bare_memory_is_no_trouble(deps: Deps, fresh_citizen: str, mode: QueryMode, past: bool) -> None:
+async def test_waking_a_memory_without_metadata_finds_nothing_whatever_the_goal(
+    deps: Deps, fresh_citizen: str, mode: QueryMode, past: bool
+) -> None:
     await stored(deps, remember(fresh_citizen, "only", valid_at=moment(99)))
     time = {"as_of_time": moment(100), "known_at": moment(101)} if past else {}
     for goal in (None, "anything", "___", "a", "' OR 1=1 //", "\\", "🎣 Müßiggang", "x" * 1000):

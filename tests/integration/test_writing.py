@@ -58,7 +58,7 @@ async def test_a_receipt_tells_what_was_stored(deps: Deps, fresh_citizen: str) -
     assert (receipt.duplicate, receipt.faults, receipt.warnings) == (False, (), ())
 
 
-async def test_what_is_not_said_is_assumed_as_003_says(deps: Deps, fresh_citizen: str) -> None:
+async def test_absent_fields_get_the_defaults_of_003(deps: Deps, fresh_citizen: str) -> None:
     (receipt,) = await stored(deps, remember(fresh_citizen, name="A walk"), now=day(5))
     assert receipt.id is not None
     memory = await carried(deps, fresh_citizen, receipt.id)
@@ -67,7 +67,7 @@ async def test_what_is_not_said_is_assumed_as_003_says(deps: Deps, fresh_citizen
     assert (memory.valid_at, memory.invalid_at, memory.expired_at) == (moment(5), None, None)
 
 
-async def test_what_was_assumed_is_said_in_the_warnings(deps: Deps, fresh_citizen: str) -> None:
+async def test_assumed_fields_are_named_in_the_warnings(deps: Deps, fresh_citizen: str) -> None:
     walk = remember(fresh_citizen, "walk", valid_at="2026-01-03T12:00:00", weather="rain")
     receipts = await stored(deps, walk, remember(fresh_citizen, "talk"), relate(fresh_citizen, "walk", "talk"))
     assert receipts[0].warnings == (
@@ -195,7 +195,7 @@ async def test_a_command_id_used_for_another_content_is_refused(
     assert memory.name == "one"
 
 
-async def test_one_batch_may_hold_a_command_twice(deps: Deps, fresh_citizen: str) -> None:
+async def test_a_batch_may_contain_a_command_twice(deps: Deps, fresh_citizen: str) -> None:
     command = remember(fresh_citizen, command_id="c1", name="A walk")
     receipts = await stored(deps, command, command)
     assert [receipt.duplicate for receipt in receipts] == [False, True]
@@ -383,7 +383,7 @@ async def test_time_comes_back_to_the_microsecond(deps: Deps, fresh_citizen: str
 # --- several writers -------------------------------------------------------------------------------------
 
 
-async def test_of_two_writers_of_one_memory_one_stores_it(deps: Deps, fresh_citizen: str) -> None:
+async def test_one_of_two_writers_of_a_memory_stores_it(deps: Deps, fresh_citizen: str) -> None:
     for number in range(6):
         memory_id = f"m{number}"
         one, other = await asyncio.gather(
@@ -413,7 +413,9 @@ async def test_a_link_sent_by_several_at_once_is_made_once(deps: Deps, fresh_cit
     assert len(await links(deps, fresh_citizen)) == 1
 
 
-async def test_of_eight_who_saw_one_version_one_may_change_it(deps: Deps, fresh_citizen: str) -> None:
+async def test_one_of_eight_writers_with_the_same_expected_version_may_change_it(
+    deps: Deps, fresh_citizen: str
+) -> None:
     await stored(deps, remember(fresh_citizen, "walk", valid_at=moment(1)), now=day(1))
     racers = [
         Supersede(

@@ -34,11 +34,11 @@ def test_every_reference_leads_somewhere() -> None:
 
 
 @pytest.mark.parametrize("name", ["WriteReceipt", "ConsciousnessNode", "ConsciousnessStream", "MemoryRecord"])
-def test_what_an_answer_always_has_is_required(name: str) -> None:
+def test_fields_that_an_answer_always_has_are_required(name: str) -> None:
     assert set(SCHEMAS[name]["required"]) == set(SCHEMAS[name]["properties"])
 
 
-def test_what_may_be_left_out_of_a_request_is_not_required() -> None:
+def test_optional_fields_of_a_request_are_not_required() -> None:
     assert SCHEMAS["Remember"]["required"] == ["name"]
     assert set(SCHEMAS["RetrievalIntention"]["required"]) == {"citizen_id", "query_text"}
 
@@ -73,7 +73,7 @@ def test_a_problem_is_described_once() -> None:
         assert response["content"][MEDIA_TYPE]["schema"] == {"$ref": "#/components/schemas/Problem"}
 
 
-def test_what_follows_an_operation_is_an_operation_with_these_parameters() -> None:
+def test_each_link_of_an_operation_leads_to_an_operation_with_these_parameters() -> None:
     named = {operation["operationId"]: operation for operation in operations(DOCUMENT)}
     links = [
         link

@@ -80,7 +80,7 @@ def rows(memory_id: str, *, stored: int, read: int) -> list[RecordRow]:
     return [RecordRow(memory_id, stored, ())] * read
 
 
-def test_what_was_left_out_is_named_up_to_three_memories() -> None:
+def test_a_note_names_up_to_three_omitted_memories() -> None:
     assert left_out_notes(N1, rows("whole", stored=2, read=2)) == []
     cut = [row for number in range(MAX_NAMED + 2) for row in rows(f"m{number}", stored=9, read=1)]
     (note,) = left_out_notes(N1, cut)

@@ -246,7 +246,7 @@ def test_a_stream_of_whole_links_is_excellent() -> None:
     assert (report.fully_valid_memories, report.memories_with_warnings) == (2, 0)
 
 
-def test_what_has_no_place_in_a_memory_does_not_count_against_it() -> None:
+def test_fields_that_a_memory_cannot_have_do_not_count_against_it() -> None:
     whole = {
         "emotion_vector": {"joy": 0.5},
         "goal": "rest",

@@ -80,7 +80,7 @@ def owners_of(module: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("module", "making"), FOREIGN)
-def test_what_is_imported_is_declared(module: str, making: bool) -> None:
+def test_every_imported_package_is_declared(module: str, making: bool) -> None:
     """Modules that only make the local model's file are in no wheel, and neither are their imports."""
     declared = {*NAMES, *MODEL} if making else set(NAMES)
     assert owners_of(module) & declared, f"no package of pyproject.toml brings {module}"

@@ -99,7 +99,9 @@ def test_the_wheel_carries_the_model_its_notice_and_not_what_made_it(wheel: Path
     assert "substrate/inference/minilm/graph.py" not in names
 
 
-def test_its_model_runs_without_what_it_was_made_of_and_says_the_same(wheel: Path, tmp_path: Path) -> None:
+def test_the_model_in_the_wheel_runs_without_its_build_packages_and_gives_the_same_vectors(
+    wheel: Path, tmp_path: Path
+) -> None:
     home, cache = tmp_path / "site", tmp_path / "cache"
     with ZipFile(wheel) as file:
         file.extractall(home)

@@ -21,11 +21,11 @@ def test_a_full_stream_has_120_memories_300_links_and_paths(stream: Consciousnes
     assert sum(len(level.relationships) for level in stream.levels.values()) == 300
 
 
-def test_its_json_is_that_of_its_models(stream: ConsciousnessStream) -> None:
+def test_the_json_of_a_stream_is_that_of_its_models(stream: ConsciousnessStream) -> None:
     said = orjson.loads(json_bytes(stream))
     assert said == stream.model_dump(mode="json")
     assert list(said["traversal_graph"]["edges"][0])[:3] == ["edge_id", "level", "source_id"]
 
 
-def test_its_values_are_those_that_validation_would_make(stream: ConsciousnessStream) -> None:
+def test_a_stream_built_unchecked_equals_the_validated_one(stream: ConsciousnessStream) -> None:
     assert ConsciousnessStream.model_validate_json(json_bytes(stream)) == stream

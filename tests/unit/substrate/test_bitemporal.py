@@ -139,7 +139,7 @@ def lived(first: Record, taken: list[Step]) -> tuple[Ledger, list[tuple[int, Bel
 
 
 @given(first_records(), steps)
-def test_what_is_seen_at_any_pair_of_instants_is_what_was_believed(first: Record, taken: list[Step]) -> None:
+def test_each_pair_of_instants_sees_the_record_that_was_believed_then(first: Record, taken: list[Step]) -> None:
     ledger, beliefs = lived(first, taken)
     assert ledger.belief(first.known.start - 1) == {}
     for place, (at, belief) in enumerate(beliefs):
@@ -181,7 +181,7 @@ def test_no_two_records_of_an_identity_have_one_version(first: Record, taken: li
 
 
 @given(first_records(), steps)
-def test_what_a_change_opens_lies_in_the_order_of_its_valid_time(first: Record, taken: list[Step]) -> None:
+def test_opened_records_are_ordered_by_valid_time(first: Record, taken: list[Step]) -> None:
     for change in lived(first, taken)[0].changes:
         opened = [one.record for one in change.opened]
         assert opened == sorted(opened, key=lambda one: (one.valid.start, one.version))
@@ -255,7 +255,7 @@ def test_a_portion_without_an_end_reaches_over_gaps_to_the_end_of_what_is_known(
     assert change.receipt_record == change.opened[1].record
 
 
-def test_what_lies_beside_the_portion_holds_on() -> None:
+def test_a_record_goes_on_outside_of_the_rewritten_portion() -> None:
     change = bitemporal.rewrite([RECORD], Period(12, 15), new, FALSE)
     assert periods(change) == [(10, 12, "old", "discovered_false"), (12, 15, "new", "discovered_false"),
                                (15, 20, "old", None)]  # fmt: skip
@@ -263,7 +263,7 @@ def test_what_lies_beside_the_portion_holds_on() -> None:
     assert [one.from_version for one in change.opened] == [3, 3, 3]
 
 
-def test_what_no_longer_holds_leaves_a_gap() -> None:
+def test_a_retracted_portion_leaves_a_gap() -> None:
     change = bitemporal.rewrite([RECORD, BEHIND], Period(15, 25), none, FALSE)
     assert periods(change) == [(10, 15, "old", "discovered_false"), (25, 30, "behind", "reality_changed")]
 

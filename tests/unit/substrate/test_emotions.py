@@ -59,7 +59,7 @@ def test_variants_of_an_emotion_are_one(said: str, meant: str) -> None:
     assert normal_emotion(said) == meant
 
 
-def test_of_two_names_for_one_emotion_the_stronger_counts() -> None:
+def test_the_stronger_of_two_names_for_one_emotion_counts() -> None:
     assert normal_emotions({"happy": 0.3, "Joy": 0.8, "joyful": 0.5}) == {"joy": 0.8}
 
 

@@ -43,7 +43,7 @@ def test_only_a_field_that_is_nested_too_deeply_becomes_a_text(fields: dict[str,
 
 
 @pytest.mark.parametrize("text", ["", "no JSON", "[1]", "7", "[" * 10_000])
-def test_what_is_no_map_is_kept_whole_as_a_text(text: str) -> None:
+def test_a_value_that_is_no_map_is_kept_as_text(text: str) -> None:
     with pytest.raises(ValueError):
         stored_maps.read(text)
     assert stored_maps.read(stored_maps.repair_map(text)) == {stored_maps.WHOLE: text}

@@ -47,7 +47,7 @@ def test_the_query_words_of_query_words_are_themselves(text: str) -> None:
     assert query_words(" ".join(found)) == found
 
 
-def test_of_too_many_words_the_longest_are_kept() -> None:
+def test_the_longest_of_too_many_words_are_kept() -> None:
     long = [f"longword{letter}" for letter in "abcdefghijklmnopqrstuvwx"]
     assert len(long) == MAX_QUERY_WORDS
     assert query_words(" ".join(["zebra", *long, "yak"])) == long

@@ -19,7 +19,7 @@ def test_the_pieces_of_a_text_hold_all_of_it_but_its_spaces(text: str, longest: 
 
 
 @given(TEXTS)
-def test_what_fits_can_be_encoded_and_stored(text: str) -> None:
+def test_a_value_that_fits_can_be_encoded_and_stored(text: str) -> None:
     plain = remove_control_characters(text)
     assert len(plain) == len(text)
     assert not set(plain.encode().decode()) & set("\x00\x7f")

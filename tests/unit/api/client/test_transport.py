@@ -72,7 +72,7 @@ def test_a_command_whose_answer_is_lost_is_sent_again_under_the_same_id(scripted
 
 
 @pytest.mark.parametrize("lost", [None, (503, {"Retry-After": "0"}, BUSY)])
-def test_what_may_not_happen_twice_is_not_sent_again(scripted: Scripted, lost: Any) -> None:
+def test_a_request_that_must_not_happen_twice_is_not_sent_again(scripted: Scripted, lost: Any) -> None:
     with Substrate(scripted.url) as client:
         for send in (
             partial(client.create_key, name="x", scopes=["admin"]),

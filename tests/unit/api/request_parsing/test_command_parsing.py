@@ -28,14 +28,14 @@ def test_each_element_is_parsed_or_refused_in_its_place() -> None:
 
 
 @pytest.mark.parametrize("raw", [{}, {"command": "forget"}])
-def test_what_names_no_command_is_refused_with_the_names_there_are(raw: Any) -> None:
+def test_an_unknown_command_name_is_refused_with_the_known_names(raw: Any) -> None:
     [receipt] = parse_commands([raw], None)
     assert isinstance(receipt, WriteReceipt)
     assert receipt.faults[0] == f"command: must be one of {', '.join(KINDS)}"
 
 
 @pytest.mark.parametrize("raw", [{"command": ["remember"]}, 7, None, [], "remember"])
-def test_what_is_no_command_at_all_is_refused(raw: Any) -> None:
+def test_a_value_that_is_no_command_is_refused(raw: Any) -> None:
     [receipt] = parse_commands([raw], None)
     assert isinstance(receipt, WriteReceipt)
     assert receipt.problem == "invalid-request"
@@ -45,7 +45,7 @@ def test_every_command_is_found_by_its_name() -> None:
     assert {name: command_type({"command": name}) for name in KINDS} == KINDS
 
 
-def test_one_command_raises_every_fault_together() -> None:
+def test_all_faults_of_a_command_are_raised_together() -> None:
     with pytest.raises(InvalidRequest) as refused:
         parse_command({"citizen_id": "a/b", "energy": 2}, Remember)
     fields = {fault.partition(":")[0] for fault in refused.value.faults}

@@ -61,5 +61,5 @@ def test_a_key_from_before_there_was_a_highest_source_claims_each() -> None:
         (b"", None),
     ],
 )
-def test_of_a_refused_key_no_more_than_its_id_is_named(header: bytes, key_id: str | None) -> None:
+def test_a_refusal_names_only_the_id_of_the_key(header: bytes, key_id: str | None) -> None:
     assert rejected_key_id({b"authorization": header}) == key_id

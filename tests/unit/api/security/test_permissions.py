@@ -60,6 +60,6 @@ def test_scopes_add_up() -> None:
      "citizen:ada:read\n", "N1:read", "N2:erase", "N2", "ADMIN", "admin:*", "upkeep:read",
      "citizen::read", "citizen:**:read"],
 )  # fmt: skip
-def test_what_is_no_scope_is_refused(scope: str) -> None:
+def test_an_invalid_scope_is_refused(scope: str) -> None:
     with pytest.raises(ValidationError):
         TypeAdapter(Scope).validate_python(scope)

@@ -21,7 +21,7 @@ from schemas.settings import AuthSettings
         ("POST", "/v1/memories", 1),
     ],
 )
-def test_what_searches_a_whole_memory_costs_more(method: str, path: str, cost: int) -> None:
+def test_a_search_of_a_whole_memory_costs_more(method: str, path: str, cost: int) -> None:
     assert request_cost(method, path) == cost
 
 

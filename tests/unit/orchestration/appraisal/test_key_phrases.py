@@ -20,7 +20,7 @@ def test_an_existing_tag_comes_first_in_its_stored_form() -> None:
     assert first == "lantern"
 
 
-def test_then_phrases_of_several_texts_then_names_then_long_words() -> None:
+def test_shared_phrases_come_before_names_and_names_before_long_words() -> None:
     one, other = tags("Marta Weber bought extraordinary apples at noon", "An apple a day")
     assert one == ("apple", "marta weber", "extraordinary", "bought")
     assert other == ("apple",)

@@ -51,7 +51,7 @@ def test_without_a_vocabulary_four_characters_are_a_token(
     st.lists(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 3)), max_size=6), max_size=3),
     st.none() | st.integers(1, 40),
 )
-def test_what_is_kept_fits_the_budget_and_what_is_left_out_did_not_fit(
+def test_the_chosen_memories_fit_the_budget_and_the_omitted_ones_did_not(
     sizes: list[list[tuple[int, int]]], budget: int | None
 ) -> None:
     tiers: list[list[tuple[Key, ConsciousnessNode]]] = [

@@ -180,7 +180,7 @@ memories = st.builds(
 
 
 @given(st.lists(memories, max_size=5), st.lists(memories, max_size=5))
-def test_one_line_is_one_memory_and_the_same_stream_is_the_same_text(
+def test_each_memory_is_one_line_and_the_same_stream_gives_the_same_text(
     focus: list[ConsciousnessNode], rest: list[ConsciousnessNode]
 ) -> None:
     tiers = ActivationTiers(focus=tuple(focus), peripheral=tuple(rest))

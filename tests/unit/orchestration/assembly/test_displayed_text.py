@@ -26,7 +26,7 @@ def test_no_format_character_is_shown_but_those_that_are_drawn() -> None:
     "hidden",
     ["\u202e", "\u2066", "\u200b", "\u200d", "\ufeff", "\xad", "\u034f", "\u3164", "\ufe0f", "\U000e0100", "\x9b"],
 )
-def test_what_nobody_sees_is_left_out(hidden: str) -> None:
+def test_invisible_characters_are_left_out(hidden: str) -> None:
     assert visible(f"pay{hidden}{hidden} Ada") == "pay Ada"
 
 
@@ -36,7 +36,7 @@ def test_a_sentence_of_tags_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("text", ["👩‍👩‍👧", "🏳️‍🌈", "❤️", "☎︎", "1️⃣", "👍🏽", "می‌خواهم", "क्‍ष", "José", "東京", "🇵🇹"])
-def test_what_makes_what_is_seen_stays(text: str) -> None:
+def test_characters_that_shape_visible_text_stay(text: str) -> None:
     assert visible(f"so {text} it is") == f"so {text} it is"
 
 
@@ -45,7 +45,7 @@ def test_bits_behind_an_emoji_are_left_out() -> None:
 
 
 @given(st.text())
-def test_one_line_is_one_line_and_shown_again_the_same(text: str) -> None:
+def test_a_displayed_text_is_one_line_and_displaying_it_again_changes_nothing(text: str) -> None:
     line = one_line(text)
     assert len(line.splitlines()) <= 1
     assert one_line(line) == line
@@ -67,5 +67,5 @@ def test_values_keep_their_shape() -> None:
         ({"level": "N2", "source": "system"}, "the system's word"),
     ],
 )
-def test_whose_word_it_is(fields: dict[str, str], said: str) -> None:
+def test_a_displayed_memory_names_its_source(fields: dict[str, str], said: str) -> None:
     assert attribution(memory(**fields)) == said

@@ -231,7 +231,7 @@ def calculated(stream: ConsciousnessStream) -> tuple[Any, ...]:
     budget=st.integers(1, 60),
     compact=st.booleans(),
 )
-def test_how_much_is_shown_changes_nothing_that_is_calculated(
+def test_the_budget_changes_no_calculated_value(
     candidates: Callable[[], Candidates], budget: int, compact: bool
 ) -> None:
     asked: dict[str, Any] = {"temporal_mode": "full_history", "explain": True}

@@ -59,7 +59,7 @@ def test_a_small_graph_is_scanned_and_a_large_one_asks_the_index_with_over_fetch
     assert [query for query, _ in large.wider] == [search.NOW.nearest, search.NOW.scan]
 
 
-def test_where_memories_have_many_past_traces_k_grows_by_their_mean_number() -> None:
+def test_k_grows_with_the_mean_number_of_past_traces() -> None:
     past = vector_query(LARGE, past=True)
     assert past.query is search.THEN.nearest
     assert past.values["k"] == 3 * 40 * 5

@@ -188,7 +188,7 @@ def test_the_new_is_the_successor_though_what_was_kept_of_the_old_was_not_found(
     assert (one.original_belief, one.corrected_belief) == ("A", "B")
 
 
-def test_what_was_kept_of_the_old_does_not_stand_for_the_new() -> None:
+def test_a_part_kept_of_the_old_belief_is_not_shown_as_the_new_one() -> None:
     life = Life("m").supersede(description="B").supersede(description="C")
     kept_only = [shown(record) for record in life.records if record.content["description"] != "B"]
     assert detect_temporal_dissonances(kept_only, HISTORY) == []
@@ -243,7 +243,7 @@ def test_a_belief_is_held_from_when_it_was_first_believed_whatever_else_of_it_ch
     assert second.held_seconds == 2 * 3600
 
 
-def test_what_was_kept_of_a_belief_continues_it() -> None:
+def test_a_record_that_keeps_part_of_a_belief_continues_it() -> None:
     closed, kept, _ = Life("m").supersede(description="B").records
     end = kept.known.start + HOUR
     ended = replace(kept, known=Period(kept.known.start, end), closed_reason="discovered_false")
@@ -287,7 +287,7 @@ def test_a_record_from_elsewhere_without_a_reason_has_that_of_its_times(later: i
     assert one.corrected_at == NOW + timedelta(days=3)
 
 
-def test_they_come_in_the_order_in_which_they_were_learned() -> None:
+def test_changes_of_belief_come_in_the_order_in_which_they_were_learned() -> None:
     late, early = Life("a", start=9 * HOUR).correct(description="B"), Life("b").correct(description="B")
     found = detect_temporal_dissonances(map(shown, late.records + early.records), HISTORY)
     assert [one.node_id for one in found] == ["b", "a"]
@@ -389,5 +389,5 @@ def test_a_belief_is_as_old_as_the_first_of_the_records_without_a_gap(lengths: l
     assert unbroken_start(100, [apart] if ends[-1] == 100 else []) == 100
 
 
-def test_of_two_earlier_records_the_older_counts() -> None:
+def test_the_older_of_two_earlier_records_counts() -> None:
     assert unbroken_start(10, [Period(5, 10), Period(3, 10), Period(1, 5)]) == 3

@@ -120,7 +120,7 @@ def test_the_lexicon_knows_sizes_words_and_whom_the_query_names() -> None:
     )
 
 
-def test_of_past_records_a_memory_has_one_at_a_time() -> None:
+def test_past_records_count_for_the_number_of_memories_that_left_them() -> None:
     """A word in 250 records or more of 2,000 that 100 memories left is as rare as one in 13 of these."""
     known = rows(
         memories=100,

@@ -59,7 +59,7 @@ def test_a_month_without_a_year_is_that_month_of_each_of_the_last_years() -> Non
         "999 years ago",
     ],
 )
-def test_what_is_no_time_names_none(text: str) -> None:
+def test_a_text_without_a_time_names_none(text: str) -> None:
     assert find_windows(text, NOW) == ()
 
 

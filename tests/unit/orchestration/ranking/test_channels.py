@@ -97,7 +97,7 @@ def test_the_name_of_a_speaker_is_no_word_of_a_turn_but_is_one_of_a_note() -> No
     assert scores == {turn.key: 0.0, note.key: 0.5}
 
 
-def test_what_was_found_and_lies_in_the_time_that_is_named_counts_more() -> None:
+def test_a_candidate_within_the_named_time_counts_more() -> None:
     question = read_question("Who came on 7 May 2023?", NOW)
     within, later = (to_instant(datetime(2023, month, 7, 12, tzinfo=UTC)) for month in (5, 6))
     there, elsewhere = a_memory("there", valid_at=within), a_memory("elsewhere", valid_at=later)
@@ -166,7 +166,7 @@ def test_new_words_of_a_speaker_count_in_a_question_about_an_order() -> None:
     assert novelty_score(candidates, replace(asked(candidates, Question("x")), parts=parts), 1.0) == {}
 
 
-def test_in_a_question_about_an_order_only_those_whose_words_are_asked_for_have_novelty() -> None:
+def test_in_a_question_about_an_order_only_candidates_with_its_words_have_novelty() -> None:
     candidates = Candidates()
     turns = [{"id": who, "speaker": who, "description": "a new roof"} for who in ("user", "assistant")]
     candidates.add(N1, [stored_row(turn, score=0.5) for turn in turns], likeness=True)

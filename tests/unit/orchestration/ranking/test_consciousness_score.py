@@ -24,7 +24,7 @@ from tests.builders import a_memory, key
 
 
 @pytest.mark.parametrize(("energy", "pressure", "expected"), [(0.5, 0.5, 0.5), (1.0, 0.0, 0.4), (0.0, 1.0, 0.6)])
-def test_what_presses_from_outside_counts_more(energy: float, pressure: float, expected: float) -> None:
+def test_reality_pressure_counts_more_than_energy(energy: float, pressure: float, expected: float) -> None:
     assert priority(energy, pressure) == pytest.approx(expected)
 
 
@@ -110,7 +110,7 @@ def test_tiers_hold_five_twenty_and_fifty(found: int, sizes: tuple[int, int, int
         ((0.2, 0.1), 2),
     ],
 )
-def test_in_focus_is_only_what_stands_out(activations: Sequence[float], focused: int) -> None:
+def test_only_memories_that_stand_out_are_in_focus(activations: Sequence[float], focused: int) -> None:
     focus, peripheral, _ = tiers(scores(*activations))
     assert len(focus) == focused
     assert len(peripheral) == len(activations) - focused

@@ -40,7 +40,7 @@ def test_recency_halves_after_thirty_days(days: float, weight: float) -> None:
 
 
 @given(st.floats(0, 1e6), st.floats(0, 1e6), st.floats(0.01, 1e4))
-def test_what_is_older_never_counts_more(one: float, other: float, half_life: float) -> None:
+def test_an_older_memory_never_counts_more(one: float, other: float, half_life: float) -> None:
     young, old = sorted((one, other))
     assert 0.0 < recency(old, half_life) <= recency(young, half_life) <= 1.0
 

@@ -76,7 +76,7 @@ def test_words_are_weighed_by_the_graph_that_holds_them() -> None:
     assert scores[key("a", N1)] > scores[key("a", N2)]
 
 
-def test_of_a_turn_only_what_was_said_counts() -> None:
+def test_only_the_text_of_a_turn_counts_and_not_its_name() -> None:
     assert lexical_text(a_memory("t", name="Turn 7", description="hello", speaker="Ada")) == "hello"
     assert lexical_text(a_memory("m", name="Ada", description="a friend")) == "Ada a friend"
 

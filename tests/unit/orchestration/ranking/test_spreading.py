@@ -70,7 +70,7 @@ def test_nothing_spreads_over_a_loop_a_dangling_link_or_another_level(links: lis
     assert received(memories, links, {key("a"): 1.0, key("b"): 1.0}) == {key("a"): 0.0, key("b"): 0.0}
 
 
-def test_of_parallel_links_the_likeliest_carries() -> None:
+def test_the_likeliest_of_parallel_links_carries_activation() -> None:
     memories = [a_memory("a"), a_memory("b")]
     weak, strong = a_link("b", "a", energy=0.1), a_link("a", "b", energy=0.9)
     relevance = {key("a"): 1.0, key("b"): 0.0}

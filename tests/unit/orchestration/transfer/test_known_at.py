@@ -28,7 +28,7 @@ def memory(carried: dict[str, Any], *past: dict[str, Any]) -> MemoryLines:
     return MemoryLines(carried, Trace(99, "Trace", {}), {"#new": {}}, records)
 
 
-def test_what_was_closed_later_is_open_without_what_says_why() -> None:
+def test_a_record_closed_later_is_exported_open_and_without_the_reason() -> None:
     closed = record(1, 10, 20, closed_by="command", closed_reason="discovered_false")
     assert as_known(closed, 15) == record(1, 10)
     assert as_known(closed, 20) == closed
@@ -61,7 +61,7 @@ def test_a_retracted_memory_has_its_trace_on_the_past_side() -> None:
     assert known.carried == record(1, 10, 20, touched=20, versions=1)
 
 
-def test_of_a_link_all_records_but_the_one_that_it_carries_are_past() -> None:
+def test_all_records_of_a_link_but_the_carried_one_are_past() -> None:
     stored = [StoredLink("a", "b", record(1, 10, 20)), StoredLink("a", "b", record(2, 20))]
     assert [(link.link.properties["version"], link.past) for link in known_links(stored, 5)] == []
     assert [(link.link.properties["version"], link.past) for link in known_links(stored, 15)] == [(1, False)]

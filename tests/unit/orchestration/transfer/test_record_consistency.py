@@ -54,7 +54,9 @@ def test_a_record_that_was_replaced_overlaps_nothing() -> None:
         ([memory(2, known=(1, 2)), record(1, (0, 9), (5, 6))], "go in a circle"),
     ],
 )
-def test_what_cannot_be_true_is_named(lines: list[dict[str, Any]], words: str) -> None:
+def test_records_that_contradict_each_other_are_refused_with_the_reason(
+    lines: list[dict[str, Any]], words: str
+) -> None:
     with pytest.raises(LineFault, match=words):
         check(*lines)
 

@@ -110,7 +110,9 @@ def orjson_equal(one: bytes, other: bytes) -> bool:
         ([GRAPH, {**memory("a"), "trace": {"label": "Idea"}}], "a trace cannot be a 'Idea'"),
     ],
 )
-def test_what_no_export_contains_is_named_with_its_line(lines: list[dict[str, Any]], words: str) -> None:
+def test_a_line_that_no_export_contains_is_refused_with_its_number(
+    lines: list[dict[str, Any]], words: str
+) -> None:
     assert re.search(words, refusal(file(*lines)))
 
 

@@ -140,7 +140,7 @@ def test_every_link_between_memories_found_is_an_edge() -> None:
     assert graph.graph_density == pytest.approx(6 / 30)
 
 
-def test_of_the_records_of_one_link_the_newest_is_the_edge() -> None:
+def test_the_newest_record_of_a_link_is_the_edge() -> None:
     nodes = [memory(node_id="a"), memory(node_id="b")]
     records = [
         link(resolution_state="blocked", expired_at=NOW + timedelta(1)),
@@ -191,7 +191,7 @@ def test_a_hub_has_three_links_to_others() -> None:
     assert hub_nodes([edge("a", "b", 0.5, edge_id=name) for name in "xyz"]) == ("a", "b")
 
 
-def test_at_most_five_hubs_the_most_linked_first_and_equal_ones_by_id() -> None:
+def test_there_are_at_most_five_hubs_the_most_linked_first_and_equal_ones_by_id() -> None:
     stars = [edge(f"hub{n}", f"leaf{n}{k}", 0.5) for n in range(7) for k in range(3 + (n in (2, 6)))]
     assert hub_nodes(stars) == ("hub2", "hub6", "hub0", "hub1", "hub3")
     assert hub_nodes(stars[::-1]) == hub_nodes(stars)
@@ -214,12 +214,12 @@ def test_themes_by_hand() -> None:
     assert central_themes(memories, links) == ("schema design", "joy", "bridge")
 
 
-def test_what_only_one_says_is_no_theme() -> None:
+def test_a_word_of_a_single_memory_is_no_theme() -> None:
     assert central_themes([memory(name="a lonely lamp", goal="rest", tags=("x", "lamp"))], []) == ()
     assert central_themes([], []) == ()
 
 
-def test_at_most_five_themes() -> None:
+def test_there_are_at_most_five_themes() -> None:
     assert len(central_themes([memory(tags=tuple("pqrstuvw"))] * 2, [])) == 5
 
 

@@ -110,7 +110,7 @@ def test_the_paths_suggested(edges: list[GraphEdge], starts: str, expected: list
     assert walks(suggested(edges, *starts)) == expected
 
 
-def test_of_parallel_links_the_better_one_is_used() -> None:
+def test_a_path_uses_the_better_of_parallel_links() -> None:
     parallel = [edge("a", "b", 0.5, edge_id="weak"), edge("b", "a", 0.7, edge_id="strong")]
     (path,) = suggested(parallel, "a")
     assert (path.path_edges, path.traversal_probability) == (("strong",), 0.7)
@@ -132,7 +132,7 @@ def test_a_hub_of_ten_thousand_links_is_one_fan() -> None:
     assert len(suggested([*spokes, edge("a", "hub", 0.9), edge("b", "spoke00001", 0.9)], "a", "b")) == 2
 
 
-def test_where_everything_is_linked_each_start_has_one_thought() -> None:
+def test_in_a_fully_linked_graph_each_start_has_one_path() -> None:
     ids = [f"m{n:02}" for n in range(40)]
     web = [edge(one, other, 0.99) for place, one in enumerate(ids) for other in ids[:place]]
     paths_found = suggested(web, *ids[:5])

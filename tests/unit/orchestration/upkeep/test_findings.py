@@ -105,7 +105,7 @@ def kinds(row: MemoryRow) -> list[str]:
         ({"version": None}, ["memory_invalid"]),
     ],
 )
-def test_what_is_wrong_with_a_memory(fields: dict[str, Any], expected: list[str]) -> None:
+def test_each_fault_of_a_memory_is_found(fields: dict[str, Any], expected: list[str]) -> None:
     assert kinds(memory(**fields)) == expected
 
 
@@ -121,7 +121,7 @@ def test_what_is_wrong_with_a_memory(fields: dict[str, Any], expected: list[str]
         ),
     ],
 )
-def test_what_repairs_a_memory(row: MemoryRow, repair: dict[str, Any]) -> None:
+def test_each_repairable_fault_of_a_memory_has_its_repair(row: MemoryRow, repair: dict[str, Any]) -> None:
     [one] = find_in_memory(row, GRAPH)
     said = one.model_dump(mode="json")["repair"]
     assert said["action"] == "apply"
@@ -148,7 +148,7 @@ def test_the_same_repair_of_the_same_record_has_the_same_command_id() -> None:
     assert first.command.command_id != other.command.command_id
 
 
-def test_what_no_door_would_take_is_found_without_a_repair() -> None:
+def test_a_value_that_no_request_may_contain_is_found_without_a_repair() -> None:
     [one] = find_in_memory(memory(id="a|b", name="None", description=""), GRAPH)
     assert (one.kind, one.repair) == ("junk", None)
 
@@ -168,7 +168,7 @@ def test_what_no_door_would_take_is_found_without_a_repair() -> None:
         ({"created_at": None}, "a time is missing", type(None)),
     ],
 )
-def test_what_is_wrong_with_the_metadata_of_a_link(fields: dict[str, Any], said: str, repair: type) -> None:
+def test_each_fault_in_the_metadata_of_a_link_is_found(fields: dict[str, Any], said: str, repair: type) -> None:
     _, [one] = find_in_link(link(**fields), GRAPH)
     assert (one.kind, one.severity) == ("link_invalid", "error")
     assert said in one.message

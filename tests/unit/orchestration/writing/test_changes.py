@@ -39,7 +39,7 @@ def test_a_source_changes_what_weighs_no_more_than_itself(by: Source, owner: Sou
 
 
 @given(SOURCES, SOURCES)
-def test_of_two_sources_the_lower_is_outweighed(one: Source, other: Source) -> None:
+def test_the_lower_of_two_sources_is_outweighed(one: Source, other: Source) -> None:
     assert outweighs(one, other) is (BY_WEIGHT.index(one) > BY_WEIGHT.index(other))
     assert lower_source(one, other) is min(one, other, key=BY_WEIGHT.index)
 

@@ -147,7 +147,7 @@ def test_search_properties_of_stored_content_are_those_of_the_command() -> None:
         ({"description": "Hello!", "speaker": ""}, "A walk. Hello!"),
     ],
 )
-def test_what_is_embedded_is_what_was_said_and_by_whom(fields: dict[str, Any], text: str) -> None:
+def test_the_embedded_text_has_the_speaker_and_the_words(fields: dict[str, Any], text: str) -> None:
     assert embedded_text(remember(**fields).model_dump()) == text
 
 

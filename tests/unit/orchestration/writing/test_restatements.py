@@ -100,7 +100,7 @@ def test_a_memory_without_a_description_is_read_by_its_name() -> None:
     assert is_repeated(sent(), record(name=TEXT, description=None))
 
 
-def test_of_several_memories_the_first_is_taken() -> None:
+def test_the_first_of_several_repeated_memories_is_taken() -> None:
     remember = sent()
     candidates = [record(description="another text of five words"), record(name="first"), record(name="second")]
     repeated = first_repeated(remember, readings(remember), candidates)

@@ -113,7 +113,7 @@ def test_a_command_id_has_one_content_within_a_list_too() -> None:
         ([remember("a"), command("undo", id="a")], [None, "conflict"]),
     ],
 )
-def test_what_a_later_command_finds_is_what_the_earlier_ones_left(
+def test_a_later_command_decides_on_the_state_that_earlier_ones_left(
     commands: list[Any], problems: list[str | None]
 ) -> None:
     assert list(map(problem, MemoryStore().apply(*commands))) == problems
@@ -133,7 +133,7 @@ def test_a_link_to_a_memory_that_its_list_withdraws_is_loose() -> None:
     assert simulation.find_dangling_link(simulated.chains) == "a|NEXT|b"
 
 
-def test_what_is_written_expects_every_memory_that_was_looked_at() -> None:
+def test_a_write_expects_the_state_of_every_memory_that_was_read() -> None:
     store = stored_with(remember("a"), remember("b"))
     simulated = store.simulation()
     simulated.simulate(store.name(relate("a", "b")))

@@ -136,7 +136,7 @@ def test_only_a_text_that_differs_is_embedded() -> None:
     assert version_chain.texts_to_embed(simulated.chains) == ["b. y"]
 
 
-def test_what_still_holds_beside_the_carried_record_is_pending_until_its_end() -> None:
+def test_an_open_record_beside_the_carried_one_is_pending_until_its_end() -> None:
     store = stored_list([remember("a")])
     changed, _ = rows_of(store, command("supersede", id="a", energy=0.1, effective_at=moment(200)))
     assert changed.pending_until == to_instant(moment(200)) < END_OF_TIME

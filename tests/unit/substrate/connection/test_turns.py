@@ -78,7 +78,7 @@ async def drained(one: Engine, tasks: Sequence[asyncio.Task[str]]) -> None:
     at_once=st.integers(1, 9),
     shared=st.integers(1, 9),
 )
-def test_of_n_keys_that_wait_each_gets_every_nth_turn(asked: list[int], at_once: int, shared: int) -> None:
+def test_each_of_n_waiting_keys_gets_every_nth_turn(asked: list[int], at_once: int, shared: int) -> None:
     async def law() -> None:
         one = engine(at_once, shared)
         blockers = [one.ask(Tenant("before", str(n))) for n in range(at_once)]
@@ -122,7 +122,7 @@ def test_never_more_are_at_it_than_there_are_turns_and_all_come_to_an_end(
     asyncio.run(law())
 
 
-async def test_what_one_asker_asked_goes_in_the_order_in_which_it_came() -> None:
+async def test_queries_of_one_tenant_start_in_the_order_in_which_they_came() -> None:
     one = engine(1, 1)
     said: list[int] = []
 
@@ -149,7 +149,7 @@ async def test_alone_an_asker_has_nearly_all_turns_and_whoever_comes_finds_one_f
     await drained(one, tasks)
 
 
-async def test_in_company_a_tenant_with_eight_questions_has_one_share() -> None:
+async def test_beside_others_a_tenant_with_eight_questions_has_one_share() -> None:
     one = engine(8, 3)
     tasks = [one.ask(ADA) for _ in range(6 + 8)] + [one.ask(EVE) for _ in range(8)]
     await settled()
@@ -166,7 +166,7 @@ async def test_citizens_of_one_key_share_what_the_key_gets() -> None:
     assert one.begun == [ADA, ADA, EVE, BOB, EVE, ADA]
 
 
-async def test_whoever_has_not_asked_for_a_while_takes_no_share() -> None:
+async def test_a_tenant_that_was_idle_for_a_while_takes_no_share() -> None:
     clock = Clock()
     one = engine(8, 3, clock)
     tasks = [one.ask(EVE)]
@@ -181,7 +181,7 @@ async def test_whoever_has_not_asked_for_a_while_takes_no_share() -> None:
     await drained(one, tasks)
 
 
-async def test_who_leaves_while_waiting_leaves_the_line_and_nothing_is_begun() -> None:
+async def test_a_caller_cancelled_while_it_waits_leaves_the_queue_and_nothing_is_started() -> None:
     one = engine(1, 1)
     first, leaver, last = one.ask(ADA), one.ask(EVE), one.ask(BOB)
     await settled()
@@ -192,7 +192,7 @@ async def test_who_leaves_while_waiting_leaves_the_line_and_nothing_is_begun() -
     assert one.begun == [ADA, BOB]
 
 
-async def test_who_leaves_in_the_moment_of_its_turn_hands_it_on() -> None:
+async def test_a_caller_cancelled_as_its_turn_comes_hands_it_on() -> None:
     one = engine(1, 1)
     first, leaver, last = one.ask(ADA), one.ask(EVE), one.ask(BOB)
     await settled()
@@ -206,7 +206,7 @@ async def test_who_leaves_in_the_moment_of_its_turn_hands_it_on() -> None:
     assert (one.turns.held, one.turns.waiting) == (0, 0)
 
 
-async def test_work_that_has_begun_holds_its_turn_to_its_end_whoever_leaves() -> None:
+async def test_work_that_has_started_holds_its_turn_to_the_end_though_its_caller_is_cancelled() -> None:
     one = engine(1, 1)
     leaver, last = one.ask(EVE), one.ask(ADA)
     await settled()
@@ -217,7 +217,7 @@ async def test_work_that_has_begun_holds_its_turn_to_its_end_whoever_leaves() ->
     assert one.begun == [EVE, ADA]
 
 
-async def test_within_a_turn_no_other_one_is_waited_for() -> None:
+async def test_a_query_within_a_turn_needs_no_second_turn() -> None:
     turns = Turns(1, 1, ActiveTenants(Clock()))
 
     async def inner() -> str:
@@ -240,7 +240,7 @@ async def test_a_failure_gives_the_turn_back() -> None:
     assert turns.held == 0
 
 
-async def test_in_company_a_turn_rests_as_long_as_it_took() -> None:
+async def test_beside_others_a_turn_rests_as_long_as_it_took() -> None:
     clock = Clock()
     company = ActiveTenants(clock)
     one = Engine(Turns(2, 2, company, rest_beyond_s=0.0))

@@ -25,7 +25,7 @@ async def test_every_row_is_written_once_and_in_order(weights: list[int], limit:
 
 
 @given(heavy=st.integers(0, 30))
-async def test_what_comes_before_a_row_that_is_too_heavy_is_written_and_the_rest_is_not(heavy: int) -> None:
+async def test_rows_before_one_that_is_too_heavy_are_written_and_the_rest_are_not(heavy: int) -> None:
     written: list[int] = []
 
     async def send(part: Sequence[int]) -> None:

@@ -79,7 +79,7 @@ def test_a_graph_of_graphiti_keeps_its_ids_its_facts_and_when_they_held() -> Non
     }  # fmt: skip
 
 
-def test_what_graphiti_expired_without_an_end_is_retracted() -> None:
+def test_an_edge_that_graphiti_expired_without_an_end_is_retracted() -> None:
     commands = said(read("graphiti", FILES["graphiti"]))
     assert [one.id for one in commands if isinstance(one, Retract)] == ["e2"]
     assert [one.id for one in commands if isinstance(one, Unrelate)] == ["e2:link"]
@@ -132,7 +132,7 @@ def test_a_long_text_makes_a_name_of_120_characters() -> None:
 
 
 @pytest.mark.parametrize("form", FILES)
-def test_read_again_it_is_the_same_commands_each_with_an_id_of_its_own(form: str) -> None:
+def test_a_file_read_again_gives_the_same_commands_with_the_same_distinct_ids(form: str) -> None:
     first, again = (said(read(form, FILES[form])) for _ in range(2))
     assert first == again
     assert len({one.command_id for one in first}) == len(first)
@@ -157,7 +157,7 @@ def test_read_again_it_is_the_same_commands_each_with_an_id_of_its_own(form: str
         ("mcp-memory", '{"type": "entity", "name": "a", "observations": "b"}', "observations: is a text"),
     ],
 )
-def test_what_is_no_such_file_is_refused_with_its_place(form: str, text: str, words: str) -> None:
+def test_a_file_of_another_format_is_refused_with_its_place(form: str, text: str, words: str) -> None:
     citizen = None if form == "mem0" else "ada"
     assert words in refusal(form, text, citizen)
 

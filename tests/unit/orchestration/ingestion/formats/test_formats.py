@@ -295,7 +295,7 @@ def test_an_empty_file_is_a_fault(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["messages", "markdown"])
-def test_whose_memory_it_is_must_be_said(form: str) -> None:
+def test_a_file_without_a_citizen_is_refused(form: str) -> None:
     assert "name a citizen" in refusal(form, LINES, None)
 
 
@@ -303,7 +303,7 @@ def test_a_citizen_that_cannot_be_is_a_fault() -> None:
     assert "citizen_id" in refusal("messages", LINES, "a/b")
 
 
-def test_what_cannot_be_read_is_a_fault(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_a_fault(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_bytes(b"caf\xe9")
     for path, expected in ((tmp_path / "none.json", "cannot be read"), (tmp_path, "is not a UTF-8 text")):
         with pytest.raises(InvalidRequest, match=expected):
@@ -330,7 +330,7 @@ def test_times_come_in_many_forms(value: Any, zoned: bool) -> None:
 
 
 @pytest.mark.parametrize("value", ["", "May 2023", "13:56", "8 May 2023 1 pm XYZ", "0001-01-01", True, None, 1e18])
-def test_what_is_no_time_is_not_guessed(value: Any) -> None:
+def test_a_value_that_is_no_time_is_not_guessed(value: Any) -> None:
     with pytest.raises((ValueError, OverflowError)):
         parse_time(value)
 
@@ -346,7 +346,7 @@ def test_what_is_no_time_is_not_guessed(value: Any) -> None:
         ("    # indented\n\n#\n# After", ["After"]),
     ],
 )
-def test_what_counts_as_a_heading(text: str, headings: list[str]) -> None:
+def test_headings_are_those_of_markdown_outside_of_code(text: str, headings: list[str]) -> None:
     notes = said(read("markdown", f"text\n{text}"))
     assert [note.name for note in notes if isinstance(note, Remember) and note.node_type == "Note"] == headings
 

@@ -130,7 +130,7 @@ async def test_the_dimension_of_a_foreign_model_is_what_the_server_gives(service
     await embedder.aclose()
 
 
-async def test_one_hiccup_of_the_server_is_not_noticed(service: Service, embedder: Embedder) -> None:
+async def test_a_single_failed_request_is_repeated_unnoticed(service: Service, embedder: Embedder) -> None:
     service.script = [(500, b"{}")]
     assert (await embedder.embed_query("four"))[4] == 1.0
 

@@ -109,7 +109,7 @@ async def test_an_error_of_the_server_is_told_by_its_status_and_never_by_the_key
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
-async def test_one_hiccup_of_the_server_is_not_noticed(
+async def test_a_single_failed_request_is_repeated_unnoticed(
     status: int, scripted: ScriptedModel, model: LanguageModel
 ) -> None:
     scripted.script = [(status, b"{}"), GOOD]
@@ -213,7 +213,7 @@ def test_a_choice_that_cannot_be_opened_says_why(
         open_language_model(LanguageModelSettings(llm=choice))
 
 
-def test_one_price_without_the_other_is_refused() -> None:
+def test_an_input_price_without_an_output_price_is_refused() -> None:
     with pytest.raises(ValidationError, match="set both or none"):
         LanguageModelSettings(llm_input_price=1.0)
 

@@ -125,7 +125,7 @@ async def test_the_vector_of_a_text_does_not_depend_on_its_neighbours(local: Emb
     assert [await local.embed_query(text) for text in texts] == together
 
 
-async def test_what_follows_the_256th_token_has_no_influence(local: Embedder) -> None:
+async def test_text_after_the_256th_token_has_no_influence(local: Embedder) -> None:
     # 254 words and the two marks at the ends make 256 tokens.
     short, long, other = await local.embed_texts(["cat " * 254, "cat " * 254 + "dog " * 9999, "cat " * 253])
     assert short == long
