@@ -9,7 +9,7 @@ from typing import Any
 
 from schemas.commands import ChangeCommand, Command, Undo, UndoLink
 from tests.oracle.held import Held, Refused, Told, told
-from tests.oracle.store import Oracle, said
+from tests.oracle.store import OF_LINKS, Oracle, said
 
 
 def together(oracle: Oracle, commands: Sequence[Command], now: int, at: int) -> list[Told]:
@@ -60,7 +60,7 @@ class Thought:
             receipt = self.taken_back(command)
         else:
             receipt = self.oracle.at(command, self.now, self.at)
-        if receipt.problem == "not-found" and isinstance(command, ChangeCommand) and self.began(identity):
+        if receipt.problem == "not-found" and isinstance(command, ChangeCommand) and self.was_there(command):
             receipt = receipt._replace(problem="conflict")
         if receipt.status == "stored" and not receipt.duplicate:
             self.never_known(identity)
@@ -97,6 +97,11 @@ class Thought:
         """The highest version that there was of it before a command of the list; 0 where there was nothing."""
         before = self.before.get(identity, [])
         return max((one.version for was in before for one in was), default=0)
+
+    def was_there(self, command: ChangeCommand) -> bool:
+        """Whether a command of the list met what this one is about: a memory and a link may share an id."""
+        before = (one for was in self.before.get(command.id, []) for one in was)
+        return any((one.ends is not None) is isinstance(command, OF_LINKS) for one in before)
 
     def never_known(self, identity: str) -> None:
         """What one command of the list opened and a later one closed was never known."""
