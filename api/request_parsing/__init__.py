@@ -1,1 +1,1 @@
-"""From an HTTP request to a command or a scope, and from its outcome to an answer."""
+"""Turn an HTTP request into a command or a scope, and its outcome into a response."""

@@ -20,11 +20,11 @@ from substrate.store import records
 
 type Row = Sequence[Any]
 
-MemoryId = Annotated[Identifier, Path(description="Percent-encode what is special in an address, `/` may stay.")]
+MemoryId = Annotated[Identifier, Path(description="Percent-encode special characters; `/` may stay.")]
 
 
 LinkIdInPath = Annotated[
-    LinkId, Path(description="Its own id, or `source|TYPE|target`; percent-encode what is special in an address.")
+    LinkId, Path(description="Its own id, or `source|TYPE|target`; percent-encode special characters.")
 ]
 
 
@@ -35,17 +35,14 @@ class CitizenRequest(Request):
 
 
 class MomentRequest(CitizenRequest):
-    """Whose memory, and when: without times as it is now, with `as_of_time` as it was and was known then.
-
-    `known_at` moves the transaction axis apart.
-    """
+    """Whose memory, and when: now, or at `as_of_time` as known at `known_at` (default: `as_of_time`)."""
 
     as_of_time: Moment | None = None
     known_at: Moment | None = None
 
     @property
     def names_moment(self) -> bool:
-        """Whether either time is given."""
+        """True when either time is given."""
         return self.as_of_time is not None or self.known_at is not None
 
     def scope(self, now: Instant) -> Scope:
@@ -81,7 +78,7 @@ MomentInQuery = Annotated[MomentRequest, Query()]
 def add_notes(
     response: Response, request: Request, shown: ConsciousnessNode | ConsciousnessRelationship | None = None
 ) -> None:
-    """Put into `Substrate-Notes` what was assumed about the request, and which fields of `shown` were left out."""
+    """Set `Substrate-Notes`: assumptions about the request, and fields of `shown` that were left out."""
     notes = request.notes
     if shown is not None and shown.unreadable:
         notes = (*notes, f"{', '.join(shown.unreadable)} cannot be shown and was left out; {UNREADABLE_REMEDY}")
@@ -100,7 +97,10 @@ async def existing_graph(level: Level, request: CitizenRequest, runtime: Runtime
 
 
 async def read_memory_row(address: MemoryAddress, request: MomentRequest, runtime: Runtime, now: Instant) -> Row:
-    """The record of the memory at the requested moment. Raises InvalidRequest, NotFound."""
+    """The record of the memory at the requested moment.
+
+    Raises InvalidRequest for N1 without a citizen, NotFound when there is no record at that moment.
+    """
     graph = runtime.deps.graph(await existing_graph(address.level, request, runtime))
     seen = await records.read_memory(graph, address.memory_id, request.scope(now))
     if seen.row is None:
@@ -109,7 +109,7 @@ async def read_memory_row(address: MemoryAddress, request: MomentRequest, runtim
 
 
 async def read_link_row(address: LinkAddress, request: MomentRequest, runtime: Runtime, now: Instant) -> Row:
-    """The record of the link at the requested moment. Raises InvalidRequest, NotFound."""
+    """The record of the link at the requested moment. Raises what `read_memory_row` raises."""
     graph = runtime.deps.graph(await existing_graph(address.level, request, runtime))
     seen = await records.read_link(graph, link_name(address.link_id), request.scope(now))
     if seen.row is None:

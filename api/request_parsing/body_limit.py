@@ -18,9 +18,9 @@ from schemas.base import DEEPEST
 MAX_BODY_BYTES: Final = 8 << 20
 _MAX_DRAINED_BYTES: Final = 8 * MAX_BODY_BYTES
 MAX_VALUES: Final = 500_000
-"""Texts, numbers, lists and maps of a body: a list of 1000 commands with every field and emotion has 300,000."""
+"""The most texts, numbers, lists and maps in a body. A list of 1000 commands with all fields has 300,000."""
 MAX_DEPTH: Final = DEEPEST + 8
-"""Nested lists and maps: a stored value has up to `DEEPEST`, a command, a list and an MCP call add the rest."""
+"""The most nested lists and maps: `DEEPEST` of a stored value, 8 of the command, list and MCP call around it."""
 MAX_SECONDS: Final = 30.0
 MAX_DRAIN_SECONDS: Final = 2.0
 _MAX_LENGTH_DIGITS: Final = 20
@@ -39,7 +39,7 @@ async def run_off_loop[*Args, T](size: int, work: Callable[[*Args], T], *args: *
 
 
 class BodyLimit:
-    """Middleware for an application that reads its bodies itself: it gets them whole, within the limits."""
+    """Reads each body whole, or refuses it over a limit: middleware for an application that parses bodies itself."""
 
     def __init__(self, app: ASGIApp, seconds: float = MAX_SECONDS) -> None:
         self.app = app
@@ -53,8 +53,8 @@ class BodyLimit:
 async def read_body(scope: Scope, receive: Receive, seconds: float = MAX_SECONDS) -> Receive | Response:
     """Read the whole body. Returns a `receive` that replays it, or the response to a body that is refused.
 
-    413: larger than `MAX_BODY_BYTES`, or more than `MAX_VALUES`. 422: nested deeper than `MAX_DEPTH`. 408: late.
-    A body whose Content-Length is too large is refused unread.
+    413: larger than `MAX_BODY_BYTES`, or more than `MAX_VALUES`. 422: nested deeper than `MAX_DEPTH`. 408: not
+    complete in time. A body whose Content-Length is too large is refused unread.
     """
     try:
         async with asyncio.timeout(seconds):
@@ -71,7 +71,7 @@ async def read_body(scope: Scope, receive: Receive, seconds: float = MAX_SECONDS
 
 
 def _replay(body: Message, receive: Receive) -> Receive:
-    """A `receive` that gives the body first, then what follows it."""
+    """A `receive` that returns the body first, then the later messages."""
     messages = iter([body])
 
     async def replay() -> Message:
@@ -106,10 +106,10 @@ def _closing_problem(status: int, detail: str, scope: Scope) -> Response:
 
 
 class _TooLarge(Response):
-    """Sends the problem at once, but ends the response only when the client has stopped sending or left.
+    """Sends the problem at once, but ends the response only when the client has stopped sending or disconnected.
 
-    What the client still sends is read and dropped, up to a bound: many clients look at a response only after
-    they have sent everything.
+    The rest of the body is read and dropped, up to a limit, because many clients read a response only after they
+    have sent everything.
     """
 
     def __init__(self, problem: Response) -> None:

@@ -1,4 +1,4 @@
-"""Raw JSON to commands: one, or a list in which each is parsed on its own."""
+"""Parse raw JSON into one command, or a list in which each command is parsed on its own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _IDENTIFIER: Final[TypeAdapter[str]] = TypeAdapter(Identifier)
 
 
 def parse_command[C: Command](raw: Any, kind: type[C]) -> C:
-    """Raises InvalidRequest with every fault."""
+    """Parse one command. Raises InvalidRequest with every fault."""
     try:
         return kind.model_validate(raw)
     except ValidationError as error:
@@ -27,9 +27,10 @@ def parse_command[C: Command](raw: Any, kind: type[C]) -> C:
 
 
 def parse_commands(raw: Sequence[Any], kind: type[Command] | None) -> list[Command | WriteReceipt]:
-    """For each element, in order, its command, or the receipt of its refusal. Without `kind` each names its own.
+    """Parse each element, in order, into its command or the receipt of its refusal.
 
-    Each receipt shows its first fault; beside these, all receipts together show at most `MAX_FAULTS`.
+    Without `kind` each element names its own. All receipts share `MAX_FAULTS` lines of faults; when these are used
+    up, each further receipt shows its first fault and the number of others.
     """
     parsed: list[Command | WriteReceipt] = []
     shown = 0
@@ -42,13 +43,13 @@ def parse_commands(raw: Sequence[Any], kind: type[Command] | None) -> list[Comma
 
 
 def command_type(raw: Any) -> type[Command]:
-    """The type that the field `command` names, `UnknownCommand` if it names none."""
+    """The type that the field `command` names; `UnknownCommand` if it names no type."""
     name = raw.get("command") if isinstance(raw, dict) else None
     return KINDS.get(name, UnknownCommand) if isinstance(name, str) else UnknownCommand
 
 
 class UnknownCommand(Command):
-    """Never valid: its first fault is that `command` names no command."""
+    """Stands for a command of an unknown kind: its validation always fails, first on the field `command`."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -86,7 +87,7 @@ def command_name(kind: type[Command]) -> str:
 
 
 def fault_lines(error: ValidationError, kind: type[Command]) -> Iterator[str]:
-    """Each fault as `field: message`; for the REQUIRED tier of a link in the words of 003, component 6."""
+    """Each fault as `field: message`; faults of a link's REQUIRED fields are worded as in 003, component 6."""
     for fault in error.errors(include_url=False, include_input=False, include_context=False):
         location, message = fault["loc"], fault["msg"]
         if issubclass(kind, Relate) and location and location[0] in REQUIRED:

@@ -1,4 +1,4 @@
-"""Erasing over REST: parsed, checked against the caller's scopes, run, reported."""
+"""Erase over REST: parse the command, check it against the caller's scopes, erase, and report."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from schemas.temporal import Instant
 
 
 class ErasureRequest(Request):
-    """The id of the command; left out, each send counts as a new one."""
+    """The id of the command; without one, each send is a new command."""
 
     command_id: Identifier | None = None
 
 
 class EpisodeErasureRequest(ErasureRequest):
-    """Whose episode."""
+    """An erasure of an episode of this citizen."""
 
     citizen_id: CitizenId
 
@@ -34,8 +34,8 @@ class EpisodeErasureRequest(ErasureRequest):
 async def erase_from_store(command: Erase, runtime: Runtime, now: Instant) -> ErasureReport:
     """Erase from the open store, and rewrite the files of an embedded engine so that they hold none of it.
 
-    Raises what `orchestration.writing.erasure.erase` raises. What broke off is finished when the store is opened
-    again.
+    Raises what `orchestration.writing.erasure.erase` raises. An interrupted erasure is finished when the store is
+    opened again.
     """
     directory = None if runtime.engine is None else runtime.engine.directory
     return await erasure.erase(command, runtime.deps, now, directory)

@@ -1,7 +1,7 @@
-"""Entity tags of memories: none is sent twice to who has it, none changed by who has not seen it (RFC 9110, 13.1).
+"""ETags of memories (RFC 9110): 304 to a client that has the memory, 412 to one that saw another version.
 
-A tag is strong. It holds the version, a digest of whose memory it is and a digest of the body. A revision under
-`If-Match` reaches the store as its `expected_version`, so that a command sent again is still recognised.
+Tags are strong. A tag contains the version, a digest of the owner and a digest of the body. `If-Match` becomes the
+`expected_version` of a command, so that a command sent again is still recognised.
 """
 
 from __future__ import annotations
@@ -17,11 +17,15 @@ from api.problems import invalid_request
 from schemas.errors import PreconditionFailed
 from schemas.memory import ConsciousnessNode, Level
 
-IfNoneMatch = Annotated[str | None, Header(description="Tags that are had already: then 304, without a body.")]
-IfMatch = Annotated[str | None, Header(description="The tag that was read: then 412 when it has changed since.")]
+IfNoneMatch = Annotated[
+    str | None, Header(description="Tags that you already have: 304 without a body if one matches.")
+]
+IfMatch = Annotated[str | None, Header(description="The tag that you read: 412 if the memory has changed since.")]
 
-NOT_MODIFIED: Final[dict[int | str, dict[str, Any]]] = {304: {"description": "It is as `If-None-Match` says"}}
-REREAD: Final = "Read it again and decide anew."
+NOT_MODIFIED: Final[dict[int | str, dict[str, Any]]] = {
+    304: {"description": "Unchanged: `If-None-Match` has its tag"}
+}
+REREAD: Final = "Read it again, then decide."
 _TAG: Final = re.compile(r'"(\d{1,15})-([0-9a-f]{8})-[0-9a-f]{16}"')
 
 
@@ -37,9 +41,9 @@ def etag_response(memory: ConsciousnessNode, citizen_id: str | None, if_none_mat
 
 
 def expect_version(raw: Any, if_match: str | None) -> Any:
-    """The raw revision with the version in `If-Match` as its `expected_version`.
+    """Copy the version in `If-Match` into the `expected_version` of the raw revision.
 
-    Raises PreconditionFailed for a tag of another memory, InvalidRequest when `expected_version` is there already.
+    Raises PreconditionFailed for a tag of another memory, InvalidRequest when `expected_version` is given too.
     """
     if if_match is None or if_match.strip() == "*" or not isinstance(raw, Mapping):
         return raw
@@ -53,9 +57,9 @@ def expect_version(raw: Any, if_match: str | None) -> Any:
 
 
 def refuse_if_match(if_match: str | None, action: str) -> None:
-    """Raises InvalidRequest where `If-Match` is sent with an action that has no version to compare."""
+    """Raises InvalidRequest when `If-Match` is sent with an action that has no version to compare."""
     if if_match is not None:
-        raise invalid_request([f"If-Match guards a change of what was read, not {action}; leave it out"])
+        raise invalid_request([f"If-Match is for changes of a stored record, not for {action}; leave it out"])
 
 
 def _owner_digest(level: object, citizen_id: object, memory_id: object) -> str:
@@ -65,6 +69,6 @@ def _owner_digest(level: object, citizen_id: object, memory_id: object) -> str:
 
 
 def _matches_any(tag: str, if_none_match: str) -> bool:
-    """The weak comparison, as RFC 9110 wants it for `If-None-Match`."""
+    """Weak comparison, as RFC 9110 requires for `If-None-Match`."""
     tags = [part.strip().removeprefix("W/") for part in if_none_match.split(",")]
     return tag in tags or "*" in tags

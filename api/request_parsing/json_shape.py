@@ -1,8 +1,8 @@
-"""How many values a JSON text holds and how deeply they are nested, counted before it is parsed. Pure.
+"""Count the values and the nesting depth of a JSON text before it is parsed. Pure.
 
 A text of a few megabytes can hold millions of values; parsed, they take a hundred times its size, and seconds.
-Counting commas and brackets takes milliseconds and hardly any memory. A text that is not JSON is counted all the
-same: the parser then refuses it.
+Counting commas and brackets takes milliseconds and hardly any memory. A text that is not JSON is counted too; the
+parser refuses it later.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _BYTE_MEANINGS: Final = _byte_meanings()
 
 
 class Shape(NamedTuple):
-    """How many values (a key and its value count as one), in how many nested lists and maps at most."""
+    """`values`: a key and its value count as one. `depth`: the most lists and maps nested in each other."""
 
     values: int
     depth: int
@@ -62,7 +62,7 @@ def measure_shape(text: bytes) -> Shape:
 
 
 def count_pairs(text: bytes) -> int:
-    """How many pairs of name and value the maps of a JSON text hold; a name that stands twice counts twice."""
+    """Count the name-value pairs in all maps of a JSON text; a repeated name counts each time."""
     whole = np.frombuffer(_without_escapes(text), np.uint8)
     inside = np.bitwise_xor.accumulate((whole == _QUOTE).view(np.uint8))
     return int(np.count_nonzero((whole == _COLON) & (inside == 0)))

@@ -35,7 +35,7 @@ type _Rows = Sequence[Sequence[Any]]
 
 
 class ListRequest(MomentRequest, Paged):
-    """A page of a graph, as it is or was at a moment; of one source, or written with one key, if named."""
+    """A page of a graph at a moment; optionally only records of one source, or written with one key."""
 
     level: Level = Level.N1
     source: Source | None = None
@@ -43,17 +43,17 @@ class ListRequest(MomentRequest, Paged):
 
     @property
     def kind(self) -> str | None:
-        """The node type or relation type that is asked for; None for all."""
+        """The node type or relation type to list; None for all."""
         return None
 
     @property
     def filters(self) -> Filters:
-        """The tag and the bucket that are asked for."""
+        """The tag and the bucket to filter by."""
         return Filters()
 
 
 class MemoryListRequest(ListRequest):
-    """Memories; of one type, with one tag, in one bucket, if named."""
+    """A page of memories; optionally of one type, with one tag, in one bucket."""
 
     node_type: Name | None = None
     tag: Label | None = None
@@ -73,7 +73,7 @@ def _label(label: str | None) -> tuple[str, ...]:
 
 
 class LinkListRequest(ListRequest):
-    """Links; of one type, if `relation_type` names it."""
+    """A page of links; optionally of one type."""
 
     relation_type: RelationType | None = None
 
@@ -87,7 +87,7 @@ LinkListInQuery = Annotated[LinkListRequest, Query()]
 
 
 class ListKind(NamedTuple):
-    """What is listed. Cursors carry the `name`, so that none is used for another list."""
+    """A kind of list. Cursors contain its `name`, so that a cursor of another list is refused."""
 
     name: str
     read: Callable[[Graph, listing.ListQuery, listing.ListPosition], Awaitable[listing.ListPage]]
@@ -129,9 +129,10 @@ async def read_page(kind: ListKind, request: ListRequest, runtime: Runtime, now:
 
 
 async def _narrowest_label(request: ListRequest, graph: Graph, scope: Scope) -> str | None:
-    """The rarest label asked for, if reading only its present members finds all that the page can hold.
+    """The rarest of the requested labels, if all that the page can show is among its present members.
 
-    None for another moment, and where something was written after the page's moment or is planned.
+    None for another moment than now, and when something was written after the page's moment or is planned: labels
+    know only the present.
     """
     names = tag_names(request.filters.tags, request.filters.buckets)
     if not names or request.names_moment:
@@ -144,20 +145,21 @@ async def _narrowest_label(request: ListRequest, graph: Graph, scope: Scope) -> 
 
 
 async def _scope_of_first_page(request: ListRequest, graph: Graph, now: Instant) -> Scope:
-    """The moment of the first page. All later pages keep it, so that writes in between move nothing."""
+    """The moment of the first page. Later pages use it too, so that writes in between do not move items."""
     if request.names_moment:
         return request.scope(now)
     return Scope.at(now, await records.read_clock(graph, now))
 
 
 def _resume(request: ListRequest, cursor: str, name: str) -> tuple[listing.ListPosition, Scope]:
-    """The place and the moment in a cursor.
+    """The position and the moment in a cursor.
 
     Raises InvalidRequest when the cursor is of another list, or the request names another moment.
     """
-    listed, first, behind, valid, known = decode_cursor(cursor, str, int, str, int, int)
-    if listed != name:
-        raise invalid_request([f"cursor: is of a list of {listed}, not of {name}; begin again without a cursor"])
+    cursor_name, first, behind, valid, known = decode_cursor(cursor, str, int, str, int, int)
+    if cursor_name != name:
+        fault = f"cursor: is of a list of {cursor_name}, not of {name}; begin again without a cursor"
+        raise invalid_request([fault])
     scope = Scope.at(valid, known)
     if request.names_moment and request.scope(valid) != scope:
         raise invalid_request(["cursor: is of another moment; ask for that one, or begin again without a cursor"])
@@ -165,7 +167,7 @@ def _resume(request: ListRequest, cursor: str, name: str) -> tuple[listing.ListP
 
 
 class HistoryRequest(CitizenRequest, Paged):
-    """A page of a history, as it was known at `known_at`; without one, all that is known now."""
+    """A page of a history, as it was known at `known_at` (default: now)."""
 
     known_at: Moment | None = None
 
@@ -176,7 +178,7 @@ HistoryInQuery = Annotated[HistoryRequest, Query()]
 async def read_memory_history(
     address: MemoryAddress, request: HistoryRequest, runtime: Runtime, now: Instant
 ) -> MemoryHistory:
-    """A page of the records of a memory. Raises InvalidRequest, NotFound."""
+    """A page of the records of a memory. Raises InvalidRequest for a bad cursor, NotFound without a record."""
     graph = runtime.deps.graph(await existing_graph(address.level, request, runtime))
 
     async def read(wanted: records.HistoryQuery) -> _Rows:
@@ -194,7 +196,7 @@ async def read_memory_history(
 async def read_link_history(
     address: LinkAddress, request: HistoryRequest, runtime: Runtime, now: Instant
 ) -> LinkHistory:
-    """A page of the records of a link. Raises InvalidRequest, NotFound."""
+    """A page of the records of a link. Raises InvalidRequest for a bad cursor, NotFound without a record."""
     graph = runtime.deps.graph(await existing_graph(address.level, request, runtime))
     name = link_name(address.link_id)
 
@@ -211,7 +213,7 @@ async def read_link_history(
 
 
 async def _wanted(request: HistoryRequest, graph: Graph, now: Instant) -> records.HistoryQuery:
-    """The page that is asked for. A cursor keeps the known moment of the first page."""
+    """The requested page. A cursor keeps the known moment of the first page."""
     if request.cursor is not None:
         *place, known_to = decode_cursor(request.cursor, int, int, int)
         return records.HistoryQuery(known_to, request.limit, records.HistoryPosition(*place))

@@ -1,7 +1,7 @@
-"""JSON bodies, read strictly.
+"""Parse JSON bodies strictly.
 
-What the store cannot give back as it came is refused here: NaN and infinities, integers beyond 64 bits,
-lone surrogates, nesting deeper than the encoder goes, names that stand twice in one object.
+Refuses what the store could not return unchanged: NaN and infinities, integers beyond 64 bits, lone surrogates,
+nesting deeper than the encoder supports, and a name that appears twice in one object.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _MANY_DIGITS: Final = re.compile(rb"\d{19}")
 class StrictRoute(APIRoute):
     """A route whose JSON body is read by `parse_strict_json`, and whose permission is documented.
 
-    An id in the path may hold slashes. Only a plain slash begins an action such as `…/history`: an id that ends
-    like one is sent with that slash percent-encoded.
+    An id in the path may contain slashes. An action such as `…/history` begins with a plain slash; in an id that
+    ends with the same text, that slash must be percent-encoded.
     """
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
@@ -75,7 +75,7 @@ class _StrictRequest(Request):
 
 
 def parse_strict_json(body: bytes) -> Any:
-    """The value of a JSON text. Raises JSONDecodeError for what is not JSON or could not be stored as it is."""
+    """The value of a JSON text. Raises JSONDecodeError when it is not JSON, or could not be stored unchanged."""
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -87,14 +87,14 @@ def parse_strict_json(body: bytes) -> Any:
     except TypeError as error:
         raise json.JSONDecodeError("it is nested too deeply", "", 0) from error
     pairs = _count_parsed_pairs(value)
-    # The colons of a body are its pairs, unless texts hold colons too: then the exact count decides.
+    # There are as many colons as pairs, unless texts contain colons too: only then is the exact count needed.
     if pairs not in (body.count(b":"), count_pairs(body)):
         raise json.JSONDecodeError("a name stands twice in one object; leave one of them out", "", 0)
     return value
 
 
 def _count_parsed_pairs(value: Any) -> int:
-    """How many pairs of name and value all objects within the value hold."""
+    """Count the name-value pairs in all objects within the value."""
     count, rest = 0, [value]
     while rest:
         part = rest.pop()

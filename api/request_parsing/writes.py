@@ -1,4 +1,4 @@
-"""Writing over REST: one command or a list, each applied once however often it is sent; receipts, or a problem."""
+"""Write over REST: apply one command or a list, each only once however often it is sent; return receipts."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _write_responses(*operations: str) -> Responses:
         "citizen_id": "$request.body#/citizen_id",
     }
     follow = {name: {"operationId": name, "parameters": parameters} for name in operations}
-    header = {"description": "The address of what was written.", "schema": {"type": "string"}}
+    header = {"description": "The address of the written record.", "schema": {"type": "string"}}
     return {
         200: {"model": ReceiptList, "description": "The receipts of a list"},
         201: {"description": "Stored", "headers": {"Location": header}, "links": follow},
@@ -75,7 +75,7 @@ async def _write_context(
     *,
     idempotency_key: Annotated[
         Identifier | None,
-        Header(description="Taken as the `command_id` of a command without one; in a list, with its place."),
+        Header(description="The `command_id` for a command without one; in a list, with `:` and its position."),
     ] = None,
     if_match: IfMatch = None,
 ) -> WriteContext:
@@ -90,9 +90,9 @@ async def _list_write_context(
     atomic: Annotated[
         bool,
         Query(
-            description=f"A list is carried out as a whole, or not at all: at most {COMMANDS_AT_MOST} commands "
-            "for one graph, of which a later one may build on an earlier one. When one is refused, nothing is "
-            "changed: its receipt says why, that of each other has the problem `not-applied`."
+            description=f"Apply the list as a whole, or not at all: at most {COMMANDS_AT_MOST} commands for one "
+            "graph; a later one may build on an earlier one. When one is refused, nothing is changed: its receipt "
+            "says why, and all others have the problem `not-applied`."
         ),
     ] = False,
 ) -> WriteContext:
@@ -134,7 +134,7 @@ async def write_one(raw: Any, kind: type[Command], writing: WriteContext) -> Wri
     parsed = await run_off_loop(writing.size, parse_command, with_command_id(raw, writing.key), kind)
     command = _authorize(parsed, writing)
     if not isinstance(command, ChangeCommand):
-        refuse_if_match(writing.if_match, "what is new")
+        refuse_if_match(writing.if_match, "a new record")
     [receipt] = await _apply_all([command], writing)
     if receipt.status == "refused":
         if writing.if_match is not None and receipt.problem == "conflict":
@@ -156,9 +156,9 @@ async def _write_many(raw: list[Any], kind: type[Command] | None, writing: Write
             ["If-Match is the tag of one memory: in a list, name expected_version in each command"]
         )
     key = writing.key
-    keyed = raw if key is None else [with_command_id(each, f"{key}:{place}") for place, each in enumerate(raw)]
+    keyed = raw if key is None else [with_command_id(item, f"{key}:{index}") for index, item in enumerate(raw)]
     parsed = await run_off_loop(writing.size, parse_commands, keyed, kind)
-    receipts = await _apply_all([_authorize_or_refuse(each, writing) for each in parsed], writing)
+    receipts = await _apply_all([_authorize_or_refuse(item, writing) for item in parsed], writing)
     stored = sum(receipt.status == "stored" for receipt in receipts)
     return ReceiptList(receipts=tuple(receipts), stored=stored, refused=len(receipts) - stored)
 
@@ -192,13 +192,13 @@ async def _apply_all(parsed: Sequence[Command | WriteReceipt], writing: WriteCon
 
 
 async def _apply_parsed(parsed: Sequence[Command | WriteReceipt], writing: WriteContext) -> list[WriteReceipt]:
-    commands = [each for each in parsed if isinstance(each, Command)]
+    commands = [item for item in parsed if isinstance(item, Command)]
     if writing.atomic:
         if len(commands) < len(parsed):
-            return [each if isinstance(each, WriteReceipt) else atomic.withheld(each) for each in parsed]
+            return [item if isinstance(item, WriteReceipt) else atomic.withheld(item) for item in parsed]
         return await atomic.apply(commands, writing.runtime.deps, writing.now)
     written = iter(await insertion.apply(commands, writing.runtime.deps, writing.now))
-    return [next(written) if isinstance(each, Command) else each for each in parsed]
+    return [next(written) if isinstance(item, Command) else item for item in parsed]
 
 
 def _address(receipt: WriteReceipt, citizen_id: str | None) -> str:

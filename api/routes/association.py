@@ -1,4 +1,4 @@
-"""Association: a question in, direct hits and what shares their tags out."""
+"""Association: find memories by words, and others that share their tags."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ router = APIRouter(prefix="/v1", tags=["retrieval"], route_class=StrictRoute)
 @router.post("/associate", response_model=Associations, operation_id="walk_tags")
 @requires(QUESTION)
 async def walk(request: TagWalk, runtime: OpenRuntime, now: Now) -> Response:
-    """Memories that match the words of a question, and those they reach over tags and links; no vectors (001)."""
+    """Memories that match the words of a question, and others that tags and links lead to; no vectors (001)."""
     associations = await associate(request, runtime.deps, now)
     return Response(json_bytes(associations), media_type="application/json")

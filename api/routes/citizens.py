@@ -39,9 +39,9 @@ from schemas.temporal import Moment, Scope, to_instant
 
 
 class ExportRequest(Request):
-    """Whether an export has the vectors, and as of when it is known: at `known_at`, else now."""
+    """Options of an export: with or without vectors, and as known at `known_at` (default: all that is known)."""
 
-    embeddings: bool = Field(default=False, description="With the vectors; otherwise an import makes them anew.")
+    embeddings: bool = Field(default=False, description="Include the vectors; otherwise an import computes them.")
     known_at: Moment | None = None
 
 
@@ -64,7 +64,7 @@ async def state(
 async def state_history(
     citizen_id: CitizenId, query: Annotated[Paged, Query()], runtime: OpenRuntime
 ) -> StateHistory:
-    """All records of the state, a page at a time: over which time each held, and over which time it was known."""
+    """All records of the state, a page at a time, each with its valid time and its transaction time."""
     return await citizen.state_history(citizen_id, query, runtime.deps)
 
 
@@ -73,7 +73,7 @@ async def state_history(
 async def set_state(
     citizen_id: CitizenId, change: StateChange, runtime: OpenRuntime, now: Now, response: Response
 ) -> CitizenState:
-    """Set what is given, from `valid_at` on or from now; what is left out stays. The past keeps what it was.
+    """Set the given fields, from `valid_at` (default: now) on; the others stay. The past does not change.
 
     `Substrate-Notes` says what was assumed.
     """

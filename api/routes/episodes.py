@@ -1,4 +1,4 @@
-"""Episodes: store a conversation, ask how far it is, erase it."""
+"""Episodes: store a conversation, read its progress, erase it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ ACCEPTED: Final[dict[int | str, dict[str, Any]]] = {
     202: {
         "model": EpisodeProgress,
         "description": "With `Prefer: respond-async`: it is being stored",
-        "headers": {"Location": {"description": "Where its progress is told.", "schema": {"type": "string"}}},
+        "headers": {"Location": {"description": "The address of its progress.", "schema": {"type": "string"}}},
     }
 }
 
@@ -88,10 +88,10 @@ class EpisodeRequest(Request):
 
 
 class Conversation(Request):
-    """Messages in their order: each a `speaker` or `role`, a `text` or `content`, and if known a `timestamp`.
+    """Messages in their order: each has a `speaker` or `role`, a `text` or `content`, and maybe a `timestamp`.
 
-    `episode_id` names the conversation; left out, it is made from the messages. Sent again, nothing doubles.
-    `extract_facts` has the language model, if one is configured, read typed links out of what was said.
+    `episode_id` names the conversation; by default it is a digest of the messages. Sending it again stores nothing
+    twice. With `extract_facts` the configured language model extracts typed links from the messages.
     """
 
     citizen_id: CitizenId
@@ -108,7 +108,7 @@ class ParsedEpisode(NamedTuple):
 def _prefers_async(
     prefer: Annotated[
         Annotated[str, Field(max_length=1000)] | None,
-        Header(description="`respond-async` (RFC 7240): answered with 202 at once, and stored meanwhile."),
+        Header(description="`respond-async` (RFC 7240): answer 202 at once, and store in the background."),
     ] = None,
 ) -> bool:
     names = {part.partition(";")[0].strip().lower() for part in (prefer or "").split(",")}
@@ -122,10 +122,10 @@ async def remember_episode(
     context: Annotated[IngestionContext, Depends()],
     in_background: Annotated[bool, Depends(_prefers_async)],
 ) -> Response:
-    """Store a conversation: turns, who said them, their order, and the session they were said in.
+    """Store a conversation: its turns, their speakers, their order, and their session.
 
-    Ten thousand messages take a minute and more. With `Prefer: respond-async` the answer comes at once; its
-    `Location` tells how far it is.
+    Ten thousand messages take more than a minute. With `Prefer: respond-async` the answer comes at once; its
+    `Location` is the address of the progress.
     """
     if conversation.extract_facts:
         require_language_model(context.runtime.deps)
@@ -150,7 +150,7 @@ async def progress(
     query: Annotated[EpisodeRequest, Query()],
     context: Annotated[IngestionContext, Depends()],
 ) -> EpisodeProgress:
-    """The progress of a conversation that was sent with `Prefer: respond-async`, as long as this process lives.
+    """The progress of a conversation that was sent with `Prefer: respond-async`, while this process runs.
 
     A conversation sent without it, or long ago, is not found here, though it may be stored.
     """
@@ -182,7 +182,7 @@ async def erase_episode(
 
 
 def _parse(conversation: Conversation) -> ParsedEpisode:
-    """Raises InvalidRequest for what is no message."""
+    """Parse the conversation. Raises InvalidRequest for an invalid message."""
     messages = orjson.dumps(conversation.messages)
     episode_id = conversation.episode_id or f"episode_{blake2b(messages, digest_size=8).hexdigest()}"
     file = File("messages", messages.decode())

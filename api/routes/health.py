@@ -1,4 +1,4 @@
-"""Health: whether the process lives, and whether it can serve."""
+"""Health: liveness and readiness of the service."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ router = APIRouter(prefix="/health", tags=["health"], route_class=StrictRoute)
 @router.get("/live", operation_id="get_liveness")
 @requires(PUBLIC)
 async def live(request: Request) -> Alive:
-    """200 for as long as the process lives."""
+    """200 while the process runs."""
     return Alive(open=request.app.state.open)
 
 
 @router.get("/ready", operation_id="get_readiness")
 @requires(PUBLIC)
 async def ready(request: Request, runtime: OpenRuntime) -> Ready:
-    """200 when every request can be served, else a problem; administrators are told what is not ready."""
+    """200 when every request can be served, else a problem. Only administrators see which part is not ready."""
     caller = await find_caller(request)
     try:
         readiness = await _readiness(runtime)

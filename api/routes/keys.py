@@ -1,4 +1,4 @@
-"""Keys: make one, list them, change what one may claim, revoke one."""
+"""Keys: make, list, change and revoke them."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ KeyId = Annotated[str, Path(pattern=r"^[a-z0-9]{1,32}$", examples=["4f1e2d3c5b6a
 @router.post("", status_code=201, operation_id="create_key")
 @requires(ADMIN)
 async def create(request: KeyRequest, runtime: OpenRuntime, now: Now) -> NewKey:
-    """Make a key. It is shown this once; only its hash is kept."""
+    """Make a key. It is shown only once; only its hash is stored."""
     return await authentication.create_key(runtime.deps.connection, request, now)
 
 
 @router.get("", operation_id="list_keys")
 @requires(ADMIN)
 async def listed(runtime: OpenRuntime) -> KeyList:
-    """All keys, oldest first, those revoked or expired included."""
+    """All keys, oldest first, including revoked and expired ones."""
     return KeyList(keys=tuple(await api_keys.list_keys(runtime.deps.connection)))
 
 
 @router.patch("/{key_id}", operation_id="change_key")
 @requires(ADMIN)
 async def change(key_id: KeyId, request: KeyChange, http: Request, runtime: OpenRuntime) -> KeyInfo:
-    """Raise or lower the highest source that the key may claim: here at once, in other processes within a second.
+    """Change the highest source that the key may claim: here at once, in other processes within a second.
 
-    What it wrote before keeps the source that it had.
+    Records that it wrote before keep their source.
     """
     changed = await authentication.change_key(runtime.deps.connection, key_id, request)
     get_keyring(http.scope).forget(key_id)

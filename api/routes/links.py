@@ -33,7 +33,7 @@ async def relate(body: LinkBody, writing: ListWrite) -> Response:
 @router.get("", operation_id="list_links")
 @requires(LISTING)
 async def listed(query: LinkListInQuery, runtime: OpenRuntime, now: Now, response: Response) -> LinkPage:
-    """The links of a graph, now or at a moment, a page at a time: each that holds, whatever its ends do.
+    """The links of a graph, now or at a moment, a page at a time: all that hold then, even if their ends do not.
 
     `Substrate-Notes` says what was assumed.
     """
@@ -48,7 +48,7 @@ async def listed(query: LinkListInQuery, runtime: OpenRuntime, now: Now, respons
 async def history(
     address: LinkInPath, query: HistoryInQuery, runtime: OpenRuntime, now: Now, response: Response
 ) -> LinkHistory:
-    """All records of a link, a page at a time: what was known, when, over which time it held, what closed it.
+    """All records of a link, a page at a time: content, valid time, transaction time, and what closed each.
 
     `Substrate-Notes` says what was assumed.
     """
@@ -75,9 +75,13 @@ REVISIONS = (
         "The world changed: the old metadata end at `effective_at`, the new begin there.",
     ),
     Revision("correct", CorrectLink, "We were wrong: the corrected metadata hold over the same valid time."),
-    Revision("retract", Unrelate, "The link no longer holds from `effective_at` on. Without one, it never did."),
     Revision(
-        "resolve", ResolveLink, "Set the state of what the link is about: resolved, unless another is named."
+        "retract",
+        Unrelate,
+        "The link no longer holds from `effective_at` on. Without `effective_at` it never held.",
+    ),
+    Revision(
+        "resolve", ResolveLink, "Set the resolution state of the link: `resolved`, unless another one is named."
     ),
     Revision("undo", UndoLink, "Revert the last change by new records; the mistake stays visible in the past."),
 )

@@ -63,7 +63,7 @@ async def listed(query: MemoryListInQuery, runtime: OpenRuntime, now: Now, respo
 async def history(
     address: MemoryInPath, query: HistoryInQuery, runtime: OpenRuntime, now: Now, response: Response
 ) -> MemoryHistory:
-    """All records of a memory, a page at a time: what was known, when, over which time it held, what closed it.
+    """All records of a memory, a page at a time: content, valid time, transaction time, and what closed each.
 
     `Substrate-Notes` says what was assumed.
     """
@@ -94,8 +94,14 @@ REVISIONS = (
         "supersede", Supersede, "The world changed: the old content ends at `effective_at`, the new begins there."
     ),
     Revision("correct", Correct, "We were wrong: the corrected content holds over the same valid time."),
-    Revision("retract", Retract, "The memory no longer holds from `effective_at` on. Without one, it never did."),
-    Revision("resolve", Resolve, "Set the state of what the memory is about: resolved, unless another is named."),
+    Revision(
+        "retract",
+        Retract,
+        "The memory no longer holds from `effective_at` on. Without `effective_at` it never held.",
+    ),
+    Revision(
+        "resolve", Resolve, "Set the resolution state of the memory: `resolved`, unless another one is named."
+    ),
     Revision("undo", Undo, "Revert the last change by new records; the mistake stays visible in the past."),
 )
 router.include_router(revision_routes("memory", REVISIONS))

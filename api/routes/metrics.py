@@ -17,5 +17,5 @@ router = APIRouter(tags=["health"], route_class=StrictRoute)
 @router.get("/metrics", response_class=PlainTextResponse, operation_id="get_metrics")
 @requires(UPKEEP)
 async def read_metrics(runtime: OpenRuntime) -> PlainTextResponse:
-    """The figures of this process and the size of the store, in the text format of Prometheus."""
+    """The metrics of this process and the size of the store, in the text format of Prometheus."""
     return PlainTextResponse(await metrics.render_metrics(runtime), media_type=CONTENT_TYPE_PLAIN_0_0_4)

@@ -1,4 +1,4 @@
-"""Receipts, read again: after a lost answer they say whether a command was applied."""
+"""Receipts: after a lost answer a client reads here whether its command was applied."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ router = APIRouter(prefix="/v1/receipts", tags=["receipts"], route_class=StrictR
 
 
 class ReceiptRequest(CitizenRequest):
-    """Where to look: on one level, or on the citizen's own, then on the shared ones."""
+    """Where to look: on one level; by default on N1 if a citizen is named, then on N2 and N3."""
 
     level: Level | None = None
 
@@ -42,7 +42,7 @@ async def read(
     levels: Annotated[tuple[Level, ...], Depends(_levels)],
     runtime: OpenRuntime,
 ) -> WriteReceipt:
-    """The receipt of a command that was applied, an erasure too. A refused command leaves none: 404."""
+    """The receipt of an applied command or erasure. A refused command leaves none: 404."""
     for level in levels:
         graph = runtime.deps.graph(graph_name(level, query.citizen_id))
         if await runtime.deps.graphs.for_reading(graph.name):

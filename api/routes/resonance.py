@@ -1,4 +1,4 @@
-"""Resonance: a wave signal in, what resonates out."""
+"""Resonance: find the memories that resonate with a wave signal."""
 
 from __future__ import annotations
 

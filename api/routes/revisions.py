@@ -81,7 +81,7 @@ def _handler(noun: str, revision: Revision) -> Handler:
 def command_at(address: Address, body: Any) -> dict[str, Any]:
     """The raw command: the fields of the body, with id and level of the path.
 
-    Raises InvalidRequest for a body that is no object or repeats what the path says.
+    Raises InvalidRequest for a body that is not an object, or has a field that is in the path.
     """
     if not isinstance(body, dict):
         raise invalid_request(["body: is not an object"])

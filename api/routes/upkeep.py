@@ -1,4 +1,4 @@
-"""Upkeep: go over whole graphs and report their state; run the repairs that were found."""
+"""Upkeep: check whole graphs, report their state, and run repairs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ router = APIRouter(prefix="/v1/upkeep", tags=["upkeep"], route_class=StrictRoute
 @router.post("/sweep", response_model=SweepAnswer, operation_id="sweep")
 @requires(SWEEP)
 async def sweep_graphs(request: SweepRequest, runtime: OpenRuntime) -> Response:
-    """Go over the graphs page by page while others read and write; with `limit` in batches, each from `next`.
+    """Check the graphs page by page while others read and write. With `limit` it checks one batch.
 
     A whole graph takes about a second for each thousand memories.
     """

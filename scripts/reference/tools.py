@@ -12,7 +12,7 @@ Protocol](../mcp.md)."""
 
 
 def page() -> str:
-    resource = f"## Resource\n\n`{FOCUS_URI}`: what is in the focus of a citizen now."
+    resource = f"## Resource\n\n`{FOCUS_URI}`: the memories that are in the focus of a citizen now."
     return markdown.page("MCP tools", ABOUT, *map(_tool, TOOLS), resource)
 
 
