@@ -39,7 +39,7 @@ async def run_off_loop[*Args, T](size: int, work: Callable[[*Args], T], *args: *
 
 
 class BodyLimit:
-    """Reads each body whole, or refuses it over a limit: middleware for an application that parses bodies itself."""
+    """Reads each body whole, or refuses it over a limit; for an application that parses bodies itself."""
 
     def __init__(self, app: ASGIApp, seconds: float = MAX_SECONDS) -> None:
         self.app = app

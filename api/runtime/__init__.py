@@ -1,1 +1,1 @@
-"""The open store of a process, its background work, and its backups."""
+"""The open store of a process, its background work, its backups and its recovery."""

@@ -1,4 +1,4 @@
-"""Restore a backup, with an engine of its own."""
+"""Restore a backup, and check that an engine can load it."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ async def restore_backup(
 ) -> Restored:
     """Restore a backup into the data directory, which must be empty.
 
-    `revoked` has the keys that are to stay revoked, with the time of it; `*` revokes every key. Raises
+    `revoked` maps the keys that must stay revoked to the time of their revocation; `*` revokes every key. Raises
     InvalidRequest for a damaged or newer backup, StoreMisfit for one of another embedder, Conflict for a directory
-    that is not empty; the directory is then as it was.
+    that is not empty. After an error the directory is as before.
     """
     refuse_server(settings.store)
     directory = settings.store.data.expanduser().absolute()

@@ -1,6 +1,6 @@
 """Conversations stored in the background: the progress and the result of each.
 
-They live in this process. One that it did not finish is sent again; what is stored is not stored twice.
+They are lost when this process ends. Send an unfinished conversation again: nothing is stored twice.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 MAX_RUNNING: Final = 16
 MAX_FINISHED: Final = 1000
-"""How many finished ones can still be asked for."""
+"""How many finished conversations still have a progress."""
 RETRY_AFTER_S: Final = 30
 
 type StoreConversation = Callable[[Progress], Awaitable[EpisodeReport]]
@@ -59,7 +59,7 @@ class BackgroundIngestions:
             if job.digest != digest:
                 raise Conflict(
                     f"other messages are being stored as {key.episode_id}",
-                    remedy="Wait for their end, or give this conversation another episode_id.",
+                    remedy="Wait until they are stored, or give this conversation another episode_id.",
                 )
             return job.progress
         if sum(job.progress.status == "running" for job in self._jobs.values()) >= MAX_RUNNING:
@@ -75,7 +75,7 @@ class BackgroundIngestions:
         return job.progress
 
     def progress(self, key: ConversationKey) -> EpisodeProgress:
-        """Raises NotFound for a conversation that this process does not know."""
+        """The progress of a conversation. Raises NotFound for one that this process does not know."""
         job = self._jobs.get(key)
         if job is None:
             raise NotFound(
@@ -85,7 +85,7 @@ class BackgroundIngestions:
         return job.progress
 
     async def close(self) -> None:
-        """Cancel what runs. What is stored stays stored."""
+        """Cancel running work. What is stored stays stored."""
         tasks = [job.task for job in self._jobs.values() if job.task is not None]
         for task in tasks:
             task.cancel()

@@ -1,4 +1,4 @@
-"""The store of an application while it opens: the error for requests until it is open, and after a failure."""
+"""Open the store of an application in the background, with an error for requests until it is open."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ type OpenStore[Keys] = Callable[[OnLoading], AbstractAsyncContextManager[tuple[R
 type OnFailure = Callable[[SubstrateError], None]
 
 DEFAULT_RETRY_S: Final = 5
-"""The Retry-After when there is no estimate of the rest."""
+"""Retry-After in seconds when the remaining time is unknown."""
 LOG_INTERVAL_S: Final = 10.0
 
 
 class StoreHolder[Keys]:
-    """Keeps the store and its keyring open, in a task of its own.
+    """Holds the store and its keyring open, in a task of its own.
 
-    With `on_failure` the application serves while the engine loads, and calls it when the store then cannot be
-    opened. Without it the application waits until the store is open. `on_loading` is called with the progress of
-    an engine that loads.
+    With `on_failure` the application serves while the engine loads, and `on_failure` is called if the store cannot
+    be opened. Without it the application waits until the store is open. `on_loading` is called with the progress
+    while the engine loads.
     """
 
     def __init__(self, on_failure: OnFailure | None = None, on_loading: OnLoading | None = None) -> None:
@@ -60,7 +60,7 @@ class StoreHolder[Keys]:
 
     @asynccontextmanager
     async def hold_open(self, open_store: OpenStore[Keys]) -> AsyncIterator[None]:
-        """Open the store, and keep it open within the context. Raises what keeps it from opening.
+        """Open the store, and keep it open within the context. Raises the error that prevents opening.
 
         With `on_failure` the context begins as soon as the engine reports that it loads.
         """

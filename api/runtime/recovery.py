@@ -20,7 +20,7 @@ from substrate.store import revoked_keys
 
 
 class Recovered(NamedTuple):
-    """A store that loads again: where its former files lie, and what each graph holds."""
+    """A repaired store: the directory of its damaged files, and the number of records in each graph."""
 
     aside: Path
     graphs: dict[str, HeldGraph]
@@ -33,7 +33,7 @@ def data_directory(store: StoreSettings) -> Path:
 
 
 def examine_store(store: StoreSettings) -> DamageReport:
-    """Find what is damaged. Raises InvalidRequest without a store, Conflict while a process uses it."""
+    """Find the damage. Raises InvalidRequest when there is no store, Conflict while a process uses it."""
     directory = data_directory(store)
     if not directory.is_dir():
         raise InvalidRequest(f"there is no store in {directory}", remedy="Name its directory with `--data`.")

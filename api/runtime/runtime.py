@@ -31,7 +31,7 @@ type OnLoading = Callable[[Loading], None]
 
 GC_THRESHOLD = 50_000
 MIN_PAUSE_S, MAX_PAUSE_S = 0.5, 30.0
-"""Between two attempts to start an engine that does not start. A request in between tries at once."""
+"""Pause between two attempts to restart an engine that does not start. A request in between tries at once."""
 
 
 class Runtime(NamedTuple):
@@ -58,7 +58,7 @@ def now() -> Instant:
 async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) -> AsyncIterator[Runtime]:
     """Open the store and the models; close them when the context ends.
 
-    `on_loading` is called again and again with the progress of an embedded engine, as long as it loads.
+    `on_loading` is called repeatedly with the progress while an embedded engine loads.
     Raises EngineFault when the embedded engine cannot start, Unavailable when the server does not answer.
     """
     embedder = await asyncio.to_thread(open_embedder, settings.embedding)
@@ -114,7 +114,7 @@ async def open_store(
 
 
 async def _finish_erasures(connection: Connection, engine: EmbeddedEngine | None) -> None:
-    """Finish interrupted erasures and removals of graphs: without that the store cannot be opened again."""
+    """Finish interrupted erasures and removals of graphs. A failure is logged; the store opens anyway."""
     try:
         finished = await finish_broken_off(ErasedStore(connection, None if engine is None else engine.directory))
     except SubstrateError as error:
@@ -136,10 +136,10 @@ async def keep_revocations(connection: Connection, engine: EmbeddedEngine | None
 
 @contextmanager
 def _tuned_gc() -> Iterator[None]:
-    """Within the context, spare the garbage collector all objects that are loaded by now, and run it more rarely.
+    """Within the context, exclude all objects loaded so far from garbage collection, and collect less often.
 
     A stream makes some thousand short-lived values without cycles; the usual threshold of 700 would stop the
-    service dozens of times for each. Afterwards all is as before.
+    service dozens of times for each.
     """
     before = gc.get_threshold()
     gc.freeze()

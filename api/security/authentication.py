@@ -1,4 +1,4 @@
-"""Who calls: from a key or a JWT to a principal with its grants. Only the SHA-256 of a key is stored.
+"""Authentication: turn a key or a JWT into a principal with its grants. Only the SHA-256 of a key is stored.
 
 A key has 256 random bits, so a fast hash cannot be reversed by guessing, and a slow one would only cost time.
 """
@@ -30,12 +30,12 @@ FIRST_KEY_ID: Final = "first"
 _KEY_SHAPE: Final = re.compile(rf"({KEY_PREFIX}-(?:[0-9a-f]{{12}}|{FIRST_KEY_ID}))-.+")
 REMEDY: Final = "Send `Authorization: Bearer KEY`; `substrate keys create` makes one."
 LOOKUP_CACHE_SECONDS: Final = 1.0
-"""How long a looked-up key is trusted without another lookup: a revocation takes effect everywhere by then."""
+"""How long a looked-up key is trusted: a revocation takes effect in every process after this time."""
 USE_NOTE_SECONDS: Final = 60.0
 
 
 class Principal(NamedTuple):
-    """Who calls. `key_id` stands in the audit log; `highest_source` is the highest source it may claim."""
+    """The caller. `key_id` appears in the audit log; `highest_source` is the highest source it may claim."""
 
     key_id: str
     grants: Grants
@@ -50,7 +50,10 @@ class TokenReader(Protocol):
     """Reads JWTs."""
 
     async def principal(self, token: str) -> Principal:
-        """The principal in the token. Raises Unauthenticated, Unavailable."""
+        """The principal in the token.
+
+        Raises Unauthenticated for an invalid token, Unavailable when its signing key cannot be fetched.
+        """
 
 
 def make_key(request: KeyRequest, key_id: str, at: Instant) -> tuple[NewKey, KeyRecord]:
@@ -69,7 +72,7 @@ def make_key(request: KeyRequest, key_id: str, at: Instant) -> tuple[NewKey, Key
 
 
 async def create_key(connection: Connection, request: KeyRequest, at: Instant) -> NewKey:
-    """Make a key and store its hash. Raises InvalidRequest for one that has expired already."""
+    """Make a key and store its hash. Raises InvalidRequest when `expires_at` is in the past."""
     if request.expires_at is not None and request.expires_at <= to_datetime(at):
         raise InvalidRequest("expires_at: lies in the past: such a key is never valid")
     shown, record = make_key(request, secrets.token_hex(6), at)
@@ -92,7 +95,7 @@ async def delete_first_key(connection: Connection) -> None:
 
 
 async def revoke_key(connection: Connection, key_id: str, at: Instant) -> KeyInfo:
-    """Revoke the key. Raises NotFound."""
+    """Revoke the key. Raises NotFound for an unknown id."""
     revoked = {"revoked_at": to_datetime(at)}
     return await _change_or_raise(
         connection, key_id, lambda key: key if key.revoked_at is not None else key.model_copy(update=revoked)
@@ -100,7 +103,7 @@ async def revoke_key(connection: Connection, key_id: str, at: Instant) -> KeyInf
 
 
 async def change_key(connection: Connection, key_id: str, to: KeyChange) -> KeyInfo:
-    """Change the highest source that the key may claim. Raises NotFound."""
+    """Change the highest source that the key may claim. Raises NotFound for an unknown id."""
     return await _change_or_raise(connection, key_id, lambda key: key.model_copy(update=dict(to)))
 
 
@@ -129,7 +132,8 @@ class Keyring:
     async def principal(self, headers: Mapping[bytes, bytes], at: Instant) -> Principal:
         """The caller, from the headers of the request (names in lower case).
 
-        Raises Unauthenticated, and Unavailable when the store or the server of the JWT's keys does not answer.
+        Raises Unauthenticated without a valid key, Unavailable when the store or the server of the JWT's keys does
+        not answer.
         """
         token = token_in(headers)
         if self._admin_hash is not None and hmac.compare_digest(_digest(token), self._admin_hash):
@@ -185,7 +189,7 @@ class Keyring:
 
 
 def token_in(headers: Mapping[bytes, bytes]) -> str:
-    """The key or token in `Authorization: Bearer` or `X-API-Key`. Raises Unauthenticated."""
+    """The key or token in `Authorization: Bearer` or `X-API-Key`. Raises Unauthenticated when there is none."""
     authorization = headers.get(b"authorization")
     if authorization is not None:
         scheme, _, token = authorization.decode("latin-1").partition(" ")
@@ -206,7 +210,7 @@ def rejected_key_id(headers: Mapping[bytes, bytes]) -> str | None:
 
 
 def invalid_key() -> Unauthenticated:
-    """The one error for every invalid key: it does not tell why."""
+    """The same error for every invalid key: a caller must not learn why it is invalid."""
     return Unauthenticated("the key is not valid here: unknown, expired or revoked", remedy=REMEDY)
 
 

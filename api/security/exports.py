@@ -1,4 +1,4 @@
-"""Exports over HTTP: one at a time for each key, for as long as its caller reads."""
+"""Exports over HTTP: each key may run one at a time, until its caller has read it or disconnects."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def _reserve_export(request: Request, caller: CurrentCaller) -> AsyncItera
 
 
 ReservedExport = Annotated[ExitStack, Depends(_reserve_export)]
-"""The one export of a key; the stack is closed when the response is sent or its caller has left."""
+"""The one export of a key. The stack is closed when the response is sent, or the caller has disconnected."""
 
 
 async def stream_blocks(lines: Iterator[bytes]) -> AsyncIterator[bytes]:

@@ -26,7 +26,7 @@ _SCOPE: Final[TypeAdapter[str]] = TypeAdapter(Scope)
 
 
 class JsonWebTokens:
-    """Reads JWTs. It waits for a fetch of the keys only when a token names a key that is not known yet."""
+    """Reads JWTs. It fetches keys in the background, and waits for them only when a token names an unknown key."""
 
     def __init__(self, url: str, issuer: str, audience: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._keys = SigningKeys(url, clock)
@@ -37,7 +37,10 @@ class JsonWebTokens:
         self._keys.start_refresh()
 
     async def principal(self, token: str) -> Principal:
-        """The principal, with the id `jwt:` and the `sub` of the token. Raises Unauthenticated or Unavailable."""
+        """The principal; its id is `jwt:` and the `sub` of the token.
+
+        Raises Unauthenticated for an invalid token, Unavailable when its signing key cannot be fetched.
+        """
         if len(token) > MAX_TOKEN_LENGTH:
             raise invalid_key()
         try:
@@ -75,7 +78,7 @@ def make_token_reader(settings: AuthSettings) -> JsonWebTokens | None:
 
 
 def scopes_in(claims: Mapping[str, Any]) -> Iterator[str]:
-    """The scopes we know, of `scope` (a text with spaces, RFC 8693) and `scopes` (a list)."""
+    """The known scopes in `scope` (a text with spaces, RFC 8693) and `scopes` (a list)."""
     text, many = claims.get("scope"), claims.get("scopes")
     scopes = [*(text.split() if isinstance(text, str) else ()), *(many if isinstance(many, list) else ())]
     for scope in scopes:

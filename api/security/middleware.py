@@ -1,4 +1,4 @@
-"""The middleware before every route: who calls, how often, with which id; and the headers of every response.
+"""The middleware before every route: it authenticates the caller, limits its rate, and sets response headers.
 
 It refuses a request before its body is read.
 """
@@ -39,7 +39,7 @@ _CONTENT_SECURITY_POLICY: Final = (
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-"""Pages may load nothing but files from this service."""
+"""Pages may load only files from this service."""
 _SECURITY_HEADERS: Final = {
     "Content-Security-Policy": _CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -53,7 +53,7 @@ _REQUEST_ID: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 class SecurityMiddleware:
     """Finds the caller of each request, or refuses it. The keyring is in the open store of the application.
 
-    `rates` counts requests. Pages of `origins` may call, beside our own. With `open_to_all` no key is needed.
+    `rates` counts requests. Web pages of `origins` may call, besides our own. With `open_to_all` no key is needed.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class SecurityMiddleware:
     async def _refusal(
         self, scope: Scope, headers: dict[bytes, bytes], response: ResponseHeaders
     ) -> Response | None:
-        """The response that refuses the request; None when it may pass, and then its caller is in the state."""
+        """The response that refuses the request; None when it may pass. Then the state has its caller."""
         if is_target_too_long(scope):
             detail = f"an address has at most {MAX_TARGET_BYTES:,} bytes; send long values in a body"
             return http_error_response(414, scope["path"], detail)
@@ -120,9 +120,9 @@ class SecurityMiddleware:
         return None
 
     async def _authenticate(self, scope: Scope, headers: dict[bytes, bytes]) -> dict[str, str]:
-        """Set the caller; returns the headers with the rest of its rate limit.
+        """Set the caller, and return the headers that tell how much of its rate limit is left.
 
-        Raises Unauthenticated, RateLimited, Unavailable.
+        Raises Unauthenticated without a valid key, RateLimited over the limit, Unavailable without an open store.
         """
         principal = await get_keyring(scope).principal(headers, now())
         scope["state"]["caller"] = Caller(principal)
@@ -142,9 +142,10 @@ class SecurityMiddleware:
         return error_response(error, scope["path"], challenge_headers(error, headers))
 
     def _admit_local(self, scope: Scope, headers: dict[bytes, bytes]) -> None:
-        """Admit callers on this machine, but no web page whose own name resolves to here (DNS rebinding).
+        """Admit the caller of an open service.
 
-        Raises Forbidden for such a host, and what keeps the store closed.
+        Raises Forbidden when `Host` is not loopback, because a web page can let its own name resolve to this
+        machine (DNS rebinding). Also raises the error that keeps the store closed.
         """
         host = headers.get(b"host", b"localhost").decode("latin-1")
         if not is_loopback(re.sub(r":\d*$", "", host)):
@@ -199,7 +200,7 @@ _LENGTH_HEADERS: Final = frozenset((b"content-length", b"transfer-encoding"))
 
 
 def check_duplicate_headers(headers: Iterable[tuple[bytes, bytes]]) -> None:
-    """Raises Incorrect for two keys or two lengths of the body: a proxy before us might believe the other one."""
+    """Raises Incorrect for two keys or two body lengths: a proxy in front of us may have used the other one."""
     names = [name for name, _ in headers]
     if sum(name in _KEY_HEADERS for name in names) > 1:
         raise Incorrect("a request has one key", remedy="Send Authorization or X-API-Key, once.")
@@ -208,10 +209,10 @@ def check_duplicate_headers(headers: Iterable[tuple[bytes, bytes]]) -> None:
 
 
 def is_target_too_long(scope: Scope) -> bool:
-    """Whether path and query together have more than `MAX_TARGET_BYTES` bytes."""
+    """True when path and query together have more than `MAX_TARGET_BYTES` bytes."""
     return len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"") > MAX_TARGET_BYTES
 
 
 def has_key_header(headers: Iterable[bytes]) -> bool:
-    """Whether a key is sent, valid or not."""
+    """True when a key is sent, valid or not."""
     return not _KEY_HEADERS.isdisjoint(headers)

@@ -3,8 +3,8 @@
 A route without a declaration is for administrators alone, and a test fails until it has one.
 
 A request for a citizen that no scope of the key names is answered with 404, as for a citizen that does not exist,
-and before anything is looked up: neither the answer nor its time tells whether there is one. A 403 speaks only of
-what the key may know: another action on a citizen within its reach, a shared level, upkeep, administration.
+and before anything is looked up: neither the answer nor its time reveals whether the citizen exists. A 403 is sent
+only where that reveals nothing: another action on a citizen in a scope, a shared level, upkeep, administration.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ REMEDY: Final = "Ask an administrator for a key with the scope {}."
 
 
 class Caller:
-    """Who sent the request, and what they may do.
+    """The sender of a request, and what it may do.
 
-    For the audit log: `citizens` are those the request named, `commands` the ids of those it had applied.
+    The audit log shows `citizens`, which the request named, and `commands`, the ids of the commands it applied.
     """
 
     def __init__(self, principal: Principal) -> None:
@@ -95,10 +95,10 @@ class Caller:
         return command if limited is source else command.with_source(limited)
 
     def writer_of(self, level: Level, citizen_id: str | None) -> Writer:
-        """Who writes there.
+        """The writer of a record on this level.
 
-        A record on a shared level has as its author the citizen that is named, else the only one of the key, if
-        the caller may write for that citizen.
+        On a shared level its author is `citizen_id`, else the only citizen of the key, provided that the caller
+        may write for that citizen.
         """
         key_id = None if self.principal is OPEN_SERVICE else self.principal.key_id
         author = None
@@ -196,7 +196,7 @@ async def admin_unless_declared(request: Request) -> None:
 
 
 def _path_check_anywhere(action: Action, *, shared: bool = True) -> PathCheck:
-    """The check for routes whose body says which graph they act on."""
+    """The check for routes whose graph is named in the body."""
 
     def check(caller: Caller, _path: PathValues) -> None:
         caller.require_anywhere(action, shared=shared)
@@ -222,7 +222,7 @@ ADMIN: Final = Permission("admin", _check_admin, lambda caller, _path: caller.re
 
 
 def citizen_may(action: Action) -> Permission:
-    """The action on the citizen in the path, else on the one that an argument names in its `citizen_id`."""
+    """Requires the action on the citizen in the path, else on the `citizen_id` of an argument."""
 
     def check(caller: Caller, arguments: Arguments) -> Arguments:
         citizen_id = arguments.get("citizen_id") or next(
@@ -241,7 +241,7 @@ def citizen_may(action: Action) -> Permission:
 
 
 def memory_may(action: Action) -> Permission:
-    """The action on the record at `address`, of the citizen in `query`."""
+    """Requires the action on the record at `address`, of the citizen in `query`."""
 
     def check(caller: Caller, arguments: Arguments) -> Arguments:
         caller.require(arguments["address"].level, arguments["query"].citizen_id, action)

@@ -1,4 +1,4 @@
-"""How many requests a key may send, and how many wrong keys an address: moving windows.
+"""Rate limits in moving windows: on the requests of a key, and on the wrong keys of an address.
 
 They are counted in this process or, for several processes together, in Redis.
 """
@@ -27,7 +27,7 @@ RATE_HEADERS: Final = ("RateLimit-Policy", "RateLimit")
 
 
 def request_cost(method: str, path: str) -> int:
-    """As how many requests this one counts: searching a whole memory costs more than reading or writing a part."""
+    """How many requests this one counts as: searching a whole memory costs more than reading or writing a part."""
     if method == "POST" and path in QUESTION_PATHS:
         return QUESTION_COST
     if method == "GET" and path.startswith("/v1/citizens/"):
@@ -53,7 +53,7 @@ class RateLimits:
         self._wrong_limit = None if wrong == "off" else limits.parse(wrong)
 
     async def count(self, key_id: str, cost: int = 1) -> dict[str, str]:
-        """Count a request of the key as `cost` requests, at most as the whole limit; returns the rate headers.
+        """Count a request of the key as `cost` requests, at most as the whole limit; return the rate headers.
 
         Raises RateLimited, and Unavailable when the Redis that counts does not answer.
         """
@@ -75,13 +75,13 @@ class RateLimits:
         within, _, seconds = await self._hit(self._wrong_limit, f"{WRONG_KEY_PREFIX}{address}")
         if not within:
             raise RateLimited(
-                f"too many keys from this address were wrong; {self._wrong_limit} may be",
+                f"too many wrong keys came from this address; the limit is {self._wrong_limit}",
                 remedy="Send a valid key: it is accepted at once.",
                 retry_after=seconds,
             )
 
     async def _hit(self, limit: limits.RateLimitItem, name: str, cost: int = 1) -> tuple[bool, int, int]:
-        """Count. Returns whether it was within the limit, how many are left, and the seconds until more are."""
+        """Count. Returns (within the limit, requests left, seconds until the window resets)."""
         try:
             within = await self._window.hit(limit, name, cost=min(cost, limit.amount))
             reset, left = await self._window.get_window_stats(limit, name)

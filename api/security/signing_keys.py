@@ -23,9 +23,9 @@ logger = logging.getLogger(__name__)
 REFRESH_SECONDS: Final = 300.0
 TRUSTED_SECONDS: Final = 86_400.0
 RETRY_SECONDS: Final = 30.0
-"""At least so long between two fetches that unknown keys cause, and between two attempts in an outage."""
+"""The least pause between two fetches caused by unknown keys, and between two attempts in an outage."""
 FIRST_RETRY_SECONDS: Final = 5.0
-"""Between two attempts as long as the provider never answered."""
+"""Pause between two attempts until the provider has answered once."""
 FETCH_SECONDS: Final = 5.0
 MAX_BYTES: Final = 1 << 20
 

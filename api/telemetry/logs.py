@@ -1,8 +1,8 @@
 """Logs: lines of JSON on standard error, each with the id of the request and the citizens it is about.
 
 The logger `substrate.audit` writes one line for each request that needs a key: who called, from where, on which
-route as documented. It never writes the path that was sent, a header or a body, so that no key and no memory can
-stand in it. Of a refused key it writes the id, if it has the form of our keys.
+route as documented. It never writes the path that was sent, a header or a body, so that it contains no key and no
+memory. For a refused key it writes the id, if the key has the form of ours.
 """
 
 from __future__ import annotations

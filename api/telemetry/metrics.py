@@ -81,7 +81,7 @@ _results = Histogram(
 )
 _retries = Counter(
     "substrate_stream_starved_queries",
-    "Queries asked again, wider, because too little was found.",
+    "Queries repeated with wider limits, because too little was found.",
     ("query",),
     registry=REGISTRY,
 )
@@ -89,7 +89,7 @@ _failures = Counter(
     "substrate_stream_failed_queries", "Queries that failed or were late.", ("query",), registry=REGISTRY
 )
 _degraded = Counter(
-    "substrate_degraded_streams", "Streams that lack a part, by door.", ("door",), registry=REGISTRY
+    "substrate_degraded_streams", "Streams with a missing part, by door.", ("door",), registry=REGISTRY
 )
 _receipts = Counter("substrate_receipts", "Receipts, by status.", ("status",), registry=REGISTRY)
 
@@ -115,7 +115,7 @@ def query_in_flight(_name: str) -> Iterator[None]:
 
 
 def record_stream(stream: ConsciousnessStream, door: str, characters: int) -> None:
-    """Count a stream of so many characters; `door` is the way it was asked for: `retrieve` or `wake`."""
+    """Count a stream of `characters` characters; `door` is `retrieve` or `wake`."""
     _streams.labels(door).observe(stream.retrieval_latency_ms / 1000)
     for stage, milliseconds in stream.stage_ms.items():
         _stages.labels(stage).observe(milliseconds / 1000)
@@ -177,12 +177,12 @@ def make_engine_metrics() -> EngineMetrics:
     """The metrics without values."""
     return EngineMetrics(
         CounterMetricFamily("substrate_engine_restarts", "Starts of the embedded engine after it ended."),
-        GaugeMetricFamily("substrate_engine_up", "Whether the engine answers."),
+        GaugeMetricFamily("substrate_engine_up", "1 when the engine answers, else 0."),
         GaugeMetricFamily("substrate_engine_memory_bytes", "Memory that the engine uses."),
         GaugeMetricFamily("substrate_graphs", "Graphs, by level.", labels=("level",)),
         GaugeMetricFamily(
             "substrate_nodes",
-            "Nodes of all graphs, by level; records of the past and traces among them.",
+            "Nodes of all graphs, by level, including past records and traces.",
             labels=("level",),
         ),
         GaugeMetricFamily("substrate_disk_free_bytes", "Free space on the disk of the embedded engine."),

@@ -40,7 +40,7 @@ class Traces:
 
     @contextmanager
     def span(self, name: str, kind: SpanKind, parent: Context | None = None) -> Iterator[Span]:
-        """A span. Of an error it keeps only the type: the message may hold personal data."""
+        """A span. It records only the type of an error, because the message may contain personal data."""
         with self._tracer.start_as_current_span(
             name, parent, kind, record_exception=False, set_status_on_exception=False
         ) as span:

@@ -60,5 +60,5 @@ def test_a_version_is_expected_in_one_place_only() -> None:
 
 def test_if_match_is_refused_where_nothing_is_changed() -> None:
     refuse_if_match(None, "an erasure")
-    with pytest.raises(InvalidRequest, match="not an erasure"):
+    with pytest.raises(InvalidRequest, match="not for an erasure"):
         refuse_if_match("*", "an erasure")
