@@ -12,14 +12,14 @@ from schemas.memory import ConsciousnessNode, Level
 from schemas.temporal import Moment
 
 MAX_CHARS = 1_000_000
-"""More than the candidates of all levels usually hold."""
+"""More than the candidates of all levels usually have."""
 
 
 class TagWalk(Plural):
     """A question, and how many characters the answer may fill: 70 % of them direct hits (001).
 
-    A memory costs its text, and its speaker or else its name. `as_of_time` asks what was true then, `known_at`
-    what was known at another moment.
+    A memory counts the characters of its text and of its speaker, or else its name. `as_of_time` sets both time
+    axes, `known_at` the transaction axis alone.
     """
 
     model_config = ConfigDict(
@@ -48,7 +48,7 @@ class Bridge(Frozen):
 
 
 class Associated(Frozen):
-    """A memory found, and why.
+    """A memory that was found, and why.
 
     `words` is its BM25 score, doubled when `boosted`: a word of the question is in a tag, a bucket or the name of
     the speaker. `score` is `words` divided by that of the best hit, plus `support` by the hits around it, plus

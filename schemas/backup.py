@@ -11,7 +11,7 @@ VERSION: Final = 1
 
 
 class HeldGraph(Frozen):
-    """One graph: the versions that wrote it, and the number of nodes of each label and links of each type."""
+    """One graph: its schema version and embedding model, and the number of nodes per label and links per type."""
 
     schema_version: int
     embedding_model: str
@@ -28,7 +28,7 @@ class HeldFile(Frozen):
 
 
 class Manifest(Frozen):
-    """The file `manifest.json` of a backup; the others are listed in `files`."""
+    """The file `manifest.json` of a backup; `files` lists all other files."""
 
     format: Literal["substrate-backup"] = "substrate-backup"
     version: int = VERSION

@@ -23,12 +23,12 @@ from pydantic import (
 from pydantic_core import PydanticCustomError, PydanticKnownError, core_schema
 
 MAX_TEXT = 100_000
-"""Characters of one text field."""
+"""The most characters of a text field."""
 
 MOST_FIELDS: Final = 200
-"""Fields of one object in a request, unknown ones included: six times the largest model."""
+"""The most fields of one object in a request, including unknown ones: six times the largest model."""
 DEEPEST: Final = 32
-"""Nesting of lists and maps in JSON that is stored unchanged."""
+"""The deepest nesting of lists and maps in JSON that is stored unchanged."""
 
 _ALLOWED_CONTROLS = "\n\r\t"
 
@@ -65,7 +65,7 @@ def check_field_count(raw: Any) -> Any:
 
 
 def is_deeper(value: Any, most: int) -> bool:
-    """Whether lists and maps nest more than `most` deep; the value itself counts as one."""
+    """True when lists and maps nest more than `most` deep; the value itself counts as one."""
     layer = _containers((value,))
     for _ in range(most):
         if not layer:
@@ -96,7 +96,7 @@ def check_identifier(text: str) -> str:
 
 def _check_visible(text: str) -> str:
     if not text.strip(" \n\r\t"):
-        raise ValueError("says nothing; give it a visible character")
+        raise ValueError("is blank; give it a visible character")
     return text
 
 
@@ -185,7 +185,7 @@ class Frozen(BaseModel):
 
     @classmethod
     def from_columns(cls, count: int, columns: Mapping[str, Iterable[Any]]) -> list[Self]:
-        """Construct `count` values as `unchecked` does, from one column per field; no column: the default.
+        """Construct `count` values as `unchecked` does, from one column per field; other fields get their default.
 
         Filling copies of one dictionary column by column keeps its key table, which saves most of the time.
         """
@@ -198,7 +198,7 @@ class Frozen(BaseModel):
 
 
 def to_columns(values: Sequence[Frozen], names: Sequence[str]) -> dict[str, Sequence[Any]]:
-    """One column for each of two or more fields."""
+    """The values of each named field as a column; `names` needs two or more."""
     if not values:
         return dict.fromkeys(names, ())
     rows = map(itemgetter(*names), map(vars, values))
@@ -207,8 +207,8 @@ def to_columns(values: Sequence[Frozen], names: Sequence[str]) -> dict[str, Sequ
 
 def _construct[T: BaseModel](model: type[T], fields: dict[str, Any], names: set[str]) -> T:
     value = model.__new__(model)
-    # As `model_construct` ends. A stream holds a thousand values: so they take 0.6 ms, with `__setstate__` 0.8 ms,
-    # with `model_construct` itself 8 ms.
+    # The last steps of `model_construct`. For the thousand values of a stream they take 0.6 ms, `__setstate__`
+    # takes 0.8 ms, and `model_construct` itself 8 ms.
     object.__setattr__(value, "__dict__", fields)
     object.__setattr__(value, "__pydantic_fields_set__", names)
     object.__setattr__(value, "__pydantic_extra__", None)

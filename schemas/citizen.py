@@ -19,8 +19,8 @@ Factor = Annotated[float, Field(strict=True, ge=0.0, le=100.0, allow_inf_nan=Fal
 class Drive(Request):
     """A drive of a citizen: its satisfaction, its nodes, and its effect on channels.
 
-    Below a satisfaction of 0.3 its nodes join every signal that is built (002), and `bias` multiplies the weights
-    of channels (000).
+    Below a satisfaction of 0.3 its nodes are added to every signal that is built (002), and `bias` multiplies the
+    weights of channels (000).
     """
 
     satisfaction: Unit = 1.0
@@ -32,7 +32,7 @@ Drives = Annotated[dict[Name, Drive], AtMost(64), Field(json_schema_extra=rewrit
 
 
 class Felt(Frozen):
-    """The content of a state; the defaults are those of a citizen without one."""
+    """The content of a state. The defaults are the state of a citizen that has none."""
 
     energy: float = 0.5
     emotion_vector: dict[str, float] = Field(default_factory=dict)
@@ -42,7 +42,7 @@ class Felt(Frozen):
 
 
 class CitizenState(Felt):
-    """The state of one moment: valid from `valid_at`, known since `updated_at`; both null for the default."""
+    """The state at one moment: valid from `valid_at`, known since `updated_at`; both null for the default."""
 
     citizen_id: CitizenId
     valid_at: datetime | None = None
@@ -70,7 +70,7 @@ class StateHistory(Frozen):
 class StateChange(Request):
     """Fields to set; others stay, null clears a field. `drives` replaces all drives.
 
-    It is valid from `valid_at` (default: now) on, and replaces what was stored for the time since.
+    It is valid from `valid_at` (default: now) on, and replaces what was stored for that time.
     """
 
     energy: Unit | None = None
@@ -81,7 +81,7 @@ class StateChange(Request):
 
 
 class StateAsOf(Request):
-    """`as_of_time` sets both time axes, `known_at` the transaction axis apart."""
+    """`as_of_time` sets both time axes, `known_at` the transaction axis alone."""
 
     as_of_time: Moment | None = None
     known_at: Moment | None = None
@@ -106,7 +106,7 @@ class LearningMoments(Frozen):
 
 
 class AsOf(Request):
-    """`as_of_time` sets both time axes, `known_at` the transaction axis apart; `limit` counts entities."""
+    """`as_of_time` sets both time axes, `known_at` the transaction axis alone; `limit` counts entities."""
 
     as_of_time: Moment | None = None
     known_at: Moment | None = None
@@ -115,20 +115,20 @@ class AsOf(Request):
 
 
 class WhoIs(AsOf):
-    """A question for the identity of a citizen."""
+    """A question about the identity of a citizen."""
 
     citizen_id: CitizenId
 
 
 class AttachedRule(Frozen):
-    """A rule, and how many of the memories of the entity have it."""
+    """A rule, and how many memories of the entity have it."""
 
     rule: str
     memories: int
 
 
 class IdentityEntity(Frozen):
-    """An entity by the memories that point to it. `emotions`: how many of them have each, most first."""
+    """An entity, and how many memories point to it (`appearances`). `emotions`: how many have each."""
 
     node_id: str
     name: str

@@ -1,9 +1,9 @@
 """The tree of errors that Substrate raises.
 
 SubstrateError
-├── Incorrect            the caller can mend it (4xx)
+├── Incorrect            the caller can correct the request (4xx)
 │   ├── InvalidRequest     422  a field is missing, malformed or out of range
-│   ├── Unauthenticated    401  no key, or one that does not count
+│   ├── Unauthenticated    401  no valid key
 │   ├── Forbidden          403  the key may not do this
 │   ├── ForeignOrigin      403  a page of another origin may not call
 │   ├── NotTrusted         403  the command's source may not change that record
@@ -14,7 +14,7 @@ SubstrateError
 ├── Unavailable          503  try again: the engine is starting, restarting or too slow
 │   ├── StoreTimeout
 │   └── StorageFull        507  the disk of the store is full: reads go on
-└── Fault                500  ours to mend, or the operator's
+└── Fault                500  a defect, or something for the operator to repair
     ├── StoreMisfit          the store was made for another schema or embedding model
     └── EngineFault          the embedded engine cannot start (disk, rights, binary)
         └── StoreDamaged       the files of the store no longer hold what was written
@@ -66,7 +66,7 @@ class NotFound(Incorrect):
 
 
 class Conflict(Incorrect):
-    """The request clashes with what is stored. `current_version` is that of the record it is about, if one is."""
+    """The request clashes with what is stored. `current_version`: that of the stored record, if there is one."""
 
     status = 409
     slug = "conflict"
@@ -83,7 +83,7 @@ class Unauthenticated(Incorrect):
 
 
 class Forbidden(Incorrect):
-    """The key counts, but its scopes do not allow this."""
+    """The key is valid, but its scopes do not allow this."""
 
     status = 403
     slug = "forbidden"
@@ -91,7 +91,7 @@ class Forbidden(Incorrect):
 
 
 class ForeignOrigin(Incorrect):
-    """A browser sent it for a page of an origin that may not call."""
+    """A browser sent the request for a page of an origin that may not call."""
 
     status = 403
     slug = "foreign-origin"
@@ -115,7 +115,7 @@ class PreconditionFailed(Incorrect):
 
 
 class RateLimited(Incorrect):
-    """More requests than the key may send; the same request is welcome after `retry_after` seconds."""
+    """More requests than the key may send; send the request again after `retry_after` seconds."""
 
     status = 429
     slug = "rate-limited"

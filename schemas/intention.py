@@ -82,7 +82,7 @@ class Plural(Request):
 
 
 def check_not_blank(text: str) -> str:
-    """The text. Raises ValueError for one of spaces alone."""
+    """The text. Raises ValueError for a blank one."""
     if not text.strip():
         raise ValueError("the query is empty; say what context is needed, or wake from a state instead")
     return text
@@ -123,10 +123,10 @@ class StreamRequest(Plural):
 class RetrievalIntention(StreamRequest):
     """A question in words (003, component 1).
 
-    `as_of_time` sets both time axes; `known_at` sets the transaction axis apart, and alone asks what is true now,
-    as known then. `time_range_*` limit the transaction time of `evolution` and `full_history` (003): a change at
-    the start belongs to the range, one at the end does not. Limits are per query and level. `current_*` is the
-    state by which links are weighed. `rerank` reorders the best: `mmr` by different words, `rrf` by the ranks in
+    `as_of_time` sets both time axes, `known_at` the transaction axis alone; without `as_of_time` it asks what is
+    true now, as known then. `time_range_*` limit the transaction time of `evolution` and `full_history` (003): a
+    change at the start belongs to the range, one at the end does not. Limits are per query and level. `current_*`
+    is the state that weighs links. `rerank` reorders the best: `mmr` by different words, `rrf` by the ranks in
     each channel, `llm` by the language model, `custom` by the reranker of the service.
     """
 
@@ -167,7 +167,7 @@ class RetrievalIntention(StreamRequest):
 
 
 class QueryMode(StrEnum):
-    """What waking looks for (003, component 1)."""
+    """The kinds of memories that waking looks for (003, component 1)."""
 
     RELATED_UNRESOLVED = "find_related_unresolved"
     SIMILAR_STATE = "find_similar_state"
@@ -197,5 +197,5 @@ class StateBasedRetrieval(StreamRequest):
     @model_validator(mode="after")
     def _the_mode_has_what_it_needs(self) -> Self:
         if self.query_mode in EMOTIONAL_MODES and not any(self.current_emotions.values()):
-            raise ValueError(f"{self.query_mode} looks for likeness of emotion: current_emotions says none")
+            raise ValueError(f"{self.query_mode} looks for likeness of emotion: current_emotions has none")
         return self

@@ -69,7 +69,7 @@ class Grants(NamedTuple):
         return frozenset(_ACTIONS) if self.admin else self.shared.get(level, frozenset())
 
     def anywhere(self, action: Action, *, shared: bool = True) -> bool:
-        """Whether the action is allowed on any citizen, or with `shared` on any shared level."""
+        """True when the action is allowed on any citizen, or with `shared` on any shared level."""
         allowed = (*self.citizens.values(), *(self.shared.values() if shared else ()))
         return self.admin or any(action in actions for actions in allowed)
 
@@ -80,14 +80,14 @@ def grants(scopes: Iterable[str]) -> Grants:
     citizens: dict[str, frozenset[Action]] = {}
     shared: dict[Level, frozenset[Action]] = {}
     for scope in scopes:
-        of, _, rest = scope.partition(":")
+        subject, _, rest = scope.partition(":")
         if not rest:
-            flags.add(of)
-        elif of == "citizen":
+            flags.add(subject)
+        elif subject == "citizen":
             citizen_id, _, action = rest.rpartition(":")
             citizens[citizen_id] = citizens.get(citizen_id, frozenset()) | _expand_action(action, _ACTIONS)
         else:
-            level = Level(of)
+            level = Level(subject)
             shared[level] = shared.get(level, frozenset()) | _expand_action(rest, ("read", "write"))
     return Grants("admin" in flags, "upkeep" in flags, citizens, shared)
 
@@ -102,7 +102,7 @@ def usual_source(granted: Grants) -> Source:
 
 
 class KeyRequest(Request):
-    """A key to create; without `expires_at` it counts until it is revoked.
+    """A key to create; without `expires_at` it is valid until it is revoked.
 
     `highest_source` is the most trusted source that a write with the key may claim; the default is `system` for an
     administrator's key, else `citizen`.

@@ -13,7 +13,7 @@ class ModelCall(Frozen):
 
     `requests` counts the requests sent. Tokens are as the provider counted them, None if it did not. `cost` is in
     the currency of the configured prices, None without prices or tokens. `failure` says why there was no usable
-    answer; the result is then that without a model.
+    answer; the result is then the one without a model.
     """
 
     purpose: Literal["entities", "facts", "rerank"]

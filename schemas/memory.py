@@ -19,7 +19,7 @@ class Level(StrEnum):
     N2 = "N2"
     N3 = "N3"
 
-    __hash__ = str.__hash__  # that of Enum runs in Python, and every key of a memory is hashed with it
+    __hash__ = str.__hash__  # faster than Enum's, which runs in Python: each key of a memory contains a level
 
 
 class ResolutionState(StrEnum):
@@ -29,7 +29,7 @@ class ResolutionState(StrEnum):
     IN_PROGRESS = "in_progress"
     BLOCKED = "blocked"
 
-    __hash__ = str.__hash__  # as for Level: each link found is looked up by it
+    __hash__ = str.__hash__  # as for Level: each link is looked up by its state
 
 
 class Source(StrEnum):
@@ -50,7 +50,7 @@ STORED_DEFAULTS = {"energy": 0.5, "confidence": 0.5}
 
 Unreadable = Annotated[
     tuple[str, ...],
-    Field(description="Fields that are stored in a form that cannot be shown, and are left out of the answer."),
+    Field(description="Fields whose stored form cannot be shown; they are left out of the answer."),
 ]
 
 
@@ -101,7 +101,8 @@ class ConsciousnessNode(Frozen):
     speaker: str | None = None
     extra: dict[str, Any] = Field(default_factory=dict)
     unset: tuple[str, ...] = Field(
-        default=(), description="Fields that nobody gave: felt ones have defaults, `tags` were made at ingestion."
+        default=(),
+        description="Fields that the writer left out: felt ones have defaults, `tags` were made at ingestion.",
     )
     unreadable: Unreadable = ()
 
@@ -113,7 +114,7 @@ class ConsciousnessNode(Frozen):
 
 
 class ConsciousnessRelationship(Frozen):
-    """One record of a link with all its metadata (003, component 4). Consciousness lives here."""
+    """One record of a link with all its metadata (003, component 4)."""
 
     link_id: str
     source_id: str
@@ -172,7 +173,7 @@ class LinkRecord(ConsciousnessRelationship):
     closed_key: str | None = None
 
 
-UNREADABLE_REMEDY: Final = "`substrate validate --fix unreadable` mends it"
+UNREADABLE_REMEDY: Final = "`substrate validate --fix unreadable` repairs it"
 _MOST_UNREADABLE: Final = 100
 
 

@@ -12,11 +12,11 @@ from schemas.base import Request
 from schemas.errors import InvalidRequest
 
 MOST: Final = 500
-"""Items of a page at most."""
+"""The most items of a page."""
 _WHOLE: Final = 2**53
 
 Cursor = Annotated[
-    Annotated[str, Field(max_length=8000)] | None, Field(description="The `next` of the page before.")
+    Annotated[str, Field(max_length=8000)] | None, Field(description="The `next` of the previous page.")
 ]
 
 
@@ -36,7 +36,7 @@ def encode_cursor(*parts: int | str) -> str:
 
 
 def decode_cursor(cursor: str, *kinds: type) -> tuple[Any, ...]:
-    """The parts of a cursor, one of each kind. Raises InvalidRequest for a text that is no such cursor."""
+    """The parts of a cursor, one of each type in `kinds`. Raises InvalidRequest for any other text."""
     try:
         parts = orjson.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except ValueError as error:

@@ -12,7 +12,7 @@ from schemas.language_model import FactsReport
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, LinkRecord, MemoryRecord
 
 Degraded = Annotated[
-    tuple[str, ...], Field(description="Memories or links of which a field cannot be shown: it was left out.")
+    tuple[str, ...], Field(description="Memories or links with a field that cannot be shown and was left out.")
 ]
 
 
@@ -105,7 +105,7 @@ class Alive(Frozen):
     """The process answers."""
 
     status: Literal["alive"] = "alive"
-    open: bool = Field(default=False, description="Whether everybody is let in without a key.")
+    open: bool = Field(default=False, description="True when no key is needed.")
 
 
 class Ready(Frozen):
@@ -118,4 +118,6 @@ class Ready(Frozen):
     embedding: str
     dimension: int
     open: bool = False
-    notes: tuple[str, ...] = Field(default=(), description="What will need attention soon: a disk that fills.")
+    notes: tuple[str, ...] = Field(
+        default=(), description="What will need attention soon, such as a disk that is almost full."
+    )

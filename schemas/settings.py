@@ -28,9 +28,9 @@ NAMES_OF_URL: Final = " (it is set by SUBSTRATE_URL, FALKORDB_URL or FALKORDB_UR
 
 def _is_address(text: str, schemes: Collection[str]) -> bool:
     try:
-        found = urlsplit(text)
-        place = found.path.strip("/") if found.scheme == "unix" else found.hostname
-        return found.scheme in schemes and bool(place) and found.port != 0
+        parts = urlsplit(text)
+        target = parts.path.strip("/") if parts.scheme == "unix" else parts.hostname
+        return parts.scheme in schemes and bool(target) and parts.port != 0
     except ValueError:
         return False
 
@@ -38,7 +38,7 @@ def _is_address(text: str, schemes: Collection[str]) -> bool:
 def _check_address(text: str, schemes: Sequence[str], names: str = "") -> str:
     """The address. Raises ValueError, without the address in the message: it may hold a password."""
     if not _is_address(text, schemes):
-        raise ValueError(f"it is no address such as {schemes[0]}://host:port{names}")
+        raise ValueError(f"it is not an address such as {schemes[0]}://host:port{names}")
     return text
 
 
@@ -59,11 +59,11 @@ _WebAddress = Annotated[str, AfterValidator(_check_web)]
 
 
 class StoreSettings(_Group):
-    """Where the graphs live: a bundled engine in `data`, or the server at `url`."""
+    """Where the graphs are stored: in the bundled engine in `data`, or on the server at `url`."""
 
     data: Path = Field(
         default_factory=lambda: user_data_path("substrate"),
-        description="Directory of the embedded engine; unset: that of the platform for a user's data.",
+        description="Directory of the embedded engine; unset: the platform's directory for user data.",
     )
     url: Annotated[str, AfterValidator(_check_redis)] | None = Field(
         default=None,
@@ -73,15 +73,19 @@ class StoreSettings(_Group):
     falkordb_host: str | None = Field(
         default=None,
         validation_alias=AliasChoices("FALKORDB_HOST"),
-        description="Host of a FalkorDB server, where no address is set.",
+        description="Host of a FalkorDB server, when no address is set.",
     )
     falkordb_port: int = Field(
-        default=6379, ge=1, le=65535, validation_alias=AliasChoices("FALKORDB_PORT"), description="Its port."
+        default=6379,
+        ge=1,
+        le=65535,
+        validation_alias=AliasChoices("FALKORDB_PORT"),
+        description="Port of that server.",
     )
     username: str | None = Field(
         default=None,
         validation_alias=AliasChoices("FALKORDB_USER", "FALKORDB_USERNAME"),
-        description="Who we are for the server.",
+        description="The user name for the server.",
     )
     password: SecretStr | None = Field(
         default=None,
@@ -92,7 +96,8 @@ class StoreSettings(_Group):
         default=1000, ge=50, le=1500, description="Deadline of one query in milliseconds, at most 1.5 seconds."
     )
     auto_tags: bool = Field(
-        default=False, description="Key phrases are tags of what is ingested without any, for the Tag-Walker."
+        default=False,
+        description="Use key phrases as tags for memories ingested without tags, for the Tag-Walker.",
     )
 
     def server_url(self) -> str | None:
@@ -109,7 +114,7 @@ _OpenAIAddress = Annotated[
     str | None,
     Field(
         validation_alias=AliasChoices("OPENAI_BASE_URL", "OPENAI_API_BASE"),
-        description="Address of a server that speaks OpenAI's API; unset: OpenAI itself.",
+        description="Address of a server that offers OpenAI's API; unset: OpenAI itself.",
     ),
 ]
 
@@ -117,10 +122,10 @@ _OpenAIAddress = Annotated[
 class EmbeddingSettings(_Group):
     """Which embedding model: `local`, `openai[:model]`, `none`, or `package.module:Class` of LlamaIndex."""
 
-    embedding: str | None = Field(default=None, description="Unset: openai when a key is there, else local.")
+    embedding: str | None = Field(default=None, description="Unset: openai when its key is set, else local.")
     cache: Path = Field(
         default_factory=lambda: user_cache_path("substrate"),
-        description="Where a clone keeps the local model's file; unset: the platform's directory for caches.",
+        description="Directory for the local model's file of a clone; unset: the platform's directory for caches.",
     )
     openai_api_key: _OpenAIKey = None
     openai_base_url: _OpenAIAddress = None
@@ -140,16 +145,16 @@ class LanguageModelSettings(_Group):
         default=2.0,
         ge=0,
         le=2,
-        description="So long a question waits for the names that the model finds in it; 0: it is not asked.",
+        description="Seconds that a question waits for the model to find names in it; 0: the model is not called.",
     )
     reranker: str | None = Field(
         default=None,
         description="`package.module:Class` of a LlamaIndex node postprocessor, for `rerank: custom`.",
     )
     llm_input_price: float | None = Field(
-        default=None, ge=0, description="Price of a million tokens sent; unset: tokens are counted alone."
+        default=None, ge=0, description="Price of a million tokens sent; unset: only tokens are counted, not cost."
     )
-    llm_output_price: float | None = Field(default=None, ge=0, description="Price of a million tokens answered.")
+    llm_output_price: float | None = Field(default=None, ge=0, description="Price of a million tokens received.")
     openai_api_key: _OpenAIKey = None
     openai_base_url: _OpenAIAddress = None
 
@@ -166,7 +171,7 @@ class ServerSettings(_Group):
     host: str = Field(
         default="127.0.0.1",
         validation_alias=AliasChoices("SUBSTRATE_HOST", "HOST"),
-        description="Address to listen on; other machines reach any but loopback.",
+        description="Address to listen on; other machines can reach every address but loopback.",
     )
     port: int = Field(
         default=8000, ge=1, le=65535, validation_alias=AliasChoices("SUBSTRATE_PORT", "PORT"), description="Port."
@@ -179,7 +184,7 @@ class ServerSettings(_Group):
     trusted_proxies: str = Field(
         default="",
         validation_alias=AliasChoices("SUBSTRATE_TRUSTED_PROXIES", "FORWARDED_ALLOW_IPS"),
-        description="Addresses of proxies, with commas, whose `X-Forwarded-For` is believed; none unless set.",
+        description="Comma-separated addresses of proxies whose `X-Forwarded-For` is trusted; none unless set.",
     )
     otlp_endpoint: _WebAddress | None = Field(
         default=None,
@@ -209,21 +214,23 @@ class AuthSettings(_Group):
     wrong_key_limit: str = Field(
         default="30/minute",
         pattern=r"^(off|[1-9]\d{0,8}/(second|minute|hour|day))$",
-        description="How many wrong keys an address may send before it is told to wait; `off`: any.",
+        description="How many wrong keys an address may send before it must wait; `off`: any.",
     )
     rate_limit_url: Annotated[SecretStr, AfterValidator(_check_counter)] | None = Field(
         default=None,
-        description="redis:// address where all processes of the service count together; unset: each for itself.",
+        description="redis:// address where all processes of the service count together; unset: each alone.",
     )
     cors_origins: tuple[str, ...] = Field(
         default=(),
-        description="JSON list of the origins whose pages may call beside the service's own; none unless set.",
+        description="JSON list of the origins whose pages may call, besides the service's own; none unless set.",
     )
 
     @model_validator(mode="after")
     def _jwts_name_their_issuer_and_audience(self) -> Self:
         if self.jwks_url and not (self.jwt_issuer and self.jwt_audience):
-            raise ValueError("jwks_url needs jwt_issuer and jwt_audience: a token made for others must not count")
+            raise ValueError(
+                "jwks_url needs jwt_issuer and jwt_audience: a token made for another service must be refused"
+            )
         return self
 
 

@@ -48,7 +48,7 @@ class ActivationTiers(Frozen):
 
 
 class ConsciousnessSummary(Frozen):
-    """All memories found in a few numbers. An empty stream has zeros and no times."""
+    """A few numbers about all memories found. An empty stream has zeros and no times."""
 
     dominant_energy: float = 0.0
     emotional_themes: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Parts of a stream beside its memories: paths of thought, energy, belief changes, patterns (003, 4)."""
+"""Parts of a stream besides its memories: paths of thought, energy, belief changes, patterns (003, 4)."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class Scope(NamedTuple):
 
     @property
     def is_present(self) -> bool:
-        """Whether it sees the last recorded knowledge, as `current` does."""
+        """True when it sees the last recorded knowledge, as `current` does."""
         return self.known.start == END_OF_TIME - 1
 
     def bounds(self) -> dict[str, Instant]:
@@ -148,7 +148,7 @@ def check_length(text: str) -> None:
 def check_digits(text: str) -> None:
     """Raises ValueError for a time finer than a microsecond."""
     if _BEYOND_A_MICROSECOND.search(text):
-        raise ValueError("times are kept to the microsecond: leave out the digits behind the sixth")
+        raise ValueError("times are kept to the microsecond: leave out the digits after the sixth")
 
 
 def _check_readable(moment: object) -> object:

@@ -45,7 +45,7 @@ StoredInstant = Annotated[Whole, Field(gt=BEGINNING_OF_TIME, lt=END_OF_TIME)]
 
 
 class Task(Request):
-    """The graph of a repair task. A task names the record that it saw, so that it undoes no later change."""
+    """The graph of a repair task. A task names the record that was checked, so that it undoes no later change."""
 
     level: Level = Level.N1
     citizen_id: CitizenId | None = None
@@ -165,7 +165,7 @@ class SweepRequest(Request):
     """The graphs to check. Without `levels`: N2, N3, and N1 when a citizen is named.
 
     `findings_per_kind` limits the findings of each kind that are listed; all are counted. With `limit` the answer
-    covers at most so many memories, and `next` is the `after` of the next batch. A batch checks its memories, the
+    covers at most that many memories, and `next` is the `after` of the next batch. A batch checks its memories, the
     links that begin at them, and duplicates among them; duplicates in the whole graph, and memories by the links
     that end at them, are found only without a limit.
     """
@@ -181,7 +181,7 @@ class SweepRequest(Request):
         if self.levels and Level.N1 in self.levels and self.citizen_id is None:
             raise ValueError("level N1 is personal: name its citizen_id")
         if self.after is not None and self.limit is None:
-            raise ValueError("after goes on with a sweep in batches: name its limit")
+            raise ValueError("after continues a sweep in batches: give its limit too")
         return self
 
     def chosen(self) -> tuple[Level, ...]:

@@ -33,7 +33,7 @@ WORKING_MEMORY = 7
 MAX_WINDOW = 256
 MAX_WINDOW_TEXT = 100_000
 LONGEST_TYPE = 1000
-"""Characters of the written type of a relation; a longer text is none."""
+"""The most characters of a relation type before it is normalized."""
 
 Weight = Annotated[float, Field(strict=True, ge=0.0, le=1e6, allow_inf_nan=False)]
 
@@ -80,7 +80,7 @@ class Weights(Request):
     recency: Weight = 0.2
 
     @model_validator(mode="after")
-    def _one_counts(self) -> Self:
+    def _check_any_weight(self) -> Self:
         if not any(getattr(self, channel) for channel in CHANNELS):
             raise ValueError("all weights are zero: give at least one channel a weight")
         return self
@@ -95,7 +95,7 @@ class Relation(Request):
 
 
 class WindowItem(Request):
-    """An item that the citizen sees: a memory shown before, a text, or both. Without `shown_at`: just now."""
+    """An item that the citizen sees: a memory, a text, or both. `shown_at` defaults to now."""
 
     id: Identifier | None = None
     text: Text | None = None
@@ -103,11 +103,11 @@ class WindowItem(Request):
 
     @model_validator(mode="before")
     @classmethod
-    def _a_text_alone(cls, raw: Any) -> Any:
+    def _wrap_plain_text(cls, raw: Any) -> Any:
         return {"text": raw} if isinstance(raw, str) else raw
 
     @model_validator(mode="after")
-    def _is_something(self) -> Self:
+    def _check_id_or_text(self) -> Self:
         if self.id is None and self.text is None:
             raise ValueError("an item of the window has an id, a text, or both")
         return self
@@ -148,11 +148,11 @@ class WaveSignal(Request):
 
     @property
     def built(self) -> bool:
-        """Whether fields left out are read from a window or a focus."""
+        """True when fields left out are read from a window or a focus."""
         return bool(self.window or self.focus)
 
     @model_validator(mode="after")
-    def _says_something(self) -> Self:
+    def _check_not_empty(self) -> Self:
         fields = (self.nodes, self.relations, self.emotion, self.result, self.drive_bias, self.query_embedding)
         texts = (self.query_text, self.focus, *(item.id or item.text for item in self.window))
         if not any(fields) and not any(text and text.strip() for text in texts):
@@ -194,7 +194,7 @@ class SentSignal(Frozen):
     intensity: float = 1.0
     result: str | None = None
     max_level: Abstraction = "L3"
-    drives: tuple[str, ...] = Field(default=(), description="Drives that were unsatisfied enough to take part.")
+    drives: tuple[str, ...] = Field(default=(), description="Drives below a satisfaction of 0.3, which take part.")
 
 
 class Resonance(Frozen):

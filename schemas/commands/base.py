@@ -28,8 +28,8 @@ class Writer(NamedTuple):
 class Command(Request):
     """The fields of all commands.
 
-    `command_id` is made by the client and unique in a graph: a repeated send is recognised by it, and its receipt
-    can be read again. Without one, each send is a new command. `citizen_id` names the N1 graph and is required
+    `command_id` is chosen by the client and unique in a graph: it identifies a repeated send, and the receipt can
+    be read again by it. Without one, each send is a new command. `citizen_id` names the N1 graph and is required
     there.
     """
 
@@ -99,14 +99,14 @@ class StretchCommand(ChangeCommand):
     """A change of a stretch of valid time: `[valid_from, valid_to)`.
 
     Without `valid_to` it reaches to the end of what is known. An empty stretch, or one without any record, is
-    refused. Each command says what it changes when no stretch is named.
+    refused. Each command defines what it changes when no stretch is given.
     """
 
     valid_from: Moment | None = None
     valid_to: Moment | None = None
 
     @model_validator(mode="after")
-    def _the_stretch_is_one(self) -> Self:
+    def _check_stretch(self) -> Self:
         effective_at: datetime | None = getattr(self, "effective_at", None)
         if effective_at is not None and self.valid_from is not None:
             raise ValueError("effective_at and valid_from both say where the stretch begins: name one")

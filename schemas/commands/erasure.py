@@ -35,7 +35,7 @@ type Erase = EraseMemory | EraseEpisode | EraseCitizen
 
 
 class Removed(Frozen):
-    """Numbers of what was removed. `records`: past records; `states`: records of the citizen's own state."""
+    """The number of removed items. `records`: past records; `states`: records of the citizen's own state."""
 
     memories: int = 0
     records: int = 0

@@ -27,7 +27,7 @@ RelationType = Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,63}$")]
 def _link_id(text: str) -> str:
     parts = text.split("|")
     if len(parts) not in (1, 3):
-        raise ValueError("the id of a link is one of its own, or `source|TYPE|target`")
+        raise ValueError("the id of a link is its own id, or `source|TYPE|target`")
     for part in parts:
         check_identifier(part)
     return text
@@ -42,7 +42,7 @@ class Relate(Command):
 
     command: Literal["relate"] = "relate"
     id: Identifier | None = Field(
-        default=None, description="Left out: `source|TYPE|target`, so that the same link is made once."
+        default=None, description="Default: `source|TYPE|target`, so that the same link is made only once."
     )
     source_id: Identifier
     target_id: Identifier
@@ -80,7 +80,7 @@ class Relate(Command):
 class LinkRevision(StretchCommand):
     """New metadata for a link: only the fields given change, null clears a field that may be absent.
 
-    Its ends and its type stay: a link between others is another link.
+    Its ends and its type never change: a link with other ends is another link.
     """
 
     id: LinkId
@@ -99,7 +99,7 @@ class LinkRevision(StretchCommand):
     sensory_details: JsonMap | None = None
 
     @model_validator(mode="after")
-    def _what_every_link_has_stays(self) -> LinkRevision:
+    def _check_link_not_cleared(self) -> LinkRevision:
         check_not_cleared(self, frozenset(REQUIRED), "link")
         return self
 
@@ -107,8 +107,8 @@ class LinkRevision(StretchCommand):
 class SupersedeLink(LinkRevision):
     """The world changed (`reality_changed`): the old metadata end at `effective_at`, the new begin there.
 
-    `effective_at`, now if left out, may lie in the past or be to come, but where something is known of the link.
-    The new metadata hold from there to the end of what is known, over every record, or to `valid_to`.
+    `effective_at` (default: now) may lie in the past or in the future, but only where the link has a record. The
+    new metadata hold from there to `valid_to`, by default over every later record to the end of what is known.
     """
 
     command: Literal["supersede_link"] = "supersede_link"
@@ -118,8 +118,8 @@ class SupersedeLink(LinkRevision):
 class CorrectLink(LinkRevision):
     """We were wrong (`discovered_false`): the corrected metadata hold over the same valid time.
 
-    That of the record which holds now, or the stretch that is named. `valid_at` and `invalid_at` correct the valid
-    time itself; null leaves the end open.
+    This is the valid time of the record that holds now, or the given stretch. `valid_at` and `invalid_at` correct
+    the valid time itself; null leaves the end open.
     """
 
     command: Literal["correct_link"] = "correct_link"
@@ -133,8 +133,10 @@ class CorrectLink(LinkRevision):
 
 
 class Unrelate(StretchCommand):
-    """A link no longer holds from `effective_at` on, over every record; without one, the record that holds now
-    never did. With `valid_to`, or `valid_from` and `valid_to`, it does not hold in that stretch.
+    """The link no longer holds from `effective_at` on, in any record.
+
+    Without `effective_at`, the record that holds now never held. With `valid_to`, or with `valid_from` and
+    `valid_to`, the link does not hold in that stretch.
     """
 
     command: Literal["unrelate"] = "unrelate"
@@ -143,14 +145,16 @@ class Unrelate(StretchCommand):
     reason: InvalidationReason = "discovered_false"
 
     @model_validator(mode="after")
-    def _the_stretch_begins(self) -> Unrelate:
+    def _check_start(self) -> Unrelate:
         check_stretch_start(self)
         return self
 
 
 class ResolveLink(StretchCommand):
-    """Another resolution state with the same metadata, from `effective_at` (default: now) on, over every record to
-    the end of what is known, or to `valid_to`.
+    """Set another resolution state; other metadata stay.
+
+    It holds from `effective_at` (default: now) to `valid_to`, by default over every later record to the end of
+    what is known.
     """
 
     command: Literal["resolve_link"] = "resolve_link"

@@ -32,9 +32,10 @@ __all__ = [
 
 
 class Remember(Command):
-    """A new memory. What is left out is absent; energy and confidence default to one half (003, task 4).
+    """A new memory. Fields left out are absent; energy and confidence default to one half (003, task 4).
 
-    A text that was retrieved and comes back word for word is recognised, not stored again; with `restate` it is.
+    A text that repeats a retrieved memory word for word is recognised and not stored again, unless `restate` is
+    set.
     """
 
     command: Literal["remember"] = "remember"
@@ -84,7 +85,7 @@ _NEVER_ABSENT = frozenset(("node_type", "name", "description", "energy", "confid
 class Revision(StretchCommand):
     """New content for a memory: only the fields given change, null clears a field that may be absent.
 
-    `extra` is one field: what is given takes the place of all of it.
+    A given `extra` replaces the whole former `extra`.
     """
 
     id: Identifier
@@ -111,7 +112,7 @@ class Revision(StretchCommand):
     extra: JsonMap | None = None
 
     @model_validator(mode="after")
-    def _what_every_memory_has_stays(self) -> Revision:
+    def _check_memory_not_cleared(self) -> Revision:
         check_not_cleared(self, _NEVER_ABSENT, "memory")
         return self
 
@@ -119,8 +120,8 @@ class Revision(StretchCommand):
 class Supersede(Revision):
     """The world changed (`reality_changed`): the old content ends at `effective_at`, the new begins there.
 
-    `effective_at`, now if left out, may lie in the past or be to come, but where something is known of the memory.
-    The new content holds from there to the end of what is known, over every record, or to `valid_to`.
+    `effective_at` (default: now) may lie in the past or in the future, but only where the memory has a record. The
+    new content holds from there to `valid_to`, by default over every later record to the end of what is known.
     """
 
     command: Literal["supersede"] = "supersede"
@@ -130,8 +131,8 @@ class Supersede(Revision):
 class Correct(Revision):
     """We were wrong (`discovered_false`): the corrected content holds over the same valid time.
 
-    That of the record which holds now, or the stretch that is named. `valid_at` and `invalid_at` correct the valid
-    time itself; null leaves the end open.
+    This is the valid time of the record that holds now, or the given stretch. `valid_at` and `invalid_at` correct
+    the valid time itself; null leaves the end open.
     """
 
     command: Literal["correct"] = "correct"
@@ -145,8 +146,10 @@ class Correct(Revision):
 
 
 class Retract(StretchCommand):
-    """A memory no longer holds from `effective_at` on, over every record; without one, the record that holds now
-    never did. With `valid_to`, or `valid_from` and `valid_to`, it does not hold in that stretch.
+    """The memory no longer holds from `effective_at` on, in any record.
+
+    Without `effective_at`, the record that holds now never held. With `valid_to`, or with `valid_from` and
+    `valid_to`, the memory does not hold in that stretch.
     """
 
     command: Literal["retract"] = "retract"
@@ -155,14 +158,16 @@ class Retract(StretchCommand):
     reason: InvalidationReason = "discovered_false"
 
     @model_validator(mode="after")
-    def _the_stretch_begins(self) -> Retract:
+    def _check_start(self) -> Retract:
         check_stretch_start(self)
         return self
 
 
 class Resolve(StretchCommand):
-    """Another resolution state with the same content, from `effective_at` (default: now) on, over every record to
-    the end of what is known, or to `valid_to`.
+    """Set another resolution state; the other content stays.
+
+    It holds from `effective_at` (default: now) to `valid_to`, by default over every later record to the end of
+    what is known.
     """
 
     command: Literal["resolve"] = "resolve"
@@ -174,8 +179,8 @@ class Resolve(StretchCommand):
 class Undo(ChangeCommand):
     """Revert the last change of a memory by new records; the mistake stays visible in the past.
 
-    `undoes` names the command of that change; left out, it is whichever was last. `undoes_source` and `undoes_key`
-    guard it: a change of another source, or that came with another key, is not undone. An undo can be undone.
+    `undoes` names the command that must be the last one; by default any is reverted. With `undoes_source` or
+    `undoes_key` a change of another source, or made with another key, is not undone. An undo can be undone.
     """
 
     command: Literal["undo"] = "undo"

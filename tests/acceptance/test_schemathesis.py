@@ -42,11 +42,11 @@ SCHEMA = schemathesis.openapi.from_dict(boundless(create_app(Settings()).openapi
 
 BEYOND: Final = re.compile(
     r"level N1 is personal|needs? temporal_mode|needs as_of_time|must lie after|looks for likeness of emotion"
-    r"|has an id, a text, or both|after goes on with a sweep|among the levels of this sweep|cannot be null: every"
+    r"|has an id, a text, or both|after continues a sweep|among the levels of this sweep|cannot be null: every"
     r"|the signal is empty|command: must be one of|is not the `next` of a page|has no direction|^and \d+ more$"
     r"|times must lie between|lies in the past|is in If-Match already|tag of one memory|using discriminator"
     r"|be a valid integer|is configured|the stretch begins: name one|valid_to needs valid_from"
-    r"|leave valid_from and valid_to out|a tag or bucket to filter by|guards a change of what was read"
+    r"|leave valid_from and valid_to out|a tag or bucket to filter by|is for changes of a stored record"
 )
 """What JSON Schema does not say: rules of several fields, the years there are, a mark with a default, no 1.0."""
 

@@ -103,10 +103,10 @@ def test_a_citizen_that_never_wrote_wakes_to_nothing_and_is_told_so(
         ({"current_energy": 1.2}, "current_energy: "),
         ({"current_energy": None}, "current_energy: "),
         ({"current_emotions": {"joy": 1.2}}, "current_emotions.joy: "),
-        ({"current_emotions": {}, "query_mode": "find_similar_state"}, "current_emotions says none"),
+        ({"current_emotions": {}, "query_mode": "find_similar_state"}, "current_emotions has none"),
         (
             {"current_emotions": {"joy": 0.0}, "query_mode": "find_resolution_patterns"},
-            "current_emotions says none",
+            "current_emotions has none",
         ),
         ({"query_mode": "find_everything"}, "query_mode: Input should be 'find_related_unresolved'"),
         ({"current_goal": "g" * 100_000}, "current_goal: String should have at most"),
