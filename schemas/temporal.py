@@ -23,7 +23,7 @@ BEGINNING_OF_TIME: Instant = -(2**53 - 1)
 """The earliest instant that can be stored: about the year 1684."""
 
 AFTER_ALL: Instant = END_OF_TIME + 1
-"""The end of a period that contains every instant, the open end included."""
+"""The end of a period that contains every instant, even `END_OF_TIME` itself."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)

@@ -165,9 +165,9 @@ class SweepRequest(Request):
     """The graphs to check. Without `levels`: N2, N3, and N1 when a citizen is named.
 
     `findings_per_kind` limits the findings of each kind that are listed; all are counted. With `limit` the answer
-    covers at most that many memories, and `next` is the `after` of the next batch. A batch checks its memories, the
-    links that begin at them, and duplicates among them; duplicates in the whole graph, and memories by the links
-    that end at them, are found only without a limit.
+    covers at most that many memories; its `next` is the `after` of the next batch. A batch checks its memories,
+    the links that begin at them, and duplicates among them; duplicates in the whole graph, and memories by the
+    links that end at them, are found only without a limit.
     """
 
     citizen_id: CitizenId | None = None

@@ -56,7 +56,7 @@ def associate(  # noqa: PLR0913  (a command's arguments are its options)
 
 
 def show(answer: Associations, console: Console) -> None:
-    """Print both phases, and the tags between them."""
+    """Print the direct hits, their tags, and the memories that share the tags."""
     for title, part in (("direct hits", answer.anchors), ("over tags and links", answer.neighbours)):
         if part:
             console.print(Rule(Text(title, "bold"), align="left", style="bright_black"))

@@ -219,9 +219,9 @@ def _show_changes(console: Console, changes: Sequence[TextChange], now: datetime
     _print_section(console, "Changed", "nothing is overwritten; what was held before stays beside what holds now")
     for node, earlier in changes[:CHANGES_SHOWN]:
         end = f"until {_format_ago(node.valid_at, now)}" if earlier.invalid_at else "at first"
-        why = formatting.REASONS.get(earlier.invalidation_reason or "")
+        reason = formatting.REASONS.get(earlier.invalidation_reason or "")
         line = Text.assemble(
-            (formatting.choose_title(node), "green"), f", {end}{', when ' + why if why else ''}: "
+            (formatting.choose_title(node), "green"), f", {end}{', when ' + reason if reason else ''}: "
         )
         line.append(f"“{_shorten(earlier.description, console)}”", "italic")
         stream_text.print_indented(console, line)
@@ -304,8 +304,8 @@ def _show_next_steps(console: Console, command: str, directory: Path | None) -> 
         (f"{command}{at} serve", "the same over REST, documented at /docs"),
         (f"{command}{at} doctor", "is all well here?"),
     ]
-    for step, what in steps:
-        console.print(Text.assemble("  ", (step, "bold"), (f"  # {what}", "bright_black")), soft_wrap=True)
+    for step, purpose in steps:
+        console.print(Text.assemble("  ", (step, "bold"), (f"  # {purpose}", "bright_black")), soft_wrap=True)
     if directory:
         console.print(
             Text(f"The data stays in {directory}; remove it when you are done.", "yellow"), soft_wrap=True

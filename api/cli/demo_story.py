@@ -50,7 +50,7 @@ class Story:
 
     @property
     def size(self) -> int:
-        """The number of its commands."""
+        """The number of commands in the story."""
         return sum(item.size for intake in self.intakes for item in intake.items)
 
     def count_kinds(self) -> Counter[str]:

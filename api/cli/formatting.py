@@ -78,7 +78,7 @@ def format_emotions(felt: Mapping[str, float] | None, most: int = 3) -> str:
 
 
 def describe_measures(node: ConsciousnessNode) -> list[str]:
-    """Energy and confidence if they are not the defaults, emotions, resolution state."""
+    """Energy and confidence unless they have their defaults, then emotions and resolution state."""
     parts = [
         f"{name} {value:.2g}"
         for name, value in (("energy", node.energy), ("confidence", node.confidence))
@@ -94,14 +94,14 @@ def describe_measures(node: ConsciousnessNode) -> list[str]:
 
 def describe_end(node: ConsciousnessNode) -> list[str]:
     """The ends of a record on both time axes; empty for one that is valid and believed."""
-    why = REASONS.get(node.invalidation_reason or "")
+    reason = REASONS.get(node.invalidation_reason or "")
     parts = []
     if node.invalid_at is not None:
         parts.append(f"held until {long_date(node.invalid_at)}")
     if node.expired_at is not None:
         parts.append(f"believed until {long_date(node.expired_at)}")
-    if parts and why:
-        parts[-1] += f": {why}"
+    if parts and reason:
+        parts[-1] += f": {reason}"
     return parts
 
 

@@ -137,10 +137,10 @@ def _describe(before: _Record | None, record: _Record) -> Text:
         description.append("the same, with its end known")
     for change in changes:
         description.append(f"\n{change}" if description else change, "cyan")
-    why = formatting.REASONS.get(record.invalidation_reason or "")
-    if why:
+    reason = formatting.REASONS.get(record.invalidation_reason or "")
+    if reason:
         ended = "held no longer" if record.expired_at is None else "believed no longer"
-        description.append(f"\n{ended}: {why}", "yellow")
+        description.append(f"\n{ended}: {reason}", "yellow")
     description.append(_describe_writers(record), "bright_black")
     return description
 

@@ -231,7 +231,7 @@ def _format_pattern(pattern: ResolutionPattern) -> Text:
 
 
 def _format_change(change: TemporalDissonance) -> Text:
-    why = "the world changed" if change.dissonance_type == "reality_changed" else "it was found false"
+    reason = "the world changed" if change.dissonance_type == "reality_changed" else "it was found false"
     days = round(change.held_seconds / 86_400)
     before = formatting.shorten(change.original_belief, 160)
     after = formatting.shorten(change.corrected_belief, 160)
@@ -240,7 +240,7 @@ def _format_change(change: TemporalDissonance) -> Text:
         formatting.to_line(f"“{before}” → “{after}”"),
         "not bold",
     )
-    line.append(f"  ({why} on {long_date(change.corrected_at)}, held {days} days)", "not bold bright_black")
+    line.append(f"  ({reason} on {long_date(change.corrected_at)}, held {days} days)", "not bold bright_black")
     return line
 
 

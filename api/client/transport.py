@@ -54,7 +54,7 @@ class Call(NamedTuple):
 
 
 class Sender:
-    """The connection of a client, and its ways to send a call."""
+    """Sends the calls of a client over its connection."""
 
     _http: httpx.AsyncClient
     _attempts: int = ATTEMPTS

@@ -82,7 +82,7 @@ class _AnswerSchemaReader(_SchemaReader):
     dropped = _SchemaReader.dropped | {"description", "default", "additionalProperties"}
 
     def shorten(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """The short schema, in which every field that is never null is required."""
+        """Shorten the schema, and require every field that is never null."""
         short = super().shorten(schema)
         if "properties" in short:
             fields = self._resolve(schema)["properties"]

@@ -1,7 +1,7 @@
 """The metrics of this process, for Prometheus. None names a citizen.
 
-All times are in seconds. Each alert threshold of 003's performance table is a bucket of its histogram, so that the
-rules in `deploy/alerts.yaml` read exact shares.
+All times are in seconds. Each limit in 003's performance table is also the bound of a bucket, so that the rules in
+`deploy/alerts.yaml` compute exact shares.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-/** Beliefs that changed: before and after, why, and how it felt. */
+/** Beliefs that changed: before, after, the reason and the feelings. */
 
 import { el, feelings, minute } from "./element.js";
 import { ofCitizen, whole } from "./service.js";
@@ -16,7 +16,7 @@ function changed(moment, choose) {
     el("p", { className: "small" }, moment.correction_trigger), feelings(moment.discovery_emotions));
 }
 
-/** What a citizen unlearned, latest first; `choose` opens a memory. */
+/** The changed beliefs of a citizen, latest first; `choose` opens a memory. */
 export async function beliefs(citizen, choose) {
   const learned = await whole(ofCitizen(citizen, "dissonances"), "dissonances");
   if (!learned.dissonances.length) return [el("p", { className: "empty" }, `${citizen} has changed no belief yet.`)];

@@ -1,4 +1,4 @@
-/** Elements made of values. Texts become text nodes, never markup: what a memory says cannot become part of the page. */
+/** Make elements from values. Texts become text nodes, never markup, so that no memory can inject markup. */
 
 /** An element: `properties` are set on it, `children` are elements or texts; null and false are left out. */
 export function el(tag, properties = {}, ...children) {
@@ -8,19 +8,19 @@ export function el(tag, properties = {}, ...children) {
     if (name in element && name !== "style") element[name] = value;
     else element.setAttribute(name, value);
   }
-  const kept = children.flat(2).filter((child) => child !== null && child !== undefined && child !== false);
-  element.append(...kept.map((child) => (child instanceof Node ? child : String(child))));
+  const present = children.flat(2).filter((child) => child !== null && child !== undefined && child !== false);
+  element.append(...present.map((child) => (child instanceof Node ? child : String(child))));
   return element;
 }
 
-/** Show these children in the place of what was there. */
+/** Replace the content of an element with these children. */
 export function fill(place, ...children) {
   place.replaceChildren(...el("div", {}, ...children).childNodes);
 }
 
 export const byId = (id) => document.getElementById(id);
 
-/** `design_retrieval` as people write it. */
+/** `design_retrieval` as "design retrieval". */
 export const plain = (name) => String(name ?? "").replaceAll("_", " ").toLowerCase();
 
 /** A number in [0, 1] as a bar with its name and value. */
@@ -31,7 +31,7 @@ export function share(name, value) {
     el("span", { className: "figure" }, value.toFixed(2)));
 }
 
-/** Feelings, strongest first, as words whose weight is their strength. */
+/** Feelings as a list with their strength, strongest first. */
 export function feelings(vector) {
   const felt = Object.entries(vector ?? {}).filter(([, value]) => value > 0).sort((a, b) => b[1] - a[1]);
   if (!felt.length) return null;
@@ -44,6 +44,6 @@ const MINUTE = new Intl.DateTimeFormat("en-GB", {
   day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZone: "UTC",
 });
 
-/** A moment as a day, and as a minute, in UTC as the service keeps it. */
+/** A moment as a day, and to the minute, in UTC. */
 export const day = (at) => DAY.format(new Date(at));
 export const minute = (at) => `${MINUTE.format(new Date(at))} UTC`;

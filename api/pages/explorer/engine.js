@@ -1,4 +1,4 @@
-/** Live engine state: whether it can serve, how fast it answers, and how the last answer was made. */
+/** The engine: its readiness, its response time, and the timings of the last answer. */
 
 import { byId, el, fill, plain } from "./element.js";
 import { get } from "./service.js";
@@ -32,21 +32,21 @@ function facts(ready) {
 }
 
 async function ask() {
-  const said = byId("health");
-  const told = byId("engine-now");
+  const badge = byId("health");
+  const panel = byId("engine-now");
   try {
     const ready = await get("/health/ready");
-    said.className = "health up";
-    said.querySelector(".said").textContent = `engine ready, ${ready.ping_ms.toFixed(1)} ms`;
-    fill(told, facts(ready));
+    badge.className = "health up";
+    badge.querySelector(".said").textContent = `engine ready, ${ready.ping_ms.toFixed(1)} ms`;
+    fill(panel, facts(ready));
   } catch (error) {
-    said.className = "health down";
-    said.querySelector(".said").textContent = error.status ? "engine not ready" : "no service";
-    fill(told, trouble(error));
+    badge.className = "health down";
+    badge.querySelector(".said").textContent = error.status ? "engine not ready" : "no service";
+    fill(panel, trouble(error));
   }
 }
 
-/** Ask the engine now and every ten seconds while the page is seen. */
+/** Ask the engine now, and every ten seconds while the page is visible. */
 export function watch() {
   fill(byId("engine"), el("h2", {}, "Now"), el("div", { id: "engine-now" }), el("div", { id: "engine-last" },
     el("p", { className: "empty" }, "No answer yet.")));
@@ -54,7 +54,7 @@ export function watch() {
   setInterval(() => document.hidden || ask(), EVERY_MS);
 }
 
-/** Show how a stream was made. */
+/** Show the timings of a stream. */
 export function showTimings(stream) {
   fill(byId("engine-last"), made(stream));
 }

@@ -7,14 +7,14 @@ import { colour } from "./theme.js";
 const SIZE = { focus: 34, peripheral: 20, background: 12 };
 const MARGIN = { across: 48, down: 72 };
 const KINDS = 6;
-/** So many links are drawn paler, for what lies beneath them. */
+/** From this many links on, links are drawn paler, so that nodes below them can be seen. */
 const MANY = 120;
 const NAME_LENGTH = 44;
 
 let library = null;
 let cy = null;
 let chosen = () => {};
-/** What stays lit when the pointer leaves a memory. */
+/** The keys that stay highlighted when the pointer leaves a memory. */
 let held = null;
 
 /** Fetch the drawing library; it is not needed for the first paint. */
@@ -30,7 +30,7 @@ export function whenChosen(listener) {
 
 export const keyOf = (level, id) => `${level} ${id}`;
 
-/** The active memories with those on suggested paths, and the links between them. */
+/** The active memories, those on suggested paths, and the links between them. */
 export function drawn(stream) {
   const tiers = stream.activation_tiers;
   const names = new Map();
@@ -62,7 +62,7 @@ function elements({ names, shown, links, ends }, colours) {
   return [...nodes, ...edges];
 }
 
-/** The commonest kinds of link, each with the name of its colour. */
+/** The most frequent kinds of link, each with the name of its colour. */
 function palette(links) {
   const counts = new Map();
   for (const { relation_type: kind } of links) counts.set(kind, (counts.get(kind) ?? 0) + 1);
@@ -94,7 +94,7 @@ function style() {
   ];
 }
 
-/** Draw anew in the colours of the theme. */
+/** Redraw in the colours of the theme. */
 export function recolour() {
   cy?.style(style());
 }
@@ -143,7 +143,7 @@ export async function draw(stream) {
   cy.on("mouseout", "node", resume);
 }
 
-/** In rings by tier, of the shape and size of the place. */
+/** Arrange the nodes in rings by tier that fill the drawing. */
 function arrange() {
   const at = places(cy.nodes().map((node) => node.data()), cy.edges().map((edge) => [edge.data("source"), edge.data("target")]),
     cy.width() - MARGIN.across, cy.height() - MARGIN.down);
@@ -158,7 +158,7 @@ function light(some, how = "lit") {
   all.removeClass("dim").addClass(how === "path" ? "lit path" : "lit");
 }
 
-/** Nothing stands out. */
+/** Remove every highlight. */
 export function calm() {
   held = null;
   cy?.elements().removeClass("dim lit path");
@@ -166,9 +166,9 @@ export function calm() {
 }
 
 function resume() {
-  const kept = held;
+  const keys = held;
   calm();
-  if (kept) hold(kept);
+  if (keys) hold(keys);
 }
 
 function hold(keys) {
@@ -177,19 +177,19 @@ function hold(keys) {
   light(keys.how === "path" ? some : some.closedNeighborhood(), keys.how);
 }
 
-/** Let a memory and its neighbours stand out. */
+/** Highlight a memory and its neighbours. */
 export function show(level, id) {
   if (cy?.getElementById(keyOf(level, id)).nonempty()) hold({ ids: [keyOf(level, id)], how: "lit" });
 }
 
-/** Let a path of thought light up. */
+/** Highlight a path of thought. */
 export function trace(path) {
   const level = path.path_id.slice(0, 2);
   hold({ ids: [...path.path_nodes, ...path.path_edges].map((id) => keyOf(level, id)), how: "path" });
   byId("graph").dataset.lit = cy.$("node.path").length;
 }
 
-/** The buttons beside the drawing, and a drawing that keeps to its place. */
+/** Wire the buttons beside the drawing, and fit the drawing when its size changes. */
 export function tools() {
   const zoom = (by) => cy?.zoom({ level: cy.zoom() * by, renderedPosition: { x: cy.width() / 2, y: cy.height() / 2 } });
   byId("nearer").addEventListener("click", () => zoom(1.3));

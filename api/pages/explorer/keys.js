@@ -1,11 +1,11 @@
-/** The key of this tab, and the warning of a service that asks for none. */
+/** The dialog for the key of this tab, and the warning of a service that needs no key. */
 
 import { byId, fill } from "./element.js";
 import { get, key, whenRefused } from "./service.js";
 import { trouble } from "./trouble.js";
 
-/** Wire the dialog; `given` is called with a new key, and at once when none is needed or one is kept. */
-export async function keys(given) {
+/** Wire the dialog. `onKey` is called after a new key, and at once when none is needed or one is stored. */
+export async function keys(onKey) {
   const [dialog, input] = [byId("key-dialog"), byId("key-input")];
   const ask = (problem = null) => {
     fill(byId("key-trouble"), problem && key.get() ? trouble(problem) : null);
@@ -21,12 +21,12 @@ export async function keys(given) {
   byId("key-form").addEventListener("submit", () => {
     key.set(input.value.trim());
     input.value = "";
-    given();
+    onKey();
   });
   whenRefused(ask);
   const { open } = await get("/health/live").catch(() => ({ open: false }));
   byId("open").hidden = !open;
   byId("key").hidden = open;
-  if (open || key.get()) given();
+  if (open || key.get()) onKey();
   else ask();
 }

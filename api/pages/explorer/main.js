@@ -1,4 +1,4 @@
-/** The page: what is asked, and which part shows which part of the answer. */
+/** The page: it sends the questions, and passes each part of the answer to the panel that shows it. */
 
 import { beliefs } from "./beliefs.js";
 import { byId, el, fill } from "./element.js";
@@ -24,16 +24,16 @@ const choose = (place) => {
   openMemory(place, page.citizen);
 };
 
-/** The memory of the stream that a key or an id names, else only its place. */
-function found(level, id) {
+/** The memory with this level and id in the stream, else only its level and id. */
+function findMemory(level, id) {
   const all = Object.values(page.stream?.activation_tiers ?? {}).flat();
   return all.find((node) => node.node_id === id && (!level || node.level === level)) ?? { level: level ?? "N1", node_id: id };
 }
 
-/** What is read when its tab is opened, once for each answer. */
+/** Loaders of the tabs that are read only when they are opened, once for each answer. */
 const LATER = {
-  beliefs: () => beliefs(page.citizen, (place) => choose(found(place.level, place.node_id))),
-  identity: () => identity(page.citizen, clock.fields(), (place) => choose(found(place.level, place.node_id))),
+  beliefs: () => beliefs(page.citizen, (place) => choose(findMemory(place.level, place.node_id))),
+  identity: () => identity(page.citizen, clock.fields(), (place) => choose(findMemory(place.level, place.node_id))),
 };
 
 async function shown(id) {
@@ -43,21 +43,21 @@ async function shown(id) {
   const place = byId(id);
   const asked = page.asked;
   fill(place, el("p", { className: "empty" }, "Reading …"));
-  const told = await LATER[id]().catch((error) => {
+  const content = await LATER[id]().catch((error) => {
     page.fresh.delete(id);
     return trouble(error);
   });
-  if (asked === page.asked) fill(place, told);
+  if (asked === page.asked) fill(place, content);
 }
 
 const count = (number, name) => `${number} ${name}${number === 1 ? "" : "s"}`;
 
 function summary(stream) {
-  const { total_results: found, n1_result_count: own } = stream.consciousness_summary;
+  const { total_results: total, n1_result_count: own } = stream.consciousness_summary;
   const active = Object.values(stream.activation_tiers).reduce((sum, nodes) => sum + nodes.length, 0);
   const { edge_count: links, path_count: paths } = stream.traversal_graph;
   return [
-    el("span", {}, `${active} of ${found} memories active (${own} personal) · ${count(links, "link")} · ${count(paths, "path")} of thought`
+    el("span", {}, `${active} of ${total} memories active (${own} personal) · ${count(links, "link")} · ${count(paths, "path")} of thought`
       + ` · ${Math.round(stream.retrieval_latency_ms)} ms`),
     stream.degraded.length ? el("span", { className: "note" }, `Incomplete: ${stream.degraded.length} of its queries failed`) : null,
     stream.notes.map((note) => el("span", { className: "note" }, note)),
@@ -71,7 +71,7 @@ async function show(stream) {
   fill(byId("said"), summary(stream));
   showTiers(stream, choose, (node) => graph.show(node.level, node.node_id));
   showPaths(stream, (path) => (path ? graph.trace(path) : graph.calm()));
-  showQuality(stream, page.citizen, (id) => choose(found(null, id)));
+  showQuality(stream, page.citizen, (id) => choose(findMemory(null, id)));
   showTimings(stream);
   shown(page.shown);
   await graph.draw(stream);
@@ -95,7 +95,7 @@ async function ask(way) {
   if (asked === page.asked) document.body.removeAttribute("aria-busy");
 }
 
-/** Ask again what was asked, at another moment or with another key. */
+/** Repeat the last question at another moment or with another key. */
 const again = () => page.asked > 0 && ask(page.way);
 
 const clock = times(again);
@@ -108,7 +108,7 @@ for (const way of ["ask", "wake"]) {
 tabs(document.querySelector(".asking .tabs"), (way) => byId("citizen").setAttribute("form", way));
 tabs(document.querySelector(".side .tabs"), shown);
 theme(graph.recolour);
-graph.whenChosen((key) => choose(found(key.slice(0, 2), key.slice(3))));
+graph.whenChosen((key) => choose(findMemory(key.slice(0, 2), key.slice(3))));
 graph.tools();
 byId("citizen").value = new URLSearchParams(location.search).get("citizen") ?? "";
 watch();

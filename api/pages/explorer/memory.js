@@ -1,4 +1,4 @@
-/** One memory: what it says, how it felt, why it came to mind, and its records as bars on both axes of time. */
+/** One memory: its text, feelings, score terms, and its records as bars on both time axes. */
 
 import { byId, el, feelings, fill, minute, plain, share } from "./element.js";
 import { historyOf, whole } from "./service.js";
@@ -6,10 +6,10 @@ import { trouble } from "./trouble.js";
 
 const MINUTE_MS = 60_000;
 
-/** How a record's two periods are called, with their fields. */
+/** The names of a record's two periods, with their fields. */
 const AXES = [["true", "valid_at", "invalid_at"], ["known", "created_at", "expired_at"]];
 
-/** From the first to the last moment named, with a margin on the right for what goes on. */
+/** The span from the first to the last moment, with a margin on the right for open ends. */
 function span(records, from, until) {
   const moments = records.flatMap((record) => [record[from], record[until]]).filter(Boolean).map(Date.parse);
   const [first, last] = [Math.min(...moments), Math.max(...moments, Date.now())];
@@ -63,7 +63,7 @@ function terms(node) {
       el("td", { className: "figure" }, value.toFixed(3)))))));
 }
 
-/** Open a memory: `place` has `level` and `node_id`, and all the rest when it was in the stream. */
+/** Open a memory. `place` has `level` and `node_id`, and all other fields if the stream has the memory. */
 export async function openMemory(place, citizen) {
   const dialog = byId("memory");
   const records = el("div", { "aria-busy": "true" }, el("p", { className: "empty" }, "Reading its records …"));

@@ -1,8 +1,8 @@
-/** Paths of thought: each lights up in the graph when it is chosen. */
+/** Paths of thought: a chosen path is highlighted in the graph. */
 
 import { byId, el, fill, plain, share } from "./element.js";
 
-/** Show the paths and patterns of a stream; `choose` is called with a path, or null when it is chosen no longer. */
+/** Show the paths and patterns of a stream; `choose` is called with the chosen path, or null when it is deselected. */
 export function showPaths(stream, choose) {
   const { suggested_paths: paths, central_themes: themes } = stream.traversal_graph;
   const buttons = paths.map((path) => {

@@ -1,4 +1,4 @@
-/** Validation: the grade of a stream's metadata, its findings, and those of the whole memory when asked for. */
+/** Validation: the grade of a stream's metadata, its findings, and on request those of the whole memory. */
 
 import { byId, el, fill, plain, share } from "./element.js";
 import { post } from "./service.js";
@@ -34,7 +34,7 @@ function swept(graph) {
     el("b", {}, `${finding.severity}: ${plain(finding.kind)}`), ` ${finding.message} `, el("code", {}, finding.id)))));
 }
 
-/** Show the report of a stream; `choose` is given the id of an incomplete memory. */
+/** Show the report of a stream; `choose` is called with the id of an incomplete memory. */
 export function showQuality(stream, citizen, choose) {
   const place = el("div", { role: "status" });
   const check = el("button", { type: "button" }, "Check the whole memory");

@@ -1,11 +1,11 @@
-/** What the forms say, as a request. */
+/** Turn the forms into a request. */
 
 import { byId } from "./element.js";
 import { Problem } from "./service.js";
 
 const FEELING = /^\s*([^\s\d,][^\d,]*?)\s*[: ]?\s*([01]?(?:\.\d+)?)?\s*$/;
 
-/** `drive 0.8, uncertainty 0.3` as feelings; one without a number is felt wholly. Raises Problem for other words. */
+/** `drive 0.8, uncertainty 0.3` as feelings; a name without a number counts as 1. Throws Problem for other texts. */
 export function felt(text) {
   const parts = text.split(",").filter((part) => part.trim());
   return Object.fromEntries(parts.map((part) => {
@@ -34,7 +34,7 @@ function waking(citizen, moment) {
   };
 }
 
-/** The address and body of a question or a waking at this moment. */
+/** The path and body of a question or a waking at this moment. */
 export const request = (way, citizen, moment) => (way === "wake"
   ? { path: "/v1/wake", body: waking(citizen, moment) }
   : { path: "/v1/retrieve", body: asking(citizen, moment) });

@@ -1,13 +1,13 @@
-/** The service: requests with the key of this tab, and its problems as errors. */
+/** Send requests to the service with the key of this tab, and throw its problems as errors. */
 
 const KEY = "substrate-key";
 
-/** What the service refused: title, detail, remedy, faults (RFC 9457). */
+/** A refusal of the service: title, detail, remedy, faults (RFC 9457). */
 export class Problem extends Error {
-  constructor(status, said) {
-    super(said.detail || said.title || `The service answered ${status}.`);
-    Object.assign(this, { status, title: said.title ?? "The service could not answer", remedy: said.remedy ?? "",
-      faults: said.faults ?? [] });
+  constructor(status, body) {
+    super(body.detail || body.title || `The service answered ${status}.`);
+    Object.assign(this, { status, title: body.title ?? "The service could not answer", remedy: body.remedy ?? "",
+      faults: body.faults ?? [] });
   }
 }
 
@@ -24,7 +24,7 @@ export function whenRefused(listener) {
   onRefused.push(listener);
 }
 
-async function said(answer) {
+async function readBody(answer) {
   const text = await answer.text();
   try {
     return JSON.parse(text);
@@ -44,7 +44,7 @@ async function send(path, options = {}) {
     throw new Problem(0, { title: "The service does not answer", detail: "No connection to it.",
       remedy: "Is it still running? Ask again in a moment." });
   }
-  const body = await said(answer);
+  const body = await readBody(answer);
   if (answer.ok) return body;
   const problem = new Problem(answer.status, body);
   if (answer.status === 401) onRefused.forEach((listener) => listener(problem));
@@ -54,15 +54,15 @@ async function send(path, options = {}) {
 const query = (fields) => new URLSearchParams(Object.entries(fields).filter(([, value]) => value != null)).toString();
 
 export const get = (path, fields = {}, options = {}) => {
-  const asked = query(fields);
-  return send(asked ? `${path}?${asked}` : path, options);
+  const parameters = query(fields);
+  return send(parameters ? `${path}?${parameters}` : path, options);
 };
 
 export const post = (path, body, options = {}) => send(path, {
   ...options, method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
 });
 
-/** All pages of an answer as one; `field` is what each page has a part of. */
+/** All pages of an answer joined into one; `field` names the list that is split over the pages. */
 export async function whole(path, field, fields = {}) {
   const first = await get(path, { ...fields, limit: 500 });
   for (let page = first; page.next;) {
@@ -75,5 +75,5 @@ export async function whole(path, field, fields = {}) {
 /** The address of a memory's records. */
 export const historyOf = (level, id) => `/v1/memories/${level}/${encodeURIComponent(id)}/history`;
 
-/** Of a citizen: `state`, `identity` or `dissonances`. */
-export const ofCitizen = (citizen, what) => `/v1/citizens/${encodeURIComponent(citizen)}/${what}`;
+/** The address of `state`, `identity` or `dissonances` of a citizen. */
+export const ofCitizen = (citizen, part) => `/v1/citizens/${encodeURIComponent(citizen)}/${part}`;

@@ -1,6 +1,6 @@
 /** Tabs by the ARIA pattern: one stop of the Tab key, arrows, Home and End between them. */
 
-/** Wire a tablist; `shown` is called with the id of each panel that is opened. Gives a function that opens one. */
+/** Wire a tablist; `shown` is called with the id of each panel that is opened. Returns a function that opens one. */
 export function tabs(list, shown = () => {}) {
   const all = [...list.querySelectorAll('[role="tab"]')];
   const open = (tab, focus = false) => {

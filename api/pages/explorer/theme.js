@@ -6,7 +6,7 @@ const KEPT = "substrate-theme";
 const NEXT = { auto: "light", light: "dark", dark: "auto" };
 const system = matchMedia("(prefers-color-scheme: dark)");
 
-/** Wire the button; `changed` is called whenever the colours are others. */
+/** Wire the button; `changed` is called when the colours change. */
 export function theme(changed) {
   const button = byId("theme");
   const use = (name) => {
@@ -21,7 +21,7 @@ export function theme(changed) {
   use(localStorage.getItem(KEPT) in NEXT ? localStorage.getItem(KEPT) : "auto");
 }
 
-/** The value of a colour of the style sheet, as the drawing library reads it. */
+/** The value of a colour of the style sheet, in a form that the drawing library can read. */
 export function colour(name) {
   const probe = document.createElement("i");
   probe.style.color = `var(--${name})`;

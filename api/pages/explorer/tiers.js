@@ -2,7 +2,7 @@
 
 import { byId, day, el, feelings, fill, plain } from "./element.js";
 
-const SAID = { focus: "Focus", peripheral: "Peripheral", background: "Background" };
+const TITLES = { focus: "Focus", peripheral: "Peripheral", background: "Background" };
 
 function line(node, choose, look) {
   const button = el("button", { type: "button", className: "memory" },
@@ -23,14 +23,14 @@ function card(node, choose, look) {
     feelings(node.emotion_vector));
 }
 
-/** Show the tiers; `choose` opens a memory, `look` lets it stand out in the graph. */
+/** Show the tiers; `choose` opens a memory, `look` highlights it in the graph. */
 export function showTiers(stream, choose, look) {
-  const parts = Object.entries(SAID).map(([tier, said]) => {
+  const parts = Object.entries(TITLES).map(([tier, title]) => {
     const nodes = stream.activation_tiers[tier];
     const list = el("ol", { className: tier }, nodes.map((node) => (
       tier === "focus" ? card(node, choose, look) : el("li", {}, line(node, choose, look)))));
     return el("details", { open: tier !== "background", className: "tier" },
-      el("summary", {}, said, el("small", {}, ` ${nodes.length}`)), nodes.length ? list : null);
+      el("summary", {}, title, el("small", {}, ` ${nodes.length}`)), nodes.length ? list : null);
   });
   const any = Object.values(stream.activation_tiers).some((nodes) => nodes.length);
   fill(byId("tiers"), any ? parts : el("p", { className: "empty" },

@@ -1,4 +1,4 @@
-/** The two sliders: what was true, and what we knew. Their right end is now. */
+/** The sliders of the two time axes: what was true, and what was known. Their right end is now. */
 
 import { byId, day, minute } from "./element.js";
 
@@ -6,7 +6,7 @@ const LAST = 1000;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** One slider over a span of time that grows with what was seen. */
+/** One slider over a span of time that grows with the moments shown. */
 function axis(id) {
   const input = byId(id);
   const output = input.parentElement.querySelector(`output[for="${id}"]`);
@@ -23,7 +23,7 @@ function axis(id) {
   tell();
   return {
     input, at, tell,
-    /** Let the slider reach back to before the earliest of these moments; it stays where it is. */
+    /** Extend the slider to before the earliest of these moments; its position stays. */
     reach(moments) {
       const least = moments.reduce((a, b) => Math.min(a, Date.parse(b)), Infinity);
       if (at() !== null || !Number.isFinite(least)) return;
@@ -36,7 +36,7 @@ function axis(id) {
   };
 }
 
-/** Wire both; `moved` is called when a slider was let go elsewhere. */
+/** Wire both; `moved` is called when a slider is released at a new position. */
 export function times(moved) {
   const [valid, known] = [axis("true-at"), axis("known-at")];
   const now = byId("now");
@@ -67,7 +67,7 @@ export function times(moved) {
       valid.reach(nodes.map((node) => node.valid_at));
       known.reach(nodes.map((node) => node.created_at));
     },
-    /** Another citizen has another past. */
+    /** Reset both sliders for another citizen. */
     renew() {
       for (const one of [valid, known]) one.renew();
       back();

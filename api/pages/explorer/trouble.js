@@ -1,8 +1,8 @@
-/** What went wrong, where it went wrong: what, what to do, and each fault. */
+/** Errors, shown where they happened: the message, what to do, and each fault. */
 
 import { el } from "./element.js";
 
-/** The error as a box. Anything but a refusal of the service is an error of this page, and said to be one. */
+/** The error as a box. Any error that is not a refusal of the service is shown as an error of this page. */
 export function trouble(error) {
   const faults = error.faults ?? [];
   return el("div", { className: "trouble" },

@@ -1,4 +1,4 @@
-// Shows the document of the API. Nothing is asked of any other server: there is no validator.
+// Shows the OpenAPI document. No other server is called: the validator is switched off.
 window.SwaggerUIBundle({
   url: "/openapi.json",
   dom_id: "#reference",
