@@ -75,11 +75,13 @@ async def prepared(question: Question, rt: Runtime) -> list[QueryRequest]:
     """The six queries of a question, ready to be sent."""
     intention = question.intention()
     moment = now()
-    scope = six_queries.choose_scope(intention, moment)
+    scope = retrieval.choose_scope(intention, moment)
     view = await open_view(intention.citizen_id, intention.query_levels, scope, rt.deps, now=moment)
-    asked = read_question(question.text, to_datetime(view.moment))
+    asked = read_question(question.text, to_datetime(scope.moment(moment)))
     extraction = await extract(asked.text, view, rt.deps)
-    return await retrieval.prepare_queries(intention, asked, extraction, view, far=rt.deps.far)
+    return await six_queries.prepare_queries(
+        intention, asked, extraction.lexicons, view, embedding=extraction.embedding, far=rt.deps.far
+    )
 
 
 async def timed(call: Callable[[], Awaitable[Any]]) -> float:

@@ -24,6 +24,7 @@ import orjson
 
 from api.runtime.runtime import GC_THRESHOLD
 from benchmarks.synthetic import World
+from orchestration.appraisal.text_signals import read_emotions
 from orchestration.assembly.compact import compact
 from orchestration.assembly.options import intention_options
 from orchestration.assembly.stream import RetrievalReport, assemble, select, summarize
@@ -31,12 +32,14 @@ from orchestration.metadata_enrichment import enrich_links, enrich_memories
 from orchestration.mind import energy
 from orchestration.mind.dissonance import detect_temporal_dissonances
 from orchestration.question.lexicon import Lexicon
+from orchestration.question.reading import Question
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation, Asker, activate
 from orchestration.ranking.candidates import Candidates
 from orchestration.stream_completion import with_coherence
 from orchestration.traversal import graph as traversal
 from orchestration.traversal.paths import suggested_paths
+from orchestration.traversal.probability import State
 from orchestration.validation import metadata_report
 from schemas.base import json_bytes
 from schemas.intention import RetrievalIntention
@@ -44,6 +47,7 @@ from schemas.memory import Level
 from schemas.stream import ActivationTiers, ConsciousnessStream
 from schemas.temporal import END_OF_TIME, TemporalMode
 from substrate.cypher.fragments import LINK_COLUMNS, NODE_COLUMNS
+from substrate.emotions import normal_emotions
 from substrate.text import query_words
 
 NODES, LINKS = 40, 100
@@ -145,12 +149,10 @@ def _unit(rng: np.random.Generator) -> float:
 
 def _activation(case: Case, found: Candidates) -> Activation:
     intention = case.intention
-    asker = Asker(
-        intention.query_text,
-        intention.current_emotions,
-        intention.reality_pressure,
-        goal=intention.current_goal,
-    )
+    emotions, text = intention.current_emotions, intention.query_text
+    resonant = normal_emotions(emotions) if emotions else read_emotions(text)
+    state = State(intention.current_goal, emotions)
+    asker = Asker(Question(text), resonant, intention.reality_pressure, state)
     return activate(found, case.lexicons, asker)
 
 

@@ -60,7 +60,9 @@ async def extract(text: str, view: View, deps: Deps) -> Extraction:
     (lexicons, embedding), suggestion = await asyncio.gather(
         _look_up_and_embed(text, view, deps), suggest_names(text, view, deps)
     )
-    return Extraction(await add_suggested(lexicons, suggestion, view), embedding, suggestion.calls)
+    if suggestion.names:
+        lexicons = await add_suggested(lexicons, suggestion.names, view)
+    return Extraction(lexicons, embedding, suggestion.calls)
 
 
 async def _look_up_and_embed(text: str, view: View, deps: Deps) -> tuple[dict[Level, Lexicon], list[float]]:
@@ -124,15 +126,11 @@ async def _read_vocabulary(graph: Graph) -> Vocabulary:
         return Vocabulary()
 
 
-async def add_suggested(
-    lexicons: dict[Level, Lexicon], suggestion: Suggestion, view: View
-) -> dict[Level, Lexicon]:
-    """The lexicons with the memories that the suggested names mean; a name that no memory has means nothing."""
-    if not suggestion.names:
-        return lexicons
+async def add_suggested(lexicons: dict[Level, Lexicon], names: Sequence[str], view: View) -> dict[Level, Lexicon]:
+    """The lexicons with the memories that these names mean; a name that no memory has means nothing."""
     targets = [view.targets[level] for level in lexicons]
     entities = await asyncio.gather(
-        *(find_similar_names(suggestion.names, target.graph, past=target.past) for target in targets)
+        *(find_similar_names(names, target.graph, past=target.past) for target in targets)
     )
     return {
         level: lexicon.with_named(_join_entities(lexicon.all_named(), more))

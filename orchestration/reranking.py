@@ -26,7 +26,7 @@ from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.relevance import lexical_text
 from schemas.errors import InvalidRequest, Unavailable
-from schemas.intention import RetrievalIntention
+from schemas.intention import Rerank
 from schemas.language_model import ModelCall
 from substrate.inference.language.model import Message, ModelRequest
 from substrate.text import stems
@@ -69,15 +69,13 @@ class _ModelPlaces(NamedTuple):
 
 
 async def rerank(
-    intention: RetrievalIntention, activation: Activation, candidates: Candidates, deps: Deps
+    activation: Activation, candidates: Candidates, deps: Deps, *, method: Rerank, text: str
 ) -> Reranking:
-    """The activation with its `RERANKED` best in the order that the intention asks for.
+    """The activation with its `RERANKED` best in the order of the method, for the question `text`.
 
-    Raises InvalidRequest when that needs a model which is not configured.
+    Raises InvalidRequest when the method needs a model which is not configured.
     """
-    method, best = intention.rerank, activation.order[:RERANKED]
-    if method is None:
-        return Reranking(activation)
+    best = activation.order[:RERANKED]
     calls: tuple[ModelCall, ...] = ()
     if method == "mmr":
         places = diverse_places(best, candidates)
@@ -86,7 +84,7 @@ async def rerank(
     else:
         ask = _ask_language_model if method == "llm" else _ask_reranker
         texts = [_shown_text(candidates.memories[score.key]) for score in best]
-        places, call = await ask(intention.query_text, texts, deps)
+        places, call = await ask(text, texts, deps)
         calls = (call,)
     order = (*permuted(best, places), *activation.order[RERANKED:])
     return Reranking(Activation(order, activation.parts), calls)

@@ -2,35 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
+from orchestration.appraisal.text_signals import read_emotions
 from orchestration.assembly.options import intention_options
 from orchestration.assembly.stream import RetrievalReport, assemble
 from orchestration.dependencies import Deps
 from orchestration.entity_extraction import Extraction, extract
-from orchestration.graph_queries import six_queries
-from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
+from orchestration.graph_queries.execution import QueryResult, collect_candidates, note_unfollowed, run_all
 from orchestration.graph_queries.existing_graphs import NO_EMBEDDER, View, open_view
-from orchestration.question.lexicon import Lexicon
-from orchestration.question.reading import Question, read_question
-from orchestration.ranking.activation import Asker, activate
+from orchestration.graph_queries.six_queries import prepare_queries
+from orchestration.question.reading import read_question
+from orchestration.ranking.activation import Activation, Asker, activate
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.plurality import with_plurality
 from orchestration.reranking import rerank
-from orchestration.stream_completion import (
-    AddedVersions,
-    Feedback,
-    StageTimer,
-    add_versions,
-    complete,
-    let_others_run,
-)
-from schemas.errors import Unavailable
+from orchestration.stream_completion import AddedVersions, StageTimer, add_versions, complete, let_others_run
+from orchestration.traversal.probability import State
 from schemas.intention import RetrievalIntention
 from schemas.language_model import ModelCall
-from schemas.memory import Level
 from schemas.stream import ConsciousnessStream
-from schemas.temporal import Instant, to_datetime
+from schemas.temporal import Instant, Scope, TemporalMode, to_datetime, to_instant
+from substrate.emotions import normal_emotions
+
+
+class RankedCandidates(NamedTuple):
+    """The candidates of an intention and their order, with what the queries and models answered on the way."""
+
+    view: View
+    asker: Asker
+    extraction: Extraction
+    results: Sequence[QueryResult]
+    candidates: Candidates
+    activation: Activation
+    model_calls: tuple[ModelCall, ...]
 
 
 async def retrieve_consciousness_context(
@@ -43,95 +49,78 @@ async def retrieve_consciousness_context(
     InvalidRequest when it is to be ordered by a model that is not configured.
     """
     timer = StageTimer()
-    scope = six_queries.choose_scope(intention, now)
-    view = await open_view(intention.citizen_id, intention.query_levels, scope, deps, now=now)
-    timer.end("open")
-    question = read_question(intention.query_text, to_datetime(view.moment))
-    extraction = await extract(question.text, view, deps)
-    timer.end("embed_and_extract")
-    requests = await prepare_queries(intention, question, extraction, view, far=deps.far)
-    asker = build_asker(intention, question)
-    async with deps.connection.questions.turn():
-        results = await run_all(requests)
-        timer.end("six_queries")
-        candidates = collect_candidates(results, extraction.lexicons, view)
-        activation = activate(candidates, extraction.lexicons, asker, deps.channel_weights)
-        if intention.plurality is not None:
-            activation = with_plurality(activation, candidates.memories, intention.plurality, view.moment)
-    # A model may take seconds: whoever waits for it holds no turn.
-    activation, model_calls = await rerank(intention, activation, candidates, deps)
+    ranked = await rank_candidates(intention, deps, now, timer)
+    view, candidates, activation = ranked.view, ranked.candidates, ranked.activation
     await let_others_run()
     timer.end("activation")
     async with deps.connection.questions.turn():
-        versions = await add_versions(intention, asker, candidates, activation, view=view)
+        versions = await add_versions(intention, ranked.asker, candidates, activation, view=view)
         timer.end("records")
-        report = build_report(intention, view, extraction, results, versions=versions, model_calls=model_calls)
+        report = build_report(intention, ranked, versions)
         stream = assemble(intention_options(intention), candidates, versions.activation, report)
         await let_others_run()
         timer.end("assembly")
-        feedback = Feedback(intention.current_energy) if intention.apply_feedback else None
-        return await complete(stream, view, deps, timer=timer, feedback=feedback)
+        return await complete(stream, intention, view, deps, timer=timer)
 
 
-async def prepare_queries(
-    intention: RetrievalIntention, question: Question, extraction: Extraction, view: View, *, far: int
-) -> list[QueryRequest]:
-    """The queries of an intention. Reads first which label of its filters is the rarest in each graph."""
-    embedding, limit = extraction.embedding, intention.max_results_per_level
-    reach = six_queries.choose_reach(question, limit, far, by_words_alone=not embedding)
-    labels = await six_queries.find_rarest_labels(intention.filters, view)
-    return six_queries.build_queries(
-        intention, view, extraction.lexicons, reach, embedding=embedding, labels=labels
+async def rank_candidates(
+    intention: RetrievalIntention, deps: Deps, now: Instant, timer: StageTimer
+) -> RankedCandidates:
+    """From reading the question to the order of the memories that were found. Raises as the whole retrieval."""
+    scope = choose_scope(intention, now)
+    view = await open_view(intention.citizen_id, intention.query_levels, scope, deps, now=now)
+    timer.end("open")
+    moment = scope.moment(now)
+    question = read_question(intention.query_text, to_datetime(moment))
+    extraction = await extract(question.text, view, deps)
+    lexicons, model_calls = extraction.lexicons, extraction.model_calls
+    timer.end("embed_and_extract")
+    requests = await prepare_queries(
+        intention, question, lexicons, view, embedding=extraction.embedding, far=deps.far
     )
+    emotions = intention.current_emotions
+    resonant = normal_emotions(emotions) if emotions else read_emotions(question.text)
+    asker = Asker(question, resonant, intention.reality_pressure, State(intention.current_goal, emotions))
+    async with deps.connection.questions.turn():
+        results = await run_all(requests)
+        timer.end("six_queries")
+        candidates = collect_candidates(results, lexicons, scope.known.end)
+        activation = activate(candidates, lexicons, asker, deps.channel_weights)
+        if intention.plurality is not None:
+            activation = with_plurality(activation, candidates.memories, intention.plurality, moment)
+    # A model may take seconds: whoever waits for it holds no turn.
+    if intention.rerank is not None:
+        activation, calls = await rerank(activation, candidates, deps, method=intention.rerank, text=question.text)
+        model_calls += calls
+    return RankedCandidates(view, asker, extraction, results, candidates, activation, model_calls)
 
 
-def build_asker(intention: RetrievalIntention, question: Question) -> Asker:
-    """The asker, as ranking needs it."""
-    return Asker(
-        intention.query_text,
-        intention.current_emotions,
-        intention.reality_pressure,
-        question,
-        intention.current_goal,
-    )
-
-
-def collect_candidates(
-    results: Sequence[QueryResult], lexicons: Mapping[Level, Lexicon], view: View
-) -> Candidates:
-    """The rows of all results, each memory and link once. Raises Unavailable when every query failed."""
-    if results and all(result.timing.failure for result in results):
-        raise Unavailable("none of the six queries was answered", remedy="Try again in a moment.")
-    candidates = Candidates(known_to=view.scope.known.end)
-    for result in results:
-        kind = result.request.kind
-        named = {entity.id for entity in lexicons[result.level].entities} if kind == "graph" else ()
-        candidates.add(result.level, result.rows, likeness=kind == "vector", named=named)
-    return candidates
+def choose_scope(intention: RetrievalIntention, now: Instant) -> Scope:
+    """What the question may see on both axes of time."""
+    if intention.temporal_mode is TemporalMode.CURRENT:
+        return Scope.current(now)
+    if intention.temporal_mode is TemporalMode.POINT_IN_TIME:
+        return Scope.resolve_datetimes(intention.as_of_time, intention.known_at, now)
+    ends = (intention.time_range_start, intention.time_range_end)
+    return Scope.history(*(None if end is None else to_instant(end) for end in ends))
 
 
 def build_report(
-    intention: RetrievalIntention,
-    view: View,
-    extraction: Extraction,
-    results: Sequence[QueryResult],
-    *,
-    versions: AddedVersions,
-    model_calls: Sequence[ModelCall],
+    intention: RetrievalIntention, ranked: RankedCandidates, versions: AddedVersions
 ) -> RetrievalReport:
     """How the retrieval went: times of its queries, notes, entities, calls of models."""
-    lexicons = extraction.lexicons
+    lexicons = ranked.extraction.lexicons
     return RetrievalReport(
-        retrieved_at=to_datetime(view.now),
-        timings=[result.timing for result in (*results, *versions.results)],
+        retrieved_at=to_datetime(ranked.view.now),
+        timings=[result.timing for result in (*ranked.results, *versions.results)],
         notes=[
             *intention.notes,
-            *view.notes,
+            *ranked.view.notes,
             *(note for level, lexicon in lexicons.items() for note in lexicon.notes(level)),
-            *(() if extraction.embedding else (NO_EMBEDDER,)),
-            *six_queries.note_unfollowed(results),
+            *(() if ranked.extraction.embedding else (NO_EMBEDDER,)),
+            *note_unfollowed(ranked.results),
             *versions.notes,
         ],
         entities=[entity.name for lexicon in lexicons.values() for entity in lexicon.entities],
-        model_calls=(*extraction.model_calls, *model_calls),
+        model_calls=ranked.model_calls,
     )

@@ -22,7 +22,7 @@ from orchestration.ranking.activation import Activation, Asker
 from orchestration.ranking.candidates import Candidates, Key
 from orchestration.traversal.paths import level_of
 from schemas.errors import Fault, StoreTimeout
-from schemas.intention import RetrievalIntention
+from schemas.intention import RetrievalIntention, StateBasedRetrieval
 from schemas.memory import Level
 from schemas.stream import ConsciousnessStream
 from schemas.stream_parts import TraversalPath
@@ -60,12 +60,6 @@ class StageTimer:
         return round((self._last - self._begun) * 1000, 3)
 
 
-class Feedback(NamedTuple):
-    """Energy feedback is asked for: on `energy` in [0, 1], or on the stored energy of the citizen when None."""
-
-    energy: float | None
-
-
 class AddedVersions(NamedTuple):
     """The activation with other versions at its end, the results of their queries, notes on what was left out."""
 
@@ -96,7 +90,7 @@ async def add_versions(
         notes += left_out_notes(result.level, records)
     memories = [candidates.memories[key] for key in sorted(added)]
     scores = consciousness_score.consciousness_scores(
-        memories, [0.0] * len(memories), asker.resonant_emotions(), asker.pressure
+        memories, [0.0] * len(memories), asker.emotions, asker.pressure
     )
     parts = {**activation.parts, **{key: {} for key in added}}
     order = (*activation.order, *scores)
@@ -144,13 +138,21 @@ def left_out_notes(level: Level, records: Sequence[RecordRow]) -> list[str]:
 
 
 async def complete(
-    stream: ConsciousnessStream, view: View, deps: Deps, *, timer: StageTimer, feedback: Feedback | None
+    stream: ConsciousnessStream,
+    intention: RetrievalIntention | StateBasedRetrieval,
+    view: View,
+    deps: Deps,
+    *,
+    timer: StageTimer,
 ) -> ConsciousnessStream:
-    """The stream with the coherence of its paths, energy feedback if asked for, and its times (003, 4)."""
+    """The stream with the coherence of its paths, energy feedback if asked for, and its times (003, 4).
+
+    Feedback starts from the energy of the intention, or from the stored energy of the citizen when it has none.
+    """
     if stream.traversal_graph.suggested_paths:
-        stream = await add_coherence(stream, view.targets)
-    if feedback is not None:
-        stream = await with_feedback(stream, feedback.energy, deps, view.now)
+        stream = await add_coherence(stream, view)
+    if intention.apply_feedback:
+        stream = await with_feedback(stream, intention.current_energy, deps, view.now)
     timer.end("completion")
     return stream.model_copy(update={"retrieval_latency_ms": timer.total(), "stage_ms": timer.spent})
 
@@ -160,7 +162,7 @@ async def let_others_run() -> None:
     await asyncio.sleep(0)
 
 
-async def add_coherence(stream: ConsciousnessStream, targets: Mapping[Level, GraphTarget]) -> ConsciousnessStream:
+async def add_coherence(stream: ConsciousnessStream, view: View) -> ConsciousnessStream:
     """The stream with the coherence of each path: the mean cosine of neighbours, in [0, 1].
 
     A path with a memory that has no embedding, or whose cosines came too late, keeps the share of stems that its
@@ -169,7 +171,9 @@ async def add_coherence(stream: ConsciousnessStream, targets: Mapping[Level, Gra
     wanted: dict[Level, set[Pair]] = {}
     for path in stream.traversal_graph.suggested_paths:
         wanted.setdefault(level_of(path), set()).update(_neighbours(path))
-    cosines = await asyncio.gather(*(_cosines(targets[level].graph, pairs) for level, pairs in wanted.items()))
+    cosines = await asyncio.gather(
+        *(_cosines(view.targets[level].graph, pairs) for level, pairs in wanted.items())
+    )
     return with_coherence(stream, dict(zip(wanted, cosines, strict=True)))
 
 

@@ -102,6 +102,10 @@ class Scope(NamedTuple):
         """True when it sees the last recorded knowledge, as `current` does."""
         return self.known.start == END_OF_TIME - 1
 
+    def moment(self, now: Instant) -> Instant:
+        """From when ages are counted: the instant asked about; `now` for a range."""
+        return self.valid.start if self.valid.end - self.valid.start == 1 else now
+
     def bounds(self) -> dict[str, Instant]:
         """The ends of both periods as the parameters of a query."""
         return {

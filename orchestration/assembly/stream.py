@@ -18,7 +18,7 @@ from orchestration.mind import energy
 from orchestration.mind.dissonance import detect_temporal_dissonances
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation
-from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key
+from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key, column_of
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.plurality import spread_over_weeks
 from orchestration.traversal.graph import build_graph
@@ -124,15 +124,19 @@ def _strongest_links(
 ) -> dict[Level, list[CandidateLink]]:
     present = {key[:2] for key in shown}
     links: dict[Level, list[CandidateLink]] = {level: [] for level in levels}
-    for link in sorted(candidates.links.values(), key=_by_strength):
+    for link in _by_strength(list(candidates.links.values())):
         both = (link.level, link.source) in present and (link.level, link.target) in present
         if both and len(links[link.level]) < LINKS_PER_LEVEL:
             links[link.level].append(link)
     return links
 
 
-def _by_strength(link: CandidateLink) -> tuple[float, str]:
-    return -float(link.get("energy")) * float(link.get("confidence")), link.get("id")
+def _by_strength(links: Sequence[CandidateLink]) -> list[CandidateLink]:
+    energy, confidence, ids = (column_of(links, column) for column in ("energy", "confidence", "id"))
+    order = sorted(
+        range(len(links)), key=lambda place: (-float(energy[place]) * float(confidence[place]), ids[place])
+    )
+    return [links[place] for place in order]
 
 
 def assemble(
@@ -157,6 +161,9 @@ def assemble(
         temporal_mode=options.mode,
         retrieved_at=report.retrieved_at,
         levels=_level_results(options.levels, selection, shown),
+        notes=(*report.notes, *_invalid_notes(len(selected.order) - len(whole.order))),
+        consciousness_summary=summarize(nodes, report.retrieved_at),
+        degraded=(*_degradations(report), *_unreadable_fields(nodes, links)),
         activation_tiers=whole_tiers if shown is whole else _activation_tiers(tiers, shown),
         traversal_graph=graph if shown is whole else _shown_graph(graph, shown),
         energy_feedback_potential=energy.energy_feedback_potential(links),
@@ -164,12 +171,9 @@ def assemble(
         temporal_dissonances=tuple(detect_temporal_dissonances(nodes, options.mode)),
         metadata_validation=metadata_report(nodes, links),
         resolution_patterns=tuple(report.patterns),
-        consciousness_summary=summarize(nodes, report.retrieved_at),
         retrieval_latency_ms=0.0,
         query_count=2 * len(options.levels),
         timings=tuple(report.timings),
-        degraded=(*_degradations(report), *_unreadable_fields(nodes, links)),
-        notes=(*report.notes, *_invalid_notes(len(selected.order) - len(whole.order))),
         entities=tuple(report.entities),
         omitted=len(whole.order) - len(shown.order),
         model_calls=tuple(report.model_calls),

@@ -1,4 +1,4 @@
-"""Queries of a question as values, and running them at once, each within its deadline.
+"""Queries of a question as values: run at once, each within its deadline; then their rows as candidates.
 
 A query that fails or is late costs its level that part, never the answer.
 """
@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from orchestration.question.lexicon import Lexicon
+from orchestration.ranking.candidates import Candidates
 from schemas.errors import SubstrateError, Unavailable
 from schemas.memory import Level
 from schemas.stream import QueryTiming
+from schemas.temporal import Instant
 from substrate.connection.errors import GraphMissing
 from substrate.connection.pool import Row
 from substrate.graphs.graph import GraphTarget, Query
-from substrate.store.search import count_starts
+from substrate.store import search
 
 GRACE_SECONDS = 0.25
 
@@ -68,6 +71,30 @@ async def run_all(requests: Sequence[QueryRequest]) -> list[QueryResult]:
     return list(await asyncio.gather(*(_run(request) for request in requests)))
 
 
+def collect_candidates(
+    results: Sequence[QueryResult], lexicons: Mapping[Level, Lexicon], known_to: Instant
+) -> Candidates:
+    """The rows of the queries of an intention, each memory and link once. Raises Unavailable when all failed."""
+    if results and all(result.timing.failure for result in results):
+        raise Unavailable("none of the six queries was answered", remedy="Try again in a moment.")
+    candidates = Candidates(known_to=known_to)
+    for result in results:
+        kind = result.request.kind
+        named = {entity.id for entity in lexicons[result.level].entities} if kind == "graph" else ()
+        candidates.add(result.level, result.rows, likeness=kind == "vector", named=named)
+    return candidates
+
+
+def note_unfollowed(results: Iterable[QueryResult]) -> list[str]:
+    """A note on queries that followed a second link from only some of their starts, if they found links at all."""
+    cut = []
+    for result in results:
+        far, starts = result.request.values.get("far"), search.count_starts(result.rows)
+        if far is not None and far < starts < len(result.rows):
+            cut.append(f"{far} of {starts} ({result.request.name})")
+    return [f"what is two links away was looked for from the first starts only: {', '.join(cut)}"] if cut else []
+
+
 def check_answered(results: Sequence[QueryResult]) -> None:
     """Raises Unavailable when every query failed."""
     if results and all(result.timing.failure for result in results):
@@ -105,7 +132,7 @@ async def _send(request: QueryRequest) -> tuple[list[Row], bool]:
     rows = await graph.read(request.query, **request.values)
     again = False
     for query, values in request.wider:
-        if count_starts(rows) >= request.wanted:
+        if search.count_starts(rows) >= request.wanted:
             break
         again = True
         rows = await graph.read(query, **values)

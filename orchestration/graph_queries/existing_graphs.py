@@ -28,11 +28,6 @@ class View(NamedTuple):
     now: Instant
     notes: tuple[str, ...] = ()
 
-    @property
-    def moment(self) -> Instant:
-        """From when ages are counted: the moment asked about, and now for a range."""
-        return self.scope.valid.start if self.scope.valid.end - self.scope.valid.start == 1 else self.now
-
 
 async def open_view(citizen_id: str, levels: Sequence[Level], scope: Scope, deps: Deps, *, now: Instant) -> View:
     """The graphs of a citizen at some levels; a graph that does not exist is left out.

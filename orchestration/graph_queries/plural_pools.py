@@ -7,12 +7,12 @@ from typing import Any
 
 from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
 from orchestration.ranking.plurality import DAY, seeded_numbers
-from schemas.intention import Plural
+from schemas.intention import Plural, Plurality
 from schemas.memory import Level
 from schemas.temporal import Instant
 from substrate.graphs.graph import GraphTarget
 from substrate.store import search
-from substrate.store.filters import felt_values
+from substrate.store.filters import EVERY_MEMORY
 from substrate.store.search import ID, NODE_START
 
 _NEW_EACH_TIME = {"intention_id", "state_id", "generated_at", "generated_by"}
@@ -24,24 +24,27 @@ def lot_seed(request: Plural) -> str:
     return request.model_dump_json(exclude=_NEW_EACH_TIME | _PRESENTATION)
 
 
-def build_pool_queries(
-    request: Plural, target: GraphTarget, words: Sequence[str], shared: Mapping[str, Any], *, moment: Instant
-) -> list[QueryRequest]:
-    """The query for the three pools of one graph; none when the request asks for no plurality.
+def build_pool_query(
+    request: Plural,
+    plurality: Plurality,
+    target: GraphTarget,
+    words: Sequence[str],
+    *,
+    values: Mapping[str, Any],
+    moment: Instant,
+) -> QueryRequest:
+    """The query for the three pools of one graph.
 
-    `shared`: the parameters of time scope and filters. A memory is recent as seen from `moment`.
+    `values`: the parameters of time scope and filters. A memory is recent as seen from `moment`.
     """
-    plurality = request.plurality
-    if plurality is None:
-        return []
-    values = {
-        **shared,
+    pool_values = {
+        **values,
         **plurality.model_dump(include={"recent", "matching", "chance", "importance_floor"}),
         "words": "|".join(words),
         "lots": seeded_numbers(f"{target.level}|{lot_seed(request)}"),
         "recent_from": moment - int(plurality.recent_days * DAY),
     }
-    return [QueryRequest("pools", target, (search.THEN if target.past else search.NOW).pools, values)]
+    return QueryRequest("pools", target, (search.THEN if target.past else search.NOW).pools, pool_values)
 
 
 async def draw(
@@ -51,10 +54,13 @@ async def draw(
 
     `bounds`: the parameters of the time scope. Empty when the request asks for no plurality.
     """
-    shared, moment = {**bounds, **felt_values()}, bounds["valid_from"]
-    requests = []
-    for target, words in targets:
-        requests += build_pool_queries(request, target, words, shared, moment=moment)
+    if request.plurality is None:
+        return []
+    values, moment = {**bounds, **EVERY_MEMORY}, bounds["valid_from"]
+    requests = [
+        build_pool_query(request, request.plurality, target, words, values=values, moment=moment)
+        for target, words in targets
+    ]
     return await run_all(requests)
 
 

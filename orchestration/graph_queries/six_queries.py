@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Final
 
 from orchestration.dependencies import FAR
-from orchestration.graph_queries.execution import QueryRequest, QueryResult
+from orchestration.graph_queries.execution import QueryRequest
 from orchestration.graph_queries.existing_graphs import View
-from orchestration.graph_queries.plural_pools import build_pool_queries
+from orchestration.graph_queries.plural_pools import build_pool_query
 from orchestration.question.lexicon import Lexicon, discriminative_terms, is_common
 from orchestration.question.reading import ASKING, INSTRUCTION_WORDS, Question
 from orchestration.writing.records import tag_names
 from schemas.errors import Fault, StoreTimeout
 from schemas.intention import Filters, RetrievalIntention
 from schemas.memory import Level
-from schemas.temporal import Instant, Scope, TemporalMode, to_instant
-from substrate.emotions import normal_emotion
+from schemas.temporal import Scope
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.store import reader, search
 from substrate.store.filters import felt_values
@@ -76,38 +75,23 @@ class Reach:
         }
 
 
-def choose_reach(question: Question, max_results: int, far: int, *, by_words_alone: bool) -> Reach:
-    """How far to look for an answer of `max_results` memories per level."""
-    pool, time_words = max(MIN_POOL, 2 * max_results), question.time_words
+def choose_reach(question: Question, limit: int, embedding: Sequence[float], far: int) -> Reach:
+    """How far to look for an answer of `limit` memories per level; farther by words without an embedding."""
+    pool, time_words = max(MIN_POOL, 2 * limit), question.time_words
     if question.broad:
         reach = Reach(max(pool, BROAD_POOL), BROAD_EXPANDED, BROAD_EXPANDED, far=far, no_anchors=time_words)
     else:
         reach = Reach(pool, far=far, instructions=question.seeks_action, no_anchors=time_words)
-    if not by_words_alone:
+    if embedding:
         return reach
     return replace(reach, pool=max(reach.pool, WORDS_ALONE), expanded_anchors=WORDS_ALONE)
-
-
-def choose_scope(intention: RetrievalIntention, now: Instant) -> Scope:
-    """What the question may see on both axes of time (DESIGN §4)."""
-    if intention.temporal_mode is TemporalMode.CURRENT:
-        return Scope.current(now)
-    if intention.temporal_mode is TemporalMode.POINT_IN_TIME:
-        return Scope.resolve_datetimes(intention.as_of_time, intention.known_at, now)
-    ends = (intention.time_range_start, intention.time_range_end)
-    return Scope.history(*(None if end is None else to_instant(end) for end in ends))
 
 
 def shared_values(intention: RetrievalIntention, scope: Scope) -> dict[str, Any]:
     """The parameters that all queries of an intention share: its time scope and its filters."""
     return {
         **scope.bounds(),
-        **felt_values(
-            min_energy=intention.min_energy or 0.0,
-            min_confidence=intention.min_confidence or 0.0,
-            required_emotions=sorted({normal_emotion(name) for name in intention.required_emotions or ()}),
-            filters=intention.filters,
-        ),
+        **felt_values(intention),
     }
 
 
@@ -125,6 +109,21 @@ async def find_rarest_labels(filters: Filters | None, view: View) -> dict[Level,
 
     labels = await asyncio.gather(*(find_rarest(target.graph) for target in view.targets.values()))
     return {level: label for level, label in zip(view.targets, labels, strict=True) if label is not None}
+
+
+async def prepare_queries(
+    intention: RetrievalIntention,
+    question: Question,
+    lexicons: Mapping[Level, Lexicon],
+    view: View,
+    *,
+    embedding: Sequence[float],
+    far: int,
+) -> list[QueryRequest]:
+    """The queries of an intention. Reads first which label of its filters is the rarest in each graph."""
+    reach = choose_reach(question, intention.max_results_per_level, embedding, far)
+    labels = await find_rarest_labels(intention.filters, view)
+    return build_queries(intention, view, lexicons, reach, embedding=embedding, labels=labels)
 
 
 def build_queries(
@@ -145,8 +144,10 @@ def build_queries(
             values = {**shared, "embedding": list(embedding)}
             requests.append(build_vector_query(target, lexicon, values, reach, label=labels.get(level)))
         requests.append(build_graph_query(target, lexicon, shared, reach))
-        words = discriminative_terms(lexicon)
-        requests += build_pool_queries(intention, target, words, shared, moment=view.moment)
+        if intention.plurality is not None:
+            words, moment = discriminative_terms(lexicon), view.scope.moment(view.now)
+            pools = build_pool_query(intention, intention.plurality, target, words, values=shared, moment=moment)
+            requests.append(pools)
     return requests
 
 
@@ -219,13 +220,3 @@ def _build_word_queries(lexicon: Lexicon, no_anchors: frozenset[str]) -> list[st
     pairs = combinations(terms, 2) if all(is_common(term, lexicon) for term in terms) else ()
     both = "|".join(f"({term} {other})" for term, other in pairs)
     return [both, "|".join(terms)] if both else ["|".join(terms)]
-
-
-def note_unfollowed(results: Iterable[QueryResult]) -> list[str]:
-    """A note on queries that followed a second link from only some of their starts, if they found links at all."""
-    cut = []
-    for result in results:
-        far, starts = result.request.values.get("far"), search.count_starts(result.rows)
-        if far is not None and far < starts < len(result.rows):
-            cut.append(f"{far} of {starts} ({result.request.name})")
-    return [f"what is two links away was looked for from the first starts only: {', '.join(cut)}"] if cut else []

@@ -7,6 +7,7 @@ names it when the whole name, or an alias, stands in the question, spelling mist
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -14,7 +15,7 @@ from itertools import chain
 from rapidfuzz import fuzz
 
 from orchestration.identifiers import person_ids
-from orchestration.question.reading import ROLES, without_names
+from orchestration.question.reading import ROLES
 from substrate.store.lexicon import DOCUMENT_CAP, LexiconRows, NamedMemory
 from substrate.store.search import NAMED_STARTS
 from substrate.text import STOP_WORDS, name_key
@@ -135,6 +136,15 @@ def embedding_text(text: str, lexicons: Iterable[Lexicon]) -> str:
     The text of a turn says little about its speaker, and the speaker is known exactly.
     """
     return without_names(text, {name for lexicon in lexicons for name in lexicon.speakers()})
+
+
+def without_names(text: str, names: Collection[str]) -> str:
+    """The text without the names and their possessive endings; the text itself if no word would be left."""
+    if not names:
+        return text
+    any_name = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    left = " ".join(re.sub(rf"\b(?:{any_name})(?:['’]s)?(?!\w)", " ", text, flags=re.IGNORECASE).split())
+    return left if name_key(left) else text
 
 
 def build_name_queries(words: Sequence[str]) -> list[str]:

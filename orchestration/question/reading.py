@@ -7,14 +7,12 @@ assistant answered. Two people who talk have names, and the names tell whose wor
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from orchestration.question.time_expressions import find_time_words, find_windows
 from schemas.temporal import Period
-from substrate.text import name_key
 
 ASKING: Final = frozenset(("user", "human"))
 ANSWERING: Final = frozenset(("assistant", "ai"))
@@ -88,17 +86,3 @@ def read_question(text: str, now: datetime) -> Question:
 def is_standing_instruction(text: str) -> bool:
     """Whether a text says how its writer wants things done from now on."""
     return bool(_STANDING_INSTRUCTION.search(text[:_INSTRUCTION_WITHIN].lower()))
-
-
-def is_asking(text: str) -> bool:
-    """Whether a text ends with a question, so that the next turn is its answer."""
-    return "?" in text[-60:]
-
-
-def without_names(text: str, names: Collection[str]) -> str:
-    """The text without the names and their possessive endings; the text itself if no word would be left."""
-    if not names:
-        return text
-    any_name = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    left = " ".join(re.sub(rf"\b(?:{any_name})(?:['’]s)?(?!\w)", " ", text, flags=re.IGNORECASE).split())
-    return left if name_key(left) else text

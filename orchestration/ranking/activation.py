@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
-from orchestration.appraisal.text_signals import read_emotions
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question
 from orchestration.ranking import consciousness_score
@@ -17,9 +16,8 @@ from orchestration.ranking.channels import (
     ranking_question,
     relevance_parts,
 )
-from orchestration.traversal.probability import State
+from orchestration.traversal.probability import NO_STATE, State
 from schemas.memory import Level
-from substrate.emotions import normal_emotions
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,25 +30,16 @@ class Activation:
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who asks, and in which state: the words, the emotions, the reality pressure in [0, 1].
+    """Who asks what, and in which state.
 
-    `emotions`: None for those that the words name. `question`: the words as `orchestration.question.reading` read
-    them; None when nothing is to be read out of them. `goal` and the emotions given weigh the links.
+    `emotions`: those with which memories resonate, in normal form. `pressure`: the reality pressure, in [0, 1].
+    `state`: the goal and emotions by which links are weighed.
     """
 
-    query_text: str
-    emotions: Mapping[str, float] | None = None
+    question: Question
+    emotions: Mapping[str, float] = field(default_factory=dict)
     pressure: float = consciousness_score.REALITY_PRESSURE
-    question: Question | None = None
-    goal: str | None = None
-
-    def state(self) -> State:
-        """The state from which links are weighed."""
-        return State(self.goal, self.emotions)
-
-    def resonant_emotions(self) -> Mapping[str, float]:
-        """The emotions with which memories may resonate, in normal form."""
-        return normal_emotions(self.emotions) if self.emotions else read_emotions(self.query_text)
+    state: State = NO_STATE
 
 
 def activate(
@@ -65,13 +54,12 @@ def activate(
     """
     if not candidates.memories:
         return Activation((), {})
-    read = asker.question or Question(asker.query_text)
-    question = replace(ranking_question(read, candidates, lexicons, weights), state=asker.state())
+    question = ranking_question(asker.question, candidates, lexicons, weights, state=asker.state)
     parts = relevance_parts(candidates, question)
     relevance = {key: sum(scores.values()) for key, scores in parts.items()}
     greatest = max(1.0, max(relevance.values()))
     activations = (relevance[key] / greatest for key in candidates.memories)
     scores = consciousness_score.consciousness_scores(
-        candidates.memories.values(), activations, asker.resonant_emotions(), asker.pressure
+        candidates.memories.values(), activations, asker.emotions, asker.pressure
     )
     return Activation(tuple(final_order(consciousness_score.ranked(scores), candidates, question)), parts)

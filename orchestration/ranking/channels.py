@@ -103,13 +103,19 @@ class RankingQuestion:
 
 
 def ranking_question(
-    question: Question, candidates: Candidates, lexicons: Mapping[Level, Lexicon], weights: ChannelWeights
+    question: Question,
+    candidates: Candidates,
+    lexicons: Mapping[Level, Lexicon],
+    weights: ChannelWeights,
+    *,
+    state: State = NO_STATE,
 ) -> RankingQuestion:
     """The question with the weights that suit it, and the speakers that it and the candidates name."""
+    weights = weights_for(weights, question)
     speakers = frozenset(name_key(name) for lexicon in lexicons.values() for name in lexicon.speakers())
     spoken = ((key, memory.get("speaker")) for key, memory in candidates.memories.items())
     speaker_of = {key: name_key(speaker) for key, speaker in spoken if speaker}
-    return RankingQuestion(question, lexicons, weights_for(weights, question), speakers, speaker_of)
+    return RankingQuestion(question, lexicons, weights, speakers, speaker_of, state)
 
 
 def likeness_score(candidates: Candidates, question: RankingQuestion, weight: float) -> dict[Key, float]:

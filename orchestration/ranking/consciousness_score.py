@@ -66,10 +66,14 @@ def consciousness_scores(
     1].
     """
     scored = list(memories)
-    vectors = [memory.get("emotion_vector") for memory in scored] if emotions else []
-    resonances = cosine_similarities([stored and orjson.loads(stored) for stored in vectors], emotions).tolist()
+    resonances: Iterable[float] = repeat(0.0)
+    if emotions:
+        vectors = [memory.get("emotion_vector") for memory in scored]
+        resonances = cosine_similarities(
+            [stored and orjson.loads(stored) for stored in vectors], emotions
+        ).tolist()
     scores = []
-    for memory, activation, resonance in zip(scored, activations, resonances or repeat(0.0), strict=False):
+    for memory, activation, resonance in zip(scored, activations, resonances, strict=False):
         terms = {
             "relevance": activation,
             "priority": 0.4 * priority(float(memory.get("energy")), pressure),

@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import orjson
 
-from orchestration.question.reading import is_asking
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key, column_of
 from orchestration.traversal.probability import (
     NO_STATE,
@@ -67,7 +66,8 @@ def spread(
     memories = candidates.memories
     number: dict[Identity, int] = {}
     numbers = np.array([number.setdefault(key[:2], len(number)) for key in memories], np.intp)
-    kinds = [(link, link.get("relation_type")) for link in candidates.links.values()]
+    links = list(candidates.links.values())
+    kinds = list(zip(links, column_of(links, "relation_type"), strict=True))
     neighbours = _neighbours([link for link, kind in kinds if kind != SAYING], number, state)
     degrees = np.bincount(np.concatenate((neighbours.one, neighbours.other)), minlength=len(number))
     hub_shares = 1.0 / np.maximum(1.0, degrees / HUB_LINKS)
@@ -111,6 +111,11 @@ def _answers(
 
 def _is_asking(keys: Iterable[Key], memories: Mapping[Key, Candidate]) -> bool:
     return any(is_asking(memories[key].get("description") or "") for key in keys)
+
+
+def is_asking(text: str) -> bool:
+    """Whether a text ends with a question, so that the next turn is its answer."""
+    return "?" in text[-60:]
 
 
 def likelihoods(links: Sequence[CandidateLink], state: State = NO_STATE) -> Array:

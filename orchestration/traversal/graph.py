@@ -11,7 +11,8 @@ from orchestration.traversal.paths import (
     Identity,
     Likeness,
     activation_score,
-    level_of,
+    links_on,
+    memories_on,
     short_name,
     suggested_paths,
 )
@@ -19,7 +20,7 @@ from orchestration.traversal.probability import NO_STATE, State, traversal_proba
 from schemas.base import to_columns
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Source
 from schemas.stream import ActivationTiers
-from schemas.stream_parts import GraphEdge, GraphNode, Tier, TraversalGraph, TraversalPath
+from schemas.stream_parts import GraphEdge, GraphNode, Tier, TraversalGraph
 from substrate.emotions import normal_emotion
 from substrate.text import STOP_WORDS, name_key, stem
 
@@ -61,13 +62,17 @@ def build_graph(
     edges = graph_edges(between, state)
     starts = [(node.level, node.node_id) for node in tiers.focus]
     paths = suggested_paths(memories, edges, starts, likeness)
+    on_paths = dict.fromkeys(memories_on(paths))
+    path_links = links_on(paths)
     hubs = _hubs(edges)
+    themed = [memories[identity] for identity in {**dict.fromkeys(hubs), **on_paths}]
+    themed_links = [link for link in between if (link.level, link.link_id) in path_links]
     return TraversalGraph(
         nodes=graph_nodes(memories, tiers),
         edges=edges,
         suggested_paths=paths,
         hub_nodes=tuple(node_id for _, node_id in hubs),
-        central_themes=central_themes(_themed_memories(memories, hubs, paths), _themed_links(between, paths)),
+        central_themes=central_themes(themed, themed_links),
         node_count=len(memories),
         edge_count=len(edges),
         path_count=len(paths),
@@ -131,28 +136,6 @@ def _hubs(edges: Iterable[GraphEdge]) -> list[Identity]:
     degree.update((level, target) for level, _, target in ends)
     linked = [(-count, identity) for identity, count in degree.items() if count >= MIN_HUB_LINKS]
     return [identity for _, identity in sorted(linked)[:MAX_HUBS]]
-
-
-def _themed_memories(
-    memories: Mapping[Identity, ConsciousnessNode], hubs: Iterable[Identity], paths: Iterable[TraversalPath]
-) -> list[ConsciousnessNode]:
-    """The hubs and the memories of the paths, each once."""
-    identities: dict[Identity, None] = dict.fromkeys(hubs)
-    for path in paths:
-        level = level_of(path)
-        identities.update(dict.fromkeys((level, node_id) for node_id in path.path_nodes))
-    return [memories[identity] for identity in identities]
-
-
-def _themed_links(
-    links: Iterable[ConsciousnessRelationship], paths: Iterable[TraversalPath]
-) -> list[ConsciousnessRelationship]:
-    """The links of the paths."""
-    followed: set[Identity] = set()
-    for path in paths:
-        level = level_of(path)
-        followed.update((level, edge_id) for edge_id in path.path_edges)
-    return [link for link in links if (link.level, link.link_id) in followed]
 
 
 def central_themes(

@@ -208,6 +208,16 @@ def level_of(path: TraversalPath) -> Level:
     return Level(path.path_id.partition("-")[0])
 
 
+def memories_on(paths: Iterable[TraversalPath]) -> list[Identity]:
+    """The memories of the paths, path by path."""
+    return [(level_of(path), node_id) for path in paths for node_id in path.path_nodes]
+
+
+def links_on(paths: Iterable[TraversalPath]) -> set[tuple[Level, str]]:
+    """The links of the paths, by level and id."""
+    return {(level_of(path), link_id) for path in paths for link_id in path.path_edges}
+
+
 def _likeness(one: ConsciousnessNode, other: ConsciousnessNode, likeness: Likeness) -> float:
     """The likeness of two memories, in [0, 1]: the cosine given, else the Jaccard coefficient of their stems."""
     given = likeness.get((one.level, one.node_id, other.node_id))

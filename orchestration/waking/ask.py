@@ -18,7 +18,7 @@ from orchestration.graph_queries.execution import QueryResult, run_all
 from orchestration.graph_queries.existing_graphs import View, open_view
 from orchestration.ranking.candidates import Candidates, Key
 from orchestration.ranking.plurality import with_plurality
-from orchestration.stream_completion import Feedback, StageTimer, complete, let_others_run
+from orchestration.stream_completion import StageTimer, complete, let_others_run
 from orchestration.traversal.probability import State
 from orchestration.waking import resolutions, scoring
 from orchestration.waking.queries import GoalMeaning, build_queries, compares_goals
@@ -66,8 +66,7 @@ async def retrieve_consciousness_context_from_state(
         stream = _in_mode_order(assemble(state_options(state), collected.candidates, activation, report), scores)
         await let_others_run()
         timer.end("assembly")
-        feedback = Feedback(state.current_energy) if state.apply_feedback else None
-        return await complete(stream, view, deps, timer=timer, feedback=feedback)
+        return await complete(stream, state, view, deps, timer=timer)
 
 
 def _report(

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from orchestration.graph_queries import six_queries
 from orchestration.graph_queries.execution import QueryRequest
 from orchestration.graph_queries.existing_graphs import View
-from orchestration.graph_queries.plural_pools import build_pool_queries
+from orchestration.graph_queries.plural_pools import build_pool_query
 from orchestration.graph_queries.six_queries import MIN_POOL
 from orchestration.ranking.plurality import DAY
 from orchestration.waking import scoring
@@ -18,7 +18,7 @@ from schemas.temporal import BEGINNING_OF_TIME, Scope
 from substrate.emotions import emotion_vector
 from substrate.graphs.graph import Query
 from substrate.store import waking as store
-from substrate.store.filters import felt_values
+from substrate.store.filters import EVERY_MEMORY
 from substrate.store.waking import WakingQueries
 from substrate.text import query_words
 
@@ -81,7 +81,6 @@ def build_queries(state: StateBasedRetrieval, view: View, meaning: GoalMeaning |
     scope = view.scope
     values = {**_shared_values(state, scope), **_mode_values(state, scope), **_goal_values(state, meaning)}
     emotion = emotion_vector(state.current_emotions)
-    words = query_words(state.current_goal or "")
     requests = []
     for target in view.targets.values():
         pair = _pair(state.query_mode, meaning, store.THEN if target.past else store.NOW)
@@ -89,7 +88,10 @@ def build_queries(state: StateBasedRetrieval, view: View, meaning: GoalMeaning |
             values["emotion"] = emotion
             requests.append(QueryRequest("vector", target, pair.by_emotion, values))
         requests.append(QueryRequest("graph", target, pair.by_mode, values))
-        requests += build_pool_queries(state, target, words, values, moment=scope.valid.start)
+        if state.plurality is not None:
+            words, moment = query_words(state.current_goal or ""), scope.valid.start
+            pools = build_pool_query(state, state.plurality, target, words, values=values, moment=moment)
+            requests.append(pools)
     return requests
 
 
@@ -107,7 +109,7 @@ def _shared_values(state: StateBasedRetrieval, scope: Scope) -> dict[str, Any]:
     reach = six_queries.Reach(pool=pool)
     return {
         **scope.bounds(),
-        **felt_values(),
+        **EVERY_MEMORY,
         "moment": scope.valid.start,
         "window": float(WINDOW),
         "energy": state.current_energy,

@@ -5,30 +5,32 @@ The engine stores the lists of a record as JSON: a record has a label when its t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import orjson
 
-from schemas.intention import Filters
+from schemas.intention import Filters, RetrievalIntention
+from substrate.emotions import normal_emotion
 
 UNFILTERED: Final[Mapping[str, Any]] = {"unfiltered": True, "node_types": [], "labels": []}
 """The parameters of `fragments.fits` for a query without filters."""
+EVERY_MEMORY: Final[Mapping[str, Any]] = {
+    "min_energy": 0.0,
+    "min_confidence": 0.0,
+    "required_emotions": [],
+    **UNFILTERED,
+}
+"""The parameters of `fragments.felt` for a query that takes every memory."""
 
 
-def felt_values(
-    *,
-    min_energy: float = 0.0,
-    min_confidence: float = 0.0,
-    required_emotions: Sequence[str] = (),
-    filters: Filters | None = None,
-) -> dict[str, Any]:
-    """The parameters of `fragments.felt`; by default every memory is taken."""
+def felt_values(intention: RetrievalIntention) -> dict[str, Any]:
+    """The parameters of `fragments.felt`: the memories that the intention takes."""
     return {
-        "min_energy": min_energy,
-        "min_confidence": min_confidence,
-        "required_emotions": list(required_emotions),
-        **filter_values(filters),
+        "min_energy": intention.min_energy or 0.0,
+        "min_confidence": intention.min_confidence or 0.0,
+        "required_emotions": sorted({normal_emotion(name) for name in intention.required_emotions or ()}),
+        **filter_values(intention.filters),
     }
 
 

@@ -118,6 +118,7 @@ _NODE_FIELDS = tuple("node_id" if column == "id" else column for column in NODE_
 _LINK_FIELDS = tuple("link_id" if column == "id" else column for column in LINK_COLUMNS)
 _NODE_READERS = tuple((column, _READERS[column]) for column in NODE_COLUMNS if column in _READERS)
 _LINK_READERS = tuple((column, _READERS[column]) for column in LINK_COLUMNS if column in _READERS)
+_NODE_DEFAULTS, _LINK_DEFAULTS = ConsciousnessNode.defaults(), ConsciousnessRelationship.defaults()
 _PROVENANCE_READERS = tuple((column, _READERS[column]) for column in PROVENANCE if column in _READERS)
 NODE_PLACE = {column: place for place, column in enumerate(NODE_COLUMNS)}
 LINK_PLACE = {column: place for place, column in enumerate(LINK_COLUMNS)}
@@ -176,7 +177,7 @@ def nodes(
     rows: Sequence[Sequence[Any]], retrieval: Mapping[str, Iterable[Any]], known_to: Instant = AFTER_ALL
 ) -> list[ConsciousnessNode]:
     """`rows` are in the order of `NODE_COLUMNS`; `retrieval` has the level and retrieval fields by column."""
-    columns = _columns(rows, _NODE_FIELDS, ConsciousnessNode.defaults(), known_to)
+    columns = _columns(rows, _NODE_FIELDS, _NODE_DEFAULTS, known_to)
     return ConsciousnessNode.from_columns(len(rows), {**columns, **retrieval})
 
 
@@ -184,7 +185,7 @@ def links(
     rows: Sequence[Sequence[Any]], ends: Mapping[str, Iterable[Any]], known_to: Instant = AFTER_ALL
 ) -> list[ConsciousnessRelationship]:
     """`rows` are in the order of `LINK_COLUMNS`; `ends` has columns for the level and the ids of both ends."""
-    columns = _columns(rows, _LINK_FIELDS, ConsciousnessRelationship.defaults(), known_to)
+    columns = _columns(rows, _LINK_FIELDS, _LINK_DEFAULTS, known_to)
     return ConsciousnessRelationship.from_columns(len(rows), {**columns, **ends})
 
 

@@ -180,3 +180,8 @@ def test_digits_beyond_the_microsecond_are_refused(digits: str) -> None:
 @pytest.mark.parametrize("digits", ["", ".1", ".123456", ".123456000", ".000000000"])
 def test_digits_that_lose_nothing_are_taken(digits: str) -> None:
     assert MOMENT.validate_python(f"2025-07-20T14:30:00{digits}Z").second == 0
+
+
+def test_ages_count_from_the_moment_asked_about_and_from_now_for_a_range() -> None:
+    assert Scope.at(11, 20).moment(20) == 11
+    assert Scope.history(None, None).moment(20) == 20

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from orchestration.assembly.options import intention_options
 from orchestration.assembly.stream import LINKS_PER_LEVEL, RetrievalReport, assemble, select, summarize
 from orchestration.question.lexicon import Lexicon
+from orchestration.question.reading import Question
 from orchestration.ranking.activation import Asker, activate
 from orchestration.ranking.candidates import Candidates
 from schemas.intention import RetrievalIntention
@@ -75,7 +76,7 @@ def streamed(candidates: Candidates, **fields: Any) -> ConsciousnessStream:
     ]
     report = RetrievalReport(NOW, timings, ["a note"], ["Ada"])
     return assemble(
-        intention_options(intention), candidates, activate(candidates, LEXICONS, Asker("what")), report
+        intention_options(intention), candidates, activate(candidates, LEXICONS, Asker(Question("what"))), report
     )
 
 
@@ -84,7 +85,7 @@ def streamed(candidates: Candidates, **fields: Any) -> ConsciousnessStream:
 
 def test_a_level_shows_the_nearest_by_likeness_and_the_most_active_by_traversal() -> None:
     candidates = three_levels()
-    order = activate(candidates, LEXICONS, Asker("what")).order
+    order = activate(candidates, LEXICONS, Asker(Question("what"))).order
     selection = select(candidates, order, (N1, N2, N3), 20)
     active = [score.key[1] for score in order]
     assert [key[1] for key in selection.vector[N1]] == ["near", "middle", "far"]
@@ -97,14 +98,16 @@ def test_a_level_shows_the_nearest_by_likeness_and_the_most_active_by_traversal(
 
 def test_links_are_shown_between_memories_shown_strongest_first() -> None:
     candidates = three_levels()
-    selection = select(candidates, activate(candidates, LEXICONS, Asker("what")).order, (N1, N2, N3), 20)
+    selection = select(candidates, activate(candidates, LEXICONS, Asker(Question("what"))).order, (N1, N2, N3), 20)
     assert [bond.get("id") for bond in selection.links[N1]] == ["strong", "weak"]
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
 def test_a_limit_holds_for_each_query_and_hides_links_to_what_is_hidden(limit: int) -> None:
     candidates = three_levels()
-    selection = select(candidates, activate(candidates, LEXICONS, Asker("what")).order, (N1, N2, N3), limit)
+    selection = select(
+        candidates, activate(candidates, LEXICONS, Asker(Question("what"))).order, (N1, N2, N3), limit
+    )
     assert [key[1] for key in selection.vector[N1]] == ["near", "middle", "far"][:limit]
     assert len(selection.graph[N1]) == limit
     every = selection.keys()
@@ -121,7 +124,7 @@ def test_a_level_shows_so_many_links_at_most() -> None:
         for n in range(LINKS_PER_LEVEL + 5)
     ]
     candidates.add(N1, rows, likeness=True)
-    selection = select(candidates, activate(candidates, LEXICONS, Asker("what")).order, (N1,), 20)
+    selection = select(candidates, activate(candidates, LEXICONS, Asker(Question("what"))).order, (N1,), 20)
     assert [bond.get("id") for bond in selection.links[N1]] == [f"l{n:03}" for n in range(LINKS_PER_LEVEL)]
 
 

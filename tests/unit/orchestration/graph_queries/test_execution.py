@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from orchestration.graph_queries.execution import QueryRequest, run_all
-from orchestration.graph_queries.six_queries import note_unfollowed
+from orchestration.graph_queries.execution import QueryRequest, note_unfollowed, run_all
 from schemas.errors import StoreTimeout
 from schemas.memory import Level
 from substrate.connection.errors import GraphMissing

@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from orchestration.graph_queries.existing_graphs import View, needs_past
+from orchestration.graph_queries.existing_graphs import needs_past
 from schemas.errors import StoreTimeout
 from schemas.temporal import Scope
 from substrate.connection.pool import Connection, Row
@@ -41,8 +41,3 @@ async def test_the_present_needs_the_past_side_until_the_last_scheduled_change(
 async def test_every_other_scope_needs_the_past_side() -> None:
     assert await needs_past(graph(0), Scope.at(NOW - 1, NOW), NOW)
     assert await needs_past(graph(0), Scope.history(None, None), NOW)
-
-
-def test_ages_count_from_the_moment_asked_about_and_from_now_for_a_range() -> None:
-    assert View(Scope.at(NOW - 9, NOW), {}, NOW).moment == NOW - 9
-    assert View(Scope.history(None, None), {}, NOW).moment == NOW

@@ -13,7 +13,7 @@ from orchestration.question.lexicon import Entity, Lexicon
 from orchestration.question.reading import Question
 from schemas.intention import RetrievalIntention
 from schemas.memory import Level
-from schemas.temporal import Scope, to_datetime
+from schemas.temporal import Scope
 from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.store import search
@@ -94,27 +94,17 @@ def test_the_words_that_are_searched(lexicon: Lexicon, reach: Reach, words: list
 
 
 def test_a_broad_question_looks_further_and_so_does_one_without_an_embedding() -> None:
-    def reach(question: Question, *, by_words_alone: bool = False) -> Reach:
-        return six_queries.choose_reach(question, 10, 3, by_words_alone=by_words_alone)
+    def reach(question: Question, embedding: tuple[float, ...] = (1.0,)) -> Reach:
+        return six_queries.choose_reach(question, 10, embedding, 3)
 
     narrow, broad = Question("where?"), Question("summarise", broad=True)
     assert (reach(narrow).pool, reach(broad).pool) == (six_queries.MIN_POOL, six_queries.BROAD_POOL)
-    assert reach(narrow, by_words_alone=True).expanded_anchors == six_queries.WORDS_ALONE
-    assert six_queries.choose_reach(narrow, 100, 3, by_words_alone=False).pool == 200
+    assert reach(narrow, ()).expanded_anchors == six_queries.WORDS_ALONE
+    assert six_queries.choose_reach(narrow, 100, (1.0,), 3).pool == 200
 
 
 def test_only_a_question_that_seeks_action_starts_from_standing_instructions() -> None:
     for seeks_action in (True, False):
-        reach = six_queries.choose_reach(
-            Question("help me", seeks_action=seeks_action), 10, 3, by_words_alone=False
-        )
+        reach = six_queries.choose_reach(Question("help me", seeks_action=seeks_action), 10, (1.0,), 3)
         values = six_queries.build_graph_query(target(), SMALL, {}, reach).values
         assert bool(values["instruction_words"]) is seeks_action
-
-
-def test_the_scope_follows_the_temporal_mode() -> None:
-    then = NOW - 10**12
-    assert six_queries.choose_scope(intention(), NOW) == Scope.current(NOW)
-    point = intention(temporal_mode="point_in_time", as_of_time=to_datetime(then))
-    assert six_queries.choose_scope(point, NOW) == Scope.resolve(then, None, NOW)
-    assert six_queries.choose_scope(intention(temporal_mode="full_history"), NOW) == Scope.history(None, None)

@@ -21,6 +21,7 @@ from orchestration.question.lexicon import (
     find_named,
     list_phrases,
     match_names,
+    without_names,
 )
 from substrate.store.lexicon import LexiconRows, NamedMemory
 from substrate.store.search import NAMED_STARTS
@@ -213,3 +214,18 @@ def test_a_failed_lookup_is_noted_and_takes_every_word_as_rare() -> None:
     assert discriminative_terms(lexicon) == ["bridge"]
     assert lexicon.notes("N1") == ["N1: the words of the question could not be looked up in time"]
     assert Lexicon().notes("N1") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("What did Caroline research?", "What did research?"),
+        ("What is Caroline's identity?", "What is identity?"),
+        ("What did caroline and Carolines dog do?", "What did and Carolines dog do?"),
+        ("Caroline?", "Caroline?"),
+        ("What did Ann do?", "What did Ann do?"),
+    ],
+)
+def test_a_question_without_a_name_is_what_else_it_says(text: str, left: str) -> None:
+    assert without_names(text, {"Caroline"}) == left
+    assert without_names(text, ()) == text

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from orchestration.question.reading import is_asking, is_standing_instruction, read_question, without_names
+from orchestration.question.reading import is_standing_instruction, read_question
 from schemas.memory import Level
 
 NOW = datetime(2023, 7, 12, tzinfo=UTC)
@@ -35,21 +35,6 @@ def test_a_question_is_read(text: str, said: set[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("What did Caroline research?", "What did research?"),
-        ("What is Caroline's identity?", "What is identity?"),
-        ("What did caroline and Carolines dog do?", "What did and Carolines dog do?"),
-        ("Caroline?", "Caroline?"),
-        ("What did Ann do?", "What did Ann do?"),
-    ],
-)
-def test_a_question_without_a_name_is_what_else_it_says(text: str, left: str) -> None:
-    assert without_names(text, {"Caroline"}) == left
-    assert without_names(text, ()) == text
-
-
-@pytest.mark.parametrize(
     ("text", "wish"),
     [
         ("Always format dates in month-day-year style when I ask about deadlines.", True),
@@ -62,8 +47,3 @@ def test_a_question_without_a_name_is_what_else_it_says(text: str, left: str) ->
 )
 def test_a_standing_wish_is_told_from_a_habit(text: str, wish: bool) -> None:
     assert is_standing_instruction(text) == wish
-
-
-def test_a_turn_asks_when_it_ends_with_a_question() -> None:
-    assert is_asking("That's great! What's your favourite?")
-    assert not is_asking(f"Really? {'I went on and on. ' * 10}")

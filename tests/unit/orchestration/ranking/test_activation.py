@@ -5,7 +5,9 @@ from __future__ import annotations
 import orjson
 import pytest
 
+from orchestration.appraisal.text_signals import read_emotions
 from orchestration.question.lexicon import Lexicon
+from orchestration.question.reading import Question
 from orchestration.ranking.activation import Asker, activate
 from orchestration.ranking.candidates import Candidates
 from orchestration.ranking.channels import CHANNEL_WEIGHTS
@@ -34,7 +36,7 @@ LEXICONS = {N1: Lexicon(memories=3, traces=3, frequencies={"support": 1, "group"
 
 
 def test_the_neighbour_of_a_hit_comes_to_mind_before_a_stranger() -> None:
-    activation = activate(small_world("hit", "next", "else"), LEXICONS, Asker("support group"))
+    activation = activate(small_world("hit", "next", "else"), LEXICONS, Asker(Question("support group")))
     assert [score.key[1] for score in activation.order] == ["hit", "next", "else"]
     assert activation.parts[key("hit")] == {
         "likeness": pytest.approx(LIKENESS_SHARE),
@@ -52,13 +54,13 @@ def test_the_neighbour_of_a_hit_comes_to_mind_before_a_stranger() -> None:
 
 
 def test_activation_is_the_same_whatever_came_back_first() -> None:
-    one = activate(small_world("hit", "next", "else"), LEXICONS, Asker("support group"))
-    other = activate(small_world("else", "next", "hit"), LEXICONS, Asker("support group"))
+    one = activate(small_world("hit", "next", "else"), LEXICONS, Asker(Question("support group")))
+    other = activate(small_world("else", "next", "hit"), LEXICONS, Asker(Question("support group")))
     assert one.order == other.order
 
 
 def test_relevance_after_spreading_stays_within_one() -> None:
-    activation = activate(small_world("hit", "next", "else"), LEXICONS, Asker("support group"))
+    activation = activate(small_world("hit", "next", "else"), LEXICONS, Asker(Question("support group")))
     assert max(score.activation for score in activation.order) <= 1.0
     assert min(score.activation for score in activation.order) >= 0.0
 
@@ -71,11 +73,12 @@ def test_a_feeling_named_in_the_question_lifts_what_felt_so() -> None:
         [stored_row({"id": "calm"}, score=0.5), stored_row({"id": "thrilled", "emotion_vector": felt}, score=0.5)],
         likeness=True,
     )
-    activation = activate(found, {N1: Lexicon()}, Asker("When was I so excited?"))
+    text = "When was I so excited?"
+    activation = activate(found, {N1: Lexicon()}, Asker(Question(text), read_emotions(text)))
     assert [score.key[1] for score in activation.order] == ["thrilled", "calm"]
     assert activation.order[0].terms["emotional_resonance"] == pytest.approx(0.5)
 
 
 def test_nothing_found_is_nothing_active() -> None:
-    activation = activate(Candidates(), {}, Asker("anything"))
+    activation = activate(Candidates(), {}, Asker(Question("anything")))
     assert (activation.order, dict(activation.parts)) == ((), {})

@@ -6,7 +6,7 @@ import pytest
 
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key
 from orchestration.ranking.channels import CHANNEL_WEIGHTS
-from orchestration.ranking.spreading import NAMED_PULL, SpreadWeights, likelihoods, spread
+from orchestration.ranking.spreading import NAMED_PULL, SpreadWeights, is_asking, likelihoods, spread
 from schemas.memory import Level
 from tests.builders import a_link, a_memory, key
 
@@ -86,3 +86,8 @@ def test_the_turn_after_one_that_asks_receives_more_of_it() -> None:
 
     asked, told = received_after("Where was it?"), received_after("It was there.")
     assert asked == pytest.approx(told + CHANNEL_WEIGHTS.answer * 0.5)
+
+
+def test_a_turn_asks_when_it_ends_with_a_question() -> None:
+    assert is_asking("That's great! What's your favourite?")
+    assert not is_asking(f"Really? {'I went on and on. ' * 10}")
