@@ -20,9 +20,9 @@ type Similarity = Callable[[int, Sequence[int]], Iterable[float]]
 """The similarity of one item to each of the others given, in their order."""
 
 
-def jaccard[T](left: AbstractSet[T], right: AbstractSet[T]) -> float:
-    """|left ∩ right| / |left ∪ right|, in [0, 1]; 0 for two empty sets (Jaccard 1901)."""
-    return len(left & right) / len(left | right) if left or right else 0.0
+def jaccard[T](one: AbstractSet[T], other: AbstractSet[T]) -> float:
+    """|one ∩ other| / |one ∪ other|, in [0, 1]; 0 for two empty sets (Jaccard 1901)."""
+    return len(one & other) / len(one | other) if one or other else 0.0
 
 
 def reciprocal_rank_fusion[T: Hashable](rankings: Iterable[Sequence[T]]) -> dict[T, float]:

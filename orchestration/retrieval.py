@@ -37,6 +37,7 @@ class RankedCandidates(NamedTuple):
     candidates: Candidates
     activation: Activation
     model_calls: tuple[ModelCall, ...]
+    timer: StageTimer
 
 
 async def retrieve_consciousness_context(
@@ -48,13 +49,12 @@ async def retrieve_consciousness_context(
     Raises Unavailable when the engine does not answer at all, StoreMisfit when it holds other embeddings,
     InvalidRequest when it is to be ordered by a model that is not configured.
     """
-    timer = StageTimer()
-    ranked = await rank_candidates(intention, deps, now, timer)
-    view, candidates, activation = ranked.view, ranked.candidates, ranked.activation
+    ranked = await rank_candidates(intention, deps, now)
+    view, candidates, timer = ranked.view, ranked.candidates, ranked.timer
     await let_others_run()
     timer.end("activation")
     async with deps.connection.questions.turn():
-        versions = await add_versions(intention, ranked.asker, candidates, activation, view=view)
+        versions = await add_versions(intention, ranked.asker, candidates, ranked.activation, view=view)
         timer.end("records")
         report = build_report(intention, ranked, versions)
         stream = assemble(intention_options(intention), candidates, versions.activation, report)
@@ -63,11 +63,9 @@ async def retrieve_consciousness_context(
         return await complete(stream, intention, view, deps, timer=timer)
 
 
-async def rank_candidates(
-    intention: RetrievalIntention, deps: Deps, now: Instant, timer: StageTimer
-) -> RankedCandidates:
+async def rank_candidates(intention: RetrievalIntention, deps: Deps, now: Instant) -> RankedCandidates:
     """From reading the question to the order of the memories that were found. Raises as the whole retrieval."""
-    scope = choose_scope(intention, now)
+    scope, timer = choose_scope(intention, now), StageTimer()
     view = await open_view(intention.citizen_id, intention.query_levels, scope, deps, now=now)
     timer.end("open")
     moment = scope.moment(now)
@@ -92,7 +90,7 @@ async def rank_candidates(
     if intention.rerank is not None:
         activation, calls = await rerank(activation, candidates, deps, method=intention.rerank, text=question.text)
         model_calls += calls
-    return RankedCandidates(view, asker, extraction, results, candidates, activation, model_calls)
+    return RankedCandidates(view, asker, extraction, results, candidates, activation, model_calls, timer)
 
 
 def choose_scope(intention: RetrievalIntention, now: Instant) -> Scope:

@@ -48,9 +48,9 @@ class _NameSpan(NamedTuple):
     name: str
 
 
-def _words_with_negation(text_words: Sequence[str]) -> Iterator[_Word]:
-    for position, word in enumerate(text_words):
-        before = text_words[max(0, position - NEGATION_REACH) : position]
+def _words_with_negation(words: Sequence[str]) -> Iterator[_Word]:
+    for position, word in enumerate(words):
+        before = words[max(0, position - NEGATION_REACH) : position]
         yield _Word(position, word, any(earlier in _NEGATIONS for earlier in before))
 
 

@@ -10,9 +10,9 @@ from schemas.memory import ConsciousnessNode
 
 
 class Budget(NamedTuple):
-    """The most tokens that an answer may have, None for any number; and the function that counts them."""
+    """The most tokens that an answer may have, and the function that counts them."""
 
-    limit: int | None = None
+    limit: int
     count: Callable[[str], int] = len
 
     def cost(self, node: ConsciousnessNode) -> int:
@@ -22,13 +22,11 @@ class Budget(NamedTuple):
 
 def fit_budget(
     tiers: Sequence[Sequence[tuple[Key, ConsciousnessNode]]], ranks: Mapping[Key, float], budget: Budget
-) -> set[Key] | None:
-    """The memories that fit, filled tier by tier, within a tier by fused rank; None when the budget has no limit.
+) -> set[Key]:
+    """The memories that fit, filled tier by tier, within a tier by fused rank.
 
     A memory that is too large is skipped: smaller ones after it may still fit.
     """
-    if budget.limit is None:
-        return None
     fitting: set[Key] = set()
     left = budget.limit
     for tier in tiers:

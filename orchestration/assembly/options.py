@@ -15,7 +15,10 @@ from substrate.inference import tokens
 
 @dataclass(frozen=True, slots=True)
 class StreamOptions:
-    """How a stream is assembled. `limit` is per query and level; links are weighed from `state`."""
+    """How a stream is assembled.
+
+    `limit` is per query and level. Without a `budget` all is shown. Links are weighed from `state`.
+    """
 
     request_id: str
     citizen_id: str
@@ -23,7 +26,7 @@ class StreamOptions:
     levels: tuple[Level, ...]
     limit: int
     explain: bool
-    budget: Budget
+    budget: Budget | None
     form: Literal["full", "compact"]
     require_valid: bool
     state: State
@@ -49,7 +52,7 @@ def _options(
         levels=request.query_levels,
         limit=request.max_results_per_level,
         explain=request.explain,
-        budget=Budget() if request.max_tokens is None else Budget(request.max_tokens, tokens.counter()),
+        budget=None if request.max_tokens is None else Budget(request.max_tokens, tokens.counter()),
         form=request.form,
         require_valid=request.require_valid,
         state=State(request.current_goal, request.current_emotions),

@@ -86,16 +86,16 @@ class StreamContent:
     def identities(self) -> set[Identity]:
         return {score.key[:2] for score in self.order}
 
-    def reduced_to(self, order: Sequence[Score]) -> StreamContent:
+    def reduced_to(self, scores: Sequence[Score]) -> StreamContent:
         """The memories of these scores alone, and the links between them."""
-        reduced = replace(self, order=order)
-        if len(order) == len(self.order):
+        reduced = replace(self, order=scores)
+        if len(scores) == len(self.order):
             return reduced
         present = reduced.identities()
         return replace(reduced, links={level: _links_among(present, links) for level, links in self.links.items()})
 
 
-def select(candidates: Candidates, order: Sequence[Score], levels: Sequence[Level], limit: int) -> Selection:
+def select(candidates: Candidates, scores: Sequence[Score], levels: Sequence[Level], limit: int) -> Selection:
     """The best `limit` of each query, and up to `LINKS_PER_LEVEL` links between them, the strongest first.
 
     Other versions of a selected memory are shown beyond the limit, with the results of the graph query.
@@ -103,7 +103,7 @@ def select(candidates: Candidates, order: Sequence[Score], levels: Sequence[Leve
     vector: dict[Level, list[Candidate]] = {level: [] for level in levels}
     graph: dict[Level, list[Key]] = {level: [] for level in levels}
     left = dict.fromkeys(levels, limit)
-    for score in order:
+    for score in scores:
         level, memory = score.key[0], candidates.memories[score.key]
         if memory.likeness is not None and len(vector[level]) < limit:
             vector[level].append(memory)
@@ -120,9 +120,9 @@ def _by_likeness(memories: Sequence[Candidate]) -> list[Key]:
 
 
 def _strongest_links(
-    candidates: Candidates, levels: Sequence[Level], shown: Collection[Key]
+    candidates: Candidates, levels: Sequence[Level], keys: Collection[Key]
 ) -> dict[Level, list[CandidateLink]]:
-    present = {key[:2] for key in shown}
+    present = {key[:2] for key in keys}
     links: dict[Level, list[CandidateLink]] = {level: [] for level in levels}
     for link in _by_strength(list(candidates.links.values())):
         both = (link.level, link.source) in present and (link.level, link.target) in present
@@ -181,8 +181,8 @@ def assemble(
     return _with_text(stream, shown) if options.form == "compact" else stream
 
 
-def _with_text(stream: ConsciousnessStream, shown: StreamContent) -> ConsciousnessStream:
-    present = shown.identities()
+def _with_text(stream: ConsciousnessStream, content: StreamContent) -> ConsciousnessStream:
+    present = content.identities()
     changes = [change for change in stream.temporal_dissonances if (change.level, change.node_id) in present]
     return stream.model_copy(update={"text": compact(stream, changes)})
 
@@ -197,34 +197,36 @@ def _selected_content(
     return StreamContent(order, nodes, links)
 
 
-def _accepted_content(options: StreamOptions, selected: StreamContent, candidates: Candidates) -> StreamContent:
+def _accepted_content(options: StreamOptions, content: StreamContent, candidates: Candidates) -> StreamContent:
     """Without what is not valid, if the request demands that; spread over weeks, if it asks for plurality."""
-    order = selected.order
+    order = content.order
     if options.require_valid:
-        verdicts = memory_verdicts(selected.nodes.values(), selected.all_links())
+        verdicts = memory_verdicts(content.nodes.values(), content.all_links())
         order = [score for score in order if verdicts[score.key].valid]
     if options.plurality is not None:
         order = spread_over_weeks(order, candidates.memories, options.plurality)
-    return selected.reduced_to(order)
+    return content.reduced_to(order)
 
 
 def _fitting_content(
-    options: StreamOptions, selection: Selection, whole: StreamContent, tiers: Sequence[Sequence[Score]]
+    options: StreamOptions, selection: Selection, content: StreamContent, tiers: Sequence[Sequence[Score]]
 ) -> StreamContent:
-    """The part that fits the budget; `whole` itself when there is none."""
+    """The part that fits the budget; `content` itself when there is none."""
+    if options.budget is None:
+        return content
     ranks = reciprocal_rank_fusion((*selection.vector.values(), *selection.graph.values()))
-    nodes_by_tier = [_with_nodes(tier, whole) for tier in tiers]
+    nodes_by_tier = [_with_nodes(tier, content) for tier in tiers]
     fitting = fit_budget(nodes_by_tier, ranks, options.budget)
-    return whole if fitting is None else whole.reduced_to([score for score in whole.order if score.key in fitting])
+    return content.reduced_to([score for score in content.order if score.key in fitting])
 
 
 def _with_nodes(tier: Sequence[Score], content: StreamContent) -> list[tuple[Key, ConsciousnessNode]]:
     return [(score.key, content.nodes[score.key]) for score in tier]
 
 
-def _shown_graph(graph: TraversalGraph, shown: StreamContent) -> TraversalGraph:
-    """The graph with the nodes and edges that are shown; its paths and figures are those of the whole."""
-    present = shown.identities()
+def _shown_graph(graph: TraversalGraph, content: StreamContent) -> TraversalGraph:
+    """The graph with the nodes and edges of the content; its paths and figures are those of the whole."""
+    present = content.identities()
     nodes = tuple(node for node in graph.nodes if (node.level, node.node_id) in present)
     return graph.model_copy(update={"nodes": nodes, "edges": _links_among(present, graph.edges)})
 
@@ -246,31 +248,31 @@ def _activation_tiers(tiers: Sequence[Sequence[Score]], content: StreamContent) 
 
 
 def _tier_nodes(
-    tier: Sequence[Score], content: StreamContent, present: Collection[Key]
+    tier: Sequence[Score], content: StreamContent, keys: Collection[Key]
 ) -> tuple[ConsciousnessNode, ...]:
-    return tuple(content.nodes[score.key] for score in tier if score.key in present)
+    return tuple(content.nodes[score.key] for score in tier if score.key in keys)
 
 
 def _level_results(
-    levels: Sequence[Level], selection: Selection, shown: StreamContent
+    levels: Sequence[Level], selection: Selection, content: StreamContent
 ) -> dict[str, ConsciousnessLevelResults]:
-    present = {score.key for score in shown.order}
+    present = {score.key for score in content.order}
 
     def nodes_of(keys: Sequence[Key]) -> tuple[ConsciousnessNode, ...]:
-        return tuple(shown.nodes[key] for key in keys if key in present)
+        return tuple(content.nodes[key] for key in keys if key in present)
 
     return {
         LEVEL_NAMES[level]: ConsciousnessLevelResults(
             vector_results=nodes_of(selection.vector[level]),
             graph_results=nodes_of(selection.graph[level]),
-            relationships=tuple(shown.links[level]),
+            relationships=tuple(content.links[level]),
         )
         for level in levels
     }
 
 
-def _invalid_notes(invalid: int) -> list[str]:
-    return [f"left out because their metadata is not fully valid: {invalid}"] if invalid else []
+def _invalid_notes(count: int) -> list[str]:
+    return [f"left out because their metadata is not fully valid: {count}"] if count else []
 
 
 def _unreadable_fields(

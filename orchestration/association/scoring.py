@@ -32,8 +32,6 @@ conversations recall@10 was .64 without, and .71 to .73 with values from (.4, .2
 TAG_SHARE: Final = 0.1
 """A shared tag adds this × its weight to a score. With generated tags, .3 lowered recall@10 by .03, .1 hardly."""
 _DIGITS: Final = 6
-_CHARS: Final = Budget(count=len).cost
-"""Counts the characters of a memory: its speaker or name, and its text."""
 
 
 class TagKey(NamedTuple):
@@ -226,11 +224,12 @@ class FilledBudget(NamedTuple):
 
 def fill_budget(ranked: Sequence[Associated], max_chars: int) -> FilledBudget:
     """The best memories that fit into `max_chars`. One that is too large is left out; later ones may still fit."""
+    budget = Budget(max_chars, len)
     fitting: list[Associated] = []
     spent = 0
     for associated in ranked:
-        size = _CHARS(associated.memory)
-        if spent + size <= max_chars:
+        size = budget.cost(associated.memory)
+        if spent + size <= budget.limit:
             fitting.append(associated)
             spent += size
     return FilledBudget(tuple(fitting), spent, len(ranked) - len(fitting))

@@ -154,7 +154,7 @@ def build_queries(
 def build_vector_query(
     target: GraphTarget,
     lexicon: Lexicon,
-    shared: Mapping[str, Any],
+    values: Mapping[str, Any],
     reach: Reach,
     *,
     label: RarestLabel | None = None,
@@ -164,7 +164,7 @@ def build_vector_query(
     A memory may have many traces of its past, of which one or two are of the moment: k grows by their mean number.
     With a label that the question demands, only its members are wanted.
     """
-    values = {**shared, **reach.values(reach.expanded_hits)}
+    values = {**values, **reach.values(reach.expanded_hits)}
     if label is not None and not target.past:
         return _build_label_query(target, lexicon, values, label)
     texts = search.THEN if target.past else search.NOW
@@ -192,31 +192,32 @@ def _build_label_query(
 
 
 def build_graph_query(
-    target: GraphTarget, lexicon: Lexicon, shared: Mapping[str, Any], reach: Reach
+    target: GraphTarget, lexicon: Lexicon, values: Mapping[str, Any], reach: Reach
 ) -> QueryRequest:
     """Two hops in one graph from the named memories and from those that share words with the question."""
     query = (search.THEN if target.past else search.NOW).reached
     values = {
-        **shared,
+        **values,
         **reach.values(reach.expanded_anchors),
         "entities": [entity.id for entity in lexicon.entities],
         "instruction_words": [INSTRUCTION_WORDS] if reach.instructions else [],
         "askers": sorted(ASKING),
     }
-    first, *wider = [{**values, "words": words} for words in _build_word_queries(lexicon, reach.no_anchors)]
+    first, *wider = [{**values, "words": words} for words in _build_word_queries(lexicon, reach)]
     again = tuple((query, values) for values in wider)
     return QueryRequest("graph", target, query, first, reach.expanded_anchors, again)
 
 
-def _build_word_queries(lexicon: Lexicon, no_anchors: frozenset[str]) -> list[str]:
+def _build_word_queries(lexicon: Lexicon, reach: Reach) -> list[str]:
     """Full-text queries, sent in turn as long as too few memories are found.
 
-    For the discriminative terms without `no_anchors` and the names of those who speak, unless nothing would be
-    left. When all are common, first for memories that hold two of them: each word is in thousands.
+    For the discriminative terms without the `no_anchors` of the reach and the names of those who speak, unless
+    nothing would be left. When all are common, first for memories that hold two of them: each word is in
+    thousands.
     """
     terms = discriminative_terms(lexicon)
     names = {word for name in lexicon.speakers() for word in name_key(name).split()}
-    terms = [term for term in terms if term not in names | no_anchors] or terms
+    terms = [term for term in terms if term not in names | reach.no_anchors] or terms
     pairs = combinations(terms, 2) if all(is_common(term, lexicon) for term in terms) else ()
     both = "|".join(f"({term} {other})" for term, other in pairs)
     return [both, "|".join(terms)] if both else ["|".join(terms)]

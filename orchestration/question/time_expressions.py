@@ -72,19 +72,19 @@ def _is_date(match: re.Match[str]) -> bool:
 type _Span = tuple[datetime, datetime]
 
 
-def _read_dates(lower: str, day: datetime) -> Iterator[_Span]:
+def _read_dates(text: str, day: datetime) -> Iterator[_Span]:
     named = dict.fromkeys(
         (match["before"] or match["after"], match["month"], match["year"])
-        for match in _DATE.finditer(lower)
+        for match in _DATE.finditer(text)
         if _is_date(match)
     )
     for number, month, year in islice(named, MAX_DATES):
         years = [year] if year else range(day.year - YEARS_BACK, day.year + 1)
         for each in years:
             yield from _read_span(f"{number or 1} {month} {each}", "day" if number else "month", day)
-    for date in islice(dict.fromkeys(match[0] for match in _ISO.finditer(lower)), MAX_DATES):
+    for date in islice(dict.fromkeys(match[0] for match in _ISO.finditer(text)), MAX_DATES):
         yield from _read_span(date, "day", day)
-    for year in islice(dict.fromkeys(_YEAR.findall(lower)), MAX_DATES):
+    for year in islice(dict.fromkeys(_YEAR.findall(text)), MAX_DATES):
         yield from _read_span(f"{year}-01-01", "year", day)
 
 
@@ -96,13 +96,13 @@ def _read_span(date: str, length: str, day: datetime) -> Iterator[_Span]:
     yield start, start + _LENGTHS[length]
 
 
-def _read_relative(lower: str, day: datetime) -> Iterator[_Span]:
-    for count, length in _AGO.findall(lower):
+def _read_relative(text: str, day: datetime) -> Iterator[_Span]:
+    for count, length in _AGO.findall(text):
         back = _COUNTS.get(count) or int(count)
         if back < day.year - 1700 or length in ("day", "week"):
             start = day - back * _LENGTHS[length]
             yield start, start + _LENGTHS[length]
-    for near in _NEAR.findall(lower):
+    for near in _NEAR.findall(text):
         yield _read_near(near, day)
 
 

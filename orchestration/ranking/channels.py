@@ -149,12 +149,12 @@ def word_score(candidates: Candidates, question: RankingQuestion, weight: float)
 
 
 def _bm25(
-    memories: Mapping[Key, Candidate], lexicons: Mapping[Level, Lexicon], left_out: Collection[str]
+    memories: Mapping[Key, Candidate], lexicons: Mapping[Level, Lexicon], names: Collection[str]
 ) -> dict[Key, float]:
     weights = {}
     for level, lexicon in lexicons.items():
         frequencies = lexicon.frequencies or {}
-        counted = {word: holding for word, holding in frequencies.items() if word not in left_out}
+        counted = {word: holding for word, holding in frequencies.items() if word not in names}
         weights[level] = word_weights(counted, lexicon.memories)
     return bm25_scores({key: lexical_text(memory) for key, memory in memories.items()}, weights)
 

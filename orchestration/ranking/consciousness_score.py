@@ -55,13 +55,13 @@ def completeness(memory: Candidate) -> float:
 
 def consciousness_scores(
     memories: Iterable[Candidate],
-    activations: Iterable[float],
+    relevance: Iterable[float],
     emotions: Mapping[str, float],
     pressure: float = REALITY_PRESSURE,
 ) -> list[Score]:
     """relevance + 0.4 priority + 0.2 confidence + 0.5 resonance − 0.1 (1 − completeness) (003, component 5).
 
-    `activations`: relevance after spreading, in [0, 1], in the order of `memories`. `emotions`: those of the
+    `relevance`: after spreading, in [0, 1], in the order of `memories`. `emotions`: those of the
     question, in normal form; resonance is their cosine with those of the memory, in [0, 1]. `pressure` is in [0,
     1].
     """
@@ -73,7 +73,7 @@ def consciousness_scores(
             [stored and orjson.loads(stored) for stored in vectors], emotions
         ).tolist()
     scores = []
-    for memory, activation, resonance in zip(scored, activations, resonances, strict=False):
+    for memory, activation, resonance in zip(scored, relevance, resonances, strict=False):
         terms = {
             "relevance": activation,
             "priority": 0.4 * priority(float(memory.get("energy")), pressure),
@@ -95,14 +95,14 @@ def stands_out(score: Score, greatest: float) -> bool:
     return score.activation >= STANDING_OUT * greatest > 0.0
 
 
-def tiers(order: Sequence[Score]) -> tuple[list[Score], list[Score], list[Score]]:
-    """Focus, peripheral, background: the next 5, 20 and 50 of the order at most (003, component 5).
+def tiers(scores: Sequence[Score]) -> tuple[list[Score], list[Score], list[Score]]:
+    """Focus, peripheral, background: the next 5, 20 and 50 of the scores at most (003, component 5).
 
     Only what stands out is in focus: with nothing relevant, the focus is empty.
     """
-    greatest = max((score.activation for score in order), default=0.0)
+    greatest = max((score.activation for score in scores), default=0.0)
     focused = 0
-    while focused < min(FOCUS, len(order)) and stands_out(order[focused], greatest):
+    while focused < min(FOCUS, len(scores)) and stands_out(scores[focused], greatest):
         focused += 1
-    rest = order[focused:]
-    return list(order[:focused]), list(rest[:PERIPHERAL]), list(rest[PERIPHERAL : PERIPHERAL + BACKGROUND])
+    rest = scores[focused:]
+    return list(scores[:focused]), list(rest[:PERIPHERAL]), list(rest[PERIPHERAL : PERIPHERAL + BACKGROUND])

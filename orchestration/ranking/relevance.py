@@ -83,8 +83,8 @@ def _shared_beginnings(stems: Iterable[str]) -> list[str]:
     return shared
 
 
-def word_weights(frequencies: Mapping[str, int], total: int) -> dict[str, float]:
-    """The inverse document frequency of each stem of the question in a graph of `total` memories.
+def word_weights(frequencies: Mapping[str, int], memories: int) -> dict[str, float]:
+    """The inverse document frequency of each stem of the question in a graph of so many memories.
 
     `frequencies`: how many memories hold each word. Of two words with one stem the more frequent counts; a word
     that no memory holds has no weight.
@@ -93,11 +93,11 @@ def word_weights(frequencies: Mapping[str, int], total: int) -> dict[str, float]
     for word, holding in frequencies.items():
         if holding > 0:
             root = stem(word)
-            weight = inverse_document_frequency(_estimated_frequency(holding, total), total)
+            weight = inverse_document_frequency(_estimated_frequency(holding, memories), memories)
             weights[root] = min(weight, weights.get(root, weight))
     return weights
 
 
-def _estimated_frequency(holding: int, total: int) -> int:
+def _estimated_frequency(holding: int, memories: int) -> int:
     """For a word whose count stopped at the cap: the geometric mean of the least and the most that may hold it."""
-    return holding if holding < DOCUMENT_CAP else max(holding, math.isqrt(DOCUMENT_CAP * total))
+    return holding if holding < DOCUMENT_CAP else max(holding, math.isqrt(DOCUMENT_CAP * memories))

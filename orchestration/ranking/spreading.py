@@ -94,15 +94,15 @@ def _taken(neighbours: _Neighbours, gifts: Array) -> Array:
 
 
 def _answers(
-    following: Sequence[CandidateLink], memories: Mapping[Key, Candidate], relevance: Mapping[Key, float]
+    links: Sequence[CandidateLink], memories: Mapping[Key, Candidate], relevance: Mapping[Key, float]
 ) -> Iterator[tuple[Key, float]]:
     """Each turn that follows one that asks, with the relevance of that one; of several versions the greatest."""
-    if not following:
+    if not links:
         return
     versions: defaultdict[Identity, list[Key]] = defaultdict(list)
     for key in memories:
         versions[key[:2]].append(key)
-    pairs = dict.fromkeys(((link.level, link.source), (link.level, link.target)) for link in following)
+    pairs = dict.fromkeys(((link.level, link.source), (link.level, link.target)) for link in links)
     for asking, answering in pairs:
         if asking in versions and answering in versions and _is_asking(versions[asking], memories):
             question_relevance = max(relevance[key] for key in versions[asking])

@@ -162,21 +162,22 @@ def _contained_walks(best: Mapping[_Walk, float], starts: Sequence[int], web: _W
             if beginning in contained:
                 break
             contained.add(beginning)
-    rank = {start: place for place, start in enumerate(starts)}
     for walk in [walk for walk in best if walk not in contained]:
-        for place in [place for place in range(1, len(walk)) if walk[place] in rank]:
+        for place in [place for place in range(1, len(walk)) if walk[place] in starts]:
             onward, back = walk[place:], walk[place::-1]
             contained.update((onward, *_beginnings(onward), *_beginnings(back)))
             is_reverse = len(back) == len(walk)
-            if not is_reverse or (back in best and _preference(walk, rank, web) < _preference(back, rank, web)):
+            if not is_reverse or (
+                back in best and _preference(walk, starts, web) < _preference(back, starts, web)
+            ):
                 contained.add(back)
     return contained
 
 
-def _preference(walk: _Walk, rank: Mapping[int, int], web: _Web) -> tuple[int, int]:
+def _preference(walk: _Walk, starts: Sequence[int], web: _Web) -> tuple[int, int]:
     """Of a walk and its reverse the lower stays: more links in their direction, then the earlier start."""
     forward = sum(web.edge(*ends).source_id == web.identities[ends[0]][1] for ends in pairwise(walk))
-    return -forward, rank[walk[0]]
+    return -forward, starts.index(walk[0])
 
 
 def _beginnings(walk: _Walk) -> Iterator[_Walk]:
@@ -228,14 +229,14 @@ def _likeness(one: ConsciousnessNode, other: ConsciousnessNode, likeness: Likene
     return jaccard(stems(lexical_text(one)), stems(lexical_text(other)))
 
 
-def emotional_consistency(felt: Sequence[Mapping[str, float] | None]) -> float:
+def emotional_consistency(emotions: Sequence[Mapping[str, float] | None]) -> float:
     """The mean cosine of the emotions of consecutive links, in [0, 1].
 
     A single link counts as 1, and so do two links that both have no emotions; one with emotions and one without
     count as 0.
     """
-    emotions = [normal_emotions(vector or {}) for vector in felt]
-    pairs = list(pairwise(emotions))
+    maps = [normal_emotions(vector or {}) for vector in emotions]
+    pairs = list(pairwise(maps))
     if not pairs:
         return 1.0
     return sum(_emotion_likeness(one, other) for one, other in pairs) / len(pairs)

@@ -174,19 +174,19 @@ def link_with_ends(row: Sequence[Any], level: Level, known_to: Instant = AFTER_A
 
 
 def nodes(
-    rows: Sequence[Sequence[Any]], retrieval: Mapping[str, Iterable[Any]], known_to: Instant = AFTER_ALL
+    rows: Sequence[Sequence[Any]], columns: Mapping[str, Iterable[Any]], known_to: Instant = AFTER_ALL
 ) -> list[ConsciousnessNode]:
-    """`rows` are in the order of `NODE_COLUMNS`; `retrieval` has the level and retrieval fields by column."""
-    columns = _columns(rows, _NODE_FIELDS, _NODE_DEFAULTS, known_to)
-    return ConsciousnessNode.from_columns(len(rows), {**columns, **retrieval})
+    """`rows` are in the order of `NODE_COLUMNS`; `columns` has the level and retrieval fields."""
+    stored_columns = _columns(rows, _NODE_FIELDS, _NODE_DEFAULTS, known_to)
+    return ConsciousnessNode.from_columns(len(rows), {**stored_columns, **columns})
 
 
 def links(
-    rows: Sequence[Sequence[Any]], ends: Mapping[str, Iterable[Any]], known_to: Instant = AFTER_ALL
+    rows: Sequence[Sequence[Any]], columns: Mapping[str, Iterable[Any]], known_to: Instant = AFTER_ALL
 ) -> list[ConsciousnessRelationship]:
-    """`rows` are in the order of `LINK_COLUMNS`; `ends` has columns for the level and the ids of both ends."""
-    columns = _columns(rows, _LINK_FIELDS, _LINK_DEFAULTS, known_to)
-    return ConsciousnessRelationship.from_columns(len(rows), {**columns, **ends})
+    """`rows` are in the order of `LINK_COLUMNS`; `columns` has the level and the ids of both ends."""
+    stored_columns = _columns(rows, _LINK_FIELDS, _LINK_DEFAULTS, known_to)
+    return ConsciousnessRelationship.from_columns(len(rows), {**stored_columns, **columns})
 
 
 def _columns(

@@ -9,16 +9,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.intention import Filters
-from substrate.store.filters import UNFILTERED, felt_values, filter_values
+from schemas.intention import Filters, RetrievalIntention
+from substrate.emotions import normal_emotion
+from substrate.store.filters import EVERY_MEMORY, UNFILTERED, felt_values, filter_values
 
 
 @pytest.mark.parametrize("filters", [None, Filters()])
 def test_without_filters_every_memory_is_taken(filters: Filters | None) -> None:
     assert filter_values(filters) == UNFILTERED
-    assert felt_values(filters=filters) == {
-        "min_energy": 0.0, "min_confidence": 0.0, "required_emotions": [], **UNFILTERED,
-    }  # fmt: skip
+    assert felt_values(RetrievalIntention(citizen_id="ada", query_text="sea", filters=filters)) == EVERY_MEMORY
+
+
+def test_required_emotions_are_sought_in_normal_form() -> None:
+    intention = RetrievalIntention(
+        citizen_id="ada", query_text="sea", min_energy=0.3, required_emotions=("Happy", "joy", "Afraid")
+    )
+    values = felt_values(intention)
+    assert values["required_emotions"] == sorted({normal_emotion(name) for name in ("Happy", "Afraid")})
+    assert (values["min_energy"], values["min_confidence"]) == (0.3, 0.0)
 
 
 def test_tags_and_buckets_are_looked_for_in_their_own_column() -> None:
