@@ -125,18 +125,18 @@ def cosine_similarity(left: Mapping[str, float] | None, right: Mapping[str, floa
 
 
 def cosine_similarities(
-    emotion_maps: Sequence[Mapping[str, float] | None], to: Mapping[str, float]
+    emotion_maps: Sequence[Mapping[str, float] | None], emotions: Mapping[str, float]
 ) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """`cosine_similarity` of each map, its names in any form, to the map `to`, its names in normal form."""
-    maps = [emotions or _NO_EMOTIONS for emotions in emotion_maps]
+    """`cosine_similarity` of each map, its names in any form, to the map `emotions`, its names in normal form."""
+    maps = [each or _NO_EMOTIONS for each in emotion_maps]
     raw_names = list(chain.from_iterable(maps))
     names = list(map(normal_emotion, raw_names))
     if names != raw_names:
         maps = list(map(normal_emotions, maps))
         names = list(chain.from_iterable(maps))
-    owners = np.repeat(np.arange(len(maps)), [len(emotions) for emotions in maps])
-    intensities = np.fromiter(chain.from_iterable(emotions.values() for emotions in maps), np.float64, len(names))
-    others = np.fromiter((to.get(name, 0.0) for name in names), np.float64, len(names))
+    owners = np.repeat(np.arange(len(maps)), [len(each) for each in maps])
+    intensities = np.fromiter(chain.from_iterable(each.values() for each in maps), np.float64, len(names))
+    others = np.fromiter((emotions.get(name, 0.0) for name in names), np.float64, len(names))
     dot = np.bincount(owners, intensities * others, len(maps))
-    lengths = np.sqrt(np.bincount(owners, intensities * intensities, len(maps))) * math.hypot(*to.values())
+    lengths = np.sqrt(np.bincount(owners, intensities * intensities, len(maps))) * math.hypot(*emotions.values())
     return np.minimum(1.0, np.divide(dot, lengths, out=np.zeros(len(maps)), where=lengths > 0.0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
+from orchestration.dependencies import Deps
 from orchestration.graph_queries import six_queries
 from orchestration.graph_queries.execution import QueryRequest
 from orchestration.graph_queries.existing_graphs import View
@@ -12,6 +13,7 @@ from orchestration.graph_queries.plural_pools import build_pool_query
 from orchestration.graph_queries.six_queries import MIN_POOL
 from orchestration.ranking.plurality import DAY
 from orchestration.waking import scoring
+from schemas.errors import Unavailable
 from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.memory import ResolutionState
 from schemas.temporal import BEGINNING_OF_TIME, Scope
@@ -74,6 +76,23 @@ def compares_goals(state: StateBasedRetrieval) -> bool:
     """True when the mode compares goals and the state has a goal that is not empty."""
     modes = (QueryMode.RELATED_UNRESOLVED, QueryMode.RESOLUTION_PATTERNS)
     return state.query_mode in modes and bool(scoring.plain_goal(state.current_goal or ""))
+
+
+async def embed_goal(state: StateBasedRetrieval, view: View, deps: Deps, notes: list[str]) -> GoalMeaning | None:
+    """The vector of the goal: None if the mode compares no goals, empty if the goal cannot be embedded.
+
+    In the second case `notes` gains the reason.
+    """
+    if not view.targets or not compares_goals(state):
+        return None
+    try:
+        vector = await deps.embedder.embed_query(scoring.plain_goal(state.current_goal or ""))
+    except Unavailable as error:
+        notes.append(f"goals were compared by their words only: {error.detail}")
+        return GoalMeaning([])
+    if not vector:
+        notes.append("goals were compared by their words only: no embedder is configured")
+    return GoalMeaning(vector, 1.0 - scoring.SHARED_MEANING)
 
 
 def build_queries(state: StateBasedRetrieval, view: View, meaning: GoalMeaning | None) -> list[QueryRequest]:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key
 from orchestration.ranking.spreading import Identity
-from orchestration.waking.scoring import discovery_energy
+from orchestration.waking.scoring import CollectedAnswers, WakingState, discovery_energy, is_like_now
+from schemas.intention import QueryMode
 from schemas.stream_parts import ResolutionPattern
 from substrate.store.waking import STEP_TYPES
 
@@ -57,6 +58,24 @@ def find_resolutions(candidates: Candidates, blockages: Iterable[Key]) -> list[R
             steps = _steps(start, end, neighbours, memories)
             resolutions.append(Resolution(memories[start], link, memories[end], steps))
     return resolutions
+
+
+def rank_resolutions(collected: CollectedAnswers, waking: WakingState) -> list[Resolution]:
+    """The resolutions: highest discovery energy first; of equal ones first those with a record as blocked."""
+    if waking.mode is not QueryMode.RESOLUTION_PATTERNS:
+        return []
+    memories = collected.candidates.memories
+    blockages = [key for key, answer in collected.answers.items() if is_like_now(memories[key], answer, waking)]
+    return sorted(
+        find_resolutions(collected.candidates, blockages),
+        key=lambda resolution: (
+            -discovery_energy(resolution.blockage),
+            resolution.blockage.key[:2] not in collected.once_blocked,
+            -collected.answers[resolution.blockage.key].emotional,
+            resolution.blockage.key,
+            resolution.link.get("id"),
+        ),
+    )
 
 
 def _neighbours(links: Iterable[CandidateLink]) -> dict[Identity, list[Neighbour]]:

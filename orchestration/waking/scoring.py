@@ -8,8 +8,9 @@ applied to both, with the emotions and the pressure of the moment. Answers come 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from orchestration.graph_queries.execution import QueryResult
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import Candidate, Candidates, Key
@@ -17,6 +18,7 @@ from orchestration.ranking.plurality import DAY, recency
 from orchestration.ranking.spreading import SpreadWeights, spread
 from orchestration.traversal.probability import NO_STATE, OTHER_GOAL, PART_OF_GOAL, State, goal_match
 from schemas.intention import EMOTIONAL_MODES, QueryMode
+from schemas.memory import Level
 from schemas.temporal import Instant
 from substrate.emotions import cosine_similarity
 from substrate.store.waking import WakingRow
@@ -158,6 +160,48 @@ def keep_linked(rows: Sequence[WakingRow], answers: Sequence[WakingRow]) -> list
         linked_rows += next_rows
         reached.update(row.memory_id for row in next_rows)
     return linked_rows
+
+
+@dataclass(slots=True)
+class CollectedAnswers:
+    """The candidates, the answers among them, and the memories with a past record from when they were blocked."""
+
+    candidates: Candidates
+    answers: dict[Key, Answer] = field(default_factory=dict)
+    once_blocked: set[tuple[Level, str]] = field(default_factory=set)
+
+
+def collect_answers(results: Iterable[QueryResult], waking: WakingState, known_to: Instant) -> CollectedAnswers:
+    """Collect the rows that fit the mode by exact measures, and the rows linked to them."""
+    collected = CollectedAnswers(Candidates(known_to=known_to))
+    for result in results:
+        if result.request.kind == "pools":
+            collected.candidates.add(result.request.target.level, result.rows, likeness=False)
+        else:
+            _collect(collected, result, waking)
+    return collected
+
+
+def _collect(collected: CollectedAnswers, result: QueryResult, waking: WakingState) -> None:
+    level, by_emotion = result.request.target.level, result.request.kind == "vector"
+    rows = [WakingRow(level, columns) for columns in result.rows]
+    when_blocked = likeness_when_blocked(rows, waking.emotions)
+    collected.once_blocked.update((level, memory_id) for memory_id in when_blocked)
+    accepted = []
+    for row in rows:
+        if row.hop != 0:
+            continue
+        answer = measure(row, when_blocked, waking, by_emotion=by_emotion)
+        if is_answer(row, answer, waking, by_emotion=by_emotion):
+            accepted.append(row.with_score(1.0 - answer.emotional if by_emotion else 0.0))
+            _keep_answer(collected.answers, row.key, answer)
+    columns = [row.columns for row in keep_linked(rows, accepted)]
+    collected.candidates.add(level, columns, likeness=by_emotion)
+
+
+def _keep_answer(answers: dict[Key, Answer], key: Key, answer: Answer) -> None:
+    known = answers.get(key)
+    answers[key] = answer if known is None else Answer(answer.emotional, max(answer.meaning, known.meaning))
 
 
 def mode_score(memory: Candidate, answer: Answer, waking: WakingState) -> float:
