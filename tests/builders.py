@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from orchestration.ranking.candidates import Candidate, CandidateLink, Key
-from schemas.memory import ConsciousnessNode, Level
+from orchestration.traversal.paths import Identity
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
+from schemas.stream_parts import GraphEdge
 from schemas.temporal import END_OF_TIME
 from substrate.cypher.fragments import LINK_COLUMNS, NODE_COLUMNS
 from substrate.store import search as rows
 
 N1 = Level.N1
 NOW = datetime(2026, 1, 10, tzinfo=UTC)
+LINK_METADATA: Final[Mapping[str, Any]] = {
+    "energy": 0.5,
+    "confidence": 0.5,
+    "emotion_vector": {},
+    "goal": "g",
+    "mindstate": "m",
+}
+"""All metadata that a command which relates two memories must have."""
 
 
 def stored_row(
@@ -87,18 +97,69 @@ def key(memory_id: str, level: Level = N1) -> Key:
 
 
 def a_node(**fields: Any) -> ConsciousnessNode:
-    """A memory as a stream shows it, true and known since the day before `NOW`."""
+    """A memory as a stream shows it, true and known since `NOW`."""
     return ConsciousnessNode.model_validate(
         {
             "node_id": "m",
             "node_type": "Memory",
             "name": "m",
             "description": "",
-            "valid_at": NOW - timedelta(days=1),
-            "created_at": NOW - timedelta(days=1),
+            "valid_at": NOW,
+            "created_at": NOW,
             "energy": 0.5,
             "confidence": 0.5,
             "level": "N1",
             **fields,
         }
     )
+
+
+def nodes_by_identity(*ids: str, **fields: Any) -> dict[Identity, ConsciousnessNode]:
+    """A memory of N1 for each id, which is its name too."""
+    return {(N1, node_id): a_node(node_id=node_id, name=node_id, **fields) for node_id in ids}
+
+
+_RELATIONSHIP: Final[Mapping[str, Any]] = {
+    "level": "N1",
+    "relation_type": "LEADS_TO",
+    "goal": "rest",
+    "mindstate": "calm",
+    "energy": 0.5,
+    "confidence": 0.5,
+    "energy_transfer_coefficient": 0.5,
+    "resolution_state": "in_progress",
+}
+
+
+def a_relationship(**fields: Any) -> ConsciousnessRelationship:
+    """A link as a stream shows it, true and known since `NOW`."""
+    return ConsciousnessRelationship.model_validate(
+        {
+            "link_id": "l",
+            "source_id": "a",
+            "target_id": "b",
+            **_RELATIONSHIP,
+            "valid_at": NOW,
+            "created_at": NOW,
+            **fields,
+        }
+    )
+
+
+def an_edge(source: str, target: str, weight: float, **fields: Any) -> GraphEdge:
+    """A link as a traversal graph shows it; `weight` is its traversal probability."""
+    return GraphEdge.model_validate(
+        {
+            "edge_id": f"{source}-{target}",
+            **_RELATIONSHIP,
+            "source_id": source,
+            "target_id": target,
+            "traversal_weight": weight,
+            **fields,
+        }
+    )
+
+
+def ago(days: float) -> str:
+    """The moment so many days before now, as a request writes it."""
+    return (datetime.now(UTC) - timedelta(days=days)).isoformat()

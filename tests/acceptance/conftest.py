@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -17,8 +16,10 @@ import httpx
 import pytest
 from redis import Redis
 
+from api.client import Substrate
 from substrate.engine.unix_socket import socket_path
 from tests.conftest import MEASURE
+from tests.loopback import free_port
 
 SERVE = """
 import sys, uvicorn
@@ -51,7 +52,7 @@ class Service:
         self, data: Path, embedding: str = "local", key: str = ADMIN_KEY, *, measuring: str | None = None
     ) -> None:
         self.data, self.embedding, self.key_given = data, embedding, key
-        port = _free_port()
+        port = free_port()
         with pytest.MonkeyPatch.context() as environment:
             if measuring is not None:
                 environment.setenv(MEASURE, measuring)
@@ -134,10 +135,17 @@ class Service:
         return self.http.post("/v1/links", json={**body, **felt, **fields})
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def problem_in(answer: httpx.Response, status: int) -> dict[str, Any]:
+    """The problem of an answer, which must have this status and be small and complete."""
+    assert answer.status_code == status, answer.text[:500]
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert len(answer.content) < 4096
+    said = dict(answer.json())
+    assert said["status"] == status
+    assert said["type"].startswith("/problems/")
+    assert said["title"]
+    assert said["detail"]
+    return said
 
 
 @pytest.fixture(scope="package")
@@ -153,6 +161,13 @@ def wordless(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     running = Service(tmp_path_factory.mktemp("wordless"), "none")
     yield running
     running.stop()
+
+
+@pytest.fixture
+def client(service: Service) -> Iterator[Substrate]:
+    """A client with the administrator's key."""
+    with Substrate(service.url, ADMIN_KEY) as client:
+        yield client
 
 
 @pytest.fixture

@@ -20,6 +20,8 @@ import redis
 
 from api.cli import demo_story, program
 from substrate.engine.unix_socket import socket_path
+from tests.builders import LINK_METADATA
+from tests.loopback import free_port
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = [sys.executable, "-m", "api.cli"]
@@ -248,12 +250,11 @@ def test_a_changed_belief_shows_both_times_and_the_reason(
 
 
 def test_the_last_change_of_a_memory_or_a_link_is_undone(command: Command, tmp_path: Path) -> None:
-    felt = {"energy": 0.5, "confidence": 0.5, "emotion_vector": {}, "goal": "g", "mindstate": "m"}
     ends = {"source_id": "gate", "target_id": "gate", "relation_type": "NEXT"}
     lines = [
         {"command": "remember", "id": "gate", "name": "Gate", "description": "green", "valid_at": "2026-01-01"},
         {"command": "supersede", "command_id": "s1", "id": "gate", "description": "red"},
-        {"command": "relate", **ends, **felt},
+        {"command": "relate", **ends, **LINK_METADATA},
         {"command": "correct_link", "id": "gate|NEXT|gate", "energy": 0.9},
     ]
     file = tmp_path / "gate.jsonl"
@@ -499,11 +500,6 @@ def test_a_service_that_cannot_start_says_why(tmp_path: Path) -> None:
     said = run("--data", str(tmp_path / "file" / "data"), "serve", "--port", str(free_port()))
     assert said.code == 1
     assert "error: the data directory" in said.err
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
 
 
 # The demo

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from tests.acceptance.conftest import Service
 from tests.acceptance.test_cli import Command
+from tests.builders import ago
 
 HERONS = {
     "heron heron lake": 1.0,
@@ -20,10 +20,6 @@ HERONS = {
     "heron": 1.0,
 }
 """What was seen, and how surely: what has most of the words is doubted, so that ranks and scores disagree."""
-
-
-def ago(days: float) -> str:
-    return (datetime.now(UTC) - timedelta(days=days)).isoformat()
 
 
 @pytest.fixture(scope="module")

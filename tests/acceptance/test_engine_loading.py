@@ -14,9 +14,10 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.acceptance.conftest import ADMIN_KEY, _free_port
-from tests.integration.test_embedded_engine import engines_in
+from tests.acceptance.conftest import ADMIN_KEY
+from tests.engine_processes import engines_in
 from tests.loading_engine import command, filled, release
+from tests.loopback import free_port
 from tests.waiting import wait_until_async
 
 LIMIT_S = 60.0
@@ -42,7 +43,7 @@ class Loading:
     """A service of a process of its own, whose engine loads; a client with the administrator's key."""
 
     def __init__(self, data: Path, *words: str) -> None:
-        port = _free_port()
+        port = free_port()
         self.process = command(data, "serve", "--port", str(port), *words)
         self.http = httpx.Client(
             base_url=f"http://127.0.0.1:{port}", timeout=30, headers={"Authorization": f"Bearer {ADMIN_KEY}"}

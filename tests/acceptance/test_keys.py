@@ -15,8 +15,7 @@ from api.security.authentication import make_key
 from schemas.keys import KeyRequest
 from substrate.engine.unix_socket import socket_path
 from substrate.store.api_keys import KEYS
-from tests.acceptance.conftest import ADMIN_KEY, Service
-from tests.acceptance.test_rest_bad_input import problem_in
+from tests.acceptance.conftest import ADMIN_KEY, Service, problem_in
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]

@@ -21,12 +21,6 @@ CROWD = 150
 
 
 @pytest.fixture
-def client(service: Service) -> Iterator[Substrate]:
-    with Substrate(service.url, ADMIN_KEY) as client:
-        yield client
-
-
-@pytest.fixture
 def store(client: Substrate, citizen: str) -> SubstrateStore:
     return SubstrateStore(client, citizen)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,12 +13,6 @@ from api.client import AsyncSubstrate, Substrate
 from schemas.base import MAX_TEXT
 from schemas.errors import InvalidRequest
 from tests.acceptance.conftest import ADMIN_KEY, Service
-
-
-@pytest.fixture
-def client(service: Service) -> Iterator[Substrate]:
-    with Substrate(service.url, ADMIN_KEY) as client:
-        yield client
 
 
 @pytest.fixture

@@ -13,8 +13,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from api.telemetry.logs import REQUEST_STATE, JsonLineFormatter
-from tests.acceptance.conftest import ADMIN_KEY, Service
-from tests.acceptance.test_rest_bad_input import problem_in
+from tests.acceptance.conftest import ADMIN_KEY, Service, problem_in
 from tests.waiting import wait_until
 
 type Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from tests.acceptance.conftest import Service
+from tests.builders import ago
 
 QUESTION = "identity and consciousness"
-
-
-def ago(days: float) -> str:
-    return (datetime.now(UTC) - timedelta(days=days)).isoformat()
 
 
 def remember_all(service: Service, citizen: str, memories: list[dict[str, Any]]) -> None:

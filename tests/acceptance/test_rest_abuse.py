@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from api.request_parsing.body_limit import BodyLimit
-from tests.acceptance.conftest import ADMIN_KEY, Service
-from tests.acceptance.test_rest_bad_input import problem_in
+from tests.acceptance.conftest import ADMIN_KEY, Service, problem_in
 
 WAIT_S = 10
 

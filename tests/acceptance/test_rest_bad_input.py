@@ -6,17 +6,16 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
 import pytest
 
-from tests.acceptance.conftest import Service
+from tests.acceptance.conftest import Service, problem_in
+from tests.builders import LINK_METADATA
 
 NOBODY = "nobody-was-here"
 MEMORY: dict[str, Any] = {"citizen_id": NOBODY, "name": "n"}
 QUESTION: dict[str, Any] = {"citizen_id": NOBODY, "query_text": "what now?"}
 LINK: dict[str, Any] = {
-    "citizen_id": NOBODY, "source_id": "a", "target_id": "b", "relation_type": "NEXT", "energy": 0.5,
-    "confidence": 0.5, "emotion_vector": {}, "goal": "g", "mindstate": "m",
+    "citizen_id": NOBODY, "source_id": "a", "target_id": "b", "relation_type": "NEXT", **LINK_METADATA,
 }  # fmt: skip
 EPISODE: dict[str, Any] = {"citizen_id": NOBODY, "messages": [{"speaker": "Ada", "text": "Hello."}]}
 
@@ -79,19 +78,6 @@ NOT_JSON = [
     (b'{"citizen_id": "c", "name": "n", "deep": ' + b"[" * 300 + b"]" * 300 + b"}", "too deeply"),
     (b"[" * 100_000, "too deeply"),
 ]
-
-
-def problem_in(answer: httpx.Response, status: int) -> dict[str, Any]:
-    """The problem of an answer, which must be small and whole."""
-    assert answer.status_code == status, answer.text[:500]
-    assert answer.headers["content-type"] == "application/problem+json"
-    assert len(answer.content) < 4096
-    said = dict(answer.json())
-    assert said["status"] == status
-    assert said["type"].startswith("/problems/")
-    assert said["title"]
-    assert said["detail"]
-    return said
 
 
 @pytest.fixture(autouse=True)

@@ -13,9 +13,8 @@ from api.app import create_app
 from api.security.rate_limits import RateLimits, request_cost
 from schemas.errors import RateLimited, Unavailable
 from schemas.settings import AuthSettings, Settings
-from tests.acceptance.conftest import Service
+from tests.acceptance.conftest import Service, problem_in
 from tests.acceptance.test_rest import revise, seen
-from tests.acceptance.test_rest_bad_input import problem_in
 
 
 def test_a_memory_that_is_had_already_is_not_sent_again(service: Service, citizen: str) -> None:

@@ -15,6 +15,7 @@ from redis.exceptions import BusyLoadingError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from tests.acceptance.conftest import ADMIN_KEY, Service
+from tests.builders import LINK_METADATA
 from tests.waiting import wait_until
 
 GIVE_UP_S = 120.0
@@ -88,13 +89,12 @@ def test_a_killed_engine_is_started_again_without_being_asked_for(service: Servi
 
 def requests_of(citizen: str, name: str) -> Iterator[Asked]:
     """Requests of each kind, of which each may be sent again."""
-    felt = {"energy": 0.5, "confidence": 0.5, "emotion_vector": {"joy": 0.5}, "goal": "g", "mindstate": "m"}
     of = {"citizen_id": citizen}
     several = [{**of, "id": f"{name}-{n}", "name": name} for n in range(60)]
     ends = {"source_id": "kept", "target_id": f"{name}-one", "relation_type": "NEXT"}
     yield "post", "/v1/memories", {**of, "id": f"{name}-one", "name": name}
     yield "post", "/v1/memories", several
-    yield "post", "/v1/links", {**of, **ends, **felt, "command_id": f"{name}-link"}
+    yield "post", "/v1/links", {**of, **ends, **LINK_METADATA, "command_id": f"{name}-link"}
     yield "post", f"/v1/memories/N1/{name}-one/supersede", {**of, "name": "s", "command_id": f"{name}-supersede"}
     yield "post", f"/v1/memories/N1/{name}-one/correct", {**of, "name": "c", "command_id": f"{name}-correct"}
     yield "post", f"/v1/memories/N1/{name}-one/resolve", {**of, "command_id": f"{name}-resolve"}

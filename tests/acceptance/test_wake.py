@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from tests.acceptance.conftest import Service
+from tests.builders import ago
 
 TENSE = {"tension": 0.8, "fear": 0.2}
 MODES = ("find_related_unresolved", "find_similar_state", "find_what_i_was_doing", "find_resolution_patterns")
-
-
-def ago(days: float) -> str:
-    return (datetime.now(UTC) - timedelta(days=days)).isoformat()
 
 
 @pytest.fixture(scope="module")

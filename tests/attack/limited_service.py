@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.acceptance.conftest import ADMIN_KEY, _free_port
+from tests.acceptance.conftest import ADMIN_KEY
+from tests.loopback import free_port
 from tests.waiting import wait_until
 
 ROOT: Final = Path(__file__).parents[2]
@@ -29,7 +30,7 @@ class Served:
     """A running service: its address, a client with the administrator's key, and what it wrote."""
 
     def __init__(self, home: Path, settings: Mapping[str, str]) -> None:
-        port = _free_port()
+        port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         self.log = home / "log"
         given = {"SUBSTRATE_ADMIN_KEY": ADMIN_KEY, "SUBSTRATE_EMBEDDING": "none", **settings}

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from tests.integration.test_embedded_engine import engines_in
+from tests.engine_processes import engines_in
 from tests.waiting import becomes
 
 ROOT: Final = Path(__file__).parents[2]

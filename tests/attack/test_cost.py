@@ -14,8 +14,7 @@ import httpx
 import orjson
 import pytest
 
-from tests.acceptance.conftest import ADMIN_KEY, Service
-from tests.acceptance.test_rest_bad_input import problem_in
+from tests.acceptance.conftest import ADMIN_KEY, Service, problem_in
 
 WAIT_S = 15
 PROMISED = 4_000_000

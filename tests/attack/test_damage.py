@@ -25,9 +25,8 @@ from substrate.engine import checksums, keeper
 from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.log_commands import Unreadable, commands, readable_bytes
 from tests.acceptance.conftest import Service
+from tests.engine_processes import engines_in, is_keeper
 from tests.integration.store import carried, remember, stored
-from tests.integration.test_embedded_engine import engines_in
-from tests.integration.test_engine_loading import is_keeper
 from tests.waiting import becomes_async, wait_until
 
 ROOT = Path(__file__).parents[2]

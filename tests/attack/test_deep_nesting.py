@@ -13,8 +13,8 @@ from api.client import Substrate
 from orchestration.ingestion.formats import File, FileSet, parse
 from schemas.errors import InvalidRequest
 from substrate.engine.unix_socket import socket_path
-from tests.acceptance.conftest import ADMIN_KEY, Service
-from tests.acceptance.test_rest_bad_input import problem_in
+from tests.acceptance.conftest import ADMIN_KEY, Service, problem_in
+from tests.builders import LINK_METADATA
 
 DEEPEST = 32
 
@@ -27,8 +27,7 @@ def nested(levels: int) -> dict[str, Any]:
     return value
 
 
-FELT = {"energy": 0.5, "confidence": 0.5, "emotion_vector": {"joy": 0.5}, "goal": "g", "mindstate": "m"}
-LINK = {"source_id": "a", "target_id": "b", "relation_type": "T", **FELT}
+LINK = {"source_id": "a", "target_id": "b", "relation_type": "T", **LINK_METADATA}
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
 import signal
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -15,8 +12,8 @@ from typing import Final
 import pytest
 
 from tests import loading_engine
-from tests.attack.processes import OPENED, Spoken, close, command, ended, left_alone, program
-from tests.integration.test_embedded_engine import engines_in
+from tests.attack.processes import OPENED, Spoken, command, ended, left_alone, program
+from tests.engine_processes import engine_home, engines_in
 from tests.loading_engine import filled, release
 from tests.waiting import becomes
 
@@ -52,19 +49,8 @@ def wordless_embedding(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def home() -> Iterator[Path]:
-    place = Path(tempfile.mkdtemp(prefix="lifetime-test-"))
-    yield place
-    for pid in engines_in(place):
-        os.kill(pid, signal.SIGKILL)
-    shutil.rmtree(place, ignore_errors=True)
-
-
-@pytest.fixture
-def running() -> Iterator[list[subprocess.Popen[str]]]:
-    processes: list[subprocess.Popen[str]] = []
-    yield processes
-    for process in processes:
-        close(process)
+    with engine_home() as folder:
+        yield folder
 
 
 def test_a_program_that_ends_in_any_way_leaves_no_engine(home: Path, running: list[subprocess.Popen[str]]) -> None:

@@ -7,8 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.acceptance.conftest import Service
-from tests.acceptance.test_rest_bad_input import problem_in
+from tests.acceptance.conftest import Service, problem_in
 
 WORDS = "The rent goes to the account that ends in forty one."
 

@@ -16,8 +16,7 @@ from orchestration.writing.restatements import readings
 from schemas.commands import Remember
 from schemas.errors import InvalidRequest
 from schemas.temporal import Moment
-from tests.acceptance.conftest import Service
-from tests.acceptance.test_rest_bad_input import problem_in
+from tests.acceptance.conftest import Service, problem_in
 
 ONES = "1." * 100_000
 LONG = "a time has at most 64 characters"

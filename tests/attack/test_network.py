@@ -14,8 +14,9 @@ import uvicorn
 from starlette.types import Receive, Scope, Send
 
 from api.asgi.connections import OpenConnections, connection_class
-from tests.acceptance.conftest import ADMIN_KEY, _free_port
+from tests.acceptance.conftest import ADMIN_KEY
 from tests.attack.limited_service import FILES, Served, all_of, serving
+from tests.loopback import free_port
 
 KEYED = f"Authorization: Bearer {ADMIN_KEY}"
 BURST = 10
@@ -200,7 +201,7 @@ async def quick(connections: OpenConnections | None = None) -> AsyncIterator[int
     protocol = connection_class(connections or OpenConnections(100, 100), head_seconds)
     config = uvicorn.Config(
         answer,
-        port=_free_port(),
+        port=free_port(),
         http=protocol,
         log_config=None,
         lifespan="off",

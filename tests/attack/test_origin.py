@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from schemas.settings import AuthSettings
-from tests.acceptance.conftest import Service
-from tests.acceptance.test_rest_bad_input import problem_in
+from tests.acceptance.conftest import Service, problem_in
 from tests.acceptance.test_rest_conditions import app_with
 
 FOREIGN = [

@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.acceptance.conftest import Service
-from tests.acceptance.test_rest_bad_input import problem_in
+from tests.acceptance.conftest import Service, problem_in
+from tests.builders import LINK_METADATA
 
 ROOT = Path(__file__).parents[2]
 
@@ -62,9 +62,8 @@ def test_each_record_names_the_keys_and_commands_that_opened_and_closed_it(
 def test_links_and_repairs_are_no_exception(service: Service, citizen: str) -> None:
     with holder(service, citizen, "upkeep") as http:
         tell(http, citizen, "a")
-        felt = {"energy": 0.5, "confidence": 0.5, "emotion_vector": {}, "goal": "g", "mindstate": "m"}
         ends = {"source_id": "a", "target_id": "a", "relation_type": "IS"}
-        http.post("/v1/links", json={"citizen_id": citizen, "id": "loop", **ends, **felt})
+        http.post("/v1/links", json={"citizen_id": citizen, "id": "loop", **ends, **LINK_METADATA})
         change(service.http, citizen, "links/N1/loop/correct", goal="h")
         told = records(service, citizen, "links/N1/loop")
         assert [(at["key_id"], at["closed_key"]) for at in told] == [

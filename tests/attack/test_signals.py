@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import threading
@@ -18,7 +17,8 @@ import httpx
 import pytest
 
 from api.client import Substrate
-from tests.attack.processes import Spoken, close, command, ended, left_alone, program
+from tests.attack.processes import Spoken, command, ended, left_alone, program
+from tests.loopback import free_port
 from tests.waiting import becomes
 
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)
@@ -45,14 +45,6 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield place
     assert left_alone(place)
     shutil.rmtree(place, ignore_errors=True)
-
-
-@pytest.fixture
-def running() -> Iterator[list[subprocess.Popen[str]]]:
-    processes: list[subprocess.Popen[str]] = []
-    yield processes
-    for process in processes:
-        close(process)
 
 
 def all_pages(ask: Callable[..., Any], noun: str) -> list[Any]:
@@ -163,9 +155,3 @@ def is_ready(url: str) -> bool:
         return httpx.get(f"{url}/health/ready", timeout=120).status_code == 200
     except httpx.TransportError:
         return False
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -14,12 +14,11 @@ from schemas.memory import Source
 from substrate.connection.pool import Connection
 from substrate.engine.unix_socket import socket_path
 from substrate.store import api_keys
-from tests.acceptance.conftest import Service
-from tests.acceptance.test_rest_bad_input import problem_in
+from tests.acceptance.conftest import Service, problem_in
+from tests.builders import LINK_METADATA
 
 BY_WEIGHT = ("upkeep", "ingestion", "tool", "citizen", "system")
 HOME: dict[str, Any] = {"id": "home", "name": "Home", "description": "We live in Porto, by the river."}
-FELT: dict[str, Any] = {"energy": 0.5, "confidence": 0.5, "emotion_vector": {}, "goal": "g", "mindstate": "m"}
 
 
 @contextmanager
@@ -100,7 +99,7 @@ def test_an_atomic_list_with_one_claim_too_much_changes_nothing(service: Service
     ends = {"source_id": "home", "target_id": "home", "relation_type": "IS"}
     body = [
         {"command": "remember", "citizen_id": citizen, "id": "b", "name": "B"},
-        {"command": "relate", "citizen_id": citizen, **ends, **FELT, "source": "citizen"},
+        {"command": "relate", "citizen_id": citizen, **ends, **LINK_METADATA, "source": "citizen"},
     ]
     with service.unchanged(), holder(service, citizen, "tool") as http:
         told = http.post("/v1/commands", params={"atomic": True}, json=body).json()["receipts"]

@@ -28,6 +28,7 @@ from substrate.engine import process as engine_process
 from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.process import bundled_binaries, engine_versions
 from substrate.engine.unix_socket import EngineStatus, ping
+from tests.engine_processes import engine_home, engines_in
 from tests.waiting import becomes_async
 
 Open = Callable[..., Awaitable[EmbeddedEngine]]
@@ -56,24 +57,10 @@ asyncio.run(main())
 """
 
 
-def engines_in(home: Path) -> list[int]:
-    """Process ids of the redis-servers whose working directory is in `home`."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            working = str((process / "cwd").readlink())
-            if (process / "exe").readlink().name.startswith("redis-server") and working.startswith(str(home)):
-                found.append(int(process.name))
-    return found
-
-
 @pytest.fixture
 def home() -> Iterator[Path]:
-    place = Path(tempfile.mkdtemp(prefix="engine-test-"))
-    yield place
-    for pid in engines_in(place):
-        os.kill(pid, signal.SIGKILL)
-    shutil.rmtree(place, ignore_errors=True)
+    with engine_home() as folder:
+        yield folder
 
 
 @pytest.fixture

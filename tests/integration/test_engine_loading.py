@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -25,7 +23,8 @@ from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.keeper import Keeper
 from substrate.engine.loading import Loading
 from substrate.engine.unix_socket import EngineStatus, ping
-from tests.integration.test_embedded_engine import engines_in, gone, remember, remembered
+from tests.engine_processes import engine_home, engines_in, is_keeper, keepers_of
+from tests.integration.test_embedded_engine import gone, remember, remembered
 from tests.loading_engine import MUTE, SLOW, filled, release
 from tests.waiting import becomes_async, wait_until_async
 
@@ -45,11 +44,8 @@ asyncio.run(main())
 
 @pytest.fixture
 def home() -> Iterator[Path]:
-    place = Path(tempfile.mkdtemp(prefix="engine-test-"))
-    yield place
-    for pid in engines_in(place):
-        os.kill(pid, signal.SIGKILL)
-    shutil.rmtree(place, ignore_errors=True)
+    with engine_home() as folder:
+        yield folder
 
 
 @pytest.fixture
@@ -292,15 +288,3 @@ def is_free(path: Path) -> bool:
     if lock is not None:
         os.close(lock)
     return lock is not None
-
-
-def keepers_of(home: Path) -> list[int]:
-    return [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if is_keeper(pid, home)]
-
-
-def is_keeper(pid: int, home: Path) -> bool:
-    try:
-        words = Path(f"/proc/{pid}/cmdline").read_bytes()
-    except OSError:
-        return False
-    return b"engine.keeper" in words and os.fsencode(home) in words

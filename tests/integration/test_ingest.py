@@ -24,6 +24,7 @@ from substrate.connection.parameters import parameters
 from substrate.cypher.query import Query
 from substrate.graphs.names import graph_name
 from substrate.store import listing, reader, records, rows
+from tests.builders import LINK_METADATA
 
 LINKS = Query(
     "test_links",
@@ -145,13 +146,12 @@ async def test_changed_content_under_the_same_name_is_refused_and_said(deps: Dep
 
 
 async def test_commands_are_applied_in_order_and_once(deps: Deps, fresh_citizen: str) -> None:
-    felt = {"goal": "g", "mindstate": "m", "energy": 0.5, "confidence": 0.5, "emotion_vector": {}}
     lines: list[dict[str, Any]] = [
         {"command": "remember", "id": "a", "name": "a", "valid_at": "2024-01-01", "mood": 1},
         {"command": "supersede", "id": "a", "description": "new", "effective_at": "2024-02-01T00:00:00Z"},
         {"command": "remember", "id": "b", "name": "b"},
-        {"command": "relate", "source_id": "a", "target_id": "b", "relation_type": "HELPS", **felt},
-        {"command": "relate", "source_id": "a", "target_id": "nobody", "relation_type": "HELPS", **felt},
+        {"command": "relate", "source_id": "a", "target_id": "b", "relation_type": "HELPS", **LINK_METADATA},
+        {"command": "relate", "source_id": "a", "target_id": "nobody", "relation_type": "HELPS", **LINK_METADATA},
         {"command": "remember", "id": "nobody", "name": "too late"},
     ]
     text = "\n".join(json.dumps(line) for line in lines)

@@ -14,6 +14,7 @@ from orchestration.retrieval import retrieve_consciousness_context
 from schemas.commands import ANY_COMMAND, WriteReceipt
 from schemas.intention import RetrievalIntention
 from schemas.temporal import to_instant
+from tests.builders import LINK_METADATA
 
 DAY = timedelta(days=1)
 START = datetime(2025, 3, 1, tzinfo=UTC)
@@ -72,8 +73,7 @@ async def test_a_link_to_a_retracted_memory_is_refused(deps: Deps, fresh_citizen
     await harbour(deps, fresh_citizen)
     await apply(deps, fresh_citizen, START, command="remember", id="g", name="gull", valid_at=START)
     await apply(deps, fresh_citizen, START + DAY, command="retract", id="g")
-    felt = {"energy": 0.5, "confidence": 0.5, "emotion_vector": {}, "goal": "g", "mindstate": "m"}
-    link = {"command": "relate", "source_id": "h", "target_id": "g", "relation_type": "NEAR", **felt}
+    link = {"command": "relate", "source_id": "h", "target_id": "g", "relation_type": "NEAR", **LINK_METADATA}
     assert (await apply(deps, fresh_citizen, START + 2 * DAY, **link)).problem == "not-found"
 
 
@@ -81,8 +81,7 @@ async def test_an_id_of_its_own_belongs_to_one_link(deps: Deps, fresh_citizen: s
     await harbour(deps, fresh_citizen)
     for name in ("a", "b"):
         await apply(deps, fresh_citizen, START, command="remember", id=name, name=name, valid_at=START)
-    felt = {"energy": 0.5, "confidence": 0.5, "emotion_vector": {}, "goal": "g", "mindstate": "m"}
-    link = {"command": "relate", "id": "L", "source_id": "h", "relation_type": "NEAR", **felt}
+    link = {"command": "relate", "id": "L", "source_id": "h", "relation_type": "NEAR", **LINK_METADATA}
     assert (await apply(deps, fresh_citizen, START, **link, target_id="a")).status == "stored"
     assert (await apply(deps, fresh_citizen, START, **link, target_id="b")).problem == "conflict"
 

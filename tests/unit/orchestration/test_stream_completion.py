@@ -26,8 +26,7 @@ from schemas.temporal import END_OF_TIME
 from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.store.search import RecordRow
-from tests.builders import a_memory
-from tests.unit.orchestration.traversal.test_paths import edge, memories
+from tests.builders import a_memory, an_edge, nodes_by_identity
 
 N1, N2 = Level.N1, Level.N2
 
@@ -37,7 +36,7 @@ def a_stream() -> ConsciousnessStream:
     options = intention_options(RetrievalIntention(citizen_id="c", query_text="x"))
     report = RetrievalReport(retrieved_at=datetime(2024, 1, 1, tzinfo=UTC), timings=(), notes=(), entities=())
     stream = assemble(options, Candidates(), Activation((), {}), report)
-    nodes, edges = memories("a", "b", "c"), [edge("a", "b", 0.9), edge("b", "c", 0.9)]
+    nodes, edges = nodes_by_identity("a", "b", "c"), [an_edge("a", "b", 0.9), an_edge("b", "c", 0.9)]
     graph = TraversalGraph(suggested_paths=suggested_paths(nodes, edges, [(N1, "a")]))
     return stream.model_copy(update={"traversal_graph": graph})
 

@@ -22,9 +22,7 @@ from orchestration.validation import (
 )
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
 from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED, MetadataValidationReport, ValidationResult
-from tests.builders import a_memory
-from tests.unit.orchestration.mind.test_dissonance import memory
-from tests.unit.orchestration.mind.test_energy import link
+from tests.builders import a_memory, a_node, a_relationship
 
 REQUIRED_FIELDS: dict[str, Any] = {
     "energy": 0.7,
@@ -200,7 +198,7 @@ def result(completeness: float, *, valid: bool = True) -> ValidationResult:
 def test_a_memory_is_judged_by_what_a_memory_can_carry(
     fields: dict[str, Any], valid: bool, warnings: int, complete: float
 ) -> None:
-    result = validate_node(memory(**fields))
+    result = validate_node(a_node(**fields))
     assert (result.valid, len(result.warnings)) == (valid, warnings)
     assert result.metadata_completeness == pytest.approx(complete)
 
@@ -208,7 +206,7 @@ def test_a_memory_is_judged_by_what_a_memory_can_carry(
 def test_the_ranking_takes_off_for_the_same_fields_each_weighing_a_thirteenth_as_in_003() -> None:
     ranked = ranked_completeness(a_memory("m", felt_quality="warm", goal="rest"))
     assert ranked == pytest.approx(4 / 13)
-    own = validate_node(memory(felt_quality="warm", goal="rest")).metadata_completeness
+    own = validate_node(a_node(felt_quality="warm", goal="rest")).metadata_completeness
     assert own == pytest.approx(ranked * 13 / 7)
 
 
@@ -218,17 +216,17 @@ def test_the_ranking_takes_off_for_the_same_fields_each_weighing_a_thirteenth_as
 def test_the_report_by_hand() -> None:
     nodes = [
         # alone: energy, confidence, felt_quality = 3 of the 7 that a memory can carry
-        memory(node_id="alone", felt_quality="warm"),
+        a_node(node_id="alone", felt_quality="warm"),
         # one link with all 13 fields; no felt_quality of its own: a warning
-        memory(node_id="whole"),
+        a_node(node_id="whole"),
         # that link and one without emotions (6 of 13): (13 + 6) / 26
-        memory(node_id="between", felt_quality="warm"),
+        a_node(node_id="between", felt_quality="warm"),
         # only the link without emotions
-        memory(node_id="faulty", felt_quality="warm"),
+        a_node(node_id="faulty", felt_quality="warm"),
     ]
     links = [
-        link(link_id="1", source_id="whole", target_id="between", **WHOLE_LINK),
-        link(link_id="2", source_id="between", target_id="faulty"),
+        a_relationship(link_id="1", source_id="whole", target_id="between", **WHOLE_LINK),
+        a_relationship(link_id="2", source_id="between", target_id="faulty"),
     ]
     report = metadata_report(nodes, links)
     assert report.total_memories == 4
@@ -240,8 +238,8 @@ def test_the_report_by_hand() -> None:
 
 
 def test_a_stream_of_whole_links_is_excellent() -> None:
-    nodes = [memory(node_id="a", felt_quality="warm"), memory(node_id="b", felt_quality="warm")]
-    report = metadata_report(nodes, [link(**WHOLE_LINK)])
+    nodes = [a_node(node_id="a", felt_quality="warm"), a_node(node_id="b", felt_quality="warm")]
+    report = metadata_report(nodes, [a_relationship(**WHOLE_LINK)])
     assert (report.quality_grade, report.average_completeness) == ("excellent", 1.0)
     assert (report.fully_valid_memories, report.memories_with_warnings) == (2, 0)
 
@@ -254,8 +252,8 @@ def test_fields_that_a_memory_cannot_have_do_not_count_against_it() -> None:
         "felt_quality": "warm",
         "body_sensation": "light",
     }
-    assert validate_node(memory(**whole)).metadata_completeness == 1.0
-    report = metadata_report([memory(**whole)], [])
+    assert validate_node(a_node(**whole)).metadata_completeness == 1.0
+    report = metadata_report([a_node(**whole)], [])
     assert (report.quality_grade, report.average_completeness) == ("excellent", 1.0)
 
 
@@ -266,26 +264,26 @@ def test_an_empty_stream_has_zeros_and_the_grade_of_zero_completeness() -> None:
 
 
 def test_links_of_another_level_or_to_memories_that_are_not_shown_are_nobodys() -> None:
-    links = [link(level="N2", **WHOLE_LINK), link(source_id="elsewhere", target_id="far")]
-    assert metadata_report([memory(node_id="a")], links).fully_valid_memories == 1
-    assert metadata_report([memory(node_id="a")], links).average_completeness == pytest.approx(2 / 7)
+    links = [a_relationship(level="N2", **WHOLE_LINK), a_relationship(source_id="elsewhere", target_id="far")]
+    assert metadata_report([a_node(node_id="a")], links).fully_valid_memories == 1
+    assert metadata_report([a_node(node_id="a")], links).average_completeness == pytest.approx(2 / 7)
 
 
 def test_a_memory_found_twice_counts_once_and_each_of_its_records_counts() -> None:
-    a = memory(node_id="a", energy=2.0)
-    report = metadata_report([a, a, memory(node_id="a", version=2)], [])
+    a = a_node(node_id="a", energy=2.0)
+    report = metadata_report([a, a, a_node(node_id="a", version=2)], [])
     assert (report.total_memories, report.memories_with_errors) == (2, 1)
     assert report.incomplete_memory_ids == ("a",)
 
 
 def test_a_link_to_itself_counts_once() -> None:
     # 13 of 13 and 7 of 13
-    links = [link(target_id="a", **WHOLE_LINK), link(link_id="2", emotion_vector={})]
-    assert metadata_report([memory(node_id="a")], links).average_completeness == pytest.approx(20 / 26)
+    links = [a_relationship(target_id="a", **WHOLE_LINK), a_relationship(link_id="2", emotion_vector={})]
+    assert metadata_report([a_node(node_id="a")], links).average_completeness == pytest.approx(20 / 26)
 
 
 def test_good_links_do_not_mend_a_faulty_memory() -> None:
-    report = metadata_report([memory(node_id="a", energy=2.0)], [link(**WHOLE_LINK)])
+    report = metadata_report([a_node(node_id="a", energy=2.0)], [a_relationship(**WHOLE_LINK)])
     assert (report.memories_with_errors, report.average_completeness) == (1, 1.0)
 
 
@@ -337,7 +335,7 @@ maybe = st.none() | texts
 @st.composite
 def some_link(draw: st.DrawFn) -> ConsciousnessRelationship:
     ends = st.sampled_from(["a", "b", "c", "d"])
-    return link(
+    return a_relationship(
         source_id=draw(ends),
         target_id=draw(ends),
         energy=draw(numbers),
@@ -356,7 +354,7 @@ def some_link(draw: st.DrawFn) -> ConsciousnessRelationship:
 
 @st.composite
 def some_memory(draw: st.DrawFn) -> ConsciousnessNode:
-    return memory(
+    return a_node(
         node_id=draw(st.sampled_from(["a", "b", "c"])),
         version=draw(st.integers(1, 3)),
         energy=draw(numbers),
@@ -371,7 +369,7 @@ def some_memory(draw: st.DrawFn) -> ConsciousnessNode:
 @given(some_link())
 def test_the_short_way_says_of_a_link_what_the_long_one_says(one: ConsciousnessRelationship) -> None:
     result = validate_consciousness_link(vars(one))
-    (verdict,) = memory_verdicts([memory(node_id=one.source_id, felt_quality="warm")], [one]).values()
+    (verdict,) = memory_verdicts([a_node(node_id=one.source_id, felt_quality="warm")], [one]).values()
     assert verdict.valid is result.valid
     assert verdict.warned is bool(result.warnings)
     assert verdict.completeness == pytest.approx(result.metadata_completeness)

@@ -22,8 +22,7 @@ from schemas.stream import (
 from schemas.stream_parts import TraversalGraph
 from schemas.temporal import TemporalMode
 from schemas.validation import MetadataValidationReport
-from tests.unit.orchestration.mind.test_dissonance import memory
-from tests.unit.orchestration.mind.test_energy import link
+from tests.builders import a_node, a_relationship
 
 DAY = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
 
@@ -49,7 +48,7 @@ def stream(tiers: ActivationTiers, **fields: Any) -> ConsciousnessStream:
 
 
 def line(**fields: Any) -> str:
-    text = compact(stream(ActivationTiers(focus=(memory(valid_at=DAY, **fields),)), entities=["Caroline"]))
+    text = compact(stream(ActivationTiers(focus=(a_node(valid_at=DAY, **fields),)), entities=["Caroline"]))
     return text.splitlines()[1]
 
 
@@ -93,18 +92,18 @@ def test_a_memory_is_one_line(fields: dict[str, Any], expected: str) -> None:
 
 def test_with_ids_a_line_has_the_id_of_its_memory() -> None:
     text = compact(
-        stream(ActivationTiers(peripheral=(memory(node_id="m_1", name="Tea", valid_at=DAY),))), ids=True
+        stream(ActivationTiers(peripheral=(a_node(node_id="m_1", name="Tea", valid_at=DAY),))), ids=True
     )
     assert text.splitlines()[1] == "- [8 May 2023] Tea (found over links; own word; id m_1)"
 
 
 def test_the_whole_text_by_hand() -> None:
-    blocked = memory(node_id="a", name="schema design", valid_at=DAY, resolution_state="blocked")
-    asked = memory(node_id="b", name="asked Luca", valid_at=DAY)
-    far = memory(node_id="c", name="far", valid_at=DAY)
+    blocked = a_node(node_id="a", name="schema design", valid_at=DAY, resolution_state="blocked")
+    asked = a_node(node_id="b", name="asked Luca", valid_at=DAY)
+    far = a_node(node_id="c", name="far", valid_at=DAY)
     tiers = ActivationTiers(focus=(blocked, asked), peripheral=(far,))
     links = (
-        link(
+        a_relationship(
             source_id="a",
             target_id="b",
             relation_type="RESOLVED_BY",
@@ -112,16 +111,16 @@ def test_the_whole_text_by_hand() -> None:
             resolution_state="resolved",
             emotion_vector={"relief": 0.7},
         ),
-        link(source_id="b", target_id="c"),
+        a_relationship(source_id="b", target_id="c"),
     )
-    old = memory(
+    old = a_node(
         name="phase 2",
         description="It is unfinished.",
         created_at=DAY,
         expired_at=DAY + timedelta(days=2),
         invalidation_reason="discovered_false",
     )
-    new = memory(
+    new = a_node(
         name="phase 2",
         description="It was\ndone all along.",
         version=2,
@@ -169,7 +168,7 @@ def test_an_empty_stream_says_so() -> None:
 
 
 memories = st.builds(
-    lambda name, text, speaker, state: memory(
+    lambda name, text, speaker, state: a_node(
         node_id=name, name=name or "m", description=text, speaker=speaker, resolution_state=state
     ),
     st.text(max_size=20),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestration.assembly.displayed_text import attribution, one_line, visible, visible_values
-from tests.unit.orchestration.mind.test_dissonance import memory
+from tests.builders import a_node
 
 SEEN = "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
 """Format characters that are drawn: signs above and under numbers."""
@@ -68,4 +68,4 @@ def test_values_keep_their_shape() -> None:
     ],
 )
 def test_a_displayed_memory_names_its_source(fields: dict[str, str], said: str) -> None:
-    assert attribution(memory(**fields)) == said
+    assert attribution(a_node(**fields)) == said

@@ -149,7 +149,7 @@ def test_the_summary_by_hand() -> None:
         emotional_themes=("calm", "excitement", "fear"),
         confidence_average=0.5,
         earliest_memory=NOW - timedelta(days=9),
-        latest_memory=NOW - timedelta(days=1),
+        latest_memory=NOW,
         n1_result_count=1,
         n2_result_count=2,
         n3_result_count=1,

@@ -29,7 +29,7 @@ from schemas.association import Associated
 from schemas.memory import Level
 from substrate.store.association import AnchorPath, MeasuredMemory
 from substrate.text import stem
-from tests.unit.orchestration.mind.test_dissonance import memory
+from tests.builders import a_node
 
 QUERY = QueryTerms(
     stems=frozenset({stem("apples")}),
@@ -41,7 +41,7 @@ QUERY = QueryTerms(
 
 def hit(node_id: str, words: float = 1.0, **fields: Any) -> Hit:
     paths = fields.pop("paths", ())
-    return Hit(memory(node_id=node_id, **fields), 3, words=words, paths=paths)
+    return Hit(a_node(node_id=node_id, **fields), 3, words=words, paths=paths)
 
 
 def harvested(*anchors: Hit, counts: dict[TagKey, int] | None = None) -> Any:
@@ -49,7 +49,7 @@ def harvested(*anchors: Hit, counts: dict[TagKey, int] | None = None) -> Any:
 
 
 def test_a_length_that_was_not_stored_is_counted_without_stop_words() -> None:
-    node = memory(name="Fruit", description="the apples of the garden")
+    node = a_node(name="Fruit", description="the apples of the garden")
     assert Hit.of(MeasuredMemory(node, None)).terms == 3
     assert Hit.of(MeasuredMemory(node, 7)).terms == 7
 
@@ -124,7 +124,7 @@ def test_a_memory_is_not_supported_by_its_own_tag() -> None:
 
 
 def associated(node_id: str, score: float, size: int) -> Associated:
-    return Associated(memory=memory(node_id=node_id, name="n", description="x" * size), score=score)
+    return Associated(memory=a_node(node_id=node_id, name="n", description="x" * size), score=score)
 
 
 @given(st.lists(st.tuples(st.floats(0, 2), st.integers(0, 30)), max_size=8), st.integers(0, 60))

@@ -19,32 +19,16 @@ from schemas.stream_parts import RecurringCorrection, TemporalDissonance
 from schemas.temporal import Instant, Period, TemporalMode, open_end, to_datetime
 from substrate import bitemporal
 from substrate.bitemporal import Record, Rewriting
+from tests.builders import a_node
 
 HOUR = 3_600_000_000
 NOW = datetime(2026, 1, 10, tzinfo=UTC)
 HISTORY = TemporalMode.FULL_HISTORY
 
 
-def memory(**fields: Any) -> ConsciousnessNode:
-    return ConsciousnessNode.model_validate(
-        {
-            "node_id": "m",
-            "node_type": "Memory",
-            "name": "m",
-            "description": "",
-            "valid_at": NOW,
-            "created_at": NOW,
-            "energy": 0.5,
-            "confidence": 0.5,
-            "level": "N1",
-            **fields,
-        }
-    )
-
-
 def shown(record: Record, level: str = "N1") -> ConsciousnessNode:
     """A record as a stream shows it."""
-    return memory(
+    return a_node(
         node_id=record.id,
         version=record.version,
         level=level,
@@ -198,14 +182,14 @@ def test_a_part_kept_of_the_old_belief_is_not_shown_as_the_new_one() -> None:
 
 
 def test_the_fields_are_those_of_003() -> None:
-    old = memory(
+    old = a_node(
         description="Phase 2 is incomplete",
         name="phase 2",
         expired_at=NOW + timedelta(days=2),
         invalidation_reason="discovered_false",
         emotion_vector={"calm": 0.1},
     )
-    new = memory(
+    new = a_node(
         description="Phase 2 is complete",
         name="phase two",
         version=2,
@@ -279,8 +263,8 @@ def test_a_discovery_that_says_nothing_moved_by_half_and_has_no_trigger(energy: 
 @pytest.mark.parametrize(("later", "reason"), [(0, "discovered_false"), (9, "reality_changed")])
 def test_a_record_from_elsewhere_without_a_reason_has_that_of_its_times(later: int, reason: str) -> None:
     """An import may carry no reason, no version and a gap between the end of one and the next."""
-    old = memory(description="A", expired_at=NOW + timedelta(days=2))
-    new = memory(description="B", created_at=NOW + timedelta(days=3), valid_at=NOW + timedelta(hours=later))
+    old = a_node(description="A", expired_at=NOW + timedelta(days=2))
+    new = a_node(description="B", created_at=NOW + timedelta(days=3), valid_at=NOW + timedelta(hours=later))
     (one,) = detect_temporal_dissonances([old, new], HISTORY)
     assert one.dissonance_type == reason
     assert one.belief_held_until == NOW + timedelta(days=2)

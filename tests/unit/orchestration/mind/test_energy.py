@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,41 +15,16 @@ from orchestration.mind.energy import (
     relationship_transfer,
 )
 from schemas.memory import ConsciousnessRelationship, ResolutionState
+from tests.builders import a_relationship
 
 NOW = datetime(2026, 1, 10, tzinfo=UTC)
 units = st.floats(0.0, 1.0)
 feelings = st.none() | st.dictionaries(st.sampled_from(["joy", "fear", "calm", "awe"]), units, max_size=4)
 
-FOLLOWED: dict[str, Any] = {
-    "level": "N1",
-    "relation_type": "LEADS_TO",
-    "goal": "rest",
-    "mindstate": "calm",
-    "energy": 0.5,
-    "confidence": 0.5,
-    "energy_transfer_coefficient": 0.5,
-    "resolution_state": "in_progress",
-}
-"""What a link says that leads somewhere."""
-
-
-def link(**fields: Any) -> ConsciousnessRelationship:
-    return ConsciousnessRelationship.model_validate(
-        {
-            "link_id": "l",
-            "source_id": "a",
-            "target_id": "b",
-            **FOLLOWED,
-            "valid_at": NOW,
-            "created_at": NOW,
-            **fields,
-        }
-    )
-
 
 links = st.lists(
     st.builds(
-        lambda energy, transfer, state, felt: link(
+        lambda energy, transfer, state, felt: a_relationship(
             energy=energy, energy_transfer_coefficient=transfer, resolution_state=state, emotion_vector=felt
         ),
         units,
@@ -88,22 +62,24 @@ links = st.lists(
 def test_the_transfer_of_a_link_by_hand(
     energy: float, coefficient: float, state: str, felt: dict[str, float] | None, transfer: float
 ) -> None:
-    one = link(energy=energy, energy_transfer_coefficient=coefficient, resolution_state=state, emotion_vector=felt)
+    one = a_relationship(
+        energy=energy, energy_transfer_coefficient=coefficient, resolution_state=state, emotion_vector=felt
+    )
     assert relationship_transfer(one) == pytest.approx(transfer)
 
 
 def test_the_potential_by_hand() -> None:
     # 0.12 + 0.4 + 0.78 = 1.3; 1.3 / 150
     three = [
-        link(energy=0.8, resolution_state="resolved"),
-        link(energy=0.8),
-        link(energy=0.8, resolution_state="blocked", emotion_vector={"frustration": 0.7, "drive": 0.6}),
+        a_relationship(energy=0.8, resolution_state="resolved"),
+        a_relationship(energy=0.8),
+        a_relationship(energy=0.8, resolution_state="blocked", emotion_vector={"frustration": 0.7, "drive": 0.6}),
     ]
     assert energy_feedback_potential(three) == pytest.approx(1.3 / 150)
 
 
 def test_fifty_links_at_their_greatest_are_one_and_more_are_no_more() -> None:
-    greatest = link(
+    greatest = a_relationship(
         energy=1.0,
         energy_transfer_coefficient=1.0,
         resolution_state="blocked",
@@ -120,7 +96,9 @@ def test_nothing_found_gives_nothing() -> None:
 
 
 def test_the_shares_are_the_greatest_first_and_equal_ones_by_id() -> None:
-    told = energy_shares([link(link_id="z"), link(link_id="big", energy=1.0), link(link_id="a")])
+    told = energy_shares(
+        [a_relationship(link_id="z"), a_relationship(link_id="big", energy=1.0), a_relationship(link_id="a")]
+    )
     assert [(one.link_id, one.transfer) for one in told] == [("big", 0.5), ("a", 0.25), ("z", 0.25)]
 
 
@@ -168,7 +146,7 @@ def test_blocked_gives_more_than_in_progress_and_that_more_than_resolved(
 ) -> None:
     resolved, in_progress, blocked = (
         relationship_transfer(
-            link(
+            a_relationship(
                 energy=energy,
                 energy_transfer_coefficient=coefficient,
                 resolution_state=state,

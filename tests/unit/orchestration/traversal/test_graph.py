@@ -25,10 +25,7 @@ from orchestration.traversal.probability import NO_STATE, State, probability
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.stream import ActivationTiers
 from schemas.stream_parts import TraversalGraph
-from tests.builders import stored_link, stored_row
-from tests.unit.orchestration.mind.test_dissonance import NOW, memory
-from tests.unit.orchestration.mind.test_energy import link
-from tests.unit.orchestration.traversal.test_paths import edge
+from tests.builders import NOW, a_node, a_relationship, an_edge, stored_link, stored_row
 
 units = st.floats(0.0, 1.0)
 feelings = st.dictionaries(st.sampled_from(["joy", "happy", "Fear", "calm"]), units, max_size=4)
@@ -38,23 +35,23 @@ goals = st.none() | st.sampled_from(["rest", "work", "rest well"])
 def a_graph(state: State = NO_STATE) -> TraversalGraph:
     """A focus of one, four memories beside it in N1, one in N2; a triangle, a parallel link, a loop."""
     nodes = [
-        memory(node_id="a", name="schema design", relevance_score=0.9, resolution_state="blocked", goal="schema"),
-        memory(node_id="b", name="asked Luca", relevance_score=0.5, tags=("luca",)),
-        memory(node_id="c", name="requirements", relevance_score=0.4, speaker="Luca", description="It is clear."),
-        memory(node_id="d", name="schema decided", description="With Luca.", relevance_score=2.0),
-        memory(node_id="e", name="far"),
-        memory(node_id="a", level="N2", name="the schema of all"),
-        memory(node_id="b", version=2, name="asked Luca again", relevance_score=0.1),
+        a_node(node_id="a", name="schema design", relevance_score=0.9, resolution_state="blocked", goal="schema"),
+        a_node(node_id="b", name="asked Luca", relevance_score=0.5, tags=("luca",)),
+        a_node(node_id="c", name="requirements", relevance_score=0.4, speaker="Luca", description="It is clear."),
+        a_node(node_id="d", name="schema decided", description="With Luca.", relevance_score=2.0),
+        a_node(node_id="e", name="far"),
+        a_node(node_id="a", level="N2", name="the schema of all"),
+        a_node(node_id="b", version=2, name="asked Luca again", relevance_score=0.1),
     ]
     links = [
-        link(link_id="1", source_id="a", target_id="b", relation_type="RESOLVED_BY", goal="schema"),
-        link(link_id="2", source_id="b", target_id="c"),
-        link(link_id="3", source_id="c", target_id="d", energy=1.0),
-        link(link_id="4", source_id="b", target_id="d", energy=0.0),
-        link(link_id="5", source_id="b", target_id="d", energy=0.0),
-        link(link_id="6", source_id="e", target_id="e"),
-        link(link_id="7", source_id="e", target_id="not found"),
-        link(link_id="8", source_id="a", target_id="b", level="N2"),
+        a_relationship(link_id="1", source_id="a", target_id="b", relation_type="RESOLVED_BY", goal="schema"),
+        a_relationship(link_id="2", source_id="b", target_id="c"),
+        a_relationship(link_id="3", source_id="c", target_id="d", energy=1.0),
+        a_relationship(link_id="4", source_id="b", target_id="d", energy=0.0),
+        a_relationship(link_id="5", source_id="b", target_id="d", energy=0.0),
+        a_relationship(link_id="6", source_id="e", target_id="e"),
+        a_relationship(link_id="7", source_id="e", target_id="not found"),
+        a_relationship(link_id="8", source_id="a", target_id="b", level="N2"),
     ]
     tiers = ActivationTiers(focus=(nodes[0],), peripheral=(nodes[1], nodes[2]), background=(nodes[3], nodes[6]))
     return build_graph(nodes, tiers, links, state)
@@ -96,13 +93,13 @@ def test_the_five_factors_by_hand(factors: tuple[float, float, float, float, flo
 def test_a_weight_by_hand(
     fields: dict[str, Any], goal: str | None, emotions: dict[str, float] | None, expected: float
 ) -> None:
-    (edge,) = graph_edges([link(**fields)], State(goal, emotions))
+    (edge,) = graph_edges([a_relationship(**fields)], State(goal, emotions))
     assert edge.traversal_weight == pytest.approx(expected)
 
 
 @given(units, units, units)
 def test_a_link_weighs_the_same_as_a_model_and_as_a_row(energy: float, confidence: float, transfer: float) -> None:
-    one = link(energy=energy, confidence=confidence, energy_transfer_coefficient=transfer)
+    one = a_relationship(energy=energy, confidence=confidence, energy_transfer_coefficient=transfer)
     (edge,) = graph_edges([one], State())
     columns = {"energy": str(energy), "confidence": str(confidence), "energy_transfer_coefficient": str(transfer)}
     row = stored_row({"id": "b"}, {**stored_link("l"), **columns}, hop=1, ends=("a", "b"))
@@ -141,10 +138,10 @@ def test_every_link_between_memories_found_is_an_edge() -> None:
 
 
 def test_the_newest_record_of_a_link_is_the_edge() -> None:
-    nodes = [memory(node_id="a"), memory(node_id="b")]
+    nodes = [a_node(node_id="a"), a_node(node_id="b")]
     records = [
-        link(resolution_state="blocked", expired_at=NOW + timedelta(1)),
-        link(resolution_state="resolved", created_at=NOW + timedelta(1)),
+        a_relationship(resolution_state="blocked", expired_at=NOW + timedelta(1)),
+        a_relationship(resolution_state="resolved", created_at=NOW + timedelta(1)),
     ]
     for links in (records, records[::-1]):
         (one,) = build_graph(nodes, ActivationTiers(), links).edges
@@ -167,7 +164,7 @@ def test_paths_begin_in_the_focus() -> None:
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_an_empty_mind_and_one_thought_are_graphs_too(count: int) -> None:
-    nodes = [memory()] * count
+    nodes = [a_node()] * count
     graph = build_graph(nodes, ActivationTiers(focus=tuple(nodes)), [])
     assert (graph.node_count, graph.edge_count, graph.graph_density) == (count, 0, 0.0)
     assert (graph.suggested_paths, graph.hub_nodes, graph.central_themes) == ((), (), ())
@@ -184,15 +181,15 @@ def test_density_by_hand(nodes: int, edges: int, expected: float) -> None:
 
 
 def test_a_hub_has_three_links_to_others() -> None:
-    star = [edge("hub", leaf, 0.5) for leaf in "abc"]
+    star = [an_edge("hub", leaf, 0.5) for leaf in "abc"]
     assert hub_nodes(star) == ("hub",)
     assert hub_nodes(star[:2]) == ()
-    assert hub_nodes([*star[:2], edge("hub", "hub", 0.5), edge("hub", "hub", 0.5, edge_id="2")]) == ()
-    assert hub_nodes([edge("a", "b", 0.5, edge_id=name) for name in "xyz"]) == ("a", "b")
+    assert hub_nodes([*star[:2], an_edge("hub", "hub", 0.5), an_edge("hub", "hub", 0.5, edge_id="2")]) == ()
+    assert hub_nodes([an_edge("a", "b", 0.5, edge_id=name) for name in "xyz"]) == ("a", "b")
 
 
 def test_there_are_at_most_five_hubs_the_most_linked_first_and_equal_ones_by_id() -> None:
-    stars = [edge(f"hub{n}", f"leaf{n}{k}", 0.5) for n in range(7) for k in range(3 + (n in (2, 6)))]
+    stars = [an_edge(f"hub{n}", f"leaf{n}{k}", 0.5) for n in range(7) for k in range(3 + (n in (2, 6)))]
     assert hub_nodes(stars) == ("hub2", "hub6", "hub0", "hub1", "hub3")
     assert hub_nodes(stars[::-1]) == hub_nodes(stars)
 
@@ -200,27 +197,27 @@ def test_there_are_at_most_five_hubs_the_most_linked_first_and_equal_ones_by_id(
 def test_themes_by_hand() -> None:
     memories = [
         # schema design x 3 (goal, tag, name); of its words none counts again
-        memory(name="Schema design", goal="schema_design", tags=("schema-design",), emotion_vector={"joy": 0.9}),
-        memory(name="the schema bridges", goal="schema_design", emotion_vector={"happy": 0.5}),
-        memory(name="a bridge at night", tags=("schema design",), emotion_vector={"joy": 0.4}),
+        a_node(name="Schema design", goal="schema_design", tags=("schema-design",), emotion_vector={"joy": 0.9}),
+        a_node(name="the schema bridges", goal="schema_design", emotion_vector={"happy": 0.5}),
+        a_node(name="a bridge at night", tags=("schema design",), emotion_vector={"joy": 0.4}),
     ]
     links = [
-        link(goal="schema design", emotion_vector={"happiness": 1.0}),
+        a_relationship(goal="schema design", emotion_vector={"happiness": 1.0}),
         # nobody's goal
-        link(goal="keep the order", source="ingestion"),
-        link(goal="keep the order", source="ingestion"),
+        a_relationship(goal="keep the order", source="ingestion"),
+        a_relationship(goal="keep the order", source="ingestion"),
     ]
     # schema design: 3 memories + 1 link = 4; joy: 2 + 1 = 3; bridge: 2, named by its first form by alphabet
     assert central_themes(memories, links) == ("schema design", "joy", "bridge")
 
 
 def test_a_word_of_a_single_memory_is_no_theme() -> None:
-    assert central_themes([memory(name="a lonely lamp", goal="rest", tags=("x", "lamp"))], []) == ()
+    assert central_themes([a_node(name="a lonely lamp", goal="rest", tags=("x", "lamp"))], []) == ()
     assert central_themes([], []) == ()
 
 
 def test_there_are_at_most_five_themes() -> None:
-    assert len(central_themes([memory(tags=tuple("pqrstuvw"))] * 2, [])) == 5
+    assert len(central_themes([a_node(tags=tuple("pqrstuvw"))] * 2, [])) == 5
 
 
 def test_hubs_and_paths_of_a_stream_give_its_themes() -> None:
@@ -235,12 +232,12 @@ def some_graph(draw: st.DrawFn) -> tuple[list[ConsciousnessNode], list[Conscious
     ids = "abcdef"[: draw(st.integers(0, 6))]
     levels = st.sampled_from(["N1", "N2"])
     nodes = [
-        memory(node_id=one, name=f"name {one}", level=draw(levels), relevance_score=draw(st.floats(-1, 2)))
+        a_node(node_id=one, name=f"name {one}", level=draw(levels), relevance_score=draw(st.floats(-1, 2)))
         for one in ids
     ]
     ends = st.sampled_from("abcdefz")
     links = [
-        link(
+        a_relationship(
             link_id=str(number),
             source_id=draw(ends),
             target_id=draw(ends),
@@ -307,5 +304,5 @@ def test_an_empty_graph_is_read_too() -> None:
 
 
 def test_levels_keep_their_nodes_apart() -> None:
-    nodes = [memory(node_id="a", level=level) for level in Level]
+    nodes = [a_node(node_id="a", level=level) for level in Level]
     assert sorted(read_by_networkx(build_graph(nodes, ActivationTiers(), []))) == ["N1:a", "N2:a", "N3:a"]

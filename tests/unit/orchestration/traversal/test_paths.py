@@ -17,40 +17,21 @@ from orchestration.traversal.paths import (
     MAX_EDGES,
     MAX_NARRATIVE,
     MAX_PATHS,
-    Identity,
     emotional_consistency,
     level_of,
     suggested_paths,
 )
-from schemas.memory import ConsciousnessNode, Level
+from schemas.memory import Level
 from schemas.stream_parts import GraphEdge, TraversalPath
-from tests.unit.orchestration.mind.test_dissonance import memory
-from tests.unit.orchestration.mind.test_energy import FOLLOWED
+from tests.builders import a_node, an_edge, nodes_by_identity
 
 N1, N2 = Level.N1, Level.N2
 type Walk = tuple[str, ...]
 
 
-def edge(source: str, target: str, weight: float, **fields: Any) -> GraphEdge:
-    return GraphEdge.model_validate(
-        {
-            "edge_id": f"{source}-{target}",
-            **FOLLOWED,
-            "source_id": source,
-            "target_id": target,
-            "traversal_weight": weight,
-            **fields,
-        }
-    )
-
-
-def memories(*ids: str, **fields: Any) -> dict[Identity, ConsciousnessNode]:
-    return {(N1, node_id): memory(node_id=node_id, name=node_id, **fields) for node_id in ids}
-
-
 def suggested(edges: Sequence[GraphEdge], *starts: str) -> tuple[TraversalPath, ...]:
     ids = sorted({end for one in edges for end in (one.source_id, one.target_id)} | set(starts))
-    return suggested_paths(memories(*ids), edges, [(N1, start) for start in starts])
+    return suggested_paths(nodes_by_identity(*ids), edges, [(N1, start) for start in starts])
 
 
 def walks(paths_found: Sequence[TraversalPath]) -> list[str]:
@@ -66,44 +47,48 @@ def walks(paths_found: Sequence[TraversalPath]) -> list[str]:
         # nothing, one memory, a link to itself
         ([], "", []),
         ([], "a", []),
-        ([edge("a", "a", 0.9)], "a", []),
+        ([an_edge("a", "a", 0.9)], "a", []),
         # one link; walked in either direction
-        ([edge("a", "b", 0.9)], "a", ["ab"]),
-        ([edge("a", "b", 0.9)], "b", ["ba"]),
+        ([an_edge("a", "b", 0.9)], "a", ["ab"]),
+        ([an_edge("a", "b", 0.9)], "b", ["ba"]),
         # the whole way, not its more probable beginning
-        ([edge("a", "b", 0.9), edge("b", "c", 0.5)], "a", ["abc"]),
+        ([an_edge("a", "b", 0.9), an_edge("b", "c", 0.5)], "a", ["abc"]),
         # the more probable way round: 0.9 x 0.9 > 0.8
-        ([edge("a", "b", 0.9), edge("b", "c", 0.9), edge("a", "c", 0.8)], "a", ["abc"]),
+        ([an_edge("a", "b", 0.9), an_edge("b", "c", 0.9), an_edge("a", "c", 0.8)], "a", ["abc"]),
         # 0.5 x 0.5 < 0.8: both ends are reached best by their own link; one fan, one thought
-        ([edge("a", "b", 0.5), edge("b", "c", 0.5), edge("a", "c", 0.8)], "a", ["ac"]),
+        ([an_edge("a", "b", 0.5), an_edge("b", "c", 0.5), an_edge("a", "c", 0.8)], "a", ["ac"]),
         # round a cycle: to c by b, which comes before d; to d by its own link
-        ([edge("a", "b", 0.9), edge("b", "c", 0.9), edge("c", "d", 0.9), edge("d", "a", 0.9)], "a", ["ad", "abc"]),
+        (
+            [an_edge("a", "b", 0.9), an_edge("b", "c", 0.9), an_edge("c", "d", 0.9), an_edge("d", "a", 0.9)],
+            "a",
+            ["ad", "abc"],
+        ),
         # at most five links
-        ([edge(a, b, 1.0) for a, b in pairwise("abcdefgh")], "a", ["abcdef"]),
+        ([an_edge(a, b, 1.0) for a, b in pairwise("abcdefgh")], "a", ["abcdef"]),
         # too faint to be thought to its end: 0.1 x 0.1 < 0.02
-        ([edge("a", "b", 0.1), edge("b", "c", 0.1)], "a", ["ab"]),
-        ([edge("a", "b", 0.019)], "a", []),
+        ([an_edge("a", "b", 0.1), an_edge("b", "c", 0.1)], "a", ["ab"]),
+        ([an_edge("a", "b", 0.019)], "a", []),
         # a way between two in focus is suggested once, along its links, whatever stands first in focus
-        ([edge("a", "b", 0.9), edge("b", "c", 0.9)], "ac", ["abc"]),
-        ([edge("a", "b", 0.9), edge("b", "c", 0.9)], "ca", ["abc"]),
-        ([edge("a", "b", 0.9), edge("c", "b", 0.9)], "ca", ["cba"]),
+        ([an_edge("a", "b", 0.9), an_edge("b", "c", 0.9)], "ac", ["abc"]),
+        ([an_edge("a", "b", 0.9), an_edge("b", "c", 0.9)], "ca", ["abc"]),
+        ([an_edge("a", "b", 0.9), an_edge("c", "b", 0.9)], "ca", ["cba"]),
         # what begins on the way says nothing of its own, forwards or backwards
-        ([edge("a", "b", 0.9), edge("b", "c", 0.9), edge("c", "d", 0.9)], "ab", ["abcd"]),
-        ([edge("a", "b", 0.9), edge("b", "c", 0.9), edge("c", "d", 0.9)], "db", ["dcba"]),
+        ([an_edge("a", "b", 0.9), an_edge("b", "c", 0.9), an_edge("c", "d", 0.9)], "ab", ["abcd"]),
+        ([an_edge("a", "b", 0.9), an_edge("b", "c", 0.9), an_edge("c", "d", 0.9)], "db", ["dcba"]),
         # the best way to v takes four links, so only a fainter way by w still reaches y within five
         (
             [
-                *(edge(a, b, 1.0) for a, b in pairwise("sabcvxy")),
-                edge("s", "w", 0.5),
-                edge("w", "v", 1.0),
+                *(an_edge(a, b, 1.0) for a, b in pairwise("sabcvxy")),
+                an_edge("s", "w", 0.5),
+                an_edge("w", "v", 1.0),
             ],
             "s",
             ["sabcvw", "swvxy"],
         ),
         # of equally probable ones the longer
-        ([edge("a", "b", 0.5), edge("a", "c", 0.5), edge("c", "d", 1.0)], "a", ["acd", "ab"]),
+        ([an_edge("a", "b", 0.5), an_edge("a", "c", 0.5), an_edge("c", "d", 1.0)], "a", ["acd", "ab"]),
         # apart
-        ([edge("a", "b", 0.5), edge("c", "d", 0.6)], "ac", ["cd", "ab"]),
+        ([an_edge("a", "b", 0.5), an_edge("c", "d", 0.6)], "ac", ["cd", "ab"]),
     ],
 )
 def test_the_paths_suggested(edges: list[GraphEdge], starts: str, expected: list[str]) -> None:
@@ -111,30 +96,30 @@ def test_the_paths_suggested(edges: list[GraphEdge], starts: str, expected: list
 
 
 def test_a_path_uses_the_better_of_parallel_links() -> None:
-    parallel = [edge("a", "b", 0.5, edge_id="weak"), edge("b", "a", 0.7, edge_id="strong")]
+    parallel = [an_edge("a", "b", 0.5, edge_id="weak"), an_edge("b", "a", 0.7, edge_id="strong")]
     (path,) = suggested(parallel, "a")
     assert (path.path_edges, path.traversal_probability) == (("strong",), 0.7)
-    equal = [edge("a", "b", 0.5, edge_id="y"), edge("a", "b", 0.5, edge_id="x")]
+    equal = [an_edge("a", "b", 0.5, edge_id="y"), an_edge("a", "b", 0.5, edge_id="x")]
     assert suggested(equal, "a")[0].path_edges == ("x",)
 
 
 def test_levels_are_worlds_apart() -> None:
-    nodes = {(level, node_id): memory(node_id=node_id, level=level) for level in (N1, N2) for node_id in "ab"}
-    edges = [edge("a", "b", 0.5, level="N2")]
+    nodes = {(level, node_id): a_node(node_id=node_id, level=level) for level in (N1, N2) for node_id in "ab"}
+    edges = [an_edge("a", "b", 0.5, level="N2")]
     assert suggested_paths(nodes, edges, [(N1, "a")]) == ()
     (path,) = suggested_paths(nodes, edges, [(N1, "a"), (N2, "a")])
     assert level_of(path) is N2
 
 
 def test_a_hub_of_ten_thousand_links_is_one_fan() -> None:
-    spokes = [edge("hub", f"spoke{n:05}", 0.5 + n / 40_000) for n in range(10_000)]
+    spokes = [an_edge("hub", f"spoke{n:05}", 0.5 + n / 40_000) for n in range(10_000)]
     assert walks(suggested(spokes, "hub")) == ["hubspoke09999"]
-    assert len(suggested([*spokes, edge("a", "hub", 0.9), edge("b", "spoke00001", 0.9)], "a", "b")) == 2
+    assert len(suggested([*spokes, an_edge("a", "hub", 0.9), an_edge("b", "spoke00001", 0.9)], "a", "b")) == 2
 
 
 def test_in_a_fully_linked_graph_each_start_has_one_path() -> None:
     ids = [f"m{n:02}" for n in range(40)]
-    web = [edge(one, other, 0.99) for place, one in enumerate(ids) for other in ids[:place]]
+    web = [an_edge(one, other, 0.99) for place, one in enumerate(ids) for other in ids[:place]]
     paths_found = suggested(web, *ids[:5])
     assert sorted(path.path_nodes[0] for path in paths_found) == ids[:5]
     assert {path.traversal_probability for path in paths_found} == {0.99}
@@ -142,7 +127,7 @@ def test_in_a_fully_linked_graph_each_start_has_one_path() -> None:
 
 def test_a_start_that_was_not_found_is_passed_over() -> None:
     assert walks(
-        suggested_paths(memories("a", "b"), [edge("a", "b", 0.5)], [(N1, "x"), (N1, "a"), (N1, "a")])
+        suggested_paths(nodes_by_identity("a", "b"), [an_edge("a", "b", 0.5)], [(N1, "x"), (N1, "a"), (N1, "a")])
     ) == ["ab"]
 
 
@@ -216,13 +201,13 @@ def webs(draw: st.DrawFn) -> tuple[list[GraphEdge], list[str], list[str]]:
     ids = list("abcdefg"[: draw(st.integers(1, 7))])
     ends = st.sampled_from(ids)
     drawn = draw(st.lists(st.tuples(ends, ends, sixteenths), max_size=16))
-    edges = [edge(a, b, weight, edge_id=f"{a}{b}{number}") for number, (a, b, weight) in enumerate(drawn)]
+    edges = [an_edge(a, b, weight, edge_id=f"{a}{b}{number}") for number, (a, b, weight) in enumerate(drawn)]
     return edges, ids, draw(st.lists(ends, max_size=4, unique=True))
 
 
 @given(webs(), st.sampled_from([1, 2, 3, 32]))
 @example(
-    ([edge(a, b, 1.0) for a, b in ("ab", "bc", "cd", "de", "ef", "fg", "ga")], list("abcdefg"), ["a", "d"]), 32
+    ([an_edge(a, b, 1.0) for a, b in ("ab", "bc", "cd", "de", "ef", "fg", "ga")], list("abcdefg"), ["a", "d"]), 32
 )
 def test_the_best_paths_are_the_best_paths(
     web: tuple[list[GraphEdge], list[str], list[str]], strongest: int
@@ -230,7 +215,7 @@ def test_the_best_paths_are_the_best_paths(
     edges, ids, starts = web
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(paths, "MAX_NEIGHBOURS", strongest)
-        paths_found = suggested_paths(memories(*ids), edges, [(N1, start) for start in starts])
+        paths_found = suggested_paths(nodes_by_identity(*ids), edges, [(N1, start) for start in starts])
     assert [path.path_nodes for path in paths_found] == brute(edges, ids, starts, strongest)
 
 
@@ -240,7 +225,9 @@ def test_a_path_is_a_path_and_its_probability_the_product_of_its_edges(
 ) -> None:
     edges, ids, starts = web
     by_id = {one.edge_id: one for one in edges}
-    paths_found = suggested_paths(memories(*ids, relevance_score=0.25), edges, [(N1, start) for start in starts])
+    paths_found = suggested_paths(
+        nodes_by_identity(*ids, relevance_score=0.25), edges, [(N1, start) for start in starts]
+    )
     assert len(paths_found) <= MAX_PATHS
     assert len({path.path_id for path in paths_found}) == len(paths_found)
     probabilities = [path.traversal_probability for path in paths_found]
@@ -263,10 +250,10 @@ def test_the_order_of_finding_does_not_matter(
     web: tuple[list[GraphEdge], list[str], list[str]], random: Any
 ) -> None:
     edges, ids, starts = web
-    one = suggested_paths(memories(*ids), edges, [(N1, start) for start in starts])
+    one = suggested_paths(nodes_by_identity(*ids), edges, [(N1, start) for start in starts])
     random.shuffle(edges)
     random.shuffle(ids)
-    assert suggested_paths(memories(*ids), edges, [(N1, start) for start in starts]) == one
+    assert suggested_paths(nodes_by_identity(*ids), edges, [(N1, start) for start in starts]) == one
 
 
 # --- scores ----------------------------------------------------------------------------------------------
@@ -274,13 +261,13 @@ def test_the_order_of_finding_does_not_matter(
 
 def test_the_scores_of_a_path_by_hand() -> None:
     nodes = {
-        (N1, "a"): memory(node_id="a", name="stone bridge", relevance_score=0.9),
-        (N1, "b"): memory(node_id="b", name="bridge", description="the old stone", relevance_score=1.4),
-        (N1, "c"): memory(node_id="c", name="river", relevance_score=-0.2),
+        (N1, "a"): a_node(node_id="a", name="stone bridge", relevance_score=0.9),
+        (N1, "b"): a_node(node_id="b", name="bridge", description="the old stone", relevance_score=1.4),
+        (N1, "c"): a_node(node_id="c", name="river", relevance_score=-0.2),
     }
     edges = [
-        edge("a", "b", 0.8, emotion_vector={"joy": 0.6, "fear": 0.8}),
-        edge("b", "c", 0.5, emotion_vector={"Happy": 1.0}),
+        an_edge("a", "b", 0.8, emotion_vector={"joy": 0.6, "fear": 0.8}),
+        an_edge("b", "c", 0.5, emotion_vector={"Happy": 1.0}),
     ]
     (path,) = suggested_paths(nodes, edges, [(N1, "a")])
     # 0.9 + 1 (clipped) + 0 (clipped)
@@ -305,8 +292,8 @@ def test_the_scores_of_a_path_by_hand() -> None:
 def test_coherence_is_the_mean_cosine_where_it_is_given(
     likeness: dict[tuple[Level, str, str], float], coherence: float
 ) -> None:
-    edges = [edge("a", "b", 0.8), edge("b", "c", 0.5)]
-    nodes = memories("a", "b", "c")
+    edges = [an_edge("a", "b", 0.8), an_edge("b", "c", 0.5)]
+    nodes = nodes_by_identity("a", "b", "c")
     (path,) = suggested_paths(nodes, edges, [(N1, "a")], likeness)
     assert path.semantic_coherence == pytest.approx(coherence)
 
@@ -339,13 +326,13 @@ def test_a_path_tells_a_story() -> None:
         "4": ("schema decided", "resolved"),
     }
     nodes = {
-        (N1, node_id): memory(node_id=node_id, name=name, resolution_state=state)
+        (N1, node_id): a_node(node_id=node_id, name=name, resolution_state=state)
         for node_id, (name, state) in named.items()
     }
     edges = [
-        edge("1", "2", 0.9, relation_type="RESOLVED_BY"),
-        edge("3", "2", 0.8, relation_type="CAUSED_BY"),
-        edge("3", "4", 0.8, relation_type="ENABLES"),
+        an_edge("1", "2", 0.9, relation_type="RESOLVED_BY"),
+        an_edge("3", "2", 0.8, relation_type="CAUSED_BY"),
+        an_edge("3", "4", 0.8, relation_type="ENABLES"),
     ]
     (path,) = suggested_paths(nodes, edges, [(N1, "1")])
     assert path.path_narrative == ("Blocked: schema design → asked Luca → requirements clear → schema decided")
@@ -353,20 +340,20 @@ def test_a_path_tells_a_story() -> None:
 
 def test_a_state_that_the_name_says_is_not_told_again() -> None:
     nodes = {
-        (N1, "a"): memory(node_id="a", name="Review blocked", resolution_state="blocked"),
-        (N1, "b"): memory(node_id="b", name="again", resolution_state="blocked"),
-        (N1, "c"): memory(node_id="c", name="on", resolution_state="in_progress"),
+        (N1, "a"): a_node(node_id="a", name="Review blocked", resolution_state="blocked"),
+        (N1, "b"): a_node(node_id="b", name="again", resolution_state="blocked"),
+        (N1, "c"): a_node(node_id="c", name="on", resolution_state="in_progress"),
     }
-    (path,) = suggested_paths(nodes, [edge("a", "b", 0.9), edge("b", "c", 0.9)], [(N1, "a")])
+    (path,) = suggested_paths(nodes, [an_edge("a", "b", 0.9), an_edge("b", "c", 0.9)], [(N1, "a")])
     assert path.path_narrative == "Review blocked → again → In progress: on"
 
 
 def test_a_turn_is_told_by_who_spoke() -> None:
     nodes = {
-        (N1, "a"): memory(node_id="a", name="D1:3", speaker="Caroline", description="I went\nto the harbour."),
-        (N1, "b"): memory(node_id="b", name="Caroline"),
+        (N1, "a"): a_node(node_id="a", name="D1:3", speaker="Caroline", description="I went\nto the harbour."),
+        (N1, "b"): a_node(node_id="b", name="Caroline"),
     }
-    (path,) = suggested_paths(nodes, [edge("a", "b", 0.5, relation_type="SAID_BY")], [(N1, "a")])
+    (path,) = suggested_paths(nodes, [an_edge("a", "b", 0.5, relation_type="SAID_BY")], [(N1, "a")])
     assert path.path_narrative == "Caroline: I went to the harbour. → Caroline"
 
 
@@ -375,10 +362,10 @@ def test_a_narrative_is_one_short_line_however_long_the_names(count: int, length
     ids = "abcdef"[:count]
     states = [state, "resolved"] * 3
     nodes = {
-        (N1, node_id): memory(node_id=node_id, name=f"{node_id}\n" * length, resolution_state=states[place])
+        (N1, node_id): a_node(node_id=node_id, name=f"{node_id}\n" * length, resolution_state=states[place])
         for place, node_id in enumerate(ids)
     }
-    edges = [edge(a, b, 0.9, relation_type="R" * 64) for a, b in pairwise(ids)]
+    edges = [an_edge(a, b, 0.9, relation_type="R" * 64) for a, b in pairwise(ids)]
     (path,) = suggested_paths(nodes, edges, [(N1, "a")])
     assert len(path.path_narrative) <= MAX_NARRATIVE
     assert "\n" not in path.path_narrative

@@ -1,0 +1,45 @@
+"""The processes of embedded engines below a folder."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def engines_in(home: Path) -> list[int]:
+    """Process ids of the redis-servers whose working directory is in `home`."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            working = str((process / "cwd").readlink())
+            if (process / "exe").readlink().name.startswith("redis-server") and working.startswith(str(home)):
+                found.append(int(process.name))
+    return found
+
+
+def keepers_of(home: Path) -> list[int]:
+    return [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if is_keeper(pid, home)]
+
+
+def is_keeper(pid: int, home: Path) -> bool:
+    try:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+    return b"engine.keeper" in words and os.fsencode(home) in words
+
+
+@contextmanager
+def engine_home() -> Iterator[Path]:
+    """A folder with a short path, as a socket needs; its engines are killed at the end."""
+    folder = Path(tempfile.mkdtemp(prefix="engine-test-"))
+    yield folder
+    for pid in engines_in(folder):
+        os.kill(pid, signal.SIGKILL)
+    shutil.rmtree(folder, ignore_errors=True)
