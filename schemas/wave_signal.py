@@ -62,7 +62,7 @@ def _parse_abstraction(raw: Any) -> Any:
 
 def _check_direction(numbers: tuple[float, ...]) -> tuple[float, ...]:
     if not any(numbers) or not math.isfinite(sum(number * number for number in numbers)):
-        raise ValueError("an embedding must have a direction: it has only zeros, or too large numbers")
+        raise ValueError("an embedding of zeros, or of too large numbers, has no direction")
     return numbers
 
 

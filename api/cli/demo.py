@@ -216,7 +216,7 @@ def _show_answer(console: Console, stream: ConsciousnessStream, now: datetime) -
 def _show_changes(console: Console, changes: Sequence[TextChange], now: datetime) -> None:
     if not changes:
         return
-    _print_section(console, "Changed", "nothing is overwritten; what was held before stays beside what holds now")
+    _print_section(console, "Changed", "nothing is overwritten; the old content stays beside the new")
     for node, earlier in changes[:CHANGES_SHOWN]:
         end = f"until {_format_ago(node.valid_at, now)}" if earlier.invalid_at else "at first"
         reason = formatting.REASONS.get(earlier.invalidation_reason or "")
@@ -234,8 +234,8 @@ def _show_waking(console: Console, state: StateBasedRetrieval) -> None:
     console.print(Text(f"energy {state.current_energy:g}, {felt}, goal {state.current_goal}", "bold"))
     _print_paragraph(
         console,
-        "No text, so nothing is searched by words: what is open or blocked under her goal comes, by its energy, "
-        "and what feels as she feels.",
+        "No question, so nothing is searched by words: she finds the open and blocked memories under her goal, by "
+        "their energy, and those that feel as she does.",
         "italic",
     )
 

@@ -53,7 +53,7 @@ router = APIRouter(prefix="/v1/citizens", tags=["citizens"], route_class=StrictR
 async def state(
     citizen_id: CitizenId, query: Annotated[StateAsOf, Query()], runtime: OpenRuntime, now: Now, response: Response
 ) -> CitizenState:
-    """The energy, emotions and goal of a citizen, now or at a moment. `Substrate-Notes` says what was assumed."""
+    """The energy, emotions and goal of a citizen, now or at a moment. `Substrate-Notes` lists what was assumed."""
     add_notes(response, query)
     scope = Scope.resolve_datetimes(query.as_of_time, query.known_at, now)
     return await citizen.read_state(citizen_id, runtime.deps, scope)
@@ -75,7 +75,7 @@ async def set_state(
 ) -> CitizenState:
     """Set the given fields, from `valid_at` (default: now) on; the others stay. The past does not change.
 
-    `Substrate-Notes` says what was assumed.
+    `Substrate-Notes` lists what was assumed.
     """
     add_notes(response, change)
     return await citizen.change_state(citizen_id, change, runtime.deps, now)
@@ -92,7 +92,7 @@ async def dissonances(
 ) -> LearningMoments:
     """The beliefs that changed, a page at a time, and how often each correction pattern recurs among them.
 
-    `Substrate-Notes` says what was assumed.
+    `Substrate-Notes` lists what was assumed.
     """
     add_notes(response, query)
     return await learning_page(citizen_id, query, runtime.deps, now)
@@ -106,7 +106,7 @@ async def export_memory(
     """The whole personal memory as lines of JSON, every record on both time axes (`docs/export.md`).
 
     A key may run one export at a time: a second one is refused with 429 and `Retry-After`.
-    `Substrate-Notes` says what was assumed.
+    `Substrate-Notes` lists what was assumed.
     """
     known_at = None if query.known_at is None else to_instant(query.known_at)
     origin = Origin(Level.N1, citizen_id)

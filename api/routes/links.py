@@ -35,7 +35,7 @@ async def relate(body: LinkBody, writing: ListWrite) -> Response:
 async def listed(query: LinkListInQuery, runtime: OpenRuntime, now: Now, response: Response) -> LinkPage:
     """The links of a graph, now or at a moment, a page at a time: all that hold then, even if their ends do not.
 
-    `Substrate-Notes` says what was assumed.
+    `Substrate-Notes` lists what was assumed.
     """
     add_notes(response, query)
     page = await read_page(LINKS, query, runtime, now)
@@ -50,7 +50,7 @@ async def history(
 ) -> LinkHistory:
     """All records of a link, a page at a time: content, valid time, transaction time, and what closed each.
 
-    `Substrate-Notes` says what was assumed.
+    `Substrate-Notes` lists what was assumed.
     """
     add_notes(response, query)
     return await read_link_history(address, query, runtime, now)
@@ -61,7 +61,7 @@ async def history(
 async def read(
     address: LinkInPath, query: MomentInQuery, runtime: OpenRuntime, now: Now, response: Response
 ) -> ConsciousnessRelationship:
-    """A link as it is now, or as it was at a moment. `Substrate-Notes` says what was assumed."""
+    """A link as it is now, or as it was at a moment. `Substrate-Notes` lists what was assumed."""
     row = await read_link_row(address, query, runtime, now)
     link = link_with_ends(row, address.level, query.scope(now).known.end)
     add_notes(response, query, link)

@@ -51,7 +51,7 @@ async def remember(body: MemoryBody, writing: ListWrite) -> Response:
 @router.get("", operation_id="list_memories")
 @requires(LISTING)
 async def listed(query: MemoryListInQuery, runtime: OpenRuntime, now: Now, response: Response) -> MemoryPage:
-    """The memories of a graph, now or at a moment, a page at a time. `Substrate-Notes` says what was assumed."""
+    """The memories of a graph, now or at a moment, a page at a time. `Substrate-Notes` lists what was assumed."""
     add_notes(response, query)
     page = await read_page(MEMORIES, query, runtime, now)
     memories = tuple(node(row, query.level, page.known_to) for row in page.rows)
@@ -65,7 +65,7 @@ async def history(
 ) -> MemoryHistory:
     """All records of a memory, a page at a time: content, valid time, transaction time, and what closed each.
 
-    `Substrate-Notes` says what was assumed.
+    `Substrate-Notes` lists what was assumed.
     """
     add_notes(response, query)
     return await read_memory_history(address, query, runtime, now)
@@ -81,7 +81,7 @@ async def history(
 async def read(
     address: MemoryInPath, query: MomentInQuery, runtime: OpenRuntime, now: Now, if_none_match: IfNoneMatch = None
 ) -> Response:
-    """A memory as it is now, or as it was at a moment. `Substrate-Notes` says what was assumed."""
+    """A memory as it is now, or as it was at a moment. `Substrate-Notes` lists what was assumed."""
     row = await read_memory_row(address, query, runtime, now)
     memory = node(row, address.level, query.scope(now).known.end)
     response = etag_response(memory, query.citizen_id, if_none_match)

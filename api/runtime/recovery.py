@@ -44,41 +44,41 @@ def examine_store(store: StoreSettings) -> DamageReport:
 async def cut_log(store: StoreSettings) -> Recovered:
     """Cut the log after its last whole entry, and load it. Raises Conflict when cutting does not help."""
 
-    def mend(directory: Path, finding: DamageReport) -> None:
+    def apply_repair(directory: Path, finding: DamageReport) -> None:
         if finding.cut is None:
             raise Conflict(
                 "the log cannot be cut so that it loads", remedy="Restore a backup: `--from DIRECTORY`."
             )
         repair.cut_log(directory, finding.cut)
 
-    return await _repair_and_open(store, mend)
+    return await _repair_and_open(store, apply_repair)
 
 
 async def accept_files(store: StoreSettings) -> Recovered:
     """Accept the files as they are and load them. Raises Conflict when they cannot be read to their end."""
 
-    def mend(directory: Path, finding: DamageReport) -> None:
+    def apply_repair(directory: Path, finding: DamageReport) -> None:
         if not finding.readable:
             raise Conflict("the files cannot be read to their end", remedy="Try `--cut`, or `--from DIRECTORY`.")
         repair.accept_files(directory)
 
-    return await _repair_and_open(store, mend)
+    return await _repair_and_open(store, apply_repair)
 
 
-async def _repair_and_open(store: StoreSettings, mend: Callable[[Path, DamageReport], None]) -> Recovered:
+async def _repair_and_open(store: StoreSettings, apply_repair: Callable[[Path, DamageReport], None]) -> Recovered:
     directory = data_directory(store)
-    aside = await asyncio.to_thread(_repair_locked, directory, mend)
+    aside = await asyncio.to_thread(_repair_locked, directory, apply_repair)
     async with open_store(store) as (connection, _):
         return Recovered(aside, await snapshot.count_graphs(connection))
 
 
-def _repair_locked(directory: Path, mend: Callable[[Path, DamageReport], None]) -> Path:
+def _repair_locked(directory: Path, apply_repair: Callable[[Path, DamageReport], None]) -> Path:
     with repair.exclusive_use(directory):
         finding = repair.examine(directory)
         if not finding.damages:
             raise Conflict("no damage is known", remedy="Look at `substrate doctor`.")
         aside = repair.copy_aside(directory)
-        mend(directory, finding)
+        apply_repair(directory, finding)
     return aside
 
 
