@@ -217,7 +217,7 @@ def _construct[T: BaseModel](model: type[T], fields: dict[str, Any], names: set[
 
 
 def json_bytes(value: BaseModel) -> bytes:
-    """The JSON of `model_dump_json` in a third of its time; for models without custom serializers."""
+    """Dump to the JSON of `model_dump_json`, in a third of its time; for models without custom serializers."""
     return orjson.dumps(value, default=vars, option=orjson.OPT_UTC_Z)
 
 

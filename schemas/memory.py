@@ -154,7 +154,7 @@ class ConsciousnessRelationship(Frozen):
 
 
 class MemoryRecord(ConsciousnessNode):
-    """A memory record with the commands that opened and closed it, their keys and the source of the latter."""
+    """A memory record with the commands that opened and closed it, their keys, and the source of the closing."""
 
     command_id: str | None = None
     key_id: str | None = None
@@ -164,7 +164,7 @@ class MemoryRecord(ConsciousnessNode):
 
 
 class LinkRecord(ConsciousnessRelationship):
-    """A link record with the commands that opened and closed it, their keys, and the source of the latter."""
+    """A link record with the commands that opened and closed it, their keys, and the source of the closing."""
 
     command_id: str | None = None
     key_id: str | None = None

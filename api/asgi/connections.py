@@ -39,7 +39,7 @@ class OpenConnections:
 
     def __init__(self, unauthenticated: int, total: int) -> None:
         self._max_unauthenticated, self._max_total = unauthenticated, total
-        # A connection moves to `_authenticated` only when its place among the others is needed.
+        # An authenticated connection moves to `_authenticated` only when `_unauthenticated` is full.
         self._unauthenticated: dict[GuardedConnection, None] = {}
         self._authenticated: dict[GuardedConnection, None] = {}
         self._warned_at = -WARNING_INTERVAL_SECONDS

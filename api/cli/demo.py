@@ -85,7 +85,7 @@ def demo(
 
 
 def _choose_embedding(embedding: EmbeddingSettings) -> EmbeddingSettings:
-    """The local model unless one is configured: a demo sends nothing just because an OpenAI key is set."""
+    """The local model unless one is configured: an OpenAI key alone must not make the demo send texts there."""
     return embedding.model_copy(update={"embedding": embedding.embedding or "local"})
 
 

@@ -41,7 +41,7 @@ def describe_missing(degraded: Sequence[str]) -> list[str]:
 
 
 def shorten(text: str, width: int) -> str:
-    """At most `width` characters, cut between words, with an ellipsis where something is missing."""
+    """Cut a text to one line of `width` characters, between words, with an ellipsis for the rest."""
     line = to_line(text)
     if len(line) <= width:
         return line
@@ -93,7 +93,7 @@ def describe_measures(node: ConsciousnessNode) -> list[str]:
 
 
 def describe_end(node: ConsciousnessNode) -> list[str]:
-    """The ends of a record on both time axes; empty for one that is valid and believed."""
+    """The ends of a record on both time axes; empty while it is valid and believed."""
     reason = REASONS.get(node.invalidation_reason or "")
     parts = []
     if node.invalid_at is not None:

@@ -48,7 +48,7 @@ def mcp(
 
 
 async def _serve(ctx: typer.Context, url: str | None, owner: CitizenScope) -> SubstrateError | None:
-    """The error that kept the store closed, if it never opened; it is already printed."""
+    """Serve until stopped. Returns the error, already printed, if the store could not be opened."""
 
     @asynccontextmanager
     async def open_client(set_status: SetStatus) -> AsyncIterator[AsyncSubstrate]:

@@ -77,7 +77,7 @@ class _SchemaReader:
 
 
 class _AnswerSchemaReader(_SchemaReader):
-    """Shortens the schema of an answer further: its values explain themselves."""
+    """Also drops descriptions and defaults, which the schema of an answer does not need."""
 
     dropped = _SchemaReader.dropped | {"description", "default", "additionalProperties"}
 
@@ -111,7 +111,7 @@ class CitizenScope(NamedTuple):
         return completed
 
     def narrow(self, schema: Mapping[str, Any]) -> dict[str, Any]:
-        """The schema of a tool's arguments in which the citizen is optional, or with `alone` left out."""
+        """The arguments of a tool with `citizen_id` made optional, or removed if `alone`."""
         if self.citizen_id is None:
             return dict(schema)
         properties = {

@@ -287,8 +287,8 @@ def _record_line(record: answers.RecordValues, source: str) -> str:
 def _period_text(verb: str, start: datetime, end: datetime | None, reason: str | None) -> str:
     if end is None:
         return f"{verb} from {_iso_time(start)}"
-    why = f", {REASONS[reason]}" if reason is not None else ""
-    return f"{verb} from {_iso_time(start)} to {_iso_time(end)}{why}"
+    suffix = f", {REASONS[reason]}" if reason is not None else ""
+    return f"{verb} from {_iso_time(start)} to {_iso_time(end)}{suffix}"
 
 
 def _iso_time(time: datetime) -> str:

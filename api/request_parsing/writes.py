@@ -183,7 +183,7 @@ def _authorize_or_refuse(parsed: Command | WriteReceipt, writing: WriteContext) 
 
 
 async def _apply_all(parsed: Sequence[Command | WriteReceipt], writing: WriteContext) -> list[WriteReceipt]:
-    """Apply the commands, and return the receipts of all in order, with those of commands refused before."""
+    """Apply the commands, and return all receipts in order, including those of commands already refused."""
     receipts = await _apply_parsed(parsed, writing)
     metrics.record_receipts(receipts)
     if writing.caller is not None:

@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 MAX_RUNNING: Final = 16
 MAX_FINISHED: Final = 1000
-"""How many finished conversations still have a progress."""
+"""How many finished conversations are remembered, so that their progress can be read."""
 RETRY_AFTER_S: Final = 30
 
 type StoreConversation = Callable[[Progress], Awaitable[EpisodeReport]]
