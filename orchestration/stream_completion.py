@@ -80,8 +80,8 @@ async def add_versions(
         return AddedVersions(activation)
     levels, limit = intention.query_levels, intention.max_results_per_level
     selected = select(candidates, activation.order, levels, limit).keys()
-    shared = shared_values(intention, view.scope)
-    results = await run_all(version_requests(selected, candidates, view.targets, shared))
+    values = shared_values(intention, view.scope)
+    results = await run_all(version_requests(selected, candidates, view.targets, values))
     notes: list[str] = []
     added: list[Key] = []
     for result in results:
@@ -101,23 +101,26 @@ def version_requests(
     selected: Iterable[Key],
     candidates: Candidates,
     targets: Mapping[Level, GraphTarget],
-    shared: Mapping[str, Any],
+    values: Mapping[str, Any],
 ) -> list[QueryRequest]:
-    """One query a level: the versions of the memories selected, those next in time to them first."""
+    """One query a level: the versions of the memories selected, those next in time to them first.
+
+    `values`: the parameters of time scope and filters.
+    """
     keys = sorted(selected)
     requests = []
     for level, target in targets.items():
         memories = [candidates.memories[key] for key in keys if key[0] is level]
         touching = {int(memory.get(name)) for memory in memories for name in ("created_at", "expired_at")}
-        values = {
-            **shared,
+        version_values = {
+            **values,
             "ids": list(dict.fromkeys(memory.key[1] for memory in memories)),
             "touching": sorted(touching - {END_OF_TIME}),
             "most_of_one": MAX_VERSIONS,
             "most_of_all": MAX_VERSIONS_OF_LEVEL,
         }
         if memories:
-            requests.append(QueryRequest("records", target, RECORDS_OF, values))
+            requests.append(QueryRequest("records", target, RECORDS_OF, version_values))
     return requests
 
 

@@ -220,8 +220,8 @@ def _fitting_content(
     return content.reduced_to([score for score in content.order if score.key in fitting])
 
 
-def _with_nodes(tier: Sequence[Score], content: StreamContent) -> list[tuple[Key, ConsciousnessNode]]:
-    return [(score.key, content.nodes[score.key]) for score in tier]
+def _with_nodes(scores: Sequence[Score], content: StreamContent) -> list[tuple[Key, ConsciousnessNode]]:
+    return [(score.key, content.nodes[score.key]) for score in scores]
 
 
 def _shown_graph(graph: TraversalGraph, content: StreamContent) -> TraversalGraph:
@@ -248,9 +248,9 @@ def _activation_tiers(tiers: Sequence[Sequence[Score]], content: StreamContent) 
 
 
 def _tier_nodes(
-    tier: Sequence[Score], content: StreamContent, keys: Collection[Key]
+    scores: Sequence[Score], content: StreamContent, keys: Collection[Key]
 ) -> tuple[ConsciousnessNode, ...]:
-    return tuple(content.nodes[score.key] for score in tier if score.key in keys)
+    return tuple(content.nodes[score.key] for score in scores if score.key in keys)
 
 
 def _level_results(
