@@ -37,7 +37,7 @@ _NOT_CLOSED: Final[Mapping[str, Any]] = dict.fromkeys(
 
 @dataclass(frozen=True, slots=True)
 class ContentSource:
-    """How to build the content of a record: copy that of the stored version `of` (0: nothing), then set `changes`.
+    """How to build the content of a record: copy that of the stored version `of` (0: nothing), set `changes`.
 
     `text`: the text to embed again; None when the embedding of version `of` is still right.
     """
@@ -136,10 +136,7 @@ class VersionChain:
         return self.records[min(v for v in self.records if self.fingerprints.get(v) == fingerprint)]
 
     def all_begin_later(self, records: Iterable[Record], now: Instant) -> bool:
-        """True when all of these records of the chain begin after `now` and after its last change.
-
-        A record that had begun at the last change is not in the future, even if the clock has gone back since.
-        """
+        """True when all these records of the chain begin after `now` and its last change: the clock may go back."""
         moment = max([now, *(record.last_known for record in self.records.values())])
         return all(record.valid.start > moment for record in records)
 
@@ -324,9 +321,9 @@ def _past_rows(chain: VersionChain, moved: Sequence[Record], vectors: Vectors) -
 
 def _add_sides(chain: VersionChain, changed: TransactionRows) -> None:
     """Add whether the vectors of a memory move to the past side or back, and its tags if they change."""
-    stored, carried = chain.states[0], chain.carried
+    carried = chain.carried
     assert carried is not None
-    before = stored.records.get(stored.carried or 0)
+    before = chain.states[0].records.get(chain.states[0].carried or 0)
     was_open = before is None or is_open(before)
     if was_open and not is_open(carried):
         changed.withdrawn.append(chain.id)

@@ -139,7 +139,7 @@ async def test_a_state_that_others_keep_changing_is_a_conflict_and_stays_unchang
 
     monkeypatch.setattr("orchestration.mind.state._WAIT_S", 0.0)
     monkeypatch.setattr(states, "read_current", behind)
-    with pytest.raises(Conflict, match="being changed by others"):
+    with pytest.raises(Conflict, match="other writers keep changing"):
         await change(deps, fresh_citizen, goal="rest")
     monkeypatch.undo()
     assert (await read_state(fresh_citizen, deps, Scope.current(NOW))).goal is None
@@ -215,7 +215,7 @@ async def test_the_history_tells_each_record_once_a_page_at_a_time(deps: Deps, f
 async def test_an_identity_tells_the_state_of_its_moment(deps: Deps, fresh_citizen: str) -> None:
     blank = await read_identity(WhoIs(citizen_id=fresh_citizen), deps, NOW)
     assert blank.state == CitizenState(citizen_id=fresh_citizen)
-    assert f"citizen {fresh_citizen} had no state at that moment: the default one is told" in blank.notes
+    assert f"citizen {fresh_citizen} had no state at that moment: the default state is shown" in blank.notes
     await change(deps, fresh_citizen, day(10), energy=0.25, drives={"hunger": {"satisfaction": 0.1}})
     await change(deps, fresh_citizen, day(20), energy=0.75, goal="rest")
 
