@@ -64,7 +64,7 @@ def count_recurring(dissonances: Iterable[TemporalDissonance]) -> list[Recurring
 
 
 def unbroken_start(start: Instant, earlier: Sequence[Period]) -> Instant:
-    """Follow `earlier` periods back from `start` while each ends where the next begins; return the first start."""
+    """The start of the `earlier` periods that reach `start` without a gap; `start` itself when none ends there."""
     starts: dict[Instant, Instant] = {}
     for period in earlier:
         starts[period.end] = min(period.start, starts.get(period.end, period.start))
@@ -118,9 +118,9 @@ def _successor(
     """The record with another belief that replaced the closed one; None when there is none.
 
     One command closes and opens records at the same instant, so the records opened at `end` are compared. A
-    supersede opens two: the old content up to the change, which continues the belief, and the new content.
-    Imported records may leave a gap: then only the next version is compared, because between `closed` and a later
-    version other records may be missing.
+    supersede opens two: one continues the old content up to the change, the other has the new content. Imported
+    records may leave a gap; then only the next version is compared, because records before a later one may be
+    missing.
     """
     opened = [record for record in later if record.created_at == end]
     if not opened:

@@ -104,7 +104,7 @@ def _with_starts(changes: Sequence[BeliefChange], starts: _Starts) -> list[Tempo
 
 
 def _order(dissonance: TemporalDissonance) -> tuple[datetime, str, str]:
-    """Sort key for the changes that share a position; it must not depend on what else the page reads."""
+    """Sort key for the changes at one position. It uses only the change, so that every page has the same order."""
     return dissonance.belief_held_from, dissonance.original_belief, dissonance.corrected_belief
 
 

@@ -134,7 +134,7 @@ async def _change(
 async def with_feedback(
     stream: ConsciousnessStream, energy: float | None, deps: Deps, now: Instant
 ) -> ConsciousnessStream:
-    """Change the citizen's energy by the stream, and return the stream with the energy before and after (003, 5c).
+    """Apply the energy feedback of the stream to the citizen (003, 5c); return it with both energies.
 
     `energy`: the current energy from the request; with None the stored energy is used. For a citizen without a
     graph only a note is added: a question must not create a graph.

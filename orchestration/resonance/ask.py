@@ -26,7 +26,7 @@ from substrate.store.resonance import RESONATE_NOW, RESONATE_THEN, ResolvedNames
 MIN_CANDIDATES: Final = 60
 """At least so many candidates of each kind, and at least so many results to choose from."""
 PLURAL_FACTOR: Final = 16
-"""With plurality a query returns so many times more memories, so that each week can be shown."""
+"""With plurality the limit of a query is multiplied by this, so that memories of each week can be shown."""
 NO_MEMORY: Final = [""]
 """The ids for an end of a relation that names no memory. No memory has an empty id, so nothing matches."""
 

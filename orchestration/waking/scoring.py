@@ -35,7 +35,7 @@ WINDOW_DAYS = 30.0
 SHARED_WORDS = 0.5
 """Goals are alike when their Dice coefficient of words is at least this."""
 SHARED_MEANING = 0.3
-"""A memory among the nearest is about the goal when the cosine of embeddings is at least this."""
+"""A memory is about the goal when the cosine of their embeddings is at least this."""
 DISCOVERY_ENERGY = 0.5
 """Discovery energy of a memory that stores none (003)."""
 SPREAD_WEIGHTS = SpreadWeights(gain=1.5, answer=0.0)

@@ -116,7 +116,7 @@ def needed_records(command: Command, now: Instant) -> RecordSelection:
         return RecordSelection(BEGINNING_OF_TIME, every=True)
     if not isinstance(command, ChangeCommand):
         return RecordSelection(END_OF_TIME)
-    # After a retraction the identity carries the last open record, which may hold at any earlier time.
+    # After a retraction the identity carries the last open record. It may hold long ago, so all must be read.
     needs_all = _corrects_period(command) or isinstance(command, _RETRACTIONS)
     since = BEGINNING_OF_TIME if needs_all else addressed_moment(command, now)
     return RecordSelection(since, isinstance(command, UNDOS))

@@ -107,7 +107,7 @@ def raises_source(command: Remember, record: Record) -> bool:
 
 
 def raised_warning(record: Record, source: Source) -> str:
-    """The warning in the receipt of a command that raises the source of a record to `source`."""
+    """The warning in the receipt of a command that replaces the weaker source of a record by `source`."""
     before = record.content.get("source", Source.CITIZEN)
     return (
         f"recognised: memory {record.id} has this text word for word; its source was {before} and is now {source}"

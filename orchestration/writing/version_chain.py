@@ -37,7 +37,7 @@ _NOT_CLOSED: Final[Mapping[str, Any]] = dict.fromkeys(
 
 @dataclass(frozen=True, slots=True)
 class ContentSource:
-    """How to build the content of a record: copy that of the stored version `of` (0: nothing), set `changes`.
+    """How to build the content of a record: copy the stored version `of` (0: start empty), then set `changes`.
 
     `text`: the text to embed again; None when the embedding of version `of` is still right.
     """
@@ -136,7 +136,7 @@ class VersionChain:
         return self.records[min(v for v in self.records if self.fingerprints.get(v) == fingerprint)]
 
     def all_begin_later(self, records: Iterable[Record], now: Instant) -> bool:
-        """True when all these records of the chain begin after `now` and its last change: the clock may go back."""
+        """True when these records begin after `now` and after the last change: the clock may have gone back."""
         moment = max([now, *(record.last_known for record in self.records.values())])
         return all(record.valid.start > moment for record in records)
 

@@ -50,7 +50,7 @@ class ClosingPosition(NamedTuple):
 
 
 class Closing(NamedTuple):
-    """A closed record: the end of its transaction time, its memory, and the start of its transaction time."""
+    """A closed record: its memory, and the end and start of its transaction time."""
 
     ended_at: Instant
     memory_id: str

@@ -18,7 +18,7 @@ from substrate.store.exactly_once import ExactlyOnceWrite
 from substrate.store.rows import LinkName
 
 COMMANDS_AT_MOST: Final = 100
-"""A commit holds a lock that stops every graph; an indexed vector costs it about 0.6 ms (ENGINE, rule 11)."""
+"""A commit locks every graph, for about 0.6 ms per indexed vector (ENGINE, rule 11)."""
 
 MEMORIES_OF: Final = Query(
     "memories_of",

@@ -326,7 +326,7 @@ class WakingRow:
 
     @property
     def hop(self) -> int:
-        """0: possible answer of the mode; 1 to 3: linked to one; -1: past record from when it was blocked."""
+        """0: a possible answer of the mode. 1 to 3: linked to an answer. -1: a past record of a blockage."""
         return int(self.columns[HOP])
 
     @property

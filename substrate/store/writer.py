@@ -29,7 +29,7 @@ from substrate.store.halves import in_halves
 from substrate.store.rows import RowOutcome, StoredReceipt
 
 NODES_PER_STATEMENT: Final = 50
-"""A commit holds a lock that stops every graph; an indexed vector costs it about 0.6 ms (ENGINE, rule 11)."""
+"""A commit locks every graph, for about 0.6 ms per indexed vector (ENGINE, rule 11)."""
 LINKS_PER_STATEMENT: Final = 500
 IN_COMPANY: Final = 4
 """While others read or write, a statement gets 1/4 of the rows, so that theirs need not wait long."""
