@@ -248,7 +248,7 @@ async def _with_tags(rows: list[dict[str, Any]], to: Destination) -> list[dict[s
     known, size = await reader.tag_sizes(to.graph, names)
     tags = dict(zip(untagged, key_phrases.choose_tags(phrases, known, size), strict=True))
     return [
-        records.tagged(row, tags[position]) if tags.get(position) else row for position, row in enumerate(rows)
+        records.add_tags(row, tags[position]) if tags.get(position) else row for position, row in enumerate(rows)
     ]
 
 

@@ -61,66 +61,66 @@ class ModelOrder(BaseModel):
     order: Annotated[list[int], Field(max_length=200)]
 
 
-class _ModelPlaces(NamedTuple):
-    """The order that a model gave, as places from 0; empty when the model failed."""
+class _ModelOrder(NamedTuple):
+    """The order that a model gave, as positions from 0; empty when the model failed."""
 
-    places: list[int]
+    positions: list[int]
     call: ModelCall
 
 
 async def rerank(
     activation: Activation, candidates: Candidates, deps: Deps, *, method: Rerank, text: str
 ) -> Reranking:
-    """The activation with its `RERANKED` best in the order of the method, for the question `text`.
+    """Reorder the best `RERANKED` of the activation by the method, for the question `text`.
 
-    Raises InvalidRequest when the method needs a model which is not configured.
+    Raises InvalidRequest when the method needs a model that is not configured.
     """
     best = activation.order[:RERANKED]
     calls: tuple[ModelCall, ...] = ()
     if method == "mmr":
-        places = diverse_places(best, candidates)
+        positions = order_by_mmr(best, candidates)
     elif method == "rrf":
-        places = fused_places(best, activation)
+        positions = order_by_rrf(best, activation)
     else:
         ask = _ask_language_model if method == "llm" else _ask_reranker
         texts = [_shown_text(candidates.memories[score.key]) for score in best]
-        places, call = await ask(text, texts, deps)
+        positions, call = await ask(text, texts, deps)
         calls = (call,)
-    order = (*permuted(best, places), *activation.order[RERANKED:])
+    order = (*reorder(best, positions), *activation.order[RERANKED:])
     return Reranking(Activation(order, activation.parts), calls)
 
 
-def permuted[T](items: Sequence[T], places: Iterable[int]) -> list[T]:
-    """The items at `places`, then the rest in their order; a repeated place or one out of range is skipped."""
-    all_places = range(len(items))
-    first = [place for place in places if place in all_places]
-    return [items[place] for place in dict.fromkeys((*first, *all_places))]
+def reorder[T](items: Sequence[T], positions: Iterable[int]) -> list[T]:
+    """The items at `positions`, then the others in their order. Skips positions that repeat or are out of range."""
+    all_positions = range(len(items))
+    first = [position for position in positions if position in all_positions]
+    return [items[position] for position in dict.fromkeys((*first, *all_positions))]
 
 
-def diverse_places(scores: Sequence[Score], candidates: Candidates) -> list[int]:
-    """Places by maximal marginal relevance with λ = 0.7.
+def order_by_mmr(scores: Sequence[Score], candidates: Candidates) -> list[int]:
+    """Positions in order of maximal marginal relevance with λ = 0.7.
 
-    Relevance is the total as a share of the greatest; similarity is the Jaccard coefficient of the stems.
+    Relevance is the total score divided by the greatest; similarity is the Jaccard coefficient of the stems.
     """
     words = [stems(lexical_text(candidates.memories[score.key])) for score in scores]
     best = max((score.total for score in scores), default=0.0) or 1.0
 
-    def similarity(place: int, others: Sequence[int]) -> list[float]:
-        return [jaccard(words[other], words[place]) for other in others]
+    def similarity(position: int, others: Sequence[int]) -> list[float]:
+        return [jaccard(words[other], words[position]) for other in others]
 
     relevance = [RELEVANCE_SHARE * score.total / best for score in scores]
     return list(maximal_marginal_relevance(relevance, similarity, 1 - RELEVANCE_SHARE))
 
 
-def fused_places(scores: Sequence[Score], activation: Activation) -> list[int]:
-    """Places by reciprocal rank fusion of the channels: ranks alone, no weights.
+def order_by_rrf(scores: Sequence[Score], activation: Activation) -> list[int]:
+    """Positions in order of reciprocal rank fusion of the channels: only ranks count, not the channel weights.
 
-    A memory takes part in the channels that give it more than 0; of equals the first stays first.
+    A memory has a rank only in channels that give it more than 0. Equal memories keep their order.
     """
     keys = [score.key for score in scores]
     channels = {name for key in keys for name in activation.parts.get(key, ())}
     fused = reciprocal_rank_fusion(_rank_by_channel(keys, activation, name) for name in sorted(channels))
-    return sorted(range(len(keys)), key=lambda place: -fused.get(keys[place], 0.0))
+    return sorted(range(len(keys)), key=lambda position: -fused.get(keys[position], 0.0))
 
 
 def _rank_by_channel(keys: Sequence[Key], activation: Activation, channel: str) -> list[Key]:
@@ -133,37 +133,37 @@ def _shown_text(memory: Candidate) -> str:
     return f"{speaker}: {lexical_text(memory)}" if speaker else lexical_text(memory)
 
 
-async def _ask_language_model(question: str, texts: Sequence[str], deps: Deps) -> _ModelPlaces:
+async def _ask_language_model(question: str, texts: Sequence[str], deps: Deps) -> _ModelOrder:
     model = deps.language_model
     if model is None:
         raise InvalidRequest(
             "rerank is llm, and no language model is configured",
-            remedy="Set SUBSTRATE_LLM, or ask for mmr or rrf, which need none.",
+            remedy="Set SUBSTRATE_LLM, or use mmr or rrf, which need no model.",
         )
-    prompt = ModelRequest("rerank", messages(question, texts), model.question_seconds)
+    prompt = ModelRequest("rerank", build_messages(question, texts), model.question_seconds)
     answer, call = await model.ask(prompt, ModelOrder)
-    return _ModelPlaces([] if answer is None else places_of(answer), call)
+    return _ModelOrder([] if answer is None else read_positions(answer), call)
 
 
-async def _ask_reranker(question: str, texts: Sequence[str], deps: Deps) -> _ModelPlaces:
+async def _ask_reranker(question: str, texts: Sequence[str], deps: Deps) -> _ModelOrder:
     reranker = deps.reranker
     if reranker is None:
         raise InvalidRequest(
             "rerank is custom, and no reranker is configured",
-            remedy="Set SUBSTRATE_RERANKER to package.module:Class, or ask for mmr or rrf, which need none.",
+            remedy="Set SUBSTRATE_RERANKER to package.module:Class, or use mmr or rrf, which need no model.",
         )
     begun = time.perf_counter()
-    places, failure = list[int](), None
+    positions, failure = list[int](), None
     try:
-        places = await reranker.rank(question, texts)
+        positions = await reranker.rank(question, texts)
     except Unavailable as error:
         failure = error.detail
     spent = round((time.perf_counter() - begun) * 1000, 3)
     call = ModelCall(purpose="rerank", model=reranker.path, milliseconds=spent, requests=1, failure=failure)
-    return _ModelPlaces(places, call)
+    return _ModelOrder(positions, call)
 
 
-def messages(question: str, texts: Sequence[str]) -> list[Message]:
+def build_messages(question: str, texts: Sequence[str]) -> list[Message]:
     """The messages for the language model: instructions, one example, and the question with its texts."""
     return [
         ("system", _INSTRUCTIONS),
@@ -173,8 +173,8 @@ def messages(question: str, texts: Sequence[str]) -> list[Message]:
     ]
 
 
-def places_of(answer: ModelOrder) -> list[int]:
-    """The numbers of the answer as places, from 0."""
+def read_positions(answer: ModelOrder) -> list[int]:
+    """The numbers of the answer as positions, from 0."""
     return [number - 1 for number in answer.order]
 
 

@@ -83,7 +83,7 @@ def read_result(text: str) -> str | None:
 
 
 def relation_words(text: str, names: Sequence[str]) -> list[str]:
-    """The distinct words of a text that may name a relation: no stop words, numbers or parts of the names."""
+    """The distinct words of a text that may name a relation: no stop words, no numbers, no parts of `names`."""
     name_words: set[str] = set()
     for name in names:
         name_words.update(name_key(name).split())

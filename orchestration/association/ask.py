@@ -204,21 +204,21 @@ def _scorer(question: _Question, harvested: Harvest) -> Callable[[Hit], Associat
 
 
 def _anchor_hits(result: QueryResult) -> list[Hit]:
-    return list(map(Hit.of, store.read_anchors(result.rows, result.level, result.request.known_to)))
+    return list(map(Hit.from_row, store.read_anchors(result.rows, result.level, result.request.known_to)))
 
 
 def _pool_hits(results: Iterable[QueryResult]) -> list[Hit]:
     hits: list[Hit] = []
     for result in results:
         rows = memory_columns(result)
-        hits += map(Hit.of, store.read_memories(rows, result.level, result.request.known_to))
+        hits += map(Hit.from_row, store.read_memories(rows, result.level, result.request.known_to))
     return hits
 
 
 def _walk_hits(results: Iterable[QueryResult]) -> list[Hit]:
     hits: list[Hit] = []
     for result in results:
-        hits += map(Hit.of, store.read_walk(result.rows, result.level, result.request.known_to))
+        hits += map(Hit.from_row, store.read_walk(result.rows, result.level, result.request.known_to))
     return hits
 
 

@@ -12,7 +12,7 @@ from orchestration.assembly.budget import Budget
 from orchestration.ranking.candidates import Key
 from orchestration.ranking.plurality import split_by_week
 from orchestration.ranking.relevance import Lengths, bm25_scores
-from orchestration.writing.records import given_tags, indexed_text, tag_names, terms
+from orchestration.writing.records import count_terms, given_tags, indexed_text, tag_names
 from schemas.association import Associated, Bridge
 from schemas.memory import ConsciousnessNode, Level
 from schemas.temporal import to_instant
@@ -56,9 +56,9 @@ class Hit:
     paths: tuple[AnchorPath, ...] = ()
 
     @classmethod
-    def of(cls, measured: MeasuredMemory) -> Hit:
+    def from_row(cls, measured: MeasuredMemory) -> Hit:
         """A hit from a row; counts the length if none is stored."""
-        length = terms(vars(measured.memory)) if measured.terms is None else measured.terms
+        length = count_terms(vars(measured.memory)) if measured.terms is None else measured.terms
         return cls(measured.memory, length, paths=measured.paths)
 
     @property

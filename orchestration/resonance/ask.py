@@ -215,7 +215,7 @@ def _respond(sending: _Sending, results: Sequence[QueryResult], drawn: Sequence[
 
 
 def _read_echoes(result: QueryResult) -> list[Echo]:
-    return list(map(Echo.of, read_resonances(result.rows, result.level, result.request.known_to)))
+    return list(map(Echo.from_row, read_resonances(result.rows, result.level, result.request.known_to)))
 
 
 def _notes(

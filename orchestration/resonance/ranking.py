@@ -33,7 +33,7 @@ class Echo(NamedTuple):
     around: frozenset[str]
 
     @classmethod
-    def of(cls, memory: ResonatingMemory) -> Echo:
+    def from_row(cls, memory: ResonatingMemory) -> Echo:
         return cls(memory.resonance, dominant_emotion(memory.resonance.memory), memory.entity_ids)
 
 
@@ -80,7 +80,7 @@ def _valid_at(echo: Echo) -> Instant:
 
 
 def split_by_emotion(echoes: Sequence[Echo]) -> tuple[list[Echo], list[Echo]]:
-    """Two lists in the given order: two of each emotion and all without emotion; then all others."""
+    """Two lists, both in the given order: two of each emotion and all without emotion; then all others."""
     seen: Counter[str] = Counter()
     first: list[Echo] = []
     rest: list[Echo] = []

@@ -67,7 +67,7 @@ def name_command(command: Command) -> NamedCommand:
     return NamedCommand(command, command.command_id or uuid4().hex)
 
 
-def withheld(command: Command) -> WriteReceipt:
+def withheld_receipt(command: Command) -> WriteReceipt:
     """The receipt of a command that was not applied because another command of its list was refused."""
     return _withheld(name_command(command))
 
@@ -163,7 +163,7 @@ async def _attempt(
 
 
 def _refused_or_withheld(named: NamedCommand, outcome: Outcome, stored: StoredParts) -> WriteReceipt:
-    """The receipt of a command in a refused list: its own if it was refused or applied before, else withheld."""
+    """The receipt of a command in a refused list; a command that could have been applied is withheld."""
     if isinstance(outcome, WriteReceipt) and (outcome.status == "refused" or named.command_id in stored.receipts):
         return outcome
     return _withheld(named)

@@ -127,7 +127,7 @@ def with_receipt(command: Command, row: dict[str, Any], nth: int) -> dict[str, A
         "nth": nth,
         "receipt": row["command_id"],
         "again": command.command_id is not None,
-        "warnings": receipts.warnings_json(receipts.warnings(command)),
+        "warnings": receipts.warnings_json(receipts.collect_warnings(command)),
     }
 
 
@@ -184,7 +184,7 @@ def _stored_receipt(command: Remember | Relate, row: Row, outcome: RowOutcome) -
     invalid_at = row["invalid_at"] if outcome.invalid_at is None else outcome.invalid_at
     return WriteReceipt(
         command_id=row["command_id"],
-        command=receipts.kind(command),
+        command=receipts.command_name(command),
         status="stored",
         id=row["id"],
         level=command.level,
@@ -193,7 +193,7 @@ def _stored_receipt(command: Remember | Relate, row: Row, outcome: RowOutcome) -
         invalid_at=open_end(invalid_at),
         created_at=to_datetime(outcome.at if outcome.created_at is None else outcome.created_at),
         duplicate=not outcome.new,
-        warnings=receipts.warnings(command),
+        warnings=receipts.collect_warnings(command),
     )
 
 

@@ -20,12 +20,12 @@ OTHER_CONTENT: Final = "this command_id was used before with another content"
 UNFINISHED: Final = "it was begun and is not finished; send it again, then it goes on"
 
 
-def kind(command: Command) -> str:
+def command_name(command: Command) -> str:
     """The name of the command."""
     return str(getattr(command, "command", ""))
 
 
-def warnings(command: Command) -> tuple[str, ...]:
+def collect_warnings(command: Command) -> tuple[str, ...]:
     """Notes made while the command was parsed, fields that a good link lacks, and unknown fields."""
     texts = list(command.notes)
     if isinstance(command, Relate):
@@ -46,12 +46,12 @@ def receipt_row(command: Command, command_id: str, record: Record) -> dict[str, 
     return {
         "command_id": command_id,
         "fingerprint": records.fingerprint(command),
-        "command": kind(command),
+        "command": command_name(command),
         "id": record.id,
         "version": record.version,
         "valid_at": record.valid.start,
         "invalid_at": record.valid.end,
-        "warnings": warnings_json(warnings(command)),
+        "warnings": warnings_json(collect_warnings(command)),
     }
 
 
@@ -60,7 +60,7 @@ def recognised_row(command: Remember, command_id: str, record: Record, warning: 
     return {
         **receipt_row(command, command_id, record),
         "created_at": record.known.start,
-        "warnings": warnings_json((*warnings(command), warning)),
+        "warnings": warnings_json((*collect_warnings(command), warning)),
         "recognised": 1,
     }
 
@@ -119,7 +119,7 @@ def refuse(command: Command, refusal: Refusal, *, command_id: str, record_id: st
     """The receipt of a refused command, with the reasons in `faults`."""
     return WriteReceipt(
         command_id=command_id,
-        command=kind(command),
+        command=command_name(command),
         status="refused",
         id=record_id,
         level=command.level,

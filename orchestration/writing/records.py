@@ -51,7 +51,7 @@ def search_properties(content: Mapping[str, Any], emotions: Mapping[str, float] 
         "name_key": None if content["node_type"] in SPOKEN_TYPES else bare_name(content) or None,
         "entity_names": _entity_names(content),
         "emotions": sorted(normal_emotions(emotions)) if emotions else None,
-        "terms": terms(content),
+        "terms": count_terms(content),
         "text_key": words_key(" ".join(words(content.get("description") or content["name"]))),
     }
 
@@ -63,8 +63,8 @@ def words_key(text: str) -> int | None:
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest()) >> 11
 
 
-def terms(content: Mapping[str, Any]) -> int:
-    """The number of indexed words of a memory, without stop words."""
+def count_terms(content: Mapping[str, Any]) -> int:
+    """The length of a memory for BM25: its indexed words without stop words."""
     return sum(word not in STOP_WORDS for word in words(indexed_text(content)))
 
 
@@ -90,7 +90,7 @@ def wants_tags(row: Mapping[str, Any]) -> bool:
     return is_text and row["tags"] is None
 
 
-def tagged(row: Mapping[str, Any], tags: Sequence[str]) -> dict[str, Any]:
+def add_tags(row: Mapping[str, Any], tags: Sequence[str]) -> dict[str, Any]:
     """The row of a new memory with generated tags; `unset` then contains `tags`."""
     unset = ",".join(name for name in (row["unset"], "tags") if name)
     names = tag_names(tags, ()) + row["tag_names"]

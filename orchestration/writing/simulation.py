@@ -124,7 +124,7 @@ class Simulation:
         if isinstance(command, ChangeCommand):
             chain = self._chain(command.id, is_link=writes_to_link(command))
             return self._plan(named, chain.change(command, named.command_id, self.times))
-        raise Refusal("invalid-request", f"an atomic list cannot contain {receipts.kind(command)}")
+        raise Refusal("invalid-request", f"an atomic list cannot contain {receipts.command_name(command)}")
 
     def _add(self, named: NamedCommand, command: Remember | Relate) -> Outcome:
         command_rows.check_end_ahead(command, self.times.now)

@@ -80,7 +80,7 @@ def test_a_receipt_of_a_repeated_text_names_the_memory_that_says_it() -> None:
 
 
 def test_a_link_that_lacks_what_a_good_one_has_is_stored_with_warnings() -> None:
-    texts = receipts.warnings(relate("a", "b"))
+    texts = receipts.collect_warnings(relate("a", "b"))
     assert texts
     assert tuple(orjson.loads(receipts.warnings_json(texts) or "[]")) == texts
     assert receipts.warnings_json(()) is None
