@@ -91,7 +91,7 @@ async def rerank(
 
 
 def reorder[T](items: Sequence[T], positions: Iterable[int]) -> list[T]:
-    """The items at `positions`, then the others in their order. Skips positions that repeat or are out of range."""
+    """The items at `positions`, then the others in their order. Skips repeated or invalid positions."""
     all_positions = range(len(items))
     first = [position for position in positions if position in all_positions]
     return [items[position] for position in dict.fromkeys((*first, *all_positions))]
