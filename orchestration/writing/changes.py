@@ -136,7 +136,7 @@ def decide(command: ChangeCommand, known: Sequence[Record], last_version: int, t
         raise Refusal(problem, str(error), current_version=current) from error
     if not change.closed and not change.opened:
         state = getattr(command, "resolution_state", None)
-        raise Refusal("conflict", f"{command.id} is {state} already; nothing changes", current_version=current)
+        raise Refusal("conflict", f"{command.id} is already {state}; nothing changes", current_version=current)
     check_trust(command, change.closed or [opened.record for opened in change.opened])
     if isinstance(command, UNDOS):
         restored_versions = {opened.from_version for opened in change.opened}
@@ -165,7 +165,7 @@ def check_version(command: ChangeCommand, known: Sequence[Record], last_version:
         fault = f"{command.id} has version {current}, not {command.expected_version}"
         raise Refusal("conflict", fault, current_version=current)
     if not open_ones and not isinstance(command, UNDOS):
-        fault = f"{command.id} was retracted; undo that, or remember it again"
+        fault = f"{command.id} was retracted; undo the retraction, or remember it again"
         raise Refusal("conflict", fault, current_version=current)
     return current
 

@@ -161,11 +161,11 @@ def _check_same(command: Remember | Relate, row: Row, outcome: RowOutcome) -> No
     noun = "link" if isinstance(command, Relate) else "memory"
     if outcome.expired_at is None or outcome.expired_at != END_OF_TIME:
         version = outcome.version if outcome.expired_at else outcome.past_links
-        fault = f"{noun} {row['id']} was retracted; undo that, or use another id"
+        fault = f"{noun} {row['id']} was retracted; undo the retraction, or use another id"
         raise Refusal("conflict", fault, current_version=version)
     if outcome.fingerprint != row["fingerprint"]:
-        instead = "supersede or correct it instead" if noun == "memory" else "give this one an id of its own"
-        fault = f"{noun} {row['id']} exists already; {instead}"
+        instead = "supersede or correct it instead" if noun == "memory" else "give this link an id of its own"
+        fault = f"{noun} {row['id']} already exists with other content; {instead}"
         raise Refusal("conflict", fault, current_version=outcome.version)
 
 

@@ -17,7 +17,7 @@ from substrate.bitemporal import Record
 from substrate.store.rows import StoredReceipt
 
 OTHER_CONTENT: Final = "this command_id was used before with another content"
-UNFINISHED: Final = "it was begun and is not finished; send it again, then it goes on"
+UNFINISHED: Final = "the erasure is not finished; send it again to finish it"
 
 
 def command_name(command: Command) -> str:

@@ -113,7 +113,7 @@ def test_a_resolution_leaves_what_was_blocked_until_then_blocked(service: Servic
     held = [(r["valid_at"][:4], r["resolution_state"]) for r in records if r["expired_at"] is None]
     assert held == [("2020", "blocked"), ("2025", "resolved")]
     again = send(service, citizen, "resolve")
-    assert (again.status_code, again.json()["detail"]) == (409, "a is resolved already; nothing changes")
+    assert (again.status_code, again.json()["detail"]) == (409, "a is already resolved; nothing changes")
 
 
 def test_the_valid_time_itself_is_corrected_and_what_was_retracted_holds_again(

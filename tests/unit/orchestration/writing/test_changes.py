@@ -152,7 +152,7 @@ def test_a_change_that_the_records_do_not_allow_is_refused(one: Any, problem: st
 
 def test_a_resolution_that_changes_nothing_is_a_conflict() -> None:
     done = [replace(OPEN[1], content={"resolution_state": "resolved"})]
-    with pytest.raises(Refusal, match="m is resolved already") as refusal:
+    with pytest.raises(Refusal, match="m is already resolved") as refusal:
         decide(command("resolve", id="m", resolution_state="resolved"), done, 2, TIMES)
     assert refusal.value.problem == "conflict"
 
