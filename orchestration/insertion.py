@@ -128,7 +128,7 @@ def _runs(timed: Run, *, parts: bool) -> Iterator[Run]:
 
 
 def _ids(command: Command, *, parts: bool) -> set[str]:
-    """The ids that no other command of the run may have. The record id of a change is not among them."""
+    """The ids that no other command of the run may have. A change is always alone in its run and needs none."""
     named = atomic.name_command(command)
     ids = set() if isinstance(command, ChangeCommand) else {f"id {named.record_id}"}
     return ids if parts else ids | {f"command {named.command_id}"}

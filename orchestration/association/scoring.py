@@ -136,7 +136,7 @@ def harvest(
     tag_counts: Mapping[TagKey, int],
     memory_counts: Mapping[Level, int],
 ) -> Harvest:
-    """Build the `Harvest`. `tag_counts`: how many memories have each tag; its carriers are the least count."""
+    """Build the `Harvest`. `tag_counts`: how many memories have each tag; at least its carriers are counted."""
     relevance = {hit.key: hit.words / anchors[0].words for hit in anchors}
     bridges = {
         tag: _bridge(tag, max(tag_counts.get(tag, 0), len(hits)), relevance[hits[0].key], memory_counts)

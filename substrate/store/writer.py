@@ -32,7 +32,7 @@ NODES_PER_STATEMENT: Final = 50
 """A commit locks every graph, for about 0.6 ms per indexed vector (ENGINE, rule 11)."""
 LINKS_PER_STATEMENT: Final = 500
 IN_COMPANY: Final = 4
-"""While others read or write, a statement gets 1/4 of the rows, so that theirs need not wait long."""
+"""While others read or write, a statement has this many times fewer rows, so that theirs need not wait long."""
 
 _TRACE: Final = "{embedding: vecf32(r.embedding), emotion: vecf32(r.emotion)}"
 
