@@ -238,7 +238,7 @@ def _closing_reason(command: ChangeCommand) -> InvalidationReason:
 
 
 def _portion(command: ChangeCommand, open_ones: Open, now: Instant) -> Period:
-    """The stretch of valid time that the command acts on. Raises ValueError when it is empty or no record holds."""
+    """The stretch of valid time that the command acts on. Raises ValueError when nothing holds there."""
     if _names_portion(command):
         return bitemporal.named_portion(open_ones, _named_portion(command, now))
     moment = addressed_moment(command, now)
