@@ -90,7 +90,7 @@ def _notes(state: StateBasedRetrieval, view: View) -> list[str]:
     if not any(state.current_emotions.values()):
         notes.append("the state has no emotions: likeness of emotion was not used")
     if state.query_mode is QueryMode.WHAT_I_WAS_DOING and state.temporal_scope == "all_time":
-        notes.append("find_what_i_was_doing looks back 30 days, whatever the temporal_scope")
+        notes.append("find_what_i_was_doing always looks back 30 days; temporal_scope was ignored")
     return notes
 
 
