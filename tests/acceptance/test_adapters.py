@@ -30,7 +30,7 @@ async def test_a_retriever_gives_memories_with_their_metadata(client: Substrate,
     assert found[0].metadata["node_id"] == "tea"
 
 
-async def test_a_memory_block_keeps_what_is_said_and_wakes_to_it(client: Substrate, citizen: str) -> None:
+async def test_a_memory_block_stores_messages_and_recalls_them(client: Substrate, citizen: str) -> None:
     block = SubstrateMemoryBlock(client=client, citizen_id=citizen)
     assert await block.aget() == ""
     await block.aput([ChatMessage(role="user", content="Tom takes his tea black."), ChatMessage(role="system")])

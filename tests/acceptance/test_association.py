@@ -107,13 +107,13 @@ def test_whatever_stands_in_a_question_the_parser_below_never_sees_it(
 
 
 @pytest.mark.parametrize("text", ["the of and with", "🙂🙂", "?! …"])
-def test_a_question_without_a_word_to_look_for_is_told_so(service: Service, notes: str, text: str) -> None:
+def test_a_question_without_searchable_words_gets_a_note(service: Service, notes: str, text: str) -> None:
     said = walked(service, notes, query_text=text)
     assert (said["anchors"], said["neighbours"], said["keywords"]) == ([], [], [])
     assert ["only stop words and signs" in note for note in said["notes"]] == [True]
 
 
-def test_nobody_and_unheard_words_are_no_errors(service: Service, notes: str, citizen: str) -> None:
+def test_an_unknown_citizen_and_unknown_words_are_no_errors(service: Service, notes: str, citizen: str) -> None:
     with service.unchanged():
         assert "is not known here" in " ".join(walked(service, citizen)["notes"])
     assert walked(service, notes, query_text="xylophone")["notes"] == ["no memory has a word of the question"]

@@ -165,7 +165,7 @@ def test_a_past_day_shows_what_held_then(command: Command) -> None:
     assert "no time zone" in said.out
 
 
-def test_an_unknown_citizen_is_told_with_those_spelt_alike(command: Command) -> None:
+def test_the_fault_of_an_unknown_citizen_suggests_similar_names(command: Command) -> None:
     said = command("ask", "x", "-c", "mira1")
     assert said.code == 4
     assert "Did you mean mira-1?" in said.err
@@ -185,7 +185,7 @@ def test_an_unknown_citizen_is_told_with_those_spelt_alike(command: Command) -> 
         (("--min-confidence", "nan"), "--min-confidence"),
     ],
 )
-def test_an_invalid_intention_is_told_in_the_words_of_the_options(
+def test_the_fault_of_an_invalid_intention_names_the_options(
     words: tuple[str, ...], option: str, command: Command
 ) -> None:
     said = command("ask", "x", "-c", "mira-1", *words)
@@ -380,7 +380,7 @@ def stored_in(home: Path) -> int:
 # The house
 
 
-def test_a_directory_that_cannot_be_one_is_told_by_every_command(tmp_path: Path, command: Command) -> None:
+def test_every_command_reports_an_impossible_data_directory(tmp_path: Path, command: Command) -> None:
     (tmp_path / "file").touch()
     command.data = tmp_path / "file" / "data"
     for words in (("ask", "x", "-c", "a"), ("remember", "x", "-c", "a"), ("history", "x", "-c", "a")):

@@ -100,7 +100,7 @@ def test_waking_in_json_is_the_whole_stream_and_nothing_else(
     assert stream["energy_feedback"] is None
 
 
-def test_feedback_is_told_when_it_was_asked_for(substrate: Command) -> None:
+def test_feedback_is_reported_on_request(substrate: Command) -> None:
     said = substrate("wake", "-c", "ines", "--energy", "0.4", "--feedback")
     assert said.code == 0
     assert "energy 0.40 → 0.25" in said.out
@@ -121,7 +121,7 @@ def test_feedback_is_told_when_it_was_asked_for(substrate: Command) -> None:
         (("--level", "N7"), "--level"),
     ],
 )
-def test_a_bad_state_is_told_in_the_words_of_the_options(
+def test_the_fault_of_an_invalid_state_names_the_options(
     substrate: Command, words: tuple[str, ...], option: str
 ) -> None:
     said = substrate("wake", "-c", "ines", *words)
@@ -146,7 +146,7 @@ def test_a_question_in_compact_form_is_the_text_for_a_prompt(substrate: Command)
     assert "\x1b" not in said.out
 
 
-def test_validation_finds_what_says_nothing_and_mends_it_when_told_to(substrate: Command) -> None:
+def test_validation_finds_junk_and_repairs_it_on_request(substrate: Command) -> None:
     found = json.loads(substrate("validate", "-c", "ines", "--level", "n1", "--json").out)
     [report] = found["reports"]
     assert (report["scanned_nodes"], report["scanned_links"]) == (4, 1)
@@ -169,7 +169,7 @@ def test_validation_finds_what_says_nothing_and_mends_it_when_told_to(substrate:
         (("--level", "N1"), "--citizen"),
     ],
 )
-def test_a_bad_validation_is_told_in_the_words_of_the_options(
+def test_the_fault_of_an_invalid_validation_names_the_options(
     substrate: Command, words: tuple[str, ...], option: str
 ) -> None:
     citizen = () if option == "--citizen" else ("-c", "ines")

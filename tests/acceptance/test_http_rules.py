@@ -57,7 +57,9 @@ def test_head_of_an_export_reads_no_more_than_its_head(wordless: Service, addres
         ("/v1/commands", {"command": "remember", "name": "second"}),
     ],
 )
-def test_a_write_tells_the_address_of_what_it_wrote(wordless: Service, path: str, body: dict[str, str]) -> None:
+def test_a_write_answers_with_the_address_of_the_memory(
+    wordless: Service, path: str, body: dict[str, str]
+) -> None:
     named = {} if body.get("level") == "N2" else {"citizen_id": "manners"}
     written = wordless.http.post(path, json={**named, **body})
     assert written.status_code == 201

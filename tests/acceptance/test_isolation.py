@@ -119,7 +119,7 @@ def test_a_command_for_another_citizen_in_a_list_is_refused_like_one_for_an_unkn
     assert after[f"citizen_{victim.citizen}"] == before[f"citizen_{victim.citizen}"]
 
 
-def test_a_level_that_may_not_be_read_is_left_out_and_said(service: Service, victim: Aim) -> None:
+def test_a_level_that_the_key_may_not_read_is_left_out_with_a_note(service: Service, victim: Aim) -> None:
     shared = {"level": "N2", "id": f"shared-{victim.citizen}", "name": f"{SECRET}, all agree"}
     assert service.http.post("/v1/memories", json=shared).status_code == 201
     body = {"citizen_id": victim.citizen, "query_text": SECRET}

@@ -86,7 +86,7 @@ def test_x_api_key_counts_like_bearer(service: Service) -> None:
         assert http.get("/v1/keys", headers={"X-API-Key": ADMIN_KEY}).status_code == 200
 
 
-def test_an_unknown_address_tells_nothing_to_those_without_a_key(service: Service) -> None:
+def test_an_unknown_address_reveals_nothing_without_a_key(service: Service) -> None:
     with service.client(None) as http:
         said = problem_in(http.get("/v1/nothing"), 401)
         assert "/docs" not in said["detail"]

@@ -126,7 +126,7 @@ def test_only_what_is_indexed_is_found_by_its_words(client: Substrate, store: Su
     assert {one.key for one in store.search(("n",), query="red apple") if one.score is not None} >= {"none"}
 
 
-def test_fields_to_index_can_be_said_once_for_the_store(client: Substrate, citizen: str) -> None:
+def test_fields_to_index_can_be_set_once_for_the_store(client: Substrate, citizen: str) -> None:
     store = SubstrateStore(client, citizen, index={"fields": ["title", "parts[*].text"]})
     store.put(("n",), "a", {"title": "Tea", "parts": [{"text": "first"}, {"text": "second"}], "hidden": "quince"})
     [memory] = client.list_memories(citizen_id=citizen).memories

@@ -32,7 +32,7 @@ def said(asked: dict[str, Any]) -> str:
     return orjson.dumps({"facts": [fact]}).decode()
 
 
-def test_a_model_reads_facts_and_names_and_what_it_took_is_told(
+def test_facts_and_names_read_by_a_model_are_reported_with_their_cost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with scripted_model() as model:

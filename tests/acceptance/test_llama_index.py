@@ -95,7 +95,9 @@ async def test_a_memory_that_lies_beside_an_agent_holds_no_key_in_its_dump(
     assert ADMIN_KEY not in block.model_dump_json() + repr(block) + str(block)
 
 
-async def test_a_block_tells_what_was_said_and_not_who_and_where_alone(client: Substrate, citizen: str) -> None:
+async def test_a_memory_block_contains_the_text_of_memories_and_not_only_their_names(
+    client: Substrate, citizen: str
+) -> None:
     block = SubstrateMemoryBlock(client=client, citizen_id=citizen)
     said = [
         ("user", "Tom takes his tea black."),

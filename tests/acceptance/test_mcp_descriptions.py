@@ -103,7 +103,7 @@ async def test_an_answer_of_recall_names_the_ids_that_correct_and_history_take(
         assert not (await client.call_tool("history", {"citizen_id": citizen, "id": found[1]})).is_error
 
 
-async def test_a_past_told_today_is_found_then_and_what_was_known_then_is_asked_apart(
+async def test_a_past_event_recorded_today_is_found_by_valid_time_and_not_by_past_knowledge(
     service: Service, citizen: str
 ) -> None:
     then, before = "2024-05-01T12:00:00Z", datetime.now(UTC).isoformat()

@@ -76,7 +76,7 @@ DAMAGES: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
 }
 
 
-def test_a_file_that_is_damaged_is_told_and_the_store_is_as_it_was(home: Path, said: Said) -> None:
+def test_a_damaged_file_is_reported_and_leaves_the_store_unchanged(home: Path, said: Said) -> None:
     exported, damaged = home / "ada.jsonl", home / "damaged.jsonl"
     assert said(home / "data", "export", "-c", "ada", str(exported))[0] == 0
     lines = exported.read_bytes().splitlines(keepends=True)
@@ -89,7 +89,7 @@ def test_a_file_that_is_damaged_is_told_and_the_store_is_as_it_was(home: Path, s
     assert said(home / "data", "export", "--all") == before
 
 
-def test_a_backup_of_another_embedder_is_told_with_the_remedy_and_nothing_is_restored(
+def test_a_backup_of_another_embedder_is_refused_with_a_remedy_and_nothing_is_restored(
     home: Path, said: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert said(home / "data", "backup", str(home / "backup"))[0] == 0

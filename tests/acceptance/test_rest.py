@@ -53,7 +53,7 @@ def instant(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def test_a_living_service_says_so(service: Service) -> None:
+def test_a_running_service_answers_that_it_is_alive(service: Service) -> None:
     answer = service.http.get("/health/live")
     assert (answer.status_code, answer.json()) == (200, {"status": "alive", "open": False})
 
@@ -94,7 +94,7 @@ def test_the_service_documents_every_route(service: Service) -> None:
     assert service.http.get("/docs").status_code == 200
 
 
-def test_a_memory_is_read_back_with_all_that_was_said(service: Service, citizen: str) -> None:
+def test_a_memory_is_read_back_with_all_its_fields(service: Service, citizen: str) -> None:
     receipt = service.remember(citizen, **FULL, flavour="mint", extra={"depth": {"of": [1, None, 2.5]}})
     assert (receipt["status"], receipt["version"], receipt["duplicate"]) == ("stored", 1, False)
     memory = seen(service, citizen, FULL["id"]).json()
@@ -263,7 +263,7 @@ def test_retrieval_for_an_unknown_citizen_is_empty_and_says_so(service: Service,
     assert any(citizen in note for note in answer.json()["notes"])
 
 
-def test_a_time_without_zone_is_taken_as_utc_and_said(service: Service, citizen: str) -> None:
+def test_a_time_without_a_zone_is_taken_as_utc_with_a_warning(service: Service, citizen: str) -> None:
     receipt = service.remember(citizen, id="z", name="n", valid_at="2024-01-01T00:00:00")
     assert receipt["valid_at"] == "2024-01-01T00:00:00Z"
     assert receipt["warnings"] == ["valid_at had no time zone and was taken as UTC"]

@@ -94,7 +94,7 @@ def test_a_tag_guards_one_memory_and_no_list(service: Service, citizen: str) -> 
     assert seen(service, citizen, "m").json()["name"] == "n"
 
 
-def test_a_version_is_said_once(service: Service, citizen: str) -> None:
+def test_a_request_names_the_expected_version_in_one_place_only(service: Service, citizen: str) -> None:
     service.remember(citizen, id="m", name="n")
     tag = seen(service, citizen, "m").headers["ETag"]
     body = {"citizen_id": citizen, "name": "new", "expected_version": 1}
@@ -172,7 +172,7 @@ async def test_before_the_store_is_open_no_key_can_be_checked() -> None:
         assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
 
 
-async def test_a_key_may_send_so_many_requests_and_is_told_when_to_come_back() -> None:
+async def test_a_key_over_its_rate_limit_is_refused_with_the_time_to_wait() -> None:
     rates = RateLimits(AuthSettings(rate_limit="3/hour"))
     left = [await rates.count("a") for _ in range(3)]
     assert [one["RateLimit"].split(";")[1] for one in left] == ["r=2", "r=1", "r=0"]

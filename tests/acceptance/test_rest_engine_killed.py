@@ -58,7 +58,7 @@ def another_engine(service: Service, killed: int) -> bool:
     return False
 
 
-def test_a_killed_engine_is_told_started_again_and_has_lost_nothing(service: Service, citizen: str) -> None:
+def test_a_killed_engine_is_reported_and_restarted_without_loss(service: Service, citizen: str) -> None:
     service.remember(citizen, id="kept", name="acknowledged")
     first = told_of_a_kill(service, lambda: kept(service, citizen))
     assert (first.status_code, first.json()["type"]) == (503, "/problems/unavailable")
@@ -122,7 +122,7 @@ def persisting(http: httpx.Client, request: Asked, told: list[str]) -> Iterator[
         yield f"{method} {path}: {answer.status_code} {answer.text}"
 
 
-def test_clients_of_every_kind_are_told_to_come_back_and_then_served(service: Service, citizen: str) -> None:
+def test_requests_of_every_kind_are_asked_to_retry_and_then_served(service: Service, citizen: str) -> None:
     service.remember(citizen, id="kept", name="acknowledged")
     told: list[str] = []
 

@@ -62,7 +62,7 @@ def test_another_memory_comes_in_once_however_often_it_is_given(substrate: Subst
     assert substrate("five", "export", "-c", "ada") == exported
 
 
-def test_a_file_that_cannot_be_imported_is_told_with_its_line(substrate: Substrate) -> None:
+def test_a_file_that_cannot_be_imported_is_refused_with_the_number_of_its_line(substrate: Substrate) -> None:
     (substrate.home / "cut.jsonl").write_bytes(b'{"embeddings":false,"kind":"substrate-export","version":1}\n{"ki')
     assert "line 2: it is not JSON" in substrate("four", "import", str(substrate.home / "cut.jsonl"), code=2)
     assert "cannot be read" in substrate("four", "import", str(substrate.home / "none.jsonl"), code=2)

@@ -26,7 +26,7 @@ def changed(service: Service, citizen: str, how: str, source: str, **fields: Any
         ("undo", {}),
     ],
 )
-def test_a_tool_does_not_change_what_a_citizen_said(
+def test_a_tool_may_not_change_a_memory_of_a_citizen(
     service: Service, citizen: str, how: str, fields: dict[str, Any]
 ) -> None:
     service.remember(citizen, **HOME)
@@ -47,7 +47,7 @@ def test_a_correction_by_a_citizen_makes_the_citizen_the_source(service: Service
     assert changed(service, citizen, "correct", "tool", description="In the hills.").status_code == 403
 
 
-def test_a_tool_changes_what_a_tool_said(service: Service, citizen: str) -> None:
+def test_a_tool_may_change_a_memory_of_a_tool(service: Service, citizen: str) -> None:
     service.remember(citizen, **HOME, source="tool")
     assert changed(service, citizen, "supersede", "tool", description="In the hills.").status_code == 200
 

@@ -82,7 +82,7 @@ def test_each_mode_brings_what_it_is_for(
 
 @pytest.mark.usefixtures("unchanged")
 @pytest.mark.parametrize("mode", MODES)
-def test_a_citizen_that_never_wrote_wakes_to_nothing_and_is_told_so(
+def test_waking_a_citizen_without_memories_finds_nothing_and_says_so(
     service: Service, citizen: str, mode: str
 ) -> None:
     stream = woken(service, citizen, query_mode=mode, form="compact")
@@ -126,7 +126,7 @@ def test_a_bad_state_is_refused_with_its_fault(
 # --- the citizen's own state ---------------------------------------------------------------------------------
 
 
-def test_a_state_is_kept_as_it_was_set_and_what_is_left_out_stays(service: Service, citizen: str) -> None:
+def test_a_state_is_stored_as_set_and_omitted_fields_stay(service: Service, citizen: str) -> None:
     address = f"/v1/citizens/{citizen}/state"
     with service.unchanged():
         first = service.http.get(address).json()
@@ -165,7 +165,7 @@ def test_a_bad_change_of_state_is_refused(service: Service, citizen: str, said: 
     assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
 
 
-def test_a_state_is_told_as_it_was_and_was_known_at_any_moment(service: Service, citizen: str) -> None:
+def test_a_state_is_read_at_any_moment_of_both_axes(service: Service, citizen: str) -> None:
     address = f"/v1/citizens/{citizen}/state"
 
     def told(**when: str) -> tuple[float, str | None]:

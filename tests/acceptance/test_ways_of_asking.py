@@ -167,7 +167,7 @@ def test_no_goal_window_or_name_does_either(service: Service, kai: str, text: st
         assert sent(service, "resonate", {"citizen_id": kai, **signal})["degraded"] == []
 
 
-def test_a_relation_and_an_emotion_that_nobody_knows_are_named_in_the_answer(service: Service, kai: str) -> None:
+def test_an_unknown_relation_and_an_unknown_emotion_are_named_in_the_answer(service: Service, kai: str) -> None:
     signal = {"citizen_id": kai, "relations": ["Kai|teleported|Egor"], "emotion": "saudade"}
     notes = " ".join(sent(service, "resonate", signal)["notes"])
     assert "no memory has any of the relations" in notes

@@ -64,7 +64,7 @@ def remember(data: Path, name: str, *words: str, own: str | None = None) -> dict
     return dict(json.loads(done.stdout))
 
 
-def test_a_backup_leaves_what_lies_beside_it_as_it_was(data: Path, tmp_path: Path) -> None:
+def test_a_backup_leaves_other_files_of_its_folder_unchanged(data: Path, tmp_path: Path) -> None:
     remember(data, "Tea")
     beside = tmp_path / "copy.part"
     beside.mkdir()
@@ -128,7 +128,7 @@ def test_a_write_with_a_clock_ten_days_ahead_moves_no_later_time(data: Path) -> 
     assert all(began < moment < datetime.now(UTC) + timedelta(seconds=1) for moment in moments), moments
 
 
-def test_a_data_directory_that_is_open_to_others_is_closed_and_that_is_said(data: Path) -> None:
+def test_a_data_directory_open_to_other_users_is_closed_with_a_warning(data: Path) -> None:
     data.mkdir()
     data.chmod(0o777)
     said = run(data, "keys", "list").stderr

@@ -84,7 +84,7 @@ def test_a_key_without_the_scope_is_refused_before_its_body_is_read(
     assert f"/problems/{slug}" in said
 
 
-def test_a_body_that_comes_all_the_same_hinders_no_answer(service: Service, reader_of_n3: str) -> None:
+def test_a_body_sent_without_permission_hinders_no_answer(service: Service, reader_of_n3: str) -> None:
     body = b'{"citizen_id":"c","tags":[' + b"1," * PROMISED + b"1]}"
     with service.client(reader_of_n3) as http:
         for _ in range(3):
@@ -129,7 +129,7 @@ def test_a_list_that_is_too_long_is_one_fault_however_wrong_its_elements_are(
     assert len(said["faults"]) < 20
 
 
-def test_fields_that_nobody_knows_are_counted_before_they_are_told(service: Service) -> None:
+def test_unknown_fields_are_counted_before_they_are_named(service: Service) -> None:
     body = {"citizen_id": "c", "query_text": "x", **{f"field {n}": n for n in range(MANY)}}
     said = problem_in(service.http.post("/v1/retrieve", json=body), 422)
     assert said["faults"] == [f"body: has {MANY + 2} fields, at most 200 are read"]

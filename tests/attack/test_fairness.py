@@ -102,7 +102,7 @@ def test_a_key_has_one_export_at_a_time_and_another_key_its_own(wordless: Servic
         wait_until(lambda: http.get(path).status_code == 200)
 
 
-def test_a_question_whose_caller_leaves_is_told_as_left(wordless: Service, large: str) -> None:
+def test_a_request_whose_caller_disconnects_counts_as_499(wordless: Service, large: str) -> None:
     key = wordless.key(f"citizen:{large}:read")
     with begun_export(wordless, large, key) as line:
         assert line.recv(12) == b"HTTP/1.1 200"

@@ -117,7 +117,7 @@ async def _until_it_is_moved(task: asyncio.Task[object], patch: pytest.MonkeyPat
     await asyncio.wait([task, asyncio.create_task(reached.wait())], return_when=asyncio.FIRST_COMPLETED)
 
 
-async def test_a_backup_whose_engine_is_killed_says_so_and_leaves_no_backup(tmp_path: Path) -> None:
+async def test_a_backup_whose_engine_is_killed_fails_and_leaves_no_files(tmp_path: Path) -> None:
     data, target = tmp_path / "data", tmp_path / "backup"
     async with open_runtime(at(data)) as runtime:
         connection = runtime.deps.connection

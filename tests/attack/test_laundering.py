@@ -39,7 +39,7 @@ def test_a_tool_cannot_change_words_that_the_citizen_repeated(service: Service, 
                 assert problem_in(answer, 403)["type"] == "/problems/not-trusted"
 
 
-def test_the_past_keeps_whose_words_they_were(service: Service, citizen: str) -> None:
+def test_past_records_keep_their_source(service: Service, citizen: str) -> None:
     planted = say(service.http, citizen, source="tool", emotion_vector={"calm": 0.5}, tags=["rent"])["id"]
     before = records(service, citizen, planted)[0]
     told = say(service.http, citizen)
@@ -54,7 +54,7 @@ def test_the_past_keeps_whose_words_they_were(service: Service, citizen: str) ->
 
 
 @pytest.mark.parametrize("again", [{}, {"command_id": "once"}])
-def test_said_a_third_time_nothing_more_is_stored(service: Service, citizen: str, again: dict[str, str]) -> None:
+def test_a_third_repetition_stores_nothing_more(service: Service, citizen: str, again: dict[str, str]) -> None:
     planted = say(service.http, citizen, source="tool")["id"]
     first = say(service.http, citizen, **again)
     second = say(service.http, citizen, **again)

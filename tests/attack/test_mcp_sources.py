@@ -45,7 +45,7 @@ async def test_invisible_characters_do_not_reach_a_model(service: Service, citiz
             assert "\\U000e00" not in ascii(told.structured_content)
 
 
-async def test_each_line_says_whose_word_it_is(service: Service, citizen: str) -> None:
+async def test_each_line_names_the_source_of_the_memory(service: Service, citizen: str) -> None:
     service.remember(citizen, name="Tea", description="Tom takes it black.")
     service.remember(citizen, id="web", name="Tea again", description="Tea is good for him.", source="tool")
     service.http.post("/v1/memories", json={"level": "N2", "citizen_id": citizen, "name": f"Tea for {citizen}"})

@@ -251,7 +251,7 @@ async def test_a_second_head_that_comes_byte_by_byte_is_ended_too() -> None:
         writer.close()
 
 
-async def test_a_body_that_nobody_asked_for_is_not_heard_to_its_end() -> None:
+async def test_an_unwanted_body_is_not_read_to_its_end() -> None:
     async with quick() as port, asyncio.timeout(LIMIT_S):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n")

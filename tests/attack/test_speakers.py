@@ -34,7 +34,7 @@ def who_said(service: Service, citizen: str, episode: str) -> list[str]:
 @pytest.mark.parametrize(
     ("known", "speaker"), [("Jose", "José"), ("José", "Jose"), ("Zoe", "Zoë"), ("Zoë", "Ｚoé")]
 )
-def test_a_name_with_other_accents_is_somebody_else_and_a_note_says_so(
+def test_a_name_with_other_accents_is_another_person_and_a_note_says_so(
     service: Service, citizen: str, known: str, speaker: str
 ) -> None:
     service.remember(

@@ -146,7 +146,7 @@ def test_a_key_whose_source_was_lowered_no_longer_changes_what_it_wrote(service:
         assert http.post("/v1/memories/N1/home/correct", json=changed).status_code == 200
 
 
-def test_a_new_key_claims_the_system_only_where_it_administers_or_was_told_so(service: Service) -> None:
+def test_a_new_key_has_the_source_system_only_as_administrator_or_when_granted(service: Service) -> None:
     made = [
         service.http.post("/v1/keys", json={"name": "k", "scopes": scopes, **said}).json()["highest_source"]
         for scopes, said in (

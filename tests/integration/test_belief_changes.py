@@ -40,7 +40,7 @@ def told(stream: ConsciousnessStream) -> list[str]:
 
 
 @pytest.mark.parametrize("mode", ["evolution", "full_history"])
-async def test_a_change_is_told_where_the_question_finds_one_side_of_it(
+async def test_a_change_of_belief_is_reported_when_the_question_finds_one_side_of_it(
     deps: Deps, fresh_citizen: str, mode: str
 ) -> None:
     await a_corrected_belief_among_others(deps, fresh_citizen)

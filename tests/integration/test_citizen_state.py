@@ -86,7 +86,7 @@ class Told:
 
 @settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(st.lists(changes, min_size=1, max_size=7))
-async def test_each_moment_on_both_axes_answers_what_the_last_told_of_it_then_says(
+async def test_each_moment_on_both_axes_has_the_state_that_was_last_recorded_for_it(
     deps: Deps, steps: Sequence[tuple[dict[str, Any], int | None, int]]
 ) -> None:
     citizen, told, now, before = f"t{uuid4().hex}", Told(), NOW, 0
@@ -189,7 +189,7 @@ async def test_a_change_that_says_nothing_makes_no_graph(deps: Deps, fresh_citiz
     assert not await deps.graphs.for_reading(graph_name(Level.N1, fresh_citizen))
 
 
-async def test_the_history_tells_each_record_once_a_page_at_a_time(deps: Deps, fresh_citizen: str) -> None:
+async def test_the_pages_of_a_history_contain_each_record_once(deps: Deps, fresh_citizen: str) -> None:
     with pytest.raises(NotFound):
         await state_history(fresh_citizen, Paged(), deps)
     await stored(deps, remember(fresh_citizen, "a"))
@@ -212,7 +212,7 @@ async def test_the_history_tells_each_record_once_a_page_at_a_time(deps: Deps, f
     assert (last.energy, last.valid_at) == (0.4, to_datetime(NOW + 4))
 
 
-async def test_an_identity_tells_the_state_of_its_moment(deps: Deps, fresh_citizen: str) -> None:
+async def test_an_identity_contains_the_state_of_its_moment(deps: Deps, fresh_citizen: str) -> None:
     blank = await read_identity(WhoIs(citizen_id=fresh_citizen), deps, NOW)
     assert blank.state == CitizenState(citizen_id=fresh_citizen)
     assert f"citizen {fresh_citizen} had no state at that moment: the default state is shown" in blank.notes

@@ -124,7 +124,7 @@ async def test_a_query_that_runs_too_long_ends_at_its_deadline(deps: Deps, graph
     assert caught.value.remedy
 
 
-async def test_a_graph_that_does_not_exist_is_told_from_an_empty_one_and_not_made(deps: Deps) -> None:
+async def test_a_missing_graph_is_distinguished_from_an_empty_one_and_not_created(deps: Deps) -> None:
     name = f"seam_{uuid4().hex}"
     with pytest.raises(GraphMissing):
         await deps.connection.read(name, COUNT, parameters({}))

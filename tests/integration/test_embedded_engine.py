@@ -545,7 +545,7 @@ async def test_a_full_disk_is_a_clear_error_at_the_start(
     assert not engines_in(home)
 
 
-async def test_a_disk_that_fills_while_serving_loses_nothing_and_is_told_until_there_is_space(
+async def test_a_disk_that_fills_while_serving_loses_nothing_and_is_reported_until_there_is_space(
     open_engine: Open, home: Path, small_disk: Path | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine = await open_engine((small_disk or home) / "data")

@@ -214,7 +214,7 @@ async def kept(engine: EmbeddedEngine, home: Path, times: int) -> None:
         await asyncio.to_thread(Keeper(str(engine.directory), 0.0, held).keep, sleep)
 
 
-async def test_an_engine_that_somebody_uses_goes_on_whoever_started_it(home: Path) -> None:
+async def test_an_engine_in_use_goes_on_when_its_starter_has_left(home: Path) -> None:
     starter, guest = EmbeddedEngine(home / "data"), EmbeddedEngine(home / "data")
     await starter.start()
     await guest.start()

@@ -153,7 +153,7 @@ async def test_a_question_that_may_not_wait_does_not_ask_the_model(
     assert scripted.requests == []
 
 
-async def test_a_citizen_who_is_not_known_is_not_told_to_the_model(
+async def test_an_unknown_citizen_costs_no_call_of_the_model(
     asking: Deps, scripted: ScriptedModel, fresh_citizen: str
 ) -> None:
     stream = await ask(asking, fresh_citizen, QUESTION, query_levels=["N1"])

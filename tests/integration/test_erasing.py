@@ -114,7 +114,9 @@ async def test_no_file_of_the_store_holds_the_erased(own: Runtime, fresh_citizen
     assert on_disk(own, (other,)) == (set() if whole else {other})
 
 
-async def test_all_that_hangs_on_a_memory_goes_with_it_and_nothing_else(own: Runtime, fresh_citizen: str) -> None:
+async def test_erasing_a_memory_removes_all_that_belongs_to_it_and_nothing_else(
+    own: Runtime, fresh_citizen: str
+) -> None:
     await secret_life(own, fresh_citizen)
 
     report = await erased(own, EraseMemory(citizen_id=fresh_citizen, id="secret-id"))

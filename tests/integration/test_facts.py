@@ -55,7 +55,7 @@ def keyed(scripted: ScriptedModel, *facts: dict[str, Any]) -> None:
     scripted.otherwise = answer
 
 
-async def test_a_fact_becomes_a_link_with_its_time_its_confidence_and_where_it_was_said(
+async def test_a_fact_becomes_a_link_with_its_time_its_confidence_and_its_evidence(
     asking: Deps, scripted: ScriptedModel, fresh_citizen: str
 ) -> None:
     keyed(scripted, PORTO)

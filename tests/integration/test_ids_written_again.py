@@ -31,7 +31,7 @@ async def again(deps: Deps, command: Command, *, together: bool) -> WriteReceipt
 
 @pytest.mark.parametrize("of_link", [False, True])
 @pytest.mark.parametrize("together", [False, True])
-async def test_each_beginning_sent_again_is_told_its_own_receipt(
+async def test_each_beginning_that_is_sent_again_gets_its_own_receipt(
     deps: Deps, fresh_citizen: str, together: bool, of_link: bool
 ) -> None:
     if of_link:

@@ -134,7 +134,9 @@ async def test_people_are_shared_between_conversations(deps: Deps, fresh_citizen
     assert report.persons == 2
 
 
-async def test_changed_content_under_the_same_name_is_refused_and_said(deps: Deps, fresh_citizen: str) -> None:
+async def test_changed_content_under_the_same_id_is_refused_with_the_reason(
+    deps: Deps, fresh_citizen: str
+) -> None:
     def talk(text: str) -> ParsedFiles:
         turns = (Turn("D1:1", "A", text), Turn("D1:2", "B", "same"))
         return ParsedFiles((Episode("talk", fresh_citizen, (Session("s1", "one", None, turns),)),))

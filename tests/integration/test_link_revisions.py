@@ -215,7 +215,7 @@ async def test_time_never_goes_back_even_when_the_clock_does(deps: Deps, fresh_c
 
 
 @pytest.mark.parametrize("own_id", [False, True])
-async def test_a_version_that_a_list_told_and_took_back_is_told_no_second_time(
+async def test_version_numbers_that_a_list_reported_are_not_used_again(
     deps: Deps, fresh_citizen: str, own_id: bool
 ) -> None:
     link_id = await joined(deps, fresh_citizen, **({"id": "own"} if own_id else {}))

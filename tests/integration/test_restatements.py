@@ -80,7 +80,7 @@ async def test_another_text_is_stored(deps: Deps, fresh_citizen: str, text: str,
     assert await memories(deps, fresh_citizen) == 2
 
 
-async def test_a_short_text_is_said_again(deps: Deps, fresh_citizen: str) -> None:
+async def test_a_short_repeated_text_is_not_recognised(deps: Deps, fresh_citizen: str) -> None:
     await stored(deps, remember(fresh_citizen, "first", name="thanks", description="Thanks a lot, Ada!"))
     assert (await said(deps, fresh_citizen, "Thanks a lot, Ada!")).recognised is None
 

@@ -545,7 +545,7 @@ async def test_reading_never_makes_a_graph(deps: Deps, fresh_citizen: str, mode:
     assert sorted(await deps.connection.command("GRAPH.LIST")) == sorted(before)
 
 
-async def test_an_assumption_about_the_question_is_said(deps: Deps, fresh_citizen: str) -> None:
+async def test_an_assumption_about_the_question_is_a_note(deps: Deps, fresh_citizen: str) -> None:
     await stored(deps, remember(fresh_citizen, "walk"))
     stream = await ask(
         deps, fresh_citizen, "walk", temporal_mode="point_in_time", as_of_time="2026-06-01T00:00:00"
@@ -665,7 +665,7 @@ async def test_a_note_says_how_many_starts_are_followed_over_two_links(deps: Dep
     assert (await ask(deps, c, "the mill", min_energy=0.9)).notes == ()
 
 
-async def test_which_of_the_memories_named_are_no_starts_is_told(deps: Deps, fresh_citizen: str) -> None:
+async def test_named_memories_that_are_no_starts_are_reported(deps: Deps, fresh_citizen: str) -> None:
     c = fresh_citizen
     names = ["Ada", "Bruno", "Clara", "Dario", "Emil", "Frida", "Gero", "Hanna", "Ines", "Jonas"]
     await stored(deps, *(remember(c, f"person:{name}", name=name, node_type="Person") for name in names))

@@ -113,7 +113,7 @@ def busy(deps: Deps, patch: pytest.MonkeyPatch, most: int, left: int = 1_000) ->
     return engine
 
 
-async def test_halves_are_told_in_the_order_of_the_commands_each_with_its_receipt(
+async def test_receipts_of_halves_come_in_the_order_of_the_commands(
     deps: Deps, citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await stored(deps, remember(citizen, "m07", name="known"))
@@ -172,7 +172,7 @@ async def test_an_episode_whose_process_dies_between_two_halves_is_completed_whe
     assert figures(await ingest(intake, deps, NOW)) == (0, total, 0)
 
 
-async def test_a_batch_whose_answer_was_lost_and_that_then_takes_too_long_is_told_as_stored_once(
+async def test_a_batch_with_a_lost_answer_and_then_a_timeout_is_reported_as_stored_once(
     deps: Deps, citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write = deps.connection.write

@@ -192,14 +192,14 @@ async def test_the_feedback_potential_of_two_links_by_hand(deps: Deps, fresh_cit
     assert (await ask(deps, fresh_citizen, "the lighthouse", now=LATER)).energy_shares == ()
 
 
-async def test_without_being_told_to_a_stream_changes_no_energy(deps: Deps, fresh_citizen: str) -> None:
+async def test_a_stream_changes_no_energy_unless_asked(deps: Deps, fresh_citizen: str) -> None:
     await two_links(deps, fresh_citizen)
     stream = await ask(deps, fresh_citizen, "the lighthouse", now=LATER, current_energy=0.9)
     assert stream.energy_feedback is None
     assert await read_state(fresh_citizen, deps, PRESENT) == CitizenState(citizen_id=fresh_citizen)
 
 
-async def test_feedback_changes_the_kept_energy_and_says_from_what_to_what(deps: Deps, fresh_citizen: str) -> None:
+async def test_feedback_changes_the_stored_energy_and_reports_both_values(deps: Deps, fresh_citizen: str) -> None:
     potential = await two_links(deps, fresh_citizen)
     step = (potential - 0.5) * 0.3
     feedback: dict[str, Any] = {"current_energy": 0.9, "apply_feedback": True, "intention_id": "i1"}
@@ -285,7 +285,7 @@ async def test_the_compact_form_names_what_is_in_focus(deps: Deps, fresh_citizen
     assert (await boat(deps, fresh_citizen)).text is None
 
 
-async def test_only_what_is_valid_is_kept_when_that_is_asked_for(deps: Deps, fresh_citizen: str) -> None:
+async def test_on_request_only_valid_memories_are_in_the_answer(deps: Deps, fresh_citizen: str) -> None:
     c = fresh_citizen
     await stored(
         deps,

@@ -280,7 +280,7 @@ async def test_essays_on_links_become_emotions(deps: Deps, fresh_citizen: str) -
     assert link.emotion_description == f"glad; {ESSAY}"
 
 
-async def test_defaults_that_were_never_set_are_told_until_they_are(deps: Deps, fresh_citizen: str) -> None:
+async def test_missing_metadata_is_reported_until_it_is_set(deps: Deps, fresh_citizen: str) -> None:
     await store(deps, remember(fresh_citizen, "tea", description="Ada drinks tea", energy=0.5))
     [one] = of_kind(await report(deps, fresh_citizen), "unset_default")
     assert one.message.startswith("confidence, emotion_vector:")
@@ -291,7 +291,7 @@ async def test_defaults_that_were_never_set_are_told_until_they_are(deps: Deps, 
 
 
 @pytest.mark.parametrize("broken", ["DETACH DELETE t", "SET t.embedding = null", "SET t.embedding = [1.0, 2.0]"])
-async def test_a_missing_embedding_is_made_anew(deps: Deps, fresh_citizen: str, broken: str) -> None:
+async def test_a_missing_embedding_is_computed_again(deps: Deps, fresh_citizen: str, broken: str) -> None:
     await life(deps, fresh_citizen)
     await raw(deps, fresh_citizen, f"MATCH (:ConsciousnessNode {{id: 'tea'}})-[:HAS_TRACE]->(t:Trace) {broken}")
     swept = await mended(deps, fresh_citizen, "embedding_missing")

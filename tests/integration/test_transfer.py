@@ -90,7 +90,7 @@ async def test_an_export_imported_and_exported_again_is_the_same_file(
     assert sorted(ids(found(await ask(deps, fresh_citizen, "thing 4", **THEN)))) == sorted(then)
 
 
-async def test_the_vectors_made_anew_are_those_that_were_left_out(deps: Deps, fresh_citizen: str) -> None:
+async def test_vectors_left_out_of_an_export_are_computed_again(deps: Deps, fresh_citizen: str) -> None:
     await lived(deps, fresh_citizen)
     whole, bare = await exported(deps, fresh_citizen, embeddings=True), await exported(deps, fresh_citizen)
     await cleared(deps, fresh_citizen)

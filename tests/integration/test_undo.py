@@ -155,9 +155,7 @@ async def test_a_command_id_is_that_of_one_command_in_a_graph(deps: Deps, fresh_
     assert not receipt.duplicate
 
 
-async def test_a_command_that_says_again_what_is_stored_keeps_a_receipt_of_its_own(
-    deps: Deps, fresh_citizen: str
-) -> None:
+async def test_a_command_that_repeats_stored_content_gets_its_own_receipt(deps: Deps, fresh_citizen: str) -> None:
     (first,) = await stored(deps, remember(fresh_citizen, "talk", command_id="c1"))
     (again,) = await stored(deps, remember(fresh_citizen, "talk", command_id="c2"))
     assert (again.duplicate, again.created_at) == (True, first.created_at)
@@ -172,7 +170,7 @@ async def test_a_write_is_visible_at_once_though_the_clock_stands_still(deps: De
         assert await shown(deps, fresh_citizen, "walk", 100) == [f"walk {number}"]
 
 
-async def test_a_change_that_lies_ahead_leaves_the_present_to_be_woken_to(deps: Deps, fresh_citizen: str) -> None:
+async def test_waking_sees_the_present_of_a_memory_with_a_scheduled_change(deps: Deps, fresh_citizen: str) -> None:
     await walk(deps, fresh_citizen, resolution_state="in_progress", energy=0.7)
     later = command(fresh_citizen, "supersede", description="up the hill", effective_at=moment(11))
     await stored(deps, later, now=day(9))

@@ -50,7 +50,7 @@ def outcome(receipts: list[WriteReceipt]) -> list[tuple[str, str | None, str]]:
 # --- remember and relate ---------------------------------------------------------------------------------
 
 
-async def test_a_receipt_tells_what_was_stored(deps: Deps, fresh_citizen: str) -> None:
+async def test_a_receipt_describes_the_stored_record(deps: Deps, fresh_citizen: str) -> None:
     command = remember(fresh_citizen, "walk", command_id="c1", valid_at=moment(3), invalid_at=moment(9))
     (receipt,) = await stored(deps, command, now=day(5))
     assert (receipt.command_id, receipt.id, receipt.level, receipt.version) == ("c1", "walk", Level.N1, 1)

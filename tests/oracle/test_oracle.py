@@ -13,7 +13,7 @@ from tests.oracle.life import LONG, Life
 
 @settings(max_examples=10, suppress_health_check=LONG)
 @given(st.randoms(use_true_random=False))
-async def test_the_engine_tells_what_the_oracle_tells(runtime: Runtime, chance: Random) -> None:
+async def test_the_engine_answers_as_the_oracle(runtime: Runtime, chance: Random) -> None:
     life = Life(runtime)
     await life.through(chance, commands=50, asked=40)
     assert life.tally.differences == []

@@ -132,7 +132,7 @@ def test_an_invalid_field_is_an_error_of_its_tier(tier: str, name: str, value: A
     assert result.errors[0].startswith(f"{tier} field invalid: {name}")
 
 
-def test_every_fault_is_told() -> None:
+def test_every_fault_is_reported() -> None:
     result = validate_consciousness_link({**WHOLE, "energy": 2, "goal": None, "sensory_details": 1})
     assert len(result.errors) == 3
 

@@ -172,7 +172,7 @@ def test_a_link_without_a_required_field_is_refused(field: str) -> None:
     assert faults({name: value for name, value in LINK.items() if name != field}) == [("relate", field)]
 
 
-def test_every_fault_of_a_link_is_told_at_once() -> None:
+def test_all_faults_of_a_link_are_reported_together() -> None:
     bad = {**LINK, "energy": 1.2, "confidence": "high", "goal": "", "emotion_vector": {"joy": "much"}}
     del bad["mindstate"]
     assert {place[1] for place in faults(bad)} == {
@@ -236,7 +236,7 @@ def test_a_link_with_a_bad_field_is_refused_at_that_field(field: str, value: Any
         ),
     ],
 )
-def test_a_time_without_a_zone_is_taken_as_utc_and_said(data: dict[str, Any], field: str) -> None:
+def test_a_time_without_a_zone_is_taken_as_utc_with_a_note(data: dict[str, Any], field: str) -> None:
     command = ANY_COMMAND.validate_python(data)
     assert getattr(command, field) == datetime(2025, 6, 29, 13, 45, tzinfo=UTC)
     assert command.notes == (f"{field} had no time zone and was taken as UTC",)

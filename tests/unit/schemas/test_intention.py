@@ -108,7 +108,7 @@ def test_a_range_is_compared_after_both_ends_have_a_zone() -> None:
     assert asked.notes == ("time_range_start had no time zone and was taken as UTC",)
 
 
-def test_a_time_without_a_zone_is_taken_as_utc_and_said() -> None:
+def test_a_time_without_a_zone_is_taken_as_utc_with_a_note() -> None:
     asked = RetrievalIntention.model_validate(
         {**ASKED, "temporal_mode": "point_in_time", "as_of_time": "2025-06-29T13:45:00"}
     )

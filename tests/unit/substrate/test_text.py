@@ -83,7 +83,7 @@ def test_the_signs_of_the_query_language_do_not_pass(hostile: str) -> None:
 
 
 @given(texts)
-def test_search_text_is_kept_only_where_the_engine_would_read_otherwise(text: str) -> None:
+def test_a_search_text_is_stored_only_where_the_engine_would_read_other_words(text: str) -> None:
     plain = text.isascii() and "\\" not in text and all(c.isprintable() or c in "\n\r\t" for c in text)
     kept = search_text(text)
     assert kept is None if plain else kept == " ".join(words(text))

@@ -85,7 +85,7 @@ async def test_an_index_under_construction_is_named() -> None:
     assert (answer.status_code, answer.json()["faults"]) == (503, ["b: Trace is not operational"])
 
 
-async def test_without_a_key_nobody_learns_which_graphs_there_are() -> None:
+async def test_the_names_of_graphs_are_not_shown_without_a_key() -> None:
     unready = await readiness(Store(["Trace"]).provide, opened=False)
     assert (unready.status_code, unready.json()["faults"]) == (503, [])
     ready = await readiness(Store([]).provide, opened=False)

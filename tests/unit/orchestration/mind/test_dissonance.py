@@ -134,7 +134,7 @@ def test_a_history_sees_it(mode: TemporalMode) -> None:
         (Life("m").correct(name="n"), [("m", "n", "discovered_false")]),
     ],
 )
-def test_each_change_of_belief_is_told_once(life: Life, told: list[tuple[str, str, str]]) -> None:
+def test_each_change_of_belief_is_reported_once(life: Life, told: list[tuple[str, str, str]]) -> None:
     assert life.told() == told
 
 
@@ -166,7 +166,7 @@ def test_records_that_never_followed_one_another_are_no_pair(
     assert [(one.original_belief, one.corrected_belief) for one in changes] == told
 
 
-def test_the_new_is_the_successor_though_what_was_kept_of_the_old_was_not_found() -> None:
+def test_the_new_belief_is_the_successor_though_the_rest_of_the_old_one_was_not_found() -> None:
     closed, _, latest = map(shown, Life("m").supersede(description="B").records)
     (one,) = detect_temporal_dissonances([closed, latest], HISTORY)
     assert (one.original_belief, one.corrected_belief) == ("A", "B")

@@ -45,5 +45,5 @@ def test_a_question_is_read(text: str, said: set[str]) -> None:
         ("I never said that", False),
     ],
 )
-def test_a_standing_wish_is_told_from_a_habit(text: str, wish: bool) -> None:
+def test_a_standing_instruction_is_distinguished_from_a_habit(text: str, wish: bool) -> None:
     assert is_standing_instruction(text) == wish

@@ -68,7 +68,7 @@ def test_any_text_is_read_without_complaint_into_periods_that_begin_before_they_
     assert all(window.start < window.end for window in find_windows(text, NOW))
 
 
-def test_the_words_of_a_time_are_told_from_the_others() -> None:
+def test_the_words_of_a_time_are_separated_from_the_others() -> None:
     assert find_time_words("Where was James on July 12, 2022?") == {"on", "july", "12", "2022"}
     assert find_time_words("May I march in 2021?") == {"in", "2021"}
     assert find_time_words("Who came?") == frozenset()

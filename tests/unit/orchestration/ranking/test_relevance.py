@@ -65,7 +65,7 @@ def test_bm25_scores_as_bm25s_does(seed: int) -> None:
         assert scores[key(f"{place}")] == pytest.approx(theirs, abs=1e-4)
 
 
-def test_words_that_nobody_holds_have_no_weight_and_forms_of_one_word_have_one() -> None:
+def test_unknown_words_have_no_weight_and_forms_of_one_word_have_one() -> None:
     weights = word_weights({"running": 4, "runs": 1, "nowhere": 0}, 10)
     assert weights == {"run": inverse_document_frequency(4, 10)}
 

@@ -338,7 +338,7 @@ def test_a_path_tells_a_story() -> None:
     assert path.path_narrative == ("Blocked: schema design → asked Luca → requirements clear → schema decided")
 
 
-def test_a_state_that_the_name_says_is_not_told_again() -> None:
+def test_a_state_that_the_name_contains_is_not_repeated() -> None:
     nodes = {
         (N1, "a"): a_node(node_id="a", name="Review blocked", resolution_state="blocked"),
         (N1, "b"): a_node(node_id="b", name="again", resolution_state="blocked"),
@@ -348,7 +348,7 @@ def test_a_state_that_the_name_says_is_not_told_again() -> None:
     assert path.path_narrative == "Review blocked → again → In progress: on"
 
 
-def test_a_turn_is_told_by_who_spoke() -> None:
+def test_a_turn_is_shown_with_its_speaker() -> None:
     nodes = {
         (N1, "a"): a_node(node_id="a", name="D1:3", speaker="Caroline", description="I went\nto the harbour."),
         (N1, "b"): a_node(node_id="b", name="Caroline"),

@@ -209,7 +209,7 @@ def test_no_garbage_in_a_link_stops_a_sweep(field: str, value: Any, felt: bool) 
     time_overlaps.record_of(row)
 
 
-def test_a_number_stored_as_text_is_told_apart() -> None:
+def test_a_number_stored_as_text_is_distinguished_from_a_number() -> None:
     result, [one] = find_in_link(link()._replace(felt_as_numbers=False), GRAPH)
     assert not result.valid
     assert "stored as text" in one.message

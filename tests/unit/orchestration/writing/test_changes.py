@@ -45,7 +45,7 @@ def test_the_lower_of_two_sources_is_outweighed(one: Source, other: Source) -> N
 
 
 @given(SOURCES, SOURCES, SOURCES)
-def test_trust_is_handed_on(one: Source, other: Source, third: Source) -> None:
+def test_trust_is_transitive(one: Source, other: Source, third: Source) -> None:
     shared = Level.N2
     handed = may_change(one, other, shared) and may_change(other, third, shared)
     assert not handed or may_change(one, third, shared)

@@ -171,7 +171,7 @@ def test_a_revision_changes_what_it_says_and_nothing_else() -> None:
     assert after["goal"] is None
 
 
-def test_a_revision_that_says_nothing_changes_only_who_said_it_last() -> None:
+def test_an_empty_revision_changes_only_the_source_and_the_author() -> None:
     before = {"name": "A walk", "description": "by the sea", "energy": 0.5}
     command = Supersede.model_validate(
         {"citizen_id": "ada", "id": "m", "command_id": "c", "expected_version": 3, "effective_at": THEN}

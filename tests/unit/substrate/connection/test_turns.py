@@ -138,7 +138,7 @@ async def test_queries_of_one_tenant_start_in_the_order_in_which_they_came() -> 
     assert said == [0, 1, 2, 3, 4]
 
 
-async def test_alone_an_asker_has_nearly_all_turns_and_whoever_comes_finds_one_free() -> None:
+async def test_a_tenant_that_is_alone_leaves_a_turn_free_for_the_next_one() -> None:
     one = engine()
     tasks = [one.ask(ADA) for _ in range(20)]
     await settled()

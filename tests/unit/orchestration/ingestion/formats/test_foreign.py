@@ -85,7 +85,7 @@ def test_an_edge_that_graphiti_expired_without_an_end_is_retracted() -> None:
     assert [one.id for one in commands if isinstance(one, Unrelate)] == ["e2:link"]
 
 
-def test_a_history_of_mem0_is_told_in_the_order_of_its_times() -> None:
+def test_a_history_of_mem0_becomes_commands_in_the_order_of_its_times() -> None:
     commands = said(read("mem0", FILES["mem0"], None))
     first, second, other = commands
     assert isinstance(first, Remember)
@@ -163,5 +163,5 @@ def test_a_file_of_another_format_is_refused_with_its_place(form: str, text: str
 
 
 @pytest.mark.parametrize("form", ["graphiti", "mcp-memory"])
-def test_a_file_that_names_nobody_needs_a_citizen(form: str) -> None:
+def test_a_file_without_owners_needs_a_citizen(form: str) -> None:
     assert "name a citizen" in refusal(form, FILES[form], None)

@@ -98,7 +98,7 @@ async def test_a_second_answer_of_another_form_is_the_last(
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500, 503])
-async def test_an_error_of_the_server_is_told_by_its_status_and_never_by_the_key(
+async def test_an_error_of_the_server_is_reported_with_its_status_and_without_the_key(
     status: int, scripted: ScriptedModel, model: LanguageModel
 ) -> None:
     scripted.script = [(status, json.dumps({"error": {"message": f"Incorrect API key: {KEY}"}}).encode())] * 8

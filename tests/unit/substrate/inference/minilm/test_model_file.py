@@ -132,7 +132,7 @@ async def test_text_after_the_256th_token_has_no_influence(local: Embedder) -> N
     assert short != other
 
 
-async def test_the_local_model_tells_its_name_and_dimension(local: Embedder) -> None:
+async def test_the_local_model_has_a_name_and_a_dimension(local: Embedder) -> None:
     assert (local.model, local.dimension) == ("all-MiniLM-L6-v2", 384)
     assert len(await local.embed_query("a")) == 384
 
@@ -183,7 +183,7 @@ def _empty(_: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("damage", [_cut, _altered, _empty], ids=["cut", "one bit", "empty"])
-def test_a_damaged_file_is_made_anew(damage: Callable[[bytes], bytes], cache: Path) -> None:
+def test_a_damaged_file_is_built_again(damage: Callable[[bytes], bytes], cache: Path) -> None:
     whole = onnx_file(cache, "int8")
     path = cache / file_name("int8")
     path.write_bytes(damage(whole))
