@@ -1,4 +1,4 @@
-"""A conversation that is stored while nobody waits for it."""
+"""A conversation that is stored in the background."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A clock that goes back, over HTTP: what is known is known in the order in which it was told."""
+"""A clock that is set back, over HTTP: transaction times keep the order of the commands."""
 
 from __future__ import annotations
 

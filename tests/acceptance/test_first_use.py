@@ -1,4 +1,4 @@
-"""What a stranger does on the first afternoon, from an empty directory to a key that counts no longer.
+"""The first use of the product, from an empty directory to a revoked key.
 
 Nothing is prepared: the program is started as its users start it, and met through every door that it has.
 """

@@ -1,4 +1,4 @@
-"""What HTTP asks of every answer: HEAD, addresses of what was made, refused encodings, tags, long addresses."""
+"""Rules of HTTP for every answer: HEAD, Location, refused encodings, ETags, long addresses."""
 
 from __future__ import annotations
 

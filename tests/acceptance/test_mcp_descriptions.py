@@ -1,4 +1,4 @@
-"""The tools of the Model Context Protocol as a model reads them: their list, and what their answers say."""
+"""The tools of the Model Context Protocol as a model reads them: their list and their answers."""
 
 from __future__ import annotations
 

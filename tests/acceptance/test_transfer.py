@@ -1,4 +1,4 @@
-"""Memories on the move, from the command line and over HTTP."""
+"""Export, import and backup from the command line and over HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two services on one store whose clocks differ: what one was told, the other knows at once."""
+"""Two services on one store whose clocks differ: each sees at once what the other stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes of a stretch of valid time over HTTP, beside what is scheduled, in plain lists and in atomic ones."""
+"""Changes of a portion of valid time over HTTP, beside scheduled changes, in plain and atomic lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ada's life over HTTP, as `examples/ada` tells it: taken in through the routes, and woken in four modes."""
+"""The example `examples/ada` over HTTP: ingested through the routes, and woken in four modes."""
 
 from __future__ import annotations
 

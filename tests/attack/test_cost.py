@@ -1,4 +1,4 @@
-"""Who may not ask costs nothing, and who may cannot make others wait: sizes are asked before values are read."""
+"""Refused callers cost little, and others cannot make anyone wait: sizes are checked before values are read."""
 
 from __future__ import annotations
 

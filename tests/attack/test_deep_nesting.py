@@ -1,4 +1,4 @@
-"""What is nested too deeply is taken by no door; what lies in a store already spoils no answer, and is mended."""
+"""Deeply nested values are refused everywhere; those already stored spoil no answer, and are repaired."""
 
 from __future__ import annotations
 

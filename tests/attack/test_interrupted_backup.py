@@ -1,4 +1,4 @@
-"""A backup right behind the start of the engine does not end it, and one that is stopped leaves nothing behind."""
+"""A backup right after the start of the engine does not end it; a cancelled one leaves no files."""
 
 from __future__ import annotations
 

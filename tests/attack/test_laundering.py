@@ -1,4 +1,4 @@
-"""Words that change hands: what a citizen says too is the citizen's from then on, whoever said it first."""
+"""Source laundering: words that a citizen repeats become the citizen's, whoever wrote them first."""
 
 from __future__ import annotations
 

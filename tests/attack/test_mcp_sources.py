@@ -1,4 +1,4 @@
-"""What a model reads and writes through the protocol: whose words they are; none can pass for another's."""
+"""The sources of what a model reads and writes through MCP: none can pass for another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who wrote what: each record names the key and the command it came with, and none can take another's name."""
+"""Provenance: each record names its key and its command, and no caller can take the name of another."""
 
 from __future__ import annotations
 

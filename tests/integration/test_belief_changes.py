@@ -1,4 +1,4 @@
-"""Beliefs that changed, where a question finds one side of the change only (003, component 2, flag 8)."""
+"""Changed beliefs of which a question finds one side only (003, component 2, flag 8)."""
 
 from __future__ import annotations
 

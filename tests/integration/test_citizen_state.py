@@ -1,4 +1,4 @@
-"""A citizen's state on both axes of time, held against a plain list of what was told."""
+"""The state of a citizen on both axes of time, compared with a plain list of commands."""
 
 from __future__ import annotations
 

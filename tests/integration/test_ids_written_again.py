@@ -1,4 +1,4 @@
-"""An id that holds at several times, each time begun by a command of its own: each of them can be sent again."""
+"""An id with several valid times, each begun by its own command: each of these can be sent again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A memory or link whose later part was retracted: what is left of it is there like anything else."""
+"""A memory or link whose later part was retracted: the rest of it is read and changed as usual."""
 
 from __future__ import annotations
 

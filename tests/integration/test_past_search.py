@@ -1,4 +1,4 @@
-"""The past is searched and followed as the present was: by what was there, not by what is left of it today."""
+"""The past is searched by the memories and links of that time, not by those that are left today."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a question says beside its content leads to the turns that it means."""
+"""Speaker, time and task in a question lead to the turns that it means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `substrate identity` prints of the state."""
+"""The state as `substrate identity` prints it."""
 
 from __future__ import annotations
 

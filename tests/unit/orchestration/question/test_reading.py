@@ -1,4 +1,4 @@
-"""What a question says beside its content, and what a memory has from it."""
+"""Speakers, tasks and times that are read in a question, and the gain of a memory that fits them."""
 
 from __future__ import annotations
 
