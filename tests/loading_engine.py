@@ -17,6 +17,7 @@ from substrate.engine.append_log import rewrite
 from substrate.engine.embedded import EmbeddedEngine
 from substrate.engine.unix_socket import socket_path
 from tests.docs_pages import ROOT
+from tests.waiting import LIMIT_S, PAUSE_S
 
 KEYS: Final = 10_000
 SLOW: Final = "key-load-delay 5000\nloading-process-events-interval-bytes 1024\n"
@@ -46,12 +47,20 @@ async def filled(directory: Path) -> None:
 
 async def release(directory: Path) -> None:
     """Let the engine load the rest at once; returns when it has heard."""
-    while True:
-        with contextlib.suppress(RedisError, OSError):
-            async with Redis(unix_socket_path=str(socket_path(directory)), retry=None, socket_timeout=5) as client:
-                await client.execute_command("CONFIG", "SET", "key-load-delay", 0)
-                return
-        await asyncio.sleep(0.01)
+    for _ in range(round(LIMIT_S / PAUSE_S)):
+        if await _without_delay(directory):
+            return
+        await asyncio.sleep(PAUSE_S)
+    raise AssertionError("the engine does not hear that it is to load at once")
+
+
+async def _without_delay(directory: Path) -> bool:
+    """Whether the engine has heard that it is to load without a delay."""
+    with contextlib.suppress(RedisError, OSError):
+        async with Redis(unix_socket_path=str(socket_path(directory)), retry=None, socket_timeout=5) as client:
+            await client.execute_command("CONFIG", "SET", "key-load-delay", 0)
+            return True
+    return False
 
 
 def command(directory: Path, *words: str, settings: str = SLOW, **options: Any) -> subprocess.Popen[str]:

@@ -27,7 +27,7 @@ from substrate.engine.unix_socket import socket_path
 from substrate.store.writer import IN_COMPANY, NODES_PER_STATEMENT
 from tests.acceptance.conftest import Service
 from tests.integration.store import ASKED, ask, relate, remember, stored
-from tests.waiting import wait_until
+from tests.waiting import wait_until, wait_until_async
 
 ENDLESS = Query("endless", "UNWIND range(1, 10000) AS i UNWIND range(1, 10000) AS j RETURN count(i + j)")
 SLOW_MS, MANY_READS = 100, 100
@@ -214,8 +214,7 @@ async def test_a_long_list_is_cut_while_another_tenant_writes_and_the_others_com
     await stored(store, remember("bulk", "m"), remember("calm", "m"))
 
     async def when_alone() -> object:
-        for _ in iter(store.connection.writes.others_active, False):
-            await asyncio.sleep(0.01)
+        await wait_until_async(lambda: not store.connection.writes.others_active())
         return await listed("a")
 
     with Log(store) as alone:
