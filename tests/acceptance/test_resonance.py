@@ -94,7 +94,7 @@ def test_drives_are_kept_with_the_state(service: Service, citizen: str) -> None:
         ({"query_embedding": [0, 0]}, "has no direction"),
         ({"query_embedding": [1, 2]}, "query_embedding has 2 numbers"),
         ({"max_level": 4}, "max_level"),
-        ({"nodes": [" "]}, "says nothing"),
+        ({"nodes": [" "]}, "is blank"),
         ({"known_at": "3000-01-01T00:00:00Z"}, "times must lie between"),
         ({"drive_bias": {"rest": 2}}, "drive_bias.rest"),
     ],

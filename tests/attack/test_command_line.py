@@ -177,4 +177,4 @@ def test_an_address_that_is_none_is_a_fault_of_the_setting_and_no_defect(
     assert (end.value.code, "defect" in said, value in said) == (2, False, False), said
     assert said.startswith("error: SUBSTRATE_")
     assert f"{name}" in said
-    assert "it is no address" in said
+    assert "it is not an address" in said

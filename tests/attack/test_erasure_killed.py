@@ -246,7 +246,7 @@ async def test_the_command_line_says_under_which_id_and_goes_on_after_a_signal(t
             process.send_signal(signal.SIGTERM)
             _, said = await asyncio.to_thread(process.communicate)
         assert process.returncode == 130, said
-        assert "opened next" in said
+        assert "opens the store will finish" in said
         done = await asyncio.to_thread(subprocess.run, whole, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         again = await asyncio.to_thread(subprocess.run, whole, capture_output=True, text=True)
