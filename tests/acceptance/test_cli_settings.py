@@ -18,7 +18,7 @@ from api.cli import program
         ("SUBSTRATE_LLM_INPUT_PRICE", "1", "SUBSTRATE_LLM_INPUT_PRICE and SUBSTRATE_LLM_OUTPUT_PRICE belong"),
         ("SUBSTRATE_JWKS_URL", "https://a.org", "SUBSTRATE_JWKS_URL needs SUBSTRATE_JWT_ISSUER"),
         ("SUBSTRATE_CORS_ORIGINS", "https://a.org", "Lists are written as JSON"),
-        ("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4317", "SUBSTRATE_OTLP_ENDPOINT: it is no address"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4317", "SUBSTRATE_OTLP_ENDPOINT: it is not an address"),
     ],
 )
 def test_a_setting_that_makes_no_sense_is_named(
