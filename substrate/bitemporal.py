@@ -48,7 +48,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class OpenedRecord:
     """A record opened from `from_version`; `revised` if its content differs from that version's."""
 
     record: Record
@@ -58,7 +58,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a command does to an identity at the transaction time `at`.
+    """The records of one identity that a command closes and opens at the transaction time `at`.
 
     `closed` are the records open until then, `opened` those open from then on, both by valid time. `undone` is the
     command that an undo reverts.
@@ -66,7 +66,7 @@ class Change:
 
     at: Instant
     closed: tuple[Record, ...]
-    opened: tuple[Opened, ...]
+    opened: tuple[OpenedRecord, ...]
     undone: str | None = None
 
     @property
@@ -77,45 +77,45 @@ class Change:
         return self.closed[0] if new is None else new.record
 
 
-type Open = Sequence[Record]
+type OpenRecords = Sequence[Record]
 """The open records of one identity, by valid time; no two of them overlap."""
 
 
 def visible(record: Record, scope: Scope) -> bool:
-    """Whether the scope sees the record."""
+    """True when the record overlaps the scope in valid time and in transaction time."""
     return record.valid.overlaps(scope.valid) and record.known.overlaps(scope.known)
 
 
 def is_open(record: Record) -> bool:
-    """Whether the record is part of what is known now: its transaction time has not ended."""
+    """True when the record is known now: its transaction time has not ended."""
     return record.known.end == END_OF_TIME
 
 
-def open_records(records: Iterable[Record]) -> Open:
-    """The open ones among the records of an identity, by valid time."""
+def open_records(records: Iterable[Record]) -> OpenRecords:
+    """Return the open records of an identity, by valid time."""
     return sorted(filter(is_open, records), key=_valid_start)
 
 
-def held_at(open_ones: Open, moment: Instant) -> Record:
-    """The record that holds at the moment or, if none does, the last one before it, else the first one after it.
+def held_at(open_records: OpenRecords, moment: Instant) -> Record:
+    """Return the record that holds at the moment; if none does, the last before it, else the first after it.
 
-    `open_ones` must not be empty.
+    `open_records` must not be empty.
     """
-    begun = [record for record in open_ones if record.valid.start <= moment]
-    return begun[-1] if begun else open_ones[0]
+    begun = [record for record in open_records if record.valid.start <= moment]
+    return begun[-1] if begun else open_records[0]
 
 
-def named_portion(open_ones: Open, portion: Period) -> Period:
-    """The portion, once it is checked. One without an end reaches to the end of what is known.
+def named_portion(open_records: OpenRecords, portion: Period) -> Period:
+    """Return the portion after checking that something is known in all of it.
 
-    Raises ValueError when it is empty, when nothing is known at its beginning, or when it has an end and nothing
-    is known at some time in it.
+    A portion without an end reaches to the end of what is known. Raises ValueError when the portion is empty, when
+    nothing is known at its beginning, or when it has an end and nothing is known at some time in it.
     """
     if portion.end <= portion.start:
         raise ValueError("the portion of valid time is empty: valid_to must lie after valid_from")
-    within = [record for record in open_ones if record.valid.overlaps(portion)]
+    within = [record for record in open_records if record.valid.overlaps(portion)]
     if not within or within[0].valid.start > portion.start:
-        raise ValueError(_unknown(portion.start, open_ones))
+        raise ValueError(_unknown(portion.start, open_records))
     if portion.end == END_OF_TIME:
         return portion
     covered = portion.start
@@ -124,7 +124,7 @@ def named_portion(open_ones: Open, portion: Period) -> Period:
             break
         covered = record.valid.end
     if covered < portion.end:
-        raise ValueError(_unknown(covered, open_ones))
+        raise ValueError(_unknown(covered, open_records))
     return portion
 
 
@@ -132,8 +132,8 @@ def _format(moment: Instant) -> str:
     return to_datetime(moment).isoformat().replace("+00:00", "Z")
 
 
-def _unknown(moment: Instant, open_ones: Open) -> str:
-    nearest = _describe_period(held_at(open_ones, moment))
+def _unknown(moment: Instant, open_records: OpenRecords) -> str:
+    nearest = _describe_period(held_at(open_records, moment))
     return f"{NOTHING_HOLDS} {_format(moment)}: the nearest record holds {nearest}"
 
 
@@ -147,8 +147,8 @@ type Revise = Callable[[Record], Mapping[str, Any] | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Rewriting:
-    """The transaction time of a change, the last version before it, and why it is made.
+class RewriteContext:
+    """The transaction time of a rewrite, the last version before it, and its reason.
 
     `reason` is None when the new record says the same as the old one.
     """
@@ -158,47 +158,54 @@ class Rewriting:
     reason: InvalidationReason | None
 
 
-def rewrite(open_ones: Open, portion: Period, revise: Revise, how: Rewriting) -> Change:
-    """Replace what holds in the portion by what `revise` returns for each record there.
+def rewrite(open_records: OpenRecords, portion: Period, revise: Revise, context: RewriteContext) -> Change:
+    """Replace the content of each record in the portion by what `revise` returns for it.
 
-    What a record says outside of the portion continues in a record of its own. A record stays untouched when
-    `revise` returns its content unchanged (the same object).
+    Outside of the portion the old content continues in a record of its own. A record stays untouched when `revise`
+    returns its content unchanged (the same object).
     """
     touched = [
         (record, content)
-        for record in open_ones
+        for record in open_records
         if record.valid.overlaps(portion) and (content := revise(record)) is not record.content
     ]
-    opened: list[Opened] = []
+    opened: list[OpenedRecord] = []
     for record, content in touched:
-        opened += _pieces(record, content, portion, how)
-    closed = tuple(close(record, how.at, how.reason) for record, _ in touched)
-    numbered = enumerate(opened, start=how.last_version + 1)
-    return Change(how.at, closed, tuple(_with_version(piece, version) for version, piece in numbered))
+        opened += _split_record(record, content, portion, context)
+    closed = tuple(close(record, context.at, context.reason) for record, _ in touched)
+    numbered = enumerate(opened, start=context.last_version + 1)
+    return Change(context.at, closed, tuple(_with_version(piece, version) for version, piece in numbered))
 
 
-def _with_version(opened: Opened, version: int) -> Opened:
+def _with_version(opened: OpenedRecord, version: int) -> OpenedRecord:
     return replace(opened, record=replace(opened.record, version=version))
 
 
-def _pieces(record: Record, content: Mapping[str, Any] | None, portion: Period, how: Rewriting) -> list[Opened]:
+def _split_record(
+    record: Record, content: Mapping[str, Any] | None, portion: Period, context: RewriteContext
+) -> list[OpenedRecord]:
     start, end = max(record.valid.start, portion.start), min(record.valid.end, portion.end)
-    still = replace(record, known=Period(how.at), command_id=None, **_NOT_CLOSED)
-    pieces: list[Opened] = []
+    unchanged = replace(record, known=Period(context.at), command_id=None, **_NOT_CLOSED)
+    pieces: list[OpenedRecord] = []
     if record.valid.start < start:
-        before = replace(still, valid=Period(record.valid.start, start), reason=how.reason)
-        pieces.append(Opened(before, record.version))
+        before = replace(unchanged, valid=Period(record.valid.start, start), reason=context.reason)
+        pieces.append(OpenedRecord(before, record.version))
     if content is not None:
-        reason = record.reason if end == record.valid.end else how.reason
-        new = Record(record.id, 0, Period(start, end), Period(how.at), content, reason)
-        pieces.append(Opened(new, record.version, revised=True))
+        reason = record.reason if end == record.valid.end else context.reason
+        new = Record(record.id, 0, Period(start, end), Period(context.at), content, reason)
+        pieces.append(OpenedRecord(new, record.version, revised=True))
     if end < record.valid.end:
-        pieces.append(Opened(replace(still, valid=Period(end, record.valid.end)), record.version))
+        pieces.append(OpenedRecord(replace(unchanged, valid=Period(end, record.valid.end)), record.version))
     return pieces
 
 
 def correct_period(
-    open_ones: Open, record: Record, how: Rewriting, *, valid: Period, content: Mapping[str, Any]
+    open_records: OpenRecords,
+    record: Record,
+    context: RewriteContext,
+    *,
+    valid: Period,
+    content: Mapping[str, Any],
 ) -> Change:
     """Replace the record by one with another valid time and content.
 
@@ -206,20 +213,20 @@ def correct_period(
     """
     if valid.end <= valid.start:
         raise ValueError("invalid_at must lie after valid_at: what ends before it begins never holds")
-    _check_free(valid, [other for other in open_ones if other is not record])
+    _check_free(valid, [other for other in open_records if other is not record])
     reason = record.reason if valid.end == record.valid.end else None
-    new = Record(record.id, how.last_version + 1, valid, Period(how.at), content, reason)
-    closed = close(record, how.at, how.reason)
-    return Change(how.at, (closed,), (Opened(new, record.version, revised=True),))
+    new = Record(record.id, context.last_version + 1, valid, Period(context.at), content, reason)
+    closed = close(record, context.at, context.reason)
+    return Change(context.at, (closed,), (OpenedRecord(new, record.version, revised=True),))
 
 
-def begin(open_ones: Open, record: Record) -> Change:
+def begin(open_records: OpenRecords, record: Record) -> Change:
     """Open a record over a valid time at which nothing is known of its identity yet.
 
     Raises ValueError when another record of the identity holds there.
     """
-    _check_free(record.valid, open_ones)
-    return Change(record.known.start, (), (Opened(record, 0, revised=True),))
+    _check_free(record.valid, open_records)
+    return Change(record.known.start, (), (OpenedRecord(record, 0, revised=True),))
 
 
 def _check_free(valid: Period, others: Iterable[Record]) -> None:
@@ -229,7 +236,7 @@ def _check_free(valid: Period, others: Iterable[Record]) -> None:
 
 
 def close(record: Record, at: Instant, reason: InvalidationReason | None) -> Record:
-    """The record with its transaction time ended at `at`."""
+    """Return the record with its transaction time ended at `at`."""
     return replace(record, known=Period(record.known.start, at), closed_reason=reason)
 
 
@@ -245,33 +252,35 @@ def undo(records: Sequence[Record], undoes: str | None, at: Instant, last_versio
     highest version ever used. Raises ValueError when nothing was changed since the identity was written, when
     `undoes` did not change it, when another change came later, and for a repair.
     """
-    happened, undone = _last_change(records)
-    if undoes is not None and undoes in _by(records, happened):
+    changed_at, undone = _last_change(records)
+    if undoes is not None and undoes in _commands_at(records, changed_at):
         undone = undoes
     if undoes is not None and undoes != undone:
         if not any(undoes in (record.command_id, record.closed_by) for record in records):
             raise ValueError(f"the command {undoes} changed nothing of it")
         raise ValueError(f"the command {undone} came after {undoes}; undo that first")
-    opened = sorted((record for record in records if record.known.start == happened), key=_valid_start)
-    reverted = sorted((record for record in records if record.known.end == happened), key=_valid_start)
+    opened = sorted((record for record in records if record.known.start == changed_at), key=_valid_start)
+    reverted = sorted((record for record in records if record.known.end == changed_at), key=_valid_start)
     if len(opened) == len(records):
         raise ValueError("nothing was changed since it was written")
     if undone is not None and undone.startswith(REPAIR_PREFIX):
-        raise ValueError("its last change was a repair, which is not undone")
-    back = tuple(
-        Opened(replace(one, version=version, known=Period(at), command_id=None, **_NOT_CLOSED), one.version)
-        for version, one in enumerate(reverted, start=last_version + 1)
+        raise ValueError("its last change was a repair, which cannot be undone")
+    reopened = tuple(
+        OpenedRecord(
+            replace(record, version=version, known=Period(at), command_id=None, **_NOT_CLOSED), record.version
+        )
+        for version, record in enumerate(reverted, start=last_version + 1)
     )
     closed = tuple(close(record, at, "discovered_false") for record in opened)
-    return Change(at, closed, back, undone)
+    return Change(at, closed, reopened, undone)
 
 
 def _valid_start(record: Record) -> Instant:
     return record.valid.start
 
 
-def _by(records: Sequence[Record], moment: Instant) -> set[str | None]:
-    """The commands that changed an identity at a moment; an atomic list may contain several."""
+def _commands_at(records: Sequence[Record], moment: Instant) -> set[str | None]:
+    """Return the commands that changed an identity at a moment; an atomic list may contain several."""
     opened = {record.command_id for record in records if record.known.start == moment}
     return opened | {record.closed_by for record in records if record.known.end == moment}
 

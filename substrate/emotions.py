@@ -62,21 +62,21 @@ _INDEX = {name: index for index, name in enumerate(VOCABULARY)}
 
 @lru_cache(maxsize=4096)
 def normal_emotion(name: str) -> str:
-    """The noun of an emotion in lower case: `excitement` for `Excited`. A word without a known noun is kept."""
+    """Return the noun of an emotion in lower case: `excitement` for `Excited`. Unknown words only change case."""
     key = " ".join(name.strip().lower().replace("_", " ").split())
     return _VARIANTS.get(key, key)
 
 
 def kindred(emotion: str) -> frozenset[str]:
-    """The other emotions of the same valence; empty without a valence (002, emotion match)."""
-    for side in (POSITIVE, NEGATIVE):
-        if emotion in side:
-            return side - {emotion}
+    """Return the other emotions of the same valence; empty for an emotion without one (002, emotion match)."""
+    for emotions in (POSITIVE, NEGATIVE):
+        if emotion in emotions:
+            return emotions - {emotion}
     return frozenset()
 
 
 def normal_emotions(emotions: Mapping[str, float]) -> dict[str, float]:
-    """The map with names in normal form; of several names for one emotion the highest intensity counts."""
+    """Return the map with names in normal form; of several names for one emotion the highest intensity counts."""
     normal = {normal_emotion(name): intensity for name, intensity in emotions.items()}
     if len(normal) < len(emotions):
         for name, intensity in emotions.items():
@@ -86,7 +86,7 @@ def normal_emotions(emotions: Mapping[str, float]) -> dict[str, float]:
 
 
 def emotion_vector(emotions: Mapping[str, float] | None) -> list[float] | None:
-    """The map as a vector of length `DIMENSION`; None when it would be zero, which has no direction."""
+    """Return the map as a vector with `DIMENSION` numbers; None for a zero vector, which has no direction."""
     if not emotions:
         return None
     vector = [0.0] * DIMENSION
@@ -99,11 +99,12 @@ def emotion_vector(emotions: Mapping[str, float] | None) -> list[float] | None:
 
 
 def emotion_trace(emotions: Mapping[str, float] | None, seed: str) -> list[float] | None:
-    """The unit vector by which a record is indexed: `emotion_vector` plus a small offset derived from `seed`.
+    """Return the unit vector by which a record is indexed: `emotion_vector` plus a small offset from `seed`.
 
     `seed` identifies the record. An HNSW index fails among equal vectors, and many records have the same emotions:
     of 25,000 records it found none of the 120 nearest, and all of them once no two were equal. The offset has a
-    length of at most 0.002: no cosine changes by more, and that to the same emotions by less than 0.00001.
+    length of at most 0.002: no cosine changes by more than that, and the cosine between records of the same
+    emotions by less than 0.00001.
     """
     vector = emotion_vector(emotions)
     if vector is None:

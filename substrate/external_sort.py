@@ -1,4 +1,4 @@
-"""Sorting more lines than fit in memory: sorted runs in nameless temporary files, merged as they are read."""
+"""Sorting more lines than fit in memory: sorted runs in unnamed temporary files, merged as they are read."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from typing import IO, Final, Self
 
 RUN_BYTES: Final = 16 << 20
-"""Lines held in memory before a run is written. A little of each run is held while they are merged."""
+"""Bytes of lines held in memory before a run is written. Merging holds only a little of each run."""
 _SIZES: Final = struct.Struct("<II")
 
 type Entry = tuple[bytes, bytes]
 
 
 class ExternalSorter:
-    """Takes lines with their keys in any order, and gives them back by key, then by line."""
+    """Accepts lines with keys in any order, and yields the lines sorted by key, then by line."""
 
     def __init__(self, run_bytes: int = RUN_BYTES) -> None:
         self._run_bytes = run_bytes
@@ -45,7 +45,7 @@ class ExternalSorter:
         self._buffer, self._size = [], 0
 
     def close(self) -> None:
-        """Close the files, which are then gone: they have no name."""
+        """Close the files; that deletes them, because they have no name."""
         for run in self._runs:
             run.close()
         self._runs, self._buffer = [], []

@@ -1,4 +1,4 @@
-"""Maps that are stored as they were sent: reading them, and repairing those that no response could hold. Pure.
+"""Maps that are stored as they were sent: reading them, and repairing those that no response can contain. Pure.
 
 Requests with maps nested deeper than `DEEPEST` are refused. Stores of older releases may still hold such maps.
 """
@@ -14,11 +14,11 @@ from schemas.base import DEEPEST, is_deeper
 
 COLUMNS: Final = ("extra", "sensory_details")
 WHOLE: Final = "json"
-"""The only field of a map that was repaired as a whole: the stored text."""
+"""The only field of a map that could not be repaired field by field: it has the whole stored text."""
 
 
 def read(text: str) -> dict[str, Any]:
-    """The map in a stored text. Raises ValueError when it is no map, or nested deeper than a response can be."""
+    """Parse a stored map. Raises ValueError when the text is no map, or nested deeper than a response can be."""
     value = orjson.loads(text)
     if not isinstance(value, dict):
         raise ValueError("it is no map")
@@ -28,12 +28,12 @@ def read(text: str) -> dict[str, Any]:
 
 
 def may_be_deep(text: str) -> bool:
-    """Whether the text has enough brackets to be nested too deeply: a cheap check that most texts fail."""
+    """True when the text has enough brackets to be nested too deeply: a cheap check that excludes most texts."""
     return text.count("{") + text.count("[") > DEEPEST
 
 
 def repair_map(text: str) -> str:
-    """The stored text; if `read` refuses it, a map whose too deeply nested fields are texts of their JSON."""
+    """Return the text of a map that `read` accepts; fields that are nested too deeply become texts of JSON."""
     try:
         read(text)
     except ValueError:
@@ -42,7 +42,7 @@ def repair_map(text: str) -> str:
 
 
 def repair_maps(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The stored content of a record with its maps repaired; the same object when nothing was repaired."""
+    """Return the content of a record with its maps repaired; the same object when nothing was repaired."""
     names = [name for name in COLUMNS if isinstance(content.get(name), str)]
     changed = {name: text for name in names if (text := repair_map(content[name])) != content[name]}
     return {**content, **changed} if changed else content

@@ -39,7 +39,7 @@ def normal_text(text: str) -> str:
 
 
 def search_text(*parts: str) -> str | None:
-    """The words of a record's texts in normal form; None when the engine's tokenizer finds the same words."""
+    """Return the words to index for a record's texts; None when the engine's tokenizer finds the same words."""
     joined = " ".join(part for part in parts if part)
     return None if _PLAIN.match(joined) else " ".join(_WORD.findall(normal_text(joined)))
 
@@ -55,14 +55,14 @@ def spaced_text(text: str) -> str:
 
 
 def query_words(text: str) -> list[str]:
-    """The distinct words of a query without stop words, in order; of more than `MAX_QUERY_WORDS` the longest.
+    """Return the distinct words of a query without stop words, in order, at most `MAX_QUERY_WORDS` (the longest).
 
     Joined by `|` they are a safe full-text query: only word characters are left (001, sanitizeFtsQuery).
     """
     distinct = list(dict.fromkeys(word for word in words(text) if word not in STOP_WORDS and word.strip("_")))
     if len(distinct) > MAX_QUERY_WORDS:
-        kept = set(sorted(distinct, key=lambda word: (-len(word), word))[:MAX_QUERY_WORDS])
-        distinct = [word for word in distinct if word in kept]
+        longest = set(sorted(distinct, key=lambda word: (-len(word), word))[:MAX_QUERY_WORDS])
+        distinct = [word for word in distinct if word in longest]
     return distinct
 
 
@@ -74,11 +74,11 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=8192)
 def stems(text: str) -> frozenset[str]:
-    """The stems of a text without stop words. Cached: a record's text never changes."""
+    """Return the stems of a text without stop words. Cached: a record's text never changes."""
     return frozenset(stem(word) for word in set(words(text)) if word not in STOP_WORDS)
 
 
 @lru_cache(maxsize=8192)
 def name_key(name: str) -> str:
-    """A name in the form in which names are compared: normal form, `_` and `-` as spaces."""
+    """Return a name in the form in which names are compared: normal form, `_` and `-` as spaces."""
     return " ".join(_WORD.findall(normal_text(name).replace("_", " ")))

@@ -36,7 +36,7 @@ from schemas.commands import (
 from schemas.memory import InvalidationReason, Level, Source
 from schemas.temporal import BEGINNING_OF_TIME, END_OF_TIME, Instant, Period
 from substrate import bitemporal, stored_maps
-from substrate.bitemporal import Change, Open, Record, Rewriting
+from substrate.bitemporal import Change, OpenRecords, Record, RewriteContext
 from substrate.store.changesets import RecordSelection
 
 type Problem = Literal["invalid-request", "not-found", "conflict", "not-trusted", "not-applied"]
@@ -156,15 +156,15 @@ def check_version(command: ChangeCommand, known: Sequence[Record], last_version:
     if not last_version:
         noun = "memory" if isinstance(command, MEMORY_CHANGES) else "link"
         raise Refusal("not-found", f"there is no {noun} {command.id} in {command.level}")
-    open_ones = bitemporal.open_records(known)
-    if open_ones:
-        current = bitemporal.held_at(open_ones, addressed_moment(command, now)).version
+    open_records = bitemporal.open_records(known)
+    if open_records:
+        current = bitemporal.held_at(open_records, addressed_moment(command, now)).version
     else:
         current = max((record.version for record in known), default=last_version)
     if command.expected_version is not None and command.expected_version != current:
         fault = f"{command.id} has version {current}, not {command.expected_version}"
         raise Refusal("conflict", fault, current_version=current)
-    if not open_ones and not isinstance(command, UNDOS):
+    if not open_records and not isinstance(command, UNDOS):
         fault = f"{command.id} was retracted; undo the retraction, or remember it again"
         raise Refusal("conflict", fault, current_version=current)
     return current
@@ -221,14 +221,14 @@ def trust_fault(source: Source, owner: Source, level: Level) -> str:
 def _decide(command: ChangeCommand, known: Sequence[Record], last_version: int, times: WriteTimes) -> Change:
     if isinstance(command, UNDOS):
         return bitemporal.undo(known, command.undoes, times.known_from, last_version)
-    open_ones = bitemporal.open_records(known)
-    rewriting = Rewriting(times.known_from, last_version, _closing_reason(command))
+    open_records = bitemporal.open_records(known)
+    context = RewriteContext(times.known_from, last_version, _closing_reason(command))
     if isinstance(command, CORRECTIONS) and _corrects_period(command):
-        record = bitemporal.held_at(open_ones, times.now)
+        record = bitemporal.held_at(open_records, times.now)
         valid, content = _corrected_period(command, record.valid), _revised_content(command, record)
-        return bitemporal.correct_period(open_ones, record, rewriting, valid=valid, content=content)
-    portion = _portion(command, open_ones, times.now)
-    return bitemporal.rewrite(open_ones, portion, lambda record: _remaining_content(command, record), rewriting)
+        return bitemporal.correct_period(open_records, record, context, valid=valid, content=content)
+    portion = _portion(command, open_records, times.now)
+    return bitemporal.rewrite(open_records, portion, lambda record: _remaining_content(command, record), context)
 
 
 def _closing_reason(command: ChangeCommand) -> InvalidationReason:
@@ -237,18 +237,18 @@ def _closing_reason(command: ChangeCommand) -> InvalidationReason:
     return "discovered_false" if isinstance(command, CORRECTIONS) else "reality_changed"
 
 
-def _portion(command: ChangeCommand, open_ones: Open, now: Instant) -> Period:
-    """The stretch of valid time that the command acts on. Raises ValueError when nothing holds there."""
+def _portion(command: ChangeCommand, open_records: OpenRecords, now: Instant) -> Period:
+    """The stretch of valid time that the command acts on. Raises ValueError when no record holds over it."""
     if _names_portion(command):
-        return bitemporal.named_portion(open_ones, _named_portion(command, now))
+        return bitemporal.named_portion(open_records, _named_portion(command, now))
     moment = addressed_moment(command, now)
     if isinstance(command, CORRECTIONS):
-        return bitemporal.held_at(open_ones, moment).valid
+        return bitemporal.held_at(open_records, moment).valid
     if not isinstance(command, _RETRACTIONS):
-        return bitemporal.named_portion(open_ones, Period(moment))
+        return bitemporal.named_portion(open_records, Period(moment))
     if command.effective_at is None:
-        return bitemporal.held_at(open_ones, moment).valid
-    if moment >= open_ones[-1].valid.end:
+        return bitemporal.held_at(open_records, moment).valid
+    if moment >= open_records[-1].valid.end:
         raise ValueError("effective_at must lie before the end of the record")
     return Period(moment)
 

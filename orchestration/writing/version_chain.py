@@ -18,7 +18,7 @@ from orchestration.writing.changes import UNDOS, Attribution, Refusal, WriteTime
 from schemas.commands import ChangeCommand, Undo, UndoLink
 from schemas.temporal import Instant, Period
 from substrate import bitemporal
-from substrate.bitemporal import Change, Opened, Record, Rewriting, is_open
+from substrate.bitemporal import Change, OpenedRecord, Record, RewriteContext, is_open
 from substrate.store import rows
 from substrate.store.changesets import LinkEnds, StoredRecords, TransactionRows
 from substrate.store.rows import LinkName
@@ -164,9 +164,9 @@ class VersionChain:
 
     def raise_source(self, writer: Mapping[str, Any], record: Record, by: Attribution, at: Instant) -> Record:
         """Rewrite an open record with the source and author in `writer`, which outweighs its own."""
-        rewriting = Rewriting(at, self.states[-1].last_version, None)
+        context = RewriteContext(at, self.states[-1].last_version, None)
         raised = {**record.content, **writer}
-        change = bitemporal.rewrite([record], record.valid, lambda _: raised, rewriting)
+        change = bitemporal.rewrite([record], record.valid, lambda _: raised, context)
         version = change.receipt_record.version
         source = self.content_source(record.version)
         raised_source = replace(source, changes={**source.changes, **writer})
@@ -210,7 +210,7 @@ class VersionChain:
             raise Refusal("conflict", fault, current_version=last.last_version)
         undone_by = Attribution.from_command(command, command_id)
         self.states.append(replace(before, last_version=last.last_version, by=undone_by))
-        restored = tuple(Opened(record, record.version) for record in closed)
+        restored = tuple(OpenedRecord(record, record.version) for record in closed)
         return Change(times.known_from, tuple(opened), restored).receipt_record
 
     def _join(self, ends: LinkEnds) -> None:
@@ -240,12 +240,12 @@ class VersionChain:
                 opened.record, known=Period(change.at), command_id=by.command_id, key_id=by.key_id, **_NOT_CLOSED
             )
         last_version = max([last.last_version, *(opened.record.version for opened in change.opened)])
-        open_ones = bitemporal.open_records(after.values())
+        open_records = bitemporal.open_records(after.values())
         withdrawn = last.carried if last.carried in after else self.states[0].carried
-        carried = open_ones[-1].version if open_ones else withdrawn
+        carried = open_records[-1].version if open_records else withdrawn
         self.states.append(ChainState(after, carried, last_version, by))
 
-    def _revised_source(self, opened: Opened, command: ChangeCommand) -> ContentSource:
+    def _revised_source(self, opened: OpenedRecord, command: ChangeCommand) -> ContentSource:
         """The content source of the version that `opened` was made from, with the changes of the command."""
         before, source = self.records[opened.from_version], self.content_source(opened.from_version)
         if self.link_name is not None:

@@ -1,4 +1,4 @@
-"""The files of a backup: a snapshot of the engine and a manifest, written aside and moved into place. Blocking."""
+"""The files of a backup: a snapshot of the engine and a manifest, written under a temporary name. Blocking."""
 
 from __future__ import annotations
 
@@ -59,7 +59,10 @@ def write_backup(snapshot: Path, target: Path, manifest: Manifest) -> Manifest:
 
 
 def read_backup(source: Path) -> Manifest:
-    """The manifest of a backup, its files checked. Raises InvalidRequest when one is missing or damaged."""
+    """Return the manifest of a backup after checking its files.
+
+    Raises InvalidRequest when a file is missing or damaged, or a newer release wrote the backup.
+    """
     try:
         text = (source / MANIFEST).read_bytes()
     except OSError as error:
@@ -105,7 +108,7 @@ def place_snapshot(source: Path, directory: Path) -> None:
 
 
 def empty_directory(directory: Path) -> None:
-    """Empty the data directory after a failed restore, as far as that is possible."""
+    """Empty the data directory after a failed restore; what cannot be removed stays."""
     for path in directory.iterdir() if directory.is_dir() else ():
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
@@ -114,7 +117,7 @@ def empty_directory(directory: Path) -> None:
 
 
 def note_backup(directory: Path, target: Path) -> None:
-    """Note in the data directory where a backup of it was written; the newest is last."""
+    """Record in the data directory where a backup of it was written, newest last."""
     paths = [*(path for path in _read_notes(directory) if path != str(target)), str(target)]
     # The backup exists already: a note that cannot be written must not make it look failed.
     with suppress(OSError):
@@ -122,7 +125,7 @@ def note_backup(directory: Path, target: Path) -> None:
 
 
 def noted_backups(directory: Path) -> list[tuple[Path, Manifest]]:
-    """The intact backups of a data directory that are where they were written, the newest first."""
+    """Return the recorded backups that are intact and still where they were written, newest first."""
     backups = []
     for path in map(Path, reversed(_read_notes(directory))):
         try:

@@ -1,8 +1,8 @@
-"""A snapshot of the whole engine in one file, taken while it serves, with the counts of the same moment.
+"""A snapshot of the whole engine in one file, taken while the engine serves, and the counts of the same moment.
 
-The engine forks, and the child writes what it sees: everything acknowledged before is in, nothing is half applied,
-and nobody waits for the disk. A watch on the graphs proves that no write came between the counts and the fork.
-Only when writes come too often for that are they paused, for some milliseconds.
+The engine forks, and the child writes what it sees: it has every acknowledged write and no half applied one, and
+no request waits for the disk. A watch on the graphs proves that no write came between the counts and the fork.
+Writes are paused, for some milliseconds, only when they come too often for that.
 
 Before writes are paused, the engine must have finished its pending work: after loading, and after a graph was
 created, it checks constraints in a thread of its own and appends the results to its log, and it aborts when the
@@ -33,7 +33,7 @@ EVENT_LOOP_ROUNDS: Final = 5
 PAUSE_MS: Final = 2000
 """How long writes stay paused if this process is killed meanwhile."""
 DRAIN_S: Final = 0.02
-"""Time for writes that have begun to end."""
+"""Time in which writes under way can finish."""
 _WATCHED_KEYS: Final = ("substrate:keys", "substrate:erasures")
 
 
@@ -92,7 +92,7 @@ async def _begin_with_writes_paused(connection: Connection) -> dict[str, HeldGra
 
 
 async def _begin(connection: Connection) -> dict[str, HeldGraph] | None:
-    """Begin a snapshot, and return what it holds; None when a write came between."""
+    """Begin a snapshot and return the counts of each graph; None when a write came between counts and fork."""
     names = await existing_graphs(connection)
     async with connection.watched([*names, *_WATCHED_KEYS]) as unchanged:
         graphs = {name: await _count_graph(connection, name) for name in names}

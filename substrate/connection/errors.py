@@ -14,12 +14,12 @@ _REFUSES_WORK: Final = ("OOM", "NOREPLICAS", "MISCONF", "READONLY", "No connecti
 class GraphMissing(Unavailable):
     """The graph does not exist. The store catches it and treats the graph as empty.
 
-    A caller sees it only when the graph was erased during its question; asked again, the store knows that.
+    A caller sees it only when the graph was erased while the store answered; the next try treats it as empty.
     """
 
 
 class ConnectionLost(Unavailable):
-    """No answer came; the command may have been carried out or not."""
+    """No answer came; it is unknown whether the command was carried out."""
 
 
 class WritesPaused(Unavailable):
@@ -27,7 +27,7 @@ class WritesPaused(Unavailable):
 
 
 def translate_error(error: Exception, query: str) -> SubstrateError:
-    """Our error for one of the driver's; `query` is the name of the query or command."""
+    """Return our error for an error of the driver; `query` is the name of the query or command."""
     text = str(error)
     if isinstance(error, redis_errors.BusyLoadingError) or text.startswith("LOADING"):
         return Unavailable("the engine is loading its data", remedy="Try again in a moment.")

@@ -1,7 +1,7 @@
-"""Values on their way into a query, as parameters, and out of it, in the compact form with types. Pure.
+"""Encode the parameters of a query, and decode the typed values of the engine's compact replies. Pure.
 
-The plain form is read faster, but in it the text `0.5` and the number 0.5 look the same. Whole records, whose
-columns are not known, are read in the compact form.
+Plain replies are read faster, but in them the text `0.5` and the number 0.5 look the same. Whole records, whose
+columns are not known, are read from compact replies.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ _INT64 = 2**63
 
 
 def parameters(values: Mapping[str, Any]) -> str:
-    """The header that gives a query text its parameters.
+    """Return the header that defines the parameters of a query text.
 
     Raises Fault for a value of any type but str, int (64 bit), finite float, bool, None, list and dict: the driver
-    would print any other into the query as it is.
+    would write any other value into the query without escaping it.
     """
-    return "CYPHER " + " ".join(f"{name}={_written(name, value)}" for name, value in values.items()) + " "
+    return "CYPHER " + " ".join(f"{name}={_encode(name, value)}" for name, value in values.items()) + " "
 
 
-def _written(name: str, value: Any) -> str:
+def _encode(name: str, value: Any) -> str:
     kind = type(value)
     if kind is list:
         if value and all(type(item) is float and math.isfinite(item) for item in value):
             return orjson.dumps(value).decode()  # an embedding: much faster than the driver's own formatting
-        return f"[{','.join([_written(name, item) for item in value])}]"
+        return f"[{','.join([_encode(name, item) for item in value])}]"
     if kind is dict:
-        return f"{{{','.join([f'{_key(name, key)}:{_written(name, item)}' for key, item in value.items()])}}}"
+        return f"{{{','.join([f'{_key(name, key)}:{_encode(name, item)}' for key, item in value.items()])}}}"
     if kind not in _SCALARS:
         raise Fault(f"parameter {name} has the type {kind.__name__}, which may not enter a query")
     if not _SCALARS[kind](value):
@@ -60,24 +60,24 @@ _SCALARS: Final[Mapping[type, Callable[[Any], bool]]] = {
 
 
 def typed_row(row: Sequence[Any]) -> list[Any]:
-    """The Python values of a row in the compact form. Raises Fault as `value` does."""
+    """Return the Python values of a row of a compact reply. Raises Fault as `value` does."""
     return [value(typed) for typed in row]
 
 
 def value(typed: Sequence[Any]) -> Any:
-    """The Python value of `[type, value]`: a vector as an array of float32, anything else as JSON has it.
+    """Return the Python value of `[type, value]`: a vector as a float32 array, anything else in its JSON form.
 
     Raises Fault for a type that no property has (a node, a path, a point).
     """
     kind, raw = typed
     read = _READERS.get(kind)
     if read is None:
-        raise Fault(f"the engine gave a value of type {kind}, which is no property")
+        raise Fault(f"the engine returned a value of type {kind}, which no property can have")
     return read(raw)
 
 
 def _map(pairs: Sequence[Any]) -> dict[str, Any]:
-    return {pairs[place]: value(pairs[place + 1]) for place in range(0, len(pairs), 2)}
+    return {pairs[index]: value(pairs[index + 1]) for index in range(0, len(pairs), 2)}
 
 
 _READERS: Final[Mapping[int, Callable[[Any], Any]]] = {
@@ -86,8 +86,8 @@ _READERS: Final[Mapping[int, Callable[[Any], Any]]] = {
     3: int,
     4: lambda raw: raw == "true",
     5: float,
-    6: lambda raw: [value(each) for each in raw],
+    6: lambda raw: [value(item) for item in raw],
     10: _map,
-    12: lambda raw: np.array([float(each) for each in raw], np.float32),
+    12: lambda raw: np.array([float(item) for item in raw], np.float32),
 }
-"""Readers by the engine's own type numbers."""
+"""Functions that read a raw value, by the engine's own type numbers."""

@@ -1,4 +1,4 @@
-"""The connection to FalkorDB: parameters in, raw rows out, the driver's errors translated to ours.
+"""The connection to FalkorDB: it sends queries, returns raw rows, and translates the driver's errors to ours.
 
 Replies are requested in the engine's plain form, not the compact one: integers come as integers, absent values as
 None, everything else as text, and `substrate.store.rows` knows the type of each column. Parsing that is about ten
@@ -31,16 +31,16 @@ type Command = Sequence[str | int]
 
 MAX_CONNECTIONS = 32
 READS_AT_ONCE: Final = 8
-"""Fewer than the engine has threads, more than a question has queries: a query that is sent starts at once, and no
-deadline runs while one waits for its turn."""
+"""Fewer than the threads of the engine, more than the queries of one question. So a query starts as soon as it is
+sent, and its deadline does not run while it waits for its turn."""
 CORES: Final = min(READS_AT_ONCE - 1, os.cpu_count() or 1)
-"""This many queries plus one run at full speed; with more at once all of them slow down."""
+"""This many queries and one more run at full speed; with more at once all of them slow down."""
 WRITES_AT_ONCE, WRITES_SHARED = 6, 2
 """The engine applies one write at a time; the others are parsed and planned meanwhile."""
 QUESTIONS_AT_ONCE, QUESTIONS_SHARED = 16, 2
 """Questions that are being answered: the work of this process, on one core."""
 QUICK_S, QUICK_WRITE_S = 0.05, 0.005
-"""A question, or a write, that takes no longer is followed by no rest; one memory takes 3 ms to write."""
+"""Only a question, or a write, that takes longer is followed by a rest; one memory takes 3 ms to write."""
 PAUSE_LIMIT_S: Final = 3.0
 PAUSE_POLL_S: Final = 0.005
 LOCK_EXPIRES_S: Final = 8.0
@@ -53,18 +53,19 @@ _ADDING: Final = frozenset(
 
 
 def _adds_data(words: Sequence[Any]) -> bool:
-    """Whether a command, or one of a list of commands, adds to what the engine stores."""
+    """True when a command, or one of a list of commands, adds to what the engine stores."""
     return words[0] in _ADDING or any(isinstance(command, tuple) and command[0] in _ADDING for command in words)
 
 
 class Connection:
     """A pool of connections to one FalkorDB.
 
-    `revive` is awaited when the connection is lost; it restarts an embedded engine. `generations` holds the
-    generation of vectors that a graph uses (`Query.for_generation`); a graph that is not in it uses the first.
-    `around` is entered with the name of each query or command while that waits for its answer. `room` is called
-    before a write, and raises when the disk has no space for it. `missing` is called with the name of a graph that
-    was asked and does not exist, and with None when the connection was lost: nothing known of graphs counts then.
+    `revive` is awaited when the connection is lost; it restarts an embedded engine. `generations` has, by graph,
+    the generation of vectors in use (`Query.for_generation`); a graph that is not in it uses the first. `around`
+    makes a context manager from the name of a query or command, which is open until the answer comes. `room` is
+    called before a write, and raises when the disk has no space for it. `missing` is called with the name of a
+    graph that a query named and that does not exist. When the connection is lost it is called with None: whatever
+    the caller knows about graphs may then be out of date.
 
     Each query waits for its turn (`substrate.connection.turns`). `reads` and `writes` have separate turns and
     separate connections, so that no write waits for a read. A flow holds one of `questions` while it answers.
@@ -103,7 +104,7 @@ class Connection:
         )
 
     async def read(self, graph: str, query: Query, header: str, timeout_ms: int | None = None) -> list[Row]:
-        """Rows of a read-only query, in its turn. `header` is what `parameters` returns.
+        """Run a read-only query in its turn and return its rows. `header` is what `parameters` returns.
 
         Raises GraphMissing, StoreTimeout, Unavailable or Fault.
         """
@@ -114,7 +115,7 @@ class Connection:
         return reply[1] if len(reply) > 1 else []
 
     async def read_typed(self, graph: str, query: Query, header: str) -> list[Row]:
-        """Rows of a read-only query, each value in its stored type. Raises as `read` does."""
+        """Like `read`, but each value has its stored type."""
         text = header + query.for_generation(self.generations.get(graph, 0))
         words = ("GRAPH.RO_QUERY", graph, text, "timeout", self.timeout_ms, "--compact")
         reply = await self.reads.run(lambda: self._run(query.name, words))
@@ -124,8 +125,8 @@ class Connection:
     async def watched(self, keys: Sequence[str]) -> AsyncIterator[Callable[..., Awaitable[bool]]]:
         """Watch graphs and other keys; yields a function to call once.
 
-        It returns whether none of the keys was written to since. If none was, it also runs the commands that it is
-        given, in one transaction.
+        It takes Redis commands. If no key was written to since the watch began, it runs them in one transaction
+        and returns True; else it runs nothing and returns False.
         """
         watch = self._client.pipeline()
 
@@ -149,7 +150,7 @@ class Connection:
             await watch.reset()
 
     async def write(self, graph: str, query: Query, header: str) -> list[Row]:
-        """Rows of a query that changes the graph, in its turn, once the change is on disk.
+        """Run a query that changes the graph, in its turn; returns its rows once the change is on disk.
 
         The engine's own deadline begins when the query is sent. Raises as `read` does, and Conflict.
         """
@@ -158,7 +159,7 @@ class Connection:
         return reply[1] if len(reply) > 1 else []
 
     async def _write_when_allowed(self, name: str, words: Command) -> Any:
-        """Send a write again and again while a backup pauses writes."""
+        """Send a write, and repeat it for up to 3 s while a backup pauses writes."""
         give_up = time.monotonic() + PAUSE_LIMIT_S
         while True:
             try:
@@ -169,7 +170,7 @@ class Connection:
                 await asyncio.sleep(PAUSE_POLL_S)
 
     async def command(self, *words: str | int) -> Any:
-        """The reply to any other Redis command. Raises as `read` does."""
+        """Send any other Redis command and return its reply. Raises as `read` does."""
         return await self._run(str(words[0]), words)
 
     async def transaction(self, *commands: Command) -> None:
@@ -224,7 +225,7 @@ class Connection:
             raise await self._translate(error, name, graph) from error
 
     async def _translate(self, error: Exception, name: str, graph: str | None = None) -> Exception:
-        """Our error for the driver's, once `missing` and `revive` were called where they must be."""
+        """Return our error for the driver's, after calling `missing` and `revive` where the error requires it."""
         ours = translate_error(error, name)
         if isinstance(ours, GraphMissing):
             self.missing(graph)
@@ -235,16 +236,16 @@ class Connection:
         return ours
 
     async def now(self) -> Instant:
-        """The time of the engine's host: one clock for all processes that share a store."""
+        """Return the time of the engine's host: one clock for all processes that share a store."""
         seconds, microseconds = await self._run("TIME", ("TIME",))
         return int(seconds) * 1_000_000 + int(microseconds)
 
     async def memory_bytes(self) -> int:
-        """Bytes of memory that the engine uses. Raises Fault when it does not tell, else as `read` does."""
+        """Bytes of memory that the engine uses. Raises Fault when it does not report them, else as `read` does."""
         fields: Any = await self.command("INFO", "memory")
         used = fields.get("used_memory") if isinstance(fields, dict) else None
         if used is None:
-            raise Fault("the engine does not say how much memory it uses")
+            raise Fault("the engine does not report how much memory it uses")
         return int(used)
 
     async def ping(self) -> float:
@@ -260,7 +261,7 @@ class Connection:
 
 
 async def _keep_extending(lock: Lock) -> None:
-    # When extending fails, the lock expires as if its holder had died, and its release finds that.
+    # When extending fails, the lock expires as if its holder had died; its release then ignores the error.
     with suppress(redis_errors.RedisError, OSError):
         while True:
             await asyncio.sleep(LOCK_EXTENDED_EVERY_S)

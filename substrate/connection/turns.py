@@ -22,7 +22,7 @@ MAX_REST_S: Final = 0.5
 
 
 class Tenant(NamedTuple):
-    """For whom a query is sent: the id of the key, and the first citizen that the request names, if any."""
+    """The sender of a query: the id of its key, and the first citizen that the request names, if any."""
 
     key: str = ""
     citizen: str = ""
@@ -35,7 +35,7 @@ _HELD: Final[ContextVar[tuple[Turns, ...]]] = ContextVar("held", default=())
 
 
 def note_citizen(citizen_id: str) -> None:
-    """Count the request as this citizen's, unless it has named another one before."""
+    """Count the request as this citizen's, unless it named another citizen before."""
     tenant = TENANT.get()
     if not tenant.citizen:
         TENANT.set(tenant._replace(citizen=citizen_id))
@@ -59,7 +59,7 @@ class ActiveTenants:
             _decrement(self._citizens, oldest[0].key)
 
     def count(self, tenant: Tenant) -> ActiveCount:
-        """Counts the tenant itself, too."""
+        """Count the active keys and citizens; the tenant itself counts as active."""
         self.note(tenant)
         return ActiveCount(len(self._citizens), self._citizens[tenant.key])
 
@@ -79,8 +79,9 @@ class Turns:
     """`at_once` turns at a time; a tenant that is alone holds at most all but `RESERVED` of them.
 
     When others are active, `shared` turns are divided among the keys, and the share of a key among its citizens;
-    each gets at least one. A turn that took longer than `rest_beyond_s` is then held for as long again, at most
-    `MAX_REST_S`, so that no tenant uses the engine much more than half the time.
+    each gets at least one. A turn that took longer than `rest_beyond_s` is then followed by a rest: it is held on
+    for the time beyond that limit, at most `MAX_REST_S`, so that no tenant uses the engine much more than half the
+    time.
     """
 
     def __init__(
@@ -107,14 +108,14 @@ class Turns:
         return sum(len(queue) for queues in self._waiting.values() for queue in queues.values())
 
     def others_active(self) -> bool:
-        """Whether tenants other than the present one are active."""
+        """True when a tenant other than the current one is active."""
         return not self._active.count(TENANT.get()).alone
 
     async def run[Result](self, work: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
-        """The result of `work`, started when its turn comes; at once when the caller holds a turn already.
+        """Run `work` when its turn comes, or at once when the caller holds a turn already; returns its result.
 
         A caller that is cancelled while it waits leaves the queue, and nothing is started. Work that has started
-        continues without its caller and holds its turn to the end: the engine cannot be interrupted either.
+        continues when its caller is cancelled, and holds its turn to the end: the engine cannot be interrupted.
         """
         if self in _HELD.get():
             return await work()
@@ -145,7 +146,7 @@ class Turns:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Wait for a turn and hold it while this is open; no second one when the caller holds a turn already."""
+        """Hold a turn inside the `with` block, after waiting for it; a caller that holds one already uses that."""
         if self in _HELD.get():
             yield
             return

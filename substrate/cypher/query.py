@@ -10,15 +10,15 @@ _FIRST: Final = {"Trace": "Trace", "PastTrace": "PastTrace", "HAS_TRACE": "HAS_T
 _SECOND: Final = {"Trace": "TraceB", "PastTrace": "PastTraceB", "HAS_TRACE": "HAS_TRACE_B"}
 TRACE_LABELS: Final = tuple(names[label] for names in (_FIRST, _SECOND) for label in ("Trace", "PastTrace"))
 TRACE_TYPES: Final = tuple(names["HAS_TRACE"] for names in (_FIRST, _SECOND))
-"""Labels and relationship types of the satellites of both generations, as they are stored."""
+"""Labels and relationship types of the trace nodes of both generations, as they are stored."""
 _PLACEHOLDER: Final = re.compile(r"\b(?:Other)?(?:Past)?Trace\b|\bHAS_(?:OTHER_)?TRACE\b")
 
 
 class Query(NamedTuple):
-    """A query text, and the name that errors and timings use for it.
+    """A query text, and its name in errors and timings.
 
-    The vectors of a graph are on satellites of one of two generations, so that the vectors of another model can be
-    built beside those in use. A text writes `Trace`, `PastTrace` and `HAS_TRACE` for the generation in use, and
+    The vectors of a graph are on trace nodes of one of two generations, so that vectors of another model can be
+    added beside those in use. A text writes `Trace`, `PastTrace` and `HAS_TRACE` for the generation in use, and
     `OtherTrace`, `OtherPastTrace` and `HAS_OTHER_TRACE` for the other one.
     """
 
@@ -26,7 +26,7 @@ class Query(NamedTuple):
     text: str
 
     def for_generation(self, generation: int) -> str:
-        """The text with the stored names, for a graph that uses generation 0 or 1. Cached."""
+        """Return the text with the stored names, for a graph that uses generation 0 or 1. Cached."""
         return _with_stored_names(self.text, generation)
 
 

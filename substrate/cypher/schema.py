@@ -1,4 +1,4 @@
-"""Labels, indexes and constraints as data; the stamp of a graph."""
+"""Queries for indexes and constraints, and for the stamp of a graph: its schema version and embedding."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ INDEXES: Final = (
 )
 """Indexes that do not depend on the embedder.
 
-The times of memories have no range index, which makes queries slower (ENGINE, rule 8); those of past states do,
-for they are searched by a period with two ends.
+The times of memories have no range index: with one, the engine answers more slowly. The times of past states have
+one, because a search for them names both ends of a period.
 """
 
 UNIQUE: Final = (("ConsciousnessNode", "id"), ("Tag", "name"), ("Receipt", "command_id"))
@@ -51,7 +51,7 @@ OTHER_TRACES: Final = ("OtherTrace", "OtherPastTrace")
 def vector_indexes(
     dimension: int, emotions: int, labels: tuple[str, ...] = _PRESENT_AND_PAST
 ) -> tuple[Query, ...]:
-    """The vector indexes of embeddings and emotions for each label; none of embeddings when `dimension` is 0."""
+    """Return the vector indexes of embeddings and emotions for each label; `dimension` 0 means no embeddings."""
     sizes = {"embedding": dimension, "emotion": emotions}
     columns = [column for column, size in sizes.items() if size]
     return tuple(_vector_index(label, column, sizes[column]) for label in labels for column in columns)
@@ -71,7 +71,7 @@ DROP_OTHER_INDEXES: Final = tuple(
     for label in OTHER_TRACES
     for column in ("embedding", "emotion")
 )
-"""They drop the vector indexes of the generation that is not in use."""
+"""Drop the vector indexes of the generation that is not in use."""
 
 INDEX_STATUS: Final = Query("index_status", "CALL db.indexes() YIELD label, status RETURN label, status")
 CONSTRAINT_STATUS: Final = Query(

@@ -1,4 +1,4 @@
-"""The engine's append-only log: rewritten so that nothing deleted stays in it, and idle before a snapshot."""
+"""The engine's append-only log: rewriting it, so that it holds no deleted data, and waiting until it is idle."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ async def delete_graph(connection: Connection, graph: str) -> None:
     """Delete a graph if it exists, and count the deletion: the log must then be rewritten.
 
     When the engine loads a log with a deleted graph, it checks the constraints of that graph after the deletion
-    and appends the result to the log. The next load of that log ends the engine (measured, 4.22.1). So the
-    deletion is counted first, and whoever opens the store next rewrites the log.
+    and appends the result to the log. The next load of that log crashes the engine (measured, 4.22.1). So the
+    deletion is counted first, and the next process to open the store rewrites the log.
     """
     await connection.command("INCR", DELETIONS)
     with suppress(GraphMissing):
@@ -62,7 +62,7 @@ async def _rewrite_once(connection: Connection) -> bool:
     if not (await read_persistence(connection))["aof_enabled"]:
         return False
     give_up = time.monotonic() + LIMIT_S
-    # A rewrite already under way may still contain what was deleted since it began: wait for it, start another.
+    # A rewrite under way may still contain data that was deleted since it began: wait for it, start another.
     await wait_until_idle(connection, give_up)
     rewrites_before = (await read_persistence(connection))["aof_rewrites"]
     await connection.command("BGREWRITEAOF")
@@ -86,7 +86,7 @@ async def read_persistence(connection: Connection) -> dict[str, Any]:
 
 
 async def wait_until_idle(connection: Connection, give_up: float) -> dict[str, Any]:
-    """Wait until the engine writes neither log nor snapshot in the background; return `read_persistence` then.
+    """Wait until the engine writes neither log nor snapshot in the background; return its `INFO persistence`.
 
     Raises Unavailable when `time.monotonic()` passes `give_up`.
     """
@@ -112,7 +112,10 @@ async def _wait_for_old_files(connection: Connection, give_up: float) -> None:
 
 
 def _has_old_files(log: Path, manifest: str) -> bool:
-    """False also when there is no manifest: an engine on another machine has its files there."""
+    """True when the directory holds other files than the manifest names.
+
+    False when there is no manifest here: the files of an engine on another machine are not visible.
+    """
     try:
         named = {line.split()[1] for line in (log / manifest).read_text("utf-8").splitlines()}
         return not {file.name for file in log.iterdir()} <= named | {manifest}

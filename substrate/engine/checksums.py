@@ -1,10 +1,10 @@
 """Running checksums of the engine's log files, recorded beside them, to detect damage.
 
-The engine's log has no checksum of its own: truncated, or with a flipped bit, it may load without an error. So the
-keeper reads what was appended to the log once a second, and records how far it has read and the checksum of
-everything up to there (`engine.sums`). Whoever starts the engine compares first. Only complete commands that are
-on disk are recorded, so what the engine may cut off after a crash is never part of the record. What was written
-after the keeper's last round before a crash is not covered.
+The engine's log has no checksum of its own: a truncated log, or one with a flipped bit, may load without an error.
+So the keeper reads what was appended to the log once a second, and writes to the record (`engine.sums`) how many
+bytes it has read and their checksum. Files are compared with the record before the engine is started. Only
+complete commands that are on disk are recorded, so what the engine may cut off after a crash is never part of the
+record. Commands written after the keeper's last round before a crash are not covered.
 
 Only the standard library is imported: that keeps the keeper's process small.
 """
@@ -44,7 +44,7 @@ class LogFile(NamedTuple):
 
 
 class Damage(NamedTuple):
-    """What is wrong with a file. `intact`: the longest prefix that still matches; `latest`: the last recorded."""
+    """A damaged file. `intact` is the longest prefix that still matches, `latest` the last that was recorded."""
 
     file: str
     description: str
@@ -57,10 +57,10 @@ class RecordDamaged(Exception):
 
 
 class ChecksumRecorder:
-    """Reads what is appended to the log and extends the record. Call `update` again and again.
+    """Reads what is appended to the log and extends the record. Call `update` regularly.
 
-    A byte is recorded only if it was already there at the `update` before: what the engine takes back at once, for
-    want of disk space, is never recorded.
+    A byte is recorded only if the previous `update` saw it too: bytes that the engine removes again at once, when
+    the disk is full, are never recorded.
     """
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
@@ -68,14 +68,14 @@ class ChecksumRecorder:
         self._sizes: dict[str, int] = {}
 
     def update(self, *, final: bool = False) -> None:
-        """Read on; with `final` (the engine has ended) up to the end of each file. Ignores files that are gone."""
+        """Extend the record; with `final` (the engine has ended) to the end of each file. Skips missing files."""
         try:
             self._update(final=final)
         except (OSError, RecordDamaged):
             return  # a full disk, or a directory that was removed: the next update may succeed
 
     def _update(self, *, final: bool) -> None:
-        # Read each time: whoever recovers the store, or stops its engine, writes the record too.
+        # Read it each time: a process that recovers the store, or stops its engine, writes the record too.
         before = read_record(self._directory) or {}
         files = {file.name: file for file in log_files(self._directory)}
         if not files:
@@ -93,7 +93,7 @@ class ChecksumRecorder:
 
 
 def _extend(path: Path, prefix: Prefix, until: int, *, is_base: bool) -> Prefix | None:
-    """A longer prefix of the file, synced to disk; None when no complete command was appended."""
+    """Sync the file to disk and return a longer prefix of it; None when no complete command was appended."""
     with path.open("rb") as file:
         position, crc = prefix.bytes, prefix.crc
         while position < until:
@@ -108,7 +108,7 @@ def _extend(path: Path, prefix: Prefix, until: int, *, is_base: bool) -> Prefix 
 
 
 def _read_chunk(file: BinaryIO, position: int, until: int, *, is_base: bool) -> bytes:
-    """About a megabyte from `position` on, ending with a complete command; empty when there is none."""
+    """Read about a megabyte from `position` on, to the end of a complete command; empty when there is none."""
     size = CHUNK_BYTES
     while True:
         file.seek(position)
@@ -123,7 +123,7 @@ def _read_chunk(file: BinaryIO, position: int, until: int, *, is_base: bool) -> 
 
 
 def _thin(prefixes: list[Prefix]) -> list[Prefix]:
-    """At most `MAX_PREFIXES`: drops the one closest to its neighbours."""
+    """Drop the prefix closest to its neighbours when there are more than `MAX_PREFIXES`."""
     if len(prefixes) <= MAX_PREFIXES:
         return prefixes
     gaps = [after.bytes - before.bytes for before, after in zip(prefixes, prefixes[2:], strict=False)]
@@ -132,7 +132,7 @@ def _thin(prefixes: list[Prefix]) -> list[Prefix]:
 
 
 def log_files(directory: Path) -> list[LogFile]:
-    """The files that the log's manifest names, in order; empty where there is no log."""
+    """Return the files that the log's manifest names, in order; empty when there is no log."""
     try:
         manifest = (directory / LOG / LOG_MANIFEST).read_text("utf-8")
     except (OSError, UnicodeDecodeError):
@@ -159,7 +159,10 @@ def parse_manifest(manifest: str) -> list[LogFile]:
 
 
 def read_record(directory: Path) -> dict[str, list[Prefix]] | None:
-    """The recorded prefixes of each file; None when there is no record yet. Raises RecordDamaged, OSError."""
+    """Return the recorded prefixes of each file; None when there is no record yet.
+
+    Raises RecordDamaged when the record is damaged, OSError when it cannot be read.
+    """
     try:
         text = (directory / RECORD).read_bytes()
     except FileNotFoundError:
@@ -168,7 +171,10 @@ def read_record(directory: Path) -> dict[str, list[Prefix]] | None:
 
 
 def parse_record(text: bytes) -> dict[str, list[Prefix]]:
-    """The prefixes of each file: the body's CRC-32 in the first line, then JSON. Raises RecordDamaged."""
+    """Return the prefixes of each file. The first line is the CRC-32 of the rest, which is JSON.
+
+    Raises RecordDamaged when the text has another form or checksum.
+    """
     try:
         head, _, body = text.partition(b"\n")
         if int(head) != zlib.crc32(body):
@@ -205,7 +211,7 @@ def _sync_directories(directory: Path) -> None:
 
 
 def compare(directory: Path, *, thorough: bool = True) -> list[Damage]:
-    """Where the files differ from the record; empty when nothing does, or there is no record.
+    """Compare the files with the record and return the damaged ones; empty when there is no record.
 
     `thorough` reads every byte, else only lengths are compared. Files that a running engine rewrote meanwhile are
     not reported. Raises OSError when a file cannot be read.
@@ -213,7 +219,7 @@ def compare(directory: Path, *, thorough: bool = True) -> list[Damage]:
     try:
         recorded = read_record(directory)
     except RecordDamaged:
-        return [Damage(RECORD, f"{RECORD}, which says what the log holds, cannot be read", Prefix(), Prefix())]
+        return [Damage(RECORD, f"{RECORD}, the record of checksums, cannot be read", Prefix(), Prefix())]
     if not recorded:
         return []
     files = log_files(directory)
@@ -227,7 +233,7 @@ def compare(directory: Path, *, thorough: bool = True) -> list[Damage]:
 
 
 def missing_files(recorded: dict[str, list[Prefix]], files: list[LogFile]) -> list[str]:
-    """Recorded files that the manifest should name; a newer base replaces all files before it."""
+    """Return the recorded files that the manifest should name; a newer base replaces all files before it."""
     names = {file.name for file in files}
     newest_base = max((file.number for file in files if file.is_base), default=0)
     if newest_base > _recorded_base(recorded):
@@ -256,12 +262,12 @@ def _compare_file(directory: Path, file: LogFile, prefixes: list[Prefix], *, tho
     if size < latest.bytes:
         description = f"{file.name} is {latest.bytes - size:,} bytes shorter than it was"
     else:
-        description = f"{file.name} holds other bytes than were written, somewhere after byte {intact.bytes:,}"
+        description = f"{file.name} differs from what was written, somewhere after byte {intact.bytes:,}"
     return Damage(file.name, description, intact, latest)
 
 
 def _matching_prefixes(path: Path, prefixes: list[Prefix]) -> list[Prefix]:
-    """The recorded prefixes, shortest first, up to the first that the file does not match."""
+    """Return the recorded prefixes, shortest first, up to the last before one that the file does not match."""
     matching: list[Prefix] = []
     crc = position = 0
     with path.open("rb") as file:

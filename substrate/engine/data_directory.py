@@ -28,15 +28,15 @@ _OTHERS: Final = 0o077
 _OTHERS_WRITE: Final = 0o022
 _DISK_FOLDER: Final = "lost+found"
 _ENGINE_PREFIX: Final = "engine"
-"""Every file of an engine has a name that begins so."""
+"""The prefix of the names of all files of an engine."""
 _MEASURED_EVERY_S: Final = 0.2
 
 
 def close_to_others(directory: Path) -> None:
-    """Take every right to the directory from other users, and log a warning if they had one.
+    """Remove all rights of other users to the directory, and log a warning if they had one.
 
-    A directory that holds other things is left as it is. Raises EngineFault when others may write to such a
-    directory, OSError when it cannot be read.
+    A directory that holds files, but none of an engine, is not changed. Raises EngineFault when other users may
+    write to such a directory, OSError when the directory cannot be read.
     """
     status = directory.stat()
     if not status.st_mode & _OTHERS:
@@ -46,7 +46,7 @@ def close_to_others(directory: Path) -> None:
         _restrict_to_owner(directory, status)
     elif status.st_mode & _OTHERS_WRITE:
         raise EngineFault(
-            f"the data directory {directory} cannot be used: others may write to it, and it holds other things",
+            f"the data directory {directory} cannot be used: others may write to it, and it holds other files",
             remedy=f"Set SUBSTRATE_DATA to a directory of its own, or run `chmod 700 {directory}`.",
         )
 
@@ -66,7 +66,7 @@ def try_lock(path: Path, mode: int = fcntl.LOCK_EX) -> int | None:
     Close the descriptor to release the lock; the kernel does so when the process ends. Raises OSError when the
     file cannot be opened, or its file system has no locks.
     """
-    # fcntl, not filelock: that one unlocks before it closes, which would take the lock from the engine too.
+    # fcntl, not filelock: filelock unlocks before it closes, which would take the lock from the engine too.
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, mode | fcntl.LOCK_NB)
@@ -80,7 +80,7 @@ def try_lock(path: Path, mode: int = fcntl.LOCK_EX) -> int | None:
 
 
 async def lock_within(path: Path, mode: int, seconds: float) -> int | None:
-    """`try_lock`, retried for up to `seconds`. Raises OSError as `try_lock` does."""
+    """Like `try_lock`, but retried for up to `seconds`. Raises OSError as `try_lock` does."""
     give_up = time.monotonic() + seconds
     while True:
         handle = try_lock(path, mode)
@@ -108,7 +108,7 @@ class DiskSpace:
         self._low = False
 
     def free(self) -> int:
-        """Free bytes; the last known number when the disk does not tell."""
+        """Return the free bytes; the last known number when they cannot be read."""
         now = time.monotonic()
         if now - self._measured_at >= _MEASURED_EVERY_S:
             self._measured_at = now
@@ -129,13 +129,13 @@ class DiskSpace:
 
 
 def space_notes(directory: Path) -> tuple[str, ...]:
-    """A note about the disk of a directory when space is low, else nothing."""
+    """Return a note about the disk of a directory when its space is low, else an empty tuple."""
     free = free_bytes(directory, WARN_BYTES)
     return (describe_low_space(free),) if free < WARN_BYTES else ()
 
 
 def free_bytes(directory: Path, fallback: int = 0) -> int:
-    """Free bytes on the disk of a directory; `fallback` when the disk does not tell."""
+    """Return the free bytes on the disk of a directory; `fallback` when they cannot be read."""
     try:
         return shutil.disk_usage(directory).free
     except OSError:

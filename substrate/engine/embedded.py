@@ -45,10 +45,10 @@ LAST_USER_TRIES: Final = 3
 class EmbeddedEngine:
     """The engine of one data directory, as one process uses it.
 
-    `patience_s`: how long an engine that is not loading may fail to answer. `lease_s`: how long an engine that we
-    start goes on without users. `restarts` counts how often this process restarted it after it had ended. While we
-    wait for it, `loading` is its progress, and `waiting` is called with each new one. `fault` is the error of the
-    last attempt to start it.
+    `patience_s`: seconds for which an engine that is not loading may fail to answer. `lease_s`: seconds for which
+    an engine that we start runs on without users. `restarts` counts how often this process restarted it after it
+    had ended. While we wait for it, `loading` is its progress, and `waiting` is called with every new progress.
+    `fault` is the error of the last attempt to start it.
     """
 
     def __init__(self, directory: Path, *, patience_s: float = 10.0, lease_s: float = LEASE_S) -> None:
@@ -71,11 +71,11 @@ class EmbeddedEngine:
 
     @property
     def owner(self) -> bool:
-        """Whether this process started the running engine."""
+        """True when this process started the running engine."""
         return self._launch is not None and self._launch.running
 
     def alive(self) -> bool:
-        """Whether a process listens on the socket; it may still be loading."""
+        """True when a process listens on the socket; it may still be loading."""
         return listens(self.socket)
 
     async def ended(self) -> None:
@@ -121,7 +121,7 @@ class EmbeddedEngine:
             raise
 
     async def ensure(self) -> bool:
-        """Make sure that the engine answers; start it again if it died. Returns whether this process started it.
+        """Make sure that the engine answers; start it again if it died. Returns True when this process started it.
 
         Concurrent callers share one attempt, which continues when one of them is cancelled.
         Raises EngineFault as `start` does, and Unavailable when the engine is stopped or being stopped.
@@ -136,8 +136,8 @@ class EmbeddedEngine:
     async def stop(self) -> None:
         """Leave the directory, and stop the engine if no other process uses it. Nothing acknowledged is lost.
 
-        An engine that is loading is left to its keeper, so that the next process to open the directory need not
-        wait from the beginning. Raises EngineFault when the engine survives even SIGKILL.
+        An engine that is loading is left to its keeper, so that the next process to open the directory does not
+        wait for the whole load again. Raises EngineFault when the engine survives even SIGKILL.
         """
         self._stopping = True
         if self._attempt is not None:
@@ -155,7 +155,7 @@ class EmbeddedEngine:
             self._leave()
 
     async def _keeps_loading(self) -> bool:
-        """Whether the engine is still loading after a grace of two seconds."""
+        """True when the engine is still loading after two seconds."""
         give_up = time.monotonic() + LEAVE_GRACE_S
         while await self._is_loading():
             if time.monotonic() > give_up:
@@ -189,7 +189,7 @@ class EmbeddedEngine:
         return started
 
     async def _connect_or_launch(self) -> bool:
-        """Return, when the engine answers, whether this process launched it."""
+        """Return when the engine answers: True when this process launched it."""
         launched: Launch | None = None
         report_at = time.monotonic() + REPORT_EVERY_S
         give_up = time.monotonic() + self._patience_s
@@ -276,7 +276,7 @@ class EmbeddedEngine:
             os.close(lock)
 
     async def _signal_and_wait(self, sign: signal.Signals, grace_s: float) -> int | None:
-        """Signal the engine as soon as it listens, and wait for its lock; None when it does not end."""
+        """Signal the engine as soon as it listens; returns its lock once it has ended, None when it does not."""
         signalled = False
         give_up = time.monotonic() + grace_s
         while True:

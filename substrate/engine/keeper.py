@@ -1,17 +1,17 @@
-"""Ends an engine that nobody uses any more: a small separate process beside each engine.
+"""The keeper: a small separate process beside each engine that ends the engine when nobody uses it any more.
 
 Every process that uses a data directory holds a shared lock on `engine.users`, which the kernel releases however
-the process ends. When nobody has held it for `lease_s`, and the engine neither loads nor rewrites its files, the
-keeper shuts the engine down.
+the process ends. When no process has held it for `lease_s`, and the engine neither loads nor rewrites its files,
+the keeper shuts the engine down.
 
 - The keeper is started before its engine, so that an engine has one even if its starter is killed at once. It
-  holds `engine.keeper` while it lives: whoever opens a directory without a keeper starts another.
-- It exits only when no engine runs and it holds `engine.lock`, so that nobody starts one meanwhile.
-- It opens its files once and keeps its connection: it also ends an engine whose directory was removed.
+  holds `engine.keeper` while it runs: a process that opens a directory without a keeper starts another.
+- It exits only when no engine runs and it holds `engine.lock`, so that nobody starts an engine meanwhile.
+- It opens its files once and stays connected, so that it also ends an engine whose directory was removed.
 - It records the checksums of the engine's files (`substrate.engine.checksums`), so that no writer waits for that.
 
-It needs only file locks and a socket, so it works the same on Linux and macOS. It is started with nothing but the
-standard library, which keeps its process small.
+It needs only file locks and a socket, so it works the same on Linux and macOS. It imports only the standard
+library, which keeps its process small.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Keeper:
             self._checksums.update(final=True)
         finally:
             self._link.close()
-            # The engine's lock is released last: whoever gets it next must find no keeper.
+            # The engine's lock is released last: the process that gets it next must find no keeper.
             for handle in (self._keeper_lock, self._users, self._lock):
                 os.close(handle)
 
@@ -82,7 +82,7 @@ class Keeper:
                 continue
             now = time.monotonic()
             unused_since = now if unused_since is None else unused_since
-            # The lock is held until the engine has ended: whoever opens the directory meanwhile waits for that.
+            # The lock is held until the engine has ended: a process that opens the directory waits for that.
             if now - unused_since >= self._lease_s and self._link.engine_is_idle():
                 self._shut_down(sleep)
             fcntl.flock(self._users, fcntl.LOCK_UN)
@@ -94,7 +94,7 @@ class Keeper:
             sleep(END_POLL_S)
 
     def _engine_ended(self) -> bool:
-        """Whether no engine runs or is being started; then this process holds its lock."""
+        """True when no engine runs or is being started; this process then holds `engine.lock`."""
         return _lock_exclusively(self._lock)
 
 
@@ -108,7 +108,7 @@ class _EngineLink:
         self._info_requested = False
 
     def connect(self) -> bool:
-        """Connect if not connected yet; whether connected. Never to another directory of the same name."""
+        """Connect if not connected yet; False when that fails, or when the directory was replaced by another."""
         if self._link is not None:
             return True
         if not self._directory_is_unchanged():
@@ -124,9 +124,9 @@ class _EngineLink:
         return self.send(SET_NAME)
 
     def engine_is_idle(self) -> bool:
-        """Whether the engine reports that it neither loads nor rewrites its files.
+        """True when the engine reports that it neither loads nor rewrites its files.
 
-        False when it does not answer in time, because it may be loading. A late reply answers the next call.
+        False when it does not answer in time, because it may be loading. A late reply is used by the next call.
         """
         if not self._info_requested:
             self._info_requested = self.send(b"INFO persistence\r\n")
@@ -134,7 +134,7 @@ class _EngineLink:
         return b"\r\nloading:0" in reply and not any(sign in reply for sign in BUSY)
 
     def send(self, command: bytes) -> bool:
-        """Whether the command was sent."""
+        """Send a command; False when there is no connection."""
         try:
             if self._link is not None:
                 self._link.sendall(command)
@@ -172,7 +172,7 @@ class _EngineLink:
 
 
 def socket_path(directory: str) -> str:
-    """Where the engine of `directory` listens: in it, or at the path in its file `engine.where`."""
+    """Return the path of the engine's socket: in `directory`, or the path in its file `engine.where`."""
     try:
         with open(os.path.join(directory, "engine.where"), "rb") as file:
             recorded = file.read()
@@ -185,7 +185,7 @@ def socket_path(directory: str) -> str:
 
 
 def is_complete(reply: bytes) -> bool:
-    """Whether a reply to INFO is complete: an error line, or a text as long as its header says."""
+    """True when a reply to INFO is complete: an error line, or a text as long as its header says."""
     head, line_end, text = reply.removeprefix(NAME_REPLY).partition(b"\r\n")
     return bool(line_end) and (not head.startswith(b"$") or len(text) >= int(head[1:]) + 2)
 
@@ -195,7 +195,7 @@ def _open(directory: str, name: str) -> int:
 
 
 def _lock_exclusively(handle: int) -> bool:
-    """Try to lock the file; whether no other process holds it."""
+    """Try to lock the file; False when another process holds the lock."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -1,8 +1,8 @@
-"""An engine that is loading its data: whether it still is, its progress, and the estimated time left.
+"""An engine that is loading its data: how to detect that, its progress, and the estimated time left.
 
 While it loads, the engine may not answer a PING for minutes, because it rebuilds every vector index. Its text log
 then shows that it has started and is not ready. The time left is estimated from the size of its files and the rate
-of the load before.
+of the previous load.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _duration(seconds: float) -> str:
 
 
 def started_and_not_ready(directory: Path) -> bool:
-    """Whether the engine that was started last in this directory has not logged yet that it is ready."""
+    """True when the engine that was started last in this directory has not yet logged that it is ready."""
     try:
         with (directory / "engine.log").open("rb") as log:
             log.seek(max(0, log.seek(0, 2) - TAIL_BYTES))
@@ -60,12 +60,12 @@ def started_and_not_ready(directory: Path) -> bool:
 
 
 def is_loading(directory: Path, socket: Path) -> bool:
-    """Whether an engine listens there that has started and is not ready."""
+    """True when the engine that listens at `socket` has started and is not ready."""
     return started_and_not_ready(directory) and listens(socket)
 
 
 async def read_progress(directory: Path, socket: Path) -> Loading:
-    """The progress that the engine reports; an estimate from its files when it does not answer."""
+    """Return the progress that the engine reports; an estimate from its files when it does not answer."""
     seconds = await asyncio.to_thread(_seconds_since_start, directory)
     info = await _read_info(socket)
     if info.get("loading") == "1" and float(info.get("loading_loaded_perc", "0")) > 0:
@@ -83,7 +83,7 @@ def save_rate(directory: Path) -> None:
 
 
 def _estimate_left(directory: Path, seconds: float) -> int | None:
-    """Seconds left at the rate of the load before; None when the load already takes longer than that."""
+    """Seconds left at the rate of the previous load; None when the load already takes longer than that."""
     left = _log_bytes(directory) / _read_rate(directory) - seconds
     return math.ceil(left) if left > 0 else None
 

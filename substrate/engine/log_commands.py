@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 LINE_END: Final = b"\r\n"
 _HEADER_LIMIT: Final = 32
-"""Bytes within which the line that gives a word's length must end."""
+"""The most bytes of the line that holds a word's length."""
 
 
 class Unreadable(Exception):
@@ -77,7 +77,7 @@ def _length(data: bytes, position: int, end: int, kind: bytes) -> int:
 
 
 def readable_bytes(data: bytes) -> int:
-    """Length of the part of `data` that is complete commands; MULTI to EXEC counts as one command.
+    """Return the length of the complete commands at the start of `data`; MULTI to EXEC counts as one command.
 
     Raises Unreadable at bytes that are no command.
     """

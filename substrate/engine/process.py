@@ -1,6 +1,6 @@
 """The bundled engine as a process: its binaries, its configuration, its keeper, and why it did not start.
 
-Who may start it is decided in `substrate.engine.embedded`.
+`substrate.engine.embedded` decides which process starts it.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ async def engine_versions(socket: Path) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A redis-server that this process started; its own lines begin at byte `log_start` of the log."""
+    """A redis-server that this process started; its lines in the log begin at byte `log_start`."""
 
     process: subprocess.Popen[bytes]
     log: Path
@@ -142,9 +142,9 @@ class Launch:
 def launch(directory: Path, lock: int, lease_s: float) -> Launch:
     """Start redis-server on `directory` and pass it the descriptor `lock`; does not wait until it answers.
 
-    Its keeper is started first, and ends it after `lease_s` seconds without users. Raises EngineFault when the
-    disk is full or the binaries are missing, StoreDamaged when files differ from their checksums, OSError when a
-    file cannot be written.
+    First starts its keeper, which ends it after `lease_s` seconds without users. Raises EngineFault when the disk
+    is full or the binaries are missing, StoreDamaged when files differ from their checksums, OSError when a file
+    cannot be written.
     """
     server, module = bundled_binaries()
     refuse_damaged(directory)
@@ -171,7 +171,7 @@ def launch(directory: Path, lock: int, lease_s: float) -> Launch:
 
 
 def _remove_drafts(directory: Path) -> None:
-    """Remove unfinished files of a killed engine; none of its children runs, for they held the lock too."""
+    """Remove unfinished files of a killed engine. None of its children runs: they held the lock, which is free."""
     for draft in (*directory.glob("temp-*.rdb"), *directory.glob("temp-rewriteaof-*.aof")):
         draft.unlink(missing_ok=True)
 
@@ -212,7 +212,7 @@ def ensure_keeper(directory: Path, lease_s: float) -> None:
 
 
 def _spawn_keeper(directory: Path, lease_s: float, lock: int) -> None:
-    """Start the keeper with nothing but the standard library, in a session of its own like the engine."""
+    """Start the keeper in a session of its own, like the engine, with only the standard library on its path."""
     root = str(Path(engine_keeper.__file__).parents[engine_keeper.__name__.count(".")])
     command = [sys.executable, "-I", "-S", "-c", KEEPER, root, str(directory), str(lease_s), str(lock)]
     try:
@@ -233,7 +233,7 @@ def _spawn_keeper(directory: Path, lease_s: float, lock: int) -> None:
 
 
 def start_fault(failed: Launch) -> EngineFault:
-    """The error for an engine that ended before it answered: StoreDamaged when its log says so."""
+    """Return the error for an engine that ended before it answered; StoreDamaged when its log shows damage."""
     with failed.log.open("rb") as file:
         file.seek(failed.log_start)
         log = file.read().decode(errors="replace")
@@ -249,7 +249,7 @@ def start_fault(failed: Launch) -> EngineFault:
 
 
 def failure_reason(log: str) -> str:
-    """The last four relevant lines of an engine's log, joined by ` | `; empty when there are none."""
+    """Return the last four relevant lines of an engine's log, joined by ` | `; empty when there are none."""
     lines = [line for line in log.splitlines() if " * " not in line and line.strip()]
     messages = [line.partition(" # ")[2] or line for line in lines]
     relevant = [message for message in messages if not _is_noise(message)]
@@ -269,7 +269,7 @@ def refuse_damaged(directory: Path) -> None:
 
 
 def file_fault(directory: Path, error: OSError) -> EngineFault:
-    """The error for a data directory in which a file operation failed."""
+    """Return the error for a data directory in which a file operation failed."""
     reason = REASONS_BY_ERRNO.get(error.errno or 0) or error.strerror or str(error)
     remedy = REMEDIES_BY_ERRNO.get(error.errno or 0, REMEDY_RIGHTS)
     return EngineFault(f"the data directory {directory} cannot be used: {reason}", remedy=remedy)

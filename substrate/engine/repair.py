@@ -1,4 +1,4 @@
-"""Repair of a damaged store: what is wrong, how much of the log is readable, and cutting it there. Blocking."""
+"""Repair of a damaged store: finding the damage, and cutting the log where it is still readable. Blocking."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class LogCut(NamedTuple):
 
 
 class DamageReport(NamedTuple):
-    """What is wrong; `cut` is None when nothing is, or when cutting does not help.
+    """The damage of a store; `cut` is None when nothing is damaged, or when cutting does not help.
 
-    `readable`: the files can be read to their end as they are.
+    `readable` is True when the files can be read to their end as they are.
     """
 
     damages: tuple[Damage, ...]
@@ -61,7 +61,7 @@ class DamageReport(NamedTuple):
 
 @contextmanager
 def exclusive_use(directory: Path) -> Iterator[None]:
-    """Keep everybody else from using the store while this is open. Raises Conflict when somebody does."""
+    """Hold the locks of the store inside the `with` block. Raises Conflict when another process uses the store."""
     locks: list[int] = []
     give_up = time.monotonic() + LOCK_LIMIT_S
     try:
@@ -96,7 +96,7 @@ def examine(directory: Path) -> DamageReport:
 
 
 def _unreadable_part(directory: Path, file: LogFile) -> Damage | None:
-    """Bytes of a log file that are no command; an incomplete last command is cut off by the engine itself."""
+    """Return the part of a log file that is no command; the engine itself cuts off an incomplete last command."""
     try:
         data = (directory / LOG / file.name).read_bytes()
         readable_bytes(data)
@@ -127,7 +127,7 @@ def _propose_cut(directory: Path, files: list[LogFile], damages: list[Damage]) -
 
 
 def count_commands(texts: Sequence[bytes]) -> tuple[int, tuple[str, ...]]:
-    """How many readable commands are in the texts, and the sorted names of the graphs they concern."""
+    """Return the number of readable commands in the texts, and the sorted names of the graphs they change."""
     graphs: set[str] = set()
     count = 0
     for text in texts:
@@ -161,7 +161,7 @@ def _readable_length(data: bytes) -> int:
 
 
 def aside_path(directory: Path) -> Path:
-    """The directory beside the data directory that damaged files are put into."""
+    """Return the directory, beside the data directory, to which damaged files are copied."""
     return directory.with_name(f"{directory.name}.damaged-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}")
 
 
@@ -185,7 +185,7 @@ def copy_aside(directory: Path) -> Path:
 
 
 def cut_log(directory: Path, cut: LogCut) -> None:
-    """Carry out the cut and record the checksums of what stays. Raises OSError."""
+    """Cut the log and record the checksums of the rest. Raises OSError when a file cannot be written."""
     with (directory / LOG / cut.file.name).open("r+b") as file:
         file.truncate(cut.keep_bytes)
         os.fsync(file.fileno())

@@ -1,4 +1,4 @@
-"""The engine's unix socket: where it is, whether the engine serves there, and which process listens.
+"""The engine's unix socket: its path, the state of the engine behind it, and signals to that engine.
 
 The socket is in the data directory. When that path is too long for a socket, it is in a private directory of its
 own, and the file `engine.where` in the data directory holds its path.
@@ -30,7 +30,7 @@ MACOS_LOCAL_PEERPID: Final = 2
 
 
 class EngineStatus(enum.Enum):
-    """What a PING found."""
+    """The state of an engine, as its answer to a PING shows it."""
 
     READY = enum.auto()
     LOADING = enum.auto()
@@ -55,7 +55,7 @@ async def ping(socket: Path) -> EngineStatus:
 
 
 def socket_path(directory: Path) -> Path:
-    """Where the engine of `directory` listens."""
+    """Return the path of the socket of the engine of `directory`."""
     return Path(keeper.socket_path(str(directory)))
 
 
@@ -71,9 +71,9 @@ def remove_socket(directory: Path) -> None:
 
 
 def place_socket(directory: Path) -> Path:
-    """Choose where the engine of `directory` will listen, and record it. Call it only while holding `engine.lock`.
+    """Choose and record the path of the socket for `directory`. Call it only while holding `engine.lock`.
 
-    Raises OSError when the record or the private directory cannot be made.
+    Raises OSError when the record or the private directory cannot be written.
     """
     inside, record = directory / "engine.sock", directory / "engine.where"
     if _fits(inside):
@@ -109,7 +109,7 @@ def signal_listener(socket: Path, sign: signal.Signals) -> bool:
 
 
 def listens(socket: Path) -> bool:
-    """Whether a process listens at `socket`."""
+    """True when a process listens at `socket`."""
     with sockets.socket(sockets.AF_UNIX, sockets.SOCK_STREAM) as probe:
         probe.setblocking(False)
         try:

@@ -1,1 +1,1 @@
-"""A graph's life: its name, schema, indexes and migrations."""
+"""Graphs: their names, schema, indexes, migrations and re-embedding."""

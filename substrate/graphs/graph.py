@@ -1,4 +1,4 @@
-"""One graph of the store, with the connection that reaches it: names in, rows out."""
+"""One graph of the store and the connection to it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ __all__ = ["Graph", "GraphTarget", "Query"]
 
 
 class Graph(NamedTuple):
-    """A graph by its name.
+    """A graph by its name; the parameters of a query are keyword arguments.
 
-    The parameters of a query are given by name. `read` and `read_typed` raise GraphMissing, StoreTimeout,
-    Unavailable or Fault; `write` raises Conflict too.
+    `read` and `read_typed` raise GraphMissing, StoreTimeout, Unavailable or Fault; `write` raises Conflict too.
     """
 
     connection: Connection
@@ -36,7 +35,7 @@ class Graph(NamedTuple):
 
 
 class GraphTarget(NamedTuple):
-    """A graph that a question asks: its level, and whether its past side is needed too."""
+    """A graph that a question reads; with `past`, records that are not current are read too."""
 
     level: Level
     graph: Graph

@@ -1,4 +1,4 @@
-"""Creating indexes and constraints, and waiting until they are operational. Creating one twice is harmless."""
+"""Creating indexes and constraints, and waiting until they are operational. Creating one twice does nothing."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def index_lock(connection: Connection) -> AbstractAsyncContextManager[None]:
 
     All processes that use the engine share it. Raises Unavailable after 20 seconds.
     """
-    return connection.lock(INDEX_LOCK, wait_s=_LOCK_WAIT_S, refusal="other graphs are still being made")
+    return connection.lock(INDEX_LOCK, wait_s=_LOCK_WAIT_S, refusal="other graphs are still being created")
 
 
 async def wait_for_pending_work(connection: Connection) -> None:
-    """Return when the engine has finished its pending work on indexes and constraints, of deleted graphs too.
+    """Return when the engine has no pending work on indexes and constraints, those of deleted graphs included.
 
     After loading, the engine checks every constraint, one after the other, and appends each result to its log. It
     does this work in order: once an index created now is operational, everything before it is finished. Raises
@@ -85,12 +85,12 @@ async def create_unique(graph: Graph, label: str, column: str) -> None:
 
 
 async def unready(graph: Graph) -> list[str]:
-    """Labels with an index or constraint that is not operational yet. Raises GraphMissing as `Graph.read` does."""
+    """Return the labels with an index or constraint that is not operational yet. Raises as `Graph.read` does."""
     return [label for label, _ in await _building(graph)]
 
 
 async def _building(graph: Graph) -> list[tuple[str, str]]:
-    """Label and status of each index and constraint that is not operational."""
+    """Return label and status of each index and constraint that is not operational."""
     indexes = await graph.read(cypher.INDEX_STATUS)
     constraints = await graph.read(cypher.CONSTRAINT_STATUS)
     return [(str(row[0]), str(row[1])) for row in (*indexes, *constraints) if row[1] != "OPERATIONAL"]

@@ -5,12 +5,12 @@ the stamp after them: when it is interrupted anywhere, the next process to open 
 used only once it has the present schema.
 
 An index or constraint on a label that is new with its migration costs nothing. On a label with nodes the engine
-builds it beside the readers, but a write to the graph meanwhile stops the whole engine until the build is done (4
-s at 200,000 vectors). So each build is waited for before the graph is opened: no process of this release writes to
-it, a process of an older release should be stopped, and a label with vectors is never indexed again. A step over
-records goes in pages, each a short statement of its own.
+builds it while others read, but a write to the graph during the build stops the whole engine until the build is
+done (4 s at 200,000 vectors). So the graph is opened only after the build: until then no process of this release
+writes to it, and processes of older releases should be stopped. A label with vectors is never indexed again. A
+step over records goes in pages, each a short statement of its own.
 
-The texts of a migration stay as they were written at its time.
+The query texts of a migration are never changed later.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SET_VERSION: Final = Query(
     "MATCH (m:SubstrateMeta {key: 'stamp'}) WHERE m.schema_version = $number - 1 "
     "SET m.schema_version = $number RETURN m.schema_version",
 )
-"""The last step of each migration. No row: another process has done it."""
+"""The last step of each migration. It returns no row when another process has run it already."""
 
 INDEX_RECEIPT: Final = Query("index_receipt", "CREATE INDEX FOR (n:Receipt) ON (n.command_id)")
 INDEX_PAST_LINK: Final = Query("index_past_link", "CREATE INDEX FOR ()-[e:PAST_LINK]-() ON (e.handle)")
@@ -42,7 +42,7 @@ INDEX_PAST_STATE: Final = Query("index_past_state", "CREATE INDEX FOR (n:PastVer
 
 
 def _known(name: str) -> str:
-    """The time of the record's last change."""
+    """Return the expression for the time of a record's last change."""
     return f"CASE WHEN {name}.expired_at = $open THEN {name}.created_at ELSE {name}.expired_at END"
 
 
@@ -68,7 +68,7 @@ FIRST_STATE: Final = Query(
     "s.key = null, s.updated_at = null, "
     "m.clock = CASE WHEN told > coalesce(m.clock, 0) THEN told ELSE m.clock END RETURN id(s)",
 )
-"""The state becomes its first record, known and valid since it was last set."""
+"""Turns the state into its first record, known and valid since the state was last set."""
 CLOCK_OF_MEMORIES: Final = _clock("clock_of_memories", "ConsciousnessNode", "", _known("n"))
 CLOCK_OF_VERSIONS: Final = _clock("clock_of_versions", "PastVersion", "", _known("n"))
 CLOCK_OF_LINKS: Final = _clock(

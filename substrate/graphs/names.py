@@ -11,7 +11,7 @@ CITIZEN_PREFIX: Final = "citizen_"
 
 
 def graph_name(level: Level, citizen_id: str | None) -> str:
-    """The name of a level's graph; that of N1 contains the citizen's id unchanged, so no two citizens share one.
+    """Return the name of a level's graph; for N1 it contains the citizen's id, so no two citizens share a graph.
 
     Raises Fault for N1 without a citizen.
     """
@@ -25,7 +25,7 @@ def graph_name(level: Level, citizen_id: str | None) -> str:
 
 
 def origin_of(name: str) -> tuple[Level, str | None]:
-    """Level and citizen of a graph, by a name that `graph_name` returned; the citizen is None but for N1."""
+    """Return level and citizen of a graph from its name, the inverse of `graph_name`; only N1 has a citizen."""
     if name.startswith(CITIZEN_PREFIX):
         return Level.N1, name.removeprefix(CITIZEN_PREFIX)
     return (Level.N2 if name == graph_name(Level.N2, None) else Level.N3), None

@@ -1,8 +1,9 @@
-"""Replaces the vectors of a graph by those of another model, while it is read and written.
+"""Replaces the vectors of a graph by those of another model, while the graph is read and written.
 
-Each function is a step that can be repeated. The texts are written for the generation that is replaced: `Other` is
-the new one (`substrate.cypher.query`). An index is created while its label is empty, and dropped when it is empty
-again: on a filled label the engine would rebuild what the label holds, and stop meanwhile.
+Each function is a step that can be repeated. In the queries `Other` is the generation that is not in use: the new
+one until `switch_generation`, then the old one (`substrate.cypher.query`). An index is created while its label is
+empty, and dropped when it is empty again: on a label with nodes the engine would rebuild the index, and would
+answer nothing until that is done.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from substrate.graphs.graph import Graph
 from substrate.graphs.registry import Stamp
 
 ROWS: Final = 25
-"""Records of a statement: each indexed vector adds about a millisecond to the commit, which stops all graphs."""
+"""Records of one statement: each indexed vector adds about 1 ms to the commit, which blocks all graphs."""
 
 _STAMP: Final = "MATCH (m:SubstrateMeta {key: 'stamp'}) "
 _TARGET: Final = "m.other_model = $model AND m.other_dimension = $dimension"
@@ -32,7 +33,7 @@ BEGIN: Final = Query(
     f"{_STAMP} WHERE m.other_state IS NULL SET m.other_model = $model, m.other_dimension = $dimension, "
     "m.other_state = 'filling' RETURN m.other_state",
 )
-"""Claims the free generation for the model. No row: it is not free."""
+"""Claims the unused generation for the model. It returns no row when the generation is taken."""
 
 _CONTENT: Final = ("name", "description", "speaker", "emotion_vector")
 _CONTENT_COLUMNS: Final = f"n.id, n.version, n.created_at, {', '.join(f'n.{name}' for name in _CONTENT)}"
@@ -62,7 +63,8 @@ TRACE: Final = Query(
     f"CREATE (n)-[:HAS_OTHER_TRACE]->(:OtherPastTrace {_NEW})) "
     "RETURN count(n)",
 )
-"""Adds traces of the new generation to carried records, except to those that changed since they were read."""
+"""Adds traces of the new generation to the records of `ConsciousnessNode`s that have not changed since they were
+read."""
 
 TRACE_PAST: Final = Query(
     "trace_past",
@@ -73,7 +75,7 @@ TRACE_PAST: Final = Query(
     f"CREATE (t:OtherPastTrace {_NEW}) "
     "FOREACH (n IN owners | CREATE (n)-[:HAS_OTHER_TRACE]->(t)) RETURN count(t)",
 )
-"""The same for past records; those that share an old trace share a new one."""
+"""The same for past records; those that shared an old trace share a new one."""
 
 SWITCH: Final = Query(
     "switch_generation",
@@ -84,14 +86,14 @@ SWITCH: Final = Query(
     "SET m.embedding_model = m.other_model, m.dimension = m.other_dimension, m.generation = 1 - generation, "
     "m.other_model = model, m.other_dimension = dimension, m.other_state = 'leaving' RETURN lacking",
 )
-"""Makes the new generation the one in use. No row: too many records have no trace yet."""
+"""Makes the new generation the one in use. It returns no row when too many records have no trace yet."""
 
 CLOSE: Final = Query(
     "close_generation",
     f"{_STAMP} WHERE m.other_state IN ['filling', 'leaving'] AND coalesce(m.generation, 0) = $generation "
     "SET m.other_state = 'clearing' RETURN m.other_state",
 )
-"""From now on nobody reads the other generation; `$generation` is the one in use."""
+"""Ends all reading of the other generation; `$generation` is the one in use."""
 
 CLEAR: Final = Query("clear", "MATCH (t:OtherTrace) WITH t LIMIT $rows DELETE t RETURN count(t)")
 CLEAR_PAST: Final = Query("clear_past", "MATCH (t:OtherPastTrace) WITH t LIMIT $rows DELETE t RETURN count(t)")
@@ -105,7 +107,7 @@ END: Final = Query(
 
 
 class EmbeddingTarget(NamedTuple):
-    """The model and dimension that the vectors of a graph are replaced by."""
+    """The new model of a graph, and the dimension of its vectors."""
 
     model: str
     dimension: int
@@ -123,11 +125,11 @@ class UntracedRecord(NamedTuple):
 
 
 type TracedGroup = tuple[Sequence[UntracedRecord], Mapping[str, Any]]
-"""Records that share a trace, and its vectors by column."""
+"""Records that share a trace, and the trace's vectors by column."""
 
 
 async def begin(graph: Graph, target: EmbeddingTarget) -> bool:
-    """Claim the free generation for the target; False when it is not free."""
+    """Claim the unused generation for the target; False when it is taken."""
     return bool(await graph.write(BEGIN, **target._asdict()))
 
 
@@ -141,7 +143,7 @@ async def create_indexes(graph: Graph, target: EmbeddingTarget) -> None:
 
 
 async def untraced_records(graph: Graph, after: int, *, past: bool) -> list[UntracedRecord]:
-    """The next records after the internal id `after` without a new trace; empty at the end."""
+    """Return the next records after the internal id `after` that have no new trace; empty at the end."""
     rows = await graph.read(LACKING_PAST if past else LACKING, after=after, rows=ROWS)
     records: dict[int, UntracedRecord] = {}
     for row in rows:
@@ -151,13 +153,19 @@ async def untraced_records(graph: Graph, after: int, *, past: bool) -> list[Untr
 
 
 async def add_traces(graph: Graph, target: EmbeddingTarget, groups: Sequence[TracedGroup]) -> int:
-    """Add the new traces of carried records, one record a group; how many were unchanged since they were read."""
+    """Add new traces to records of `ConsciousnessNode`s, one record per group; returns how many were added.
+
+    A record that changed since it was read gets none.
+    """
     rows = [{**_key(record), **vectors} for [record], vectors in groups]
     return await _write(graph, TRACE, target, rows)
 
 
 async def add_past_traces(graph: Graph, target: EmbeddingTarget, groups: Sequence[TracedGroup]) -> int:
-    """Add the new traces of past records, one trace a group; how many were unchanged since they were read."""
+    """Add new traces to past records, one trace per group; returns how many were added.
+
+    A record that changed since it was read gets none.
+    """
     rows = []
     for number, (records, vectors) in enumerate(groups):
         rows.append({"number": number, "owners": [_key(record) for record in records], **vectors})
@@ -179,12 +187,12 @@ async def switch_generation(graph: Graph, target: EmbeddingTarget, tolerated: in
 
 
 async def close_generation(graph: Graph, stamp: Stamp) -> None:
-    """Let nobody read the generation that is not in use."""
+    """Mark the generation that is not in use as no longer read by any process."""
     await graph.write(CLOSE, generation=stamp.generation)
 
 
 async def clear_traces(graph: Graph, *, past: bool) -> int:
-    """Delete up to `ROWS` traces of the generation that is not in use; how many."""
+    """Delete up to `ROWS` traces of the generation that is not in use; returns how many were deleted."""
     return int((await graph.write(CLEAR_PAST if past else CLEAR, rows=ROWS))[0][0])
 
 

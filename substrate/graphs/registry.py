@@ -27,7 +27,7 @@ STAMP_VALID_S: Final = 1.0
 class Stamp(NamedTuple):
     """The schema and the embeddings that a graph was written with.
 
-    The satellites of `generation` (0 or 1) have the embeddings in use. When `other_state` is set, those of the
+    The trace nodes of `generation` (0 or 1) have the embeddings in use. When `other_state` is set, those of the
     other generation have the embeddings of another model: `filling` (being added), `leaving` (in use until now,
     and still read by processes that are configured for them) or `clearing` (being removed).
     """
@@ -42,7 +42,7 @@ class Stamp(NamedTuple):
     other_state: str | None
 
     def generation_of(self, model: str, dimension: int) -> int | None:
-        """The generation to use with this embedding; None when the graph has none for it."""
+        """Return the generation to use with this embedding; None when the graph has no such embeddings."""
         if (self.embedding_model, self.dimension) == (model, dimension):
             return self.generation
         if self.other_state == LEAVING and (self.other_model, self.other_dimension) == (model, dimension):
@@ -56,7 +56,7 @@ CLEARING: Final = "clearing"
 
 
 async def read_stamp(graph: Graph) -> Stamp | None:
-    """The stamp of a graph; None when the graph does not exist or has none, so is not ours."""
+    """Return the stamp of a graph; None when the graph does not exist, or was not written by Substrate."""
     try:
         rows = await graph.read(cypher.READ_STAMP)
     except GraphMissing:
@@ -65,7 +65,7 @@ async def read_stamp(graph: Graph) -> Stamp | None:
 
 
 async def existing_graphs(connection: Connection) -> list[str]:
-    """Sorted names of all graphs that are named as ours are."""
+    """Return the sorted names of all graphs that are named as Substrate names its graphs."""
     names: Sequence[str] = await connection.command("GRAPH.LIST")
     shared = (graph_name(Level.N2, None), graph_name(Level.N3, None))
     return sorted(name for name in names if name in shared or name.startswith(CITIZEN_PREFIX))
@@ -85,11 +85,11 @@ class Graphs:
         connection.missing = self.forget
 
     def is_open(self, name: str) -> bool:
-        """Whether the graph was found to exist and to fit within the last second."""
+        """True when a check within the last second found that the graph exists and fits the embedder."""
         return self._open_until.get(name, 0.0) > _monotonic()
 
     async def for_reading(self, name: str) -> bool:
-        """Whether the graph exists; never creates it. Its stamp is read at most once a second.
+        """Prepare a graph for reading; False when it does not exist. Reads its stamp at most once a second.
 
         Migrates a graph of an older release. Raises StoreMisfit when the graph has other embeddings, or the schema
         of a newer release.
@@ -152,7 +152,10 @@ class Graphs:
         await indexing.wait_operational(Graph(self.connection, name))
 
     async def unready(self, name: str) -> list[str]:
-        """Labels with an index or constraint that is not operational yet; empty, once it was, without a query."""
+        """Return the labels with an index or constraint that is not operational yet.
+
+        Once the answer was empty, it stays so without a query.
+        """
         if name in self._operational:
             return []
         waiting = await indexing.unready(Graph(self.connection, name))

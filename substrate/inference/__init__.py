@@ -1,1 +1,1 @@
-"""Models that somebody else made: embeddings, language models, rerankers."""
+"""Models of other makers: embeddings, language models, rerankers."""

@@ -11,7 +11,7 @@ from schemas.errors import Fault, InvalidRequest
 
 
 class ClassPath(NamedTuple):
-    """`purpose` and `kind` describe the class in messages (`language model`); `setting` is what names it."""
+    """`purpose` and `kind` describe the class in messages (`language model`); `setting` is where it is named."""
 
     path: str
     purpose: str
@@ -19,7 +19,7 @@ class ClassPath(NamedTuple):
     setting: str
 
     def load(self, base: type[Any]) -> type[Any]:
-        """The class. Raises InvalidRequest when it does not exist or is no subclass of `base`."""
+        """Import the class. Raises InvalidRequest when it does not exist or is no subclass of `base`."""
         module, _, name = self.path.partition(":")
         try:
             loaded = getattr(import_module(module), name)
@@ -37,7 +37,7 @@ class ClassPath(NamedTuple):
 
     @contextmanager
     def building(self) -> Iterator[None]:
-        """Build the class within it. Raises Fault for any exception there."""
+        """Instantiate the class inside the `with` block. Raises Fault for any exception there."""
         try:
             yield
         except Exception as exc:

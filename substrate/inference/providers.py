@@ -16,14 +16,14 @@ OPENAI_RETRIES: Final = 1
 
 
 def describe_failure(error: Exception) -> str:
-    """`failed (status 429)`, or the class of the error where it has no HTTP status."""
+    """Return `failed (status 429)`, or `failed (ErrorClass)` when the error has no HTTP status."""
     # Not the provider's own message: it may repeat the key.
     status = getattr(error, "status_code", None)
     return f"failed ({f'status {status}' if isinstance(status, int) else type(error).__name__})"
 
 
 def openai_key(key: SecretStr | None, *, model: str, alternative: str) -> str:
-    """The key for a `model` (`embedding`, `language`). Raises InvalidRequest without one.
+    """Return the key for a `model` (`embedding`, `language`). Raises InvalidRequest without one.
 
     `alternative` is the setting that needs no key.
     """
@@ -36,6 +36,6 @@ def openai_key(key: SecretStr | None, *, model: str, alternative: str) -> str:
 
 
 def openai_provider(address: str) -> str:
-    """The name of the server at an address, for messages."""
+    """Return the name of the server at an address, for messages."""
     # The host alone: an address may carry a user and a password.
     return f"OpenAI at {urlsplit(address).hostname or 'an address without a host'}"

@@ -27,9 +27,9 @@ class Reranker:
         self._seconds = seconds
 
     async def rank(self, question: str, texts: Sequence[str]) -> list[int]:
-        """Indexes into `texts`, best first; the class may omit some.
+        """Return indexes into `texts`, best first; the class may omit some.
 
-        Raises Unavailable, with the reason, when it is late, fails, or returns something that it was not given.
+        Raises Unavailable, with the reason, when the class takes too long, fails, or returns a foreign item.
         """
         try:
             async with asyncio.timeout(self._seconds):
@@ -49,7 +49,7 @@ class Reranker:
 
 
 def open_reranker(path: str | None) -> Reranker | None:
-    """The reranker of the class at `package.module:Class`, built with no arguments; None without a path.
+    """Open the reranker class at `package.module:Class`, with no arguments; None without a path.
 
     Raises InvalidRequest when the class does not exist or is no `BaseNodePostprocessor`, Fault when it cannot be
     built.

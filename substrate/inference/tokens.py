@@ -1,4 +1,4 @@
-"""Token counts of texts, as a language model counts."""
+"""Counting the tokens of a text as a language model does."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def by_characters(text: str) -> int:
 
 @lru_cache(maxsize=1)
 def counter() -> Count:
-    """Counts by tiktoken's vocabulary, which LlamaIndex ships; `by_characters` when it is missing.
+    """Return a function that counts tokens by tiktoken's vocabulary, which LlamaIndex ships.
 
-    Loaded at the first use: that takes 0.1 s and some memory.
+    Without the vocabulary it is `by_characters`. The first use loads the vocabulary: that takes 0.1 s.
     """
     try:
         encode = import_module("llama_index.core.utils").get_tokenizer()

@@ -1,8 +1,8 @@
 """API keys: two Redis hashes in the engine, beside the graphs.
 
-They are as durable as the graphs, no graph name can reach them, and one HGET finds a key: several processes of the
-service see a revocation at their next lookup. The last use has a hash of its own, so that writing it can never
-overwrite a key that was changed meanwhile.
+They are as durable as the graphs, no graph name collides with theirs, and one HGET finds a key, so that every
+process of the service sees a revocation at its next lookup. The last use is in a hash of its own, so that writing
+it can never overwrite a key that was changed meanwhile.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ LAST_USED: Final = "substrate:keys:used"
 
 
 async def find(connection: Connection, key_id: str) -> KeyRecord | None:
-    """The key of this id, without its last use; None when there is none."""
+    """Return the key with this id, without its last use; None when there is none."""
     text = await connection.command("HGET", KEYS, key_id)
     return None if text is None else KeyRecord.model_validate_json(text)
 
 
 async def add(connection: Connection, record: KeyRecord) -> bool:
-    """Add a key; False, and nothing is changed, when its id exists already."""
+    """Add a key; returns False and changes nothing when its id exists already."""
     return bool(await connection.command("HSETNX", KEYS, record.id, record.model_dump_json()))
 
 
@@ -38,7 +38,7 @@ _SWAP: Final = (
 async def change(
     connection: Connection, key_id: str, revise: Callable[[KeyRecord], KeyRecord]
 ) -> KeyRecord | None:
-    """Replace the key by `revise(key)`, and return that; None when there is no key of this id.
+    """Replace the key by `revise(key)` and return the new key; None when there is no key with this id.
 
     A compare-and-set: `revise` is called again when another process changed the key meanwhile.
     """
@@ -59,7 +59,7 @@ async def count(connection: Connection) -> int:
 
 
 async def list_keys(connection: Connection) -> list[KeyInfo]:
-    """All keys, oldest first, each with its last use."""
+    """Return all keys, oldest first, each with its last use."""
     texts = await connection.command("HGETALL", KEYS)
     used = await connection.command("HGETALL", LAST_USED)
     records = [KeyRecord.model_validate_json(text) for text in texts.values()]

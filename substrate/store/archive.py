@@ -1,6 +1,7 @@
-"""Whole graphs, read page by page and written, with every label and property as it is stored.
+"""Reads and writes whole graphs page by page, with every label and property as it is stored.
 
-Pages go by the internal id, as those of upkeep do. They come in no order: an export is sorted outside.
+Pages follow the internal id, as in `substrate.store.upkeep`. That order differs from store to store, so the export
+sorts its lines itself.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ DRAFT_IDLE_SECONDS: Final = 600
 NEWEST_SCHEMA: Final = schema.SCHEMA_VERSION
 """The schema version that this release writes; it reads this one and all before it."""
 UNIQUE_PROPERTY: Final = dict(schema.UNIQUE)
-"""By label the property that the engine keeps unique."""
+"""The property that the engine keeps unique, by label."""
 _BESIDE: Final = (*TRACE_LABELS, "PastVersion", "SubstrateMeta")
 
 PAST_STATE: Final = "PastState"
 STATE_LABELS: Final = ("CitizenState", PAST_STATE)
 """The labels of the current record of a citizen's state, and of its past records."""
 LONE_LABELS: Final = (*STATE_LABELS, "Receipt")
-"""The labels of nodes without links, each exported whole."""
+"""The labels of nodes without links. Such a node is exported with all its properties."""
 KNOWN_LABELS: Final = frozenset(
     ("ConsciousnessNode", "PastVersion", "Tag", "SubstrateMeta", *TRACE_LABELS, *LONE_LABELS)
 )
@@ -48,7 +49,7 @@ _CARRIED_STAMP: Final = Query(
     "RETURN m {.*, key: null, "
     "generation: null, other_model: null, other_dimension: null, other_state: null} LIMIT 1",
 )
-"""The stamp without what only this store needs: on which satellites the vectors lie."""
+"""The stamp without the generations of vectors, which concern only this store."""
 _HELD: Final = Query("held", "CALL db.meta.stats() YIELD labels, relTypes RETURN labels, relTypes")
 
 _PAGE: Final = Query(
@@ -100,8 +101,8 @@ _PAST_LINKS: Final = Query(
 
 def _intern(name: str) -> str:
     """Store one copy of each repeated text, as the writer does; an absent text stays absent."""
-    kept = ", ".join(f"{column}: intern(r.properties.{column})" for column in sorted(REPEATED))
-    return f"SET {name} = r.properties SET {name} += {{{kept}}} "
+    interned = ", ".join(f"{column}: intern(r.properties.{column})" for column in sorted(REPEATED))
+    return f"SET {name} = r.properties SET {name} += {{{interned}}} "
 
 
 _VECTORS_OF: Final = "{embedding: vecf32(v.embedding), emotion: vecf32(v.emotion)}"
@@ -138,7 +139,7 @@ _PUT_RECORDS: Final = Query(
     f"SET t = v.properties SET t += {_VECTORS_OF}) "
     "RETURN count(p)",
 )
-"""Past records, each with the trace of its own."""
+"""Past records, each with its own trace."""
 _SHARE_TRACES: Final = Query(
     "share_traces",
     "UNWIND $rows AS r MATCH (n:ConsciousnessNode {id: r.of}) WITH r, n "
@@ -147,7 +148,7 @@ _SHARE_TRACES: Final = Query(
     "CREATE (p:PastVersion)<-[:HAD]-(n) CREATE (p)-[:HAS_TRACE]->(t) "
     f"{_intern('p')} RETURN count(p)",
 )
-"""Past records that share the trace of another of the same memory."""
+"""Past records that share the trace of another record of the same memory."""
 
 
 def _link(kind: str) -> str:
@@ -188,7 +189,10 @@ _WRITES: Final[Mapping[RowKind, Query]] = {
 
 
 class StoredNode(NamedTuple):
-    """A node of a page, and how much it has. `properties` is None for a node that is read with its memory."""
+    """A node of a page, with the number of its past records, links and past links.
+
+    `properties` is None for a node that is read together with its memory.
+    """
 
     internal_id: int
     labels: Sequence[str]
@@ -199,7 +203,7 @@ class StoredNode(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """A trace; its label is that of either generation's role, its vectors are there only when asked for."""
+    """A trace. `label` is `Trace` or `PastTrace` in either generation; vectors are read only on request."""
 
     internal_id: int
     label: str
@@ -223,36 +227,42 @@ class StoredLink(NamedTuple):
 
 
 class StoredCounts(NamedTuple):
-    """How many nodes of each label, and links of each type, a graph holds; none with zero."""
+    """The number of nodes by label and of links by type in a graph, without zeros."""
 
     labels: dict[str, int]
     types: dict[str, int]
 
 
 def without_nulls(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The properties that have a value: a map projection names its columns though a node lacks them."""
+    """Return the properties that have a value: a map projection returns null for those that a node lacks."""
     return {name: value for name, value in properties.items() if value is not None}
 
 
 def memory_of(properties: Mapping[str, Any], level: Level) -> ConsciousnessNode:
-    """The memory of a record's properties. Raises pydantic's ValidationError and ValueError."""
+    """Build a memory from the properties of a record.
+
+    Raises pydantic's ValidationError, or ValueError, for invalid properties.
+    """
     return rows.node([properties.get(column) for column in NODE_COLUMNS], level)
 
 
 def link_of(link: StoredLink, level: Level) -> ConsciousnessRelationship:
-    """The link of a record's properties. Raises pydantic's ValidationError and ValueError."""
+    """Build a link from the properties of a record.
+
+    Raises pydantic's ValidationError, or ValueError, for invalid properties.
+    """
     columns = [link.properties.get(column) for column in LINK_COLUMNS]
     return rows.link(columns, (link.source_id, link.target_id), level)
 
 
 async def read_stamp(graph: Graph) -> dict[str, Any]:
-    """Every property of the graph's stamp."""
+    """Return every property of the graph's stamp that an export contains."""
     [(stamp,)] = await graph.read_typed(_CARRIED_STAMP)
     return without_nulls(stamp)
 
 
 async def count_stored(graph: Graph) -> StoredCounts:
-    """Raises GraphMissing for a graph that does not exist."""
+    """Count the nodes and links of a graph. Raises GraphMissing when the graph does not exist."""
     [(labels, types)] = await graph.read_typed(_HELD)
     return StoredCounts(_positive(labels), _positive(types))
 
@@ -262,24 +272,27 @@ def _positive(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 async def check_labels_known(graph: Graph) -> None:
-    """Raises Fault when the graph holds a label, or a type of link, that an export would leave behind."""
+    """Raises Fault when the graph has a label, or a type of link, that an export would leave out."""
     labels, types = await count_stored(graph)
     unknown = sorted((labels.keys() - KNOWN_LABELS) | (types.keys() - KNOWN_TYPES))
     if unknown:
         raise Fault(
-            f"graph {graph.name} holds what an export does not carry: {', '.join(unknown)}",
+            f"graph {graph.name} has labels or link types that an export cannot contain: {', '.join(unknown)}",
             remedy="Export with the release of Substrate that wrote it.",
         )
 
 
 async def read_page(graph: Graph, after: int) -> list[StoredNode]:
-    """The next nodes behind the internal id `after`; empty at the end."""
+    """Return the next nodes after the internal id `after`; empty at the end."""
     values = {"after": after, "rows": ROWS_A_PAGE, "beside": list(_BESIDE)}
     return [StoredNode(*row) for row in await graph.read_typed(_PAGE, **values)]
 
 
 async def read_tags(graph: Graph, first: int, beyond: int) -> dict[int, dict[str, Any]]:
-    """Tags by the internal id of the memory, in `[first, beyond)`: by name the properties of the link to it."""
+    """Read the tags of the memories with internal ids in `[first, beyond)`.
+
+    Returns, by memory and by tag name, the properties of the link to the tag.
+    """
     tags: dict[int, dict[str, Any]] = {}
     for memory, name, properties in await graph.read_typed(_TAGS, first=first, beyond=beyond):
         tags.setdefault(memory, {})[name] = properties
@@ -287,7 +300,7 @@ async def read_tags(graph: Graph, first: int, beyond: int) -> dict[int, dict[str
 
 
 async def read_traces(graph: Graph, first: int, beyond: int, *, vectors: bool) -> dict[int, Trace]:
-    """By internal id in `[first, beyond)` the trace of each memory; of several the one with the lowest id."""
+    """Return the trace of each memory with an internal id in `[first, beyond)`; of several the lowest id."""
     traces: dict[int, Trace] = {}
     query = _TRACES_WHOLE if vectors else _TRACES
     for memory, internal_id, labels, properties in await graph.read_typed(query, first=first, beyond=beyond):
@@ -301,7 +314,7 @@ def _trace(internal_id: int, labels: Sequence[str], properties: Mapping[str, Any
 
 
 async def read_past_records(graph: Graph, nodes: Sequence[StoredNode], *, vectors: bool) -> list[PastRecord]:
-    """The past records of the memories, with their traces."""
+    """Return the past records of the memories, with their traces."""
     query = _RECORDS_WHOLE if vectors else _RECORDS
     records: dict[int, PastRecord] = {}
     for share in plan_shares([(node.internal_id, node.records) for node in nodes]):
@@ -312,7 +325,7 @@ async def read_past_records(graph: Graph, nodes: Sequence[StoredNode], *, vector
 
 
 async def read_links(graph: Graph, nodes: Sequence[StoredNode], *, past: bool) -> list[StoredLink]:
-    """The links that begin at the memories, open or past."""
+    """Return the open links that begin at the memories or, with `past`, the closed ones."""
     query = _PAST_LINKS if past else _LINKS
     links: list[StoredLink] = []
     for share in plan_shares([(node.internal_id, node.past_links if past else node.links) for node in nodes]):
@@ -321,7 +334,7 @@ async def read_links(graph: Graph, nodes: Sequence[StoredNode], *, past: bool) -
 
 
 async def write_rows(graph: Graph, kind: RowKind, values: Sequence[Mapping[str, Any]]) -> int:
-    """Write rows of one kind; returns how many were written: fewer when an end or a memory is missing."""
+    """Write rows of one kind; returns how many were written. A row whose memory is missing is not."""
 
     async def send(part: Sequence[Mapping[str, Any]]) -> int:
         [(written,)] = await graph.write(_WRITES[kind], rows=list(part))
@@ -331,30 +344,30 @@ async def write_rows(graph: Graph, kind: RowKind, values: Sequence[Mapping[str, 
 
 
 async def write_stamp(graph: Graph, properties: Mapping[str, Any]) -> None:
-    """Give the stamp of a graph these properties; its others stay."""
+    """Set these properties of a graph's stamp; its other properties stay."""
     await graph.write(_PUT_STAMP, properties=dict(properties))
 
 
 def draft_name(name: str) -> str:
-    """A new name under which a graph is built up; the braces keep both names in one slot of a cluster."""
+    """Return a new name for the draft of a graph; the braces put both names in one slot of a cluster."""
     return f"{{{name}}}import-{uuid4().hex[:8]}"
 
 
 async def draft_names(graph: Graph) -> list[str]:
-    """The drafts of a graph: of imports that run, and of imports that were killed."""
+    """Return the names of the drafts of a graph: of imports that run, and of imports that were killed."""
     names: Sequence[str] = await graph.connection.command("GRAPH.LIST")
     return [name for name in names if name.startswith(f"{{{graph.name}}}import-")]
 
 
 async def delete_idle_drafts(graph: Graph) -> None:
-    """Delete the drafts of a graph that nobody has written to for `DRAFT_IDLE_SECONDS`."""
+    """Delete the drafts of a graph that were not written to for `DRAFT_IDLE_SECONDS`."""
     for name in await draft_names(graph):
         if await graph.connection.command("OBJECT", "IDLETIME", name) > DRAFT_IDLE_SECONDS:
             await delete_graph(graph.connection, name)
 
 
 async def is_empty(graph: Graph) -> bool:
-    """Whether the graph does not exist, or has no node but its stamp."""
+    """True when the graph does not exist, or has no node except its stamp."""
     try:
         labels, _ = await count_stored(graph)
     except GraphMissing:
@@ -363,7 +376,7 @@ async def is_empty(graph: Graph) -> bool:
 
 
 async def rename_draft(connection: Connection, draft: str, name: str) -> bool:
-    """Give a draft its name in place of an empty graph. False when a graph of this name holds memories."""
+    """Rename a draft to `name` and replace an empty graph of that name; False when that graph is not empty."""
     if not await is_empty(Graph(connection, name)):
         return False
     await delete_graph(connection, name)

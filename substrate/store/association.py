@@ -134,13 +134,13 @@ def read_mean_terms(anchor_rows: Sequence[Row]) -> float | None:
 def read_anchors(
     anchor_rows: Iterable[Row], level: Level, known_to: Instant = AFTER_ALL
 ) -> Iterator[MeasuredMemory]:
-    """The memories in the rows of `ANCHORS_*`, best by the score of the engine first."""
+    """Read the memories in rows of `ANCHORS_*`, best score of the engine first."""
     for _mean, terms, *memory in anchor_rows:
         yield _measured(memory, terms, level, known_to)
 
 
 def read_walk(walk_rows: Iterable[Row], level: Level, known_to: Instant = AFTER_ALL) -> Iterator[MeasuredMemory]:
-    """The memories in the rows of `WALK_*`."""
+    """Read the memories in rows of `WALK_*`, with the paths to them."""
     for ways, terms, *memory in walk_rows:
         yield _measured(memory, terms, level, known_to)._replace(paths=_read_paths(ways))
 

@@ -1,4 +1,4 @@
-"""Erasing memories for good, in groups small enough that no statement runs past its deadline, and its marks."""
+"""Permanent erasure of memories, in groups small enough for the deadline of a statement, and its marks."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from substrate.store.archive import STATE_LABELS, count_stored, draft_names
 
 MEMORIES_AT_ONCE: Final = 20
 RECORDS_AT_ONCE: Final = 25
-"""Each has two indexed vectors, and removing those takes some milliseconds."""
+"""Each record has two indexed vectors; removing them takes some milliseconds."""
 LINKS_AT_ONCE: Final = 500
 ROWS_A_PAGE: Final = 200
 PAST_RECORDS_A_PAGE: Final = 10_000
 MARKS: Final = "substrate:erasures"
-"""A Redis hash: digest of graph and command id -> mark. It tells neither what was erased nor whose it was."""
+"""A Redis hash: digest of graph and command id -> mark. It reveals neither what was erased nor whose it was."""
 
 _THOSE: Final = "MATCH (n:ConsciousnessNode) WHERE n.id IN $ids WITH n "
 
@@ -34,7 +34,7 @@ LINKS_OF: Final = Query(
     "erase_links_of",
     f"{_THOSE} MATCH (n)-[e:LINK|PAST_LINK]-(m) WITH DISTINCT e LIMIT $rows RETURN DISTINCT e.id",
 )
-"""Ids of the next links; their receipts are erased first."""
+"""Ids of the next links: their receipts are erased before the links."""
 
 ERASE_LINKS: Final = Query(
     "erase_links",
@@ -94,7 +94,7 @@ REST_OF_EPISODE: Final = Query(
     "RETURN id(n), n.id, size(links), n.command_id = $ingestion "
     "AND indegree(n, 'LINK') + outdegree(n, 'LINK') + indegree(n, 'PAST_LINK') + outdegree(n, 'PAST_LINK') = 0",
 )
-"""Rows: internal id, id, number of its links of the episode, and whether only the episode knew the memory."""
+"""Rows: internal id, id, number of links from the episode, and whether only the episode has the memory."""
 
 LINKS_OF_EPISODE: Final = Query(
     "erase_links_of_episode",
@@ -104,19 +104,19 @@ LINKS_OF_EPISODE: Final = Query(
 
 
 class ErasureMark(NamedTuple):
-    """What stays of an erasure: when it began, and `log_rewritten`, None while it is not finished."""
+    """The mark that an erasure leaves: when it began (`at`), and `log_rewritten`, None until it is finished."""
 
     at: int
     log_rewritten: bool | None = None
 
 
 def mark_name(graph: str, command_id: str) -> str:
-    """The name of the mark of a command on a graph: a digest, so that it tells nothing of either."""
+    """Return the name of the mark of a command on a graph: a digest, so that it reveals neither."""
     return blake2b(f"{graph}\n{command_id}".encode(), digest_size=16).hexdigest()
 
 
 async def read_mark(graph: Graph, command_id: str) -> ErasureMark | None:
-    """The mark of a command on the graph; None when it was never carried out."""
+    """Return the mark of a command on the graph; None when the command never ran."""
     return await read_named_mark(graph.connection, mark_name(graph.name, command_id))
 
 
@@ -126,7 +126,7 @@ async def read_named_mark(connection: Connection, name: str) -> ErasureMark | No
 
 
 def format_mark(mark: ErasureMark) -> str:
-    """The mark in its stored form."""
+    """Return the mark in its stored form."""
     return orjson.dumps(mark._asdict()).decode()
 
 
@@ -135,12 +135,15 @@ async def write_mark(graph: Graph, command_id: str, mark: ErasureMark) -> None:
 
 
 async def existing_ids(graph: Graph, ids: Sequence[str]) -> list[str]:
-    """Those of the ids that are memories of the graph."""
+    """Return the ids that are memories of the graph."""
     return [row[0] for row in await graph.read(PRESENT, ids=list(ids))]
 
 
 async def erase_memories(graph: Graph, ids: Sequence[str]) -> Counter[str]:
-    """Erase memories with their records, traces, links and receipts; how many of each kind. Can be repeated."""
+    """Erase memories with their records, traces, links and receipts; returns the number of each kind.
+
+    A repeated call finishes an interrupted one.
+    """
     removed: Counter[str] = Counter()
     for group in batched(ids, MEMORIES_AT_ONCE):
         while existing := await existing_ids(graph, group):
@@ -167,12 +170,12 @@ async def _erase_links(graph: Graph, ids: list[str], links: list[str]) -> Counte
 
 
 async def erase_receipts(graph: Graph, ids: Sequence[str], commands: Sequence[str]) -> int:
-    """Erase the receipts of commands on these memories or links, and of these commands; how many."""
+    """Erase the receipts of commands on these memories or links, and of these commands; returns how many."""
     return int((await _write_one_row(graph, ERASE_RECEIPTS, ids=list(ids), commands=list(commands)))[0])
 
 
 async def unused_tags(graph: Graph) -> set[str]:
-    """Names of the tags that no memory has now; a past record may still have them."""
+    """Return the names of the tags that no memory has now; a past record may still have them."""
     return {row[0] for row in await graph.read(BARE_TAGS)}
 
 
@@ -184,7 +187,7 @@ class StoredLabels(NamedTuple):
 
 
 async def past_labels(graph: Graph) -> AsyncIterator[StoredLabels]:
-    """The labels of all past records, each pair once a page."""
+    """Yield the labels of all past records, each pair once a page."""
     after = -1
     while page := await graph.read(PAST_TAGS, rows=PAST_RECORDS_A_PAGE, after=after):
         after = max(row[0] for row in page)
@@ -193,20 +196,20 @@ async def past_labels(graph: Graph) -> AsyncIterator[StoredLabels]:
 
 
 async def erase_tags(graph: Graph, names: Collection[str]) -> int:
-    """Erase those of the tags that no memory has; how many."""
+    """Erase the tags that no memory has; returns how many."""
     return int((await _write_one_row(graph, ERASE_BARE_TAGS, names=sorted(names)))[0])
 
 
 async def episode_memories(graph: Graph, episode_id: str) -> list[str]:
-    """Ids of the next memories of an episode; empty when none is left."""
+    """Return the ids of the next memories of an episode; empty when none is left."""
     return [row[0] for row in await graph.read(OF_EPISODE, episode=episode_id, rows=ROWS_A_PAGE)]
 
 
 async def erase_episode_links(graph: Graph, episode_id: str, ingestion: str) -> tuple[Counter[str], list[str]]:
-    """Erase the links of an episode between memories of others.
+    """Erase the links of an episode between memories that other episodes have too.
 
-    Returns how much was erased, and the ids of memories that only the episode knew. `ingestion` is the id of the
-    command that ingested it.
+    Returns the numbers of erased things by kind, and the ids of the memories that only this episode has.
+    `ingestion` is the id of the command that ingested the episode.
     """
     removed: Counter[str] = Counter()
     orphans: list[str] = []
@@ -224,7 +227,7 @@ async def erase_episode_links(graph: Graph, episode_id: str, ingestion: str) -> 
 
 
 async def erase_graph(graph: Graph, delete: Callable[[], Awaitable[None]]) -> Counter[str]:
-    """Erase a graph, by calling `delete`, and its unfinished imports; how much of each kind it held."""
+    """Erase a graph, by calling `delete`, and its unfinished imports; returns the number of each kind in it."""
     for draft in await draft_names(graph):
         await delete_graph(graph.connection, draft)
     try:

@@ -26,8 +26,7 @@ class ExactlyOnceWrite:
     """A statement that reads the receipts of its commands first, and applies no command that has one.
 
     So it can be sent again after a lost connection: in one atomic step it either finds the receipts of the first
-    sending, or applies the commands. `again` is True once it, or the larger statement it is a part of, was sent
-    before.
+    sending, or applies the commands. `again` is True when it was sent before, alone or in a larger statement.
     """
 
     def __init__(self, graph: Graph, query: Query, values: Mapping[str, Any], *, again: bool = False) -> None:
@@ -37,7 +36,7 @@ class ExactlyOnceWrite:
         self._values = values
 
     async def send(self, command_ids: Sequence[str], *, divisible: bool = False) -> list[Row]:
-        """The rows of the statement, sent again until the engine answers. `command_ids` are named in the error.
+        """Send the statement until the engine answers, and return its rows. The error names `command_ids`.
 
         Raises WriteUnconfirmed when the connection was lost and no new one could be made for three seconds, else
         as `Graph.write` does. A `divisible` statement that runs past its deadline is not sent again: it raises
@@ -62,7 +61,7 @@ class ExactlyOnceWrite:
 
 def _unconfirmed(command_ids: Sequence[str]) -> WriteUnconfirmed:
     return WriteUnconfirmed(
-        "the engine was lost while it was writing; whether it stored this is not known yet",
+        "the engine stopped answering during the write; it is not known yet whether this was stored",
         remedy="Ask GET /v1/receipts/{command_id}, or send it again with the same command_id: it is applied once.",
         faults=[f"command_id {command_id}: not known" for command_id in command_ids],
     )

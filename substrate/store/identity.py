@@ -64,7 +64,7 @@ class EntityPosition(NamedTuple):
 
 
 class _Mention(NamedTuple):
-    """A row of `IDENTITY_*`: an entity, and an emotion or rule (`kind`) of the memories that point to it."""
+    """A row of `IDENTITY_*`: an entity, and an emotion or rule (`kind`) of the memories that link to it."""
 
     node_id: str
     name: str

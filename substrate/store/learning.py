@@ -93,15 +93,15 @@ async def read_earlier(graph: Graph, beliefs: Sequence[HeldBelief]) -> list[list
     """For each belief, the transaction times of earlier records of its memory with equal name and description."""
     values = [
         {
-            "place": place,
+            "place": index,
             "id": belief.memory_id,
             "name": belief.name,
             "description": belief.description,
             "begun": belief.known_at,
         }
-        for place, belief in enumerate(beliefs)
+        for index, belief in enumerate(beliefs)
     ]
     periods: defaultdict[int, list[Period]] = defaultdict(list)
-    for place, known_at, ended_at in await graph.read(HELD_BEFORE, beliefs=values):
-        periods[place].append(Period(known_at, ended_at))
-    return [periods[place] for place in range(len(beliefs))]
+    for index, known_at, ended_at in await graph.read(HELD_BEFORE, beliefs=values):
+        periods[index].append(Period(known_at, ended_at))
+    return [periods[index] for index in range(len(beliefs))]

@@ -1,6 +1,6 @@
-"""Listing a graph page by page: the records that a scope sees, in a stable order.
+"""Listing a graph page by page: the records visible in a scope, in a stable order.
 
-Pages go by the internal id, so that a page costs the same wherever it begins.
+Pages follow the internal id, so that a page costs the same wherever it begins.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NEXT_RANGE: Final = Query(
     "places",
     "MATCH (i:ConsciousnessNode) WHERE id(i) >= $first WITH i LIMIT $rows RETURN max(id(i)), count(i)",
 )
-"""Row: internal id of the last of the next memories, and how many they are."""
+"""Row: the internal id of the last of the next memories, and how many there are."""
 
 _MEMBERS: Final = "MATCH (t:Tag {name: $label}) WITH t MATCH (i:ConsciousnessNode)-[:TAGGED]->(t) "
 
@@ -35,7 +35,7 @@ _IN_RANGE: Final = "MATCH (i:ConsciousnessNode) WHERE id(i) >= $first AND id(i) 
 
 
 def _matches(name: str, kind: str) -> str:
-    """Predicate: the record has the requested type, source and key, as far as they are given."""
+    """Predicate: the record has the requested type, source and key; null means any."""
     return (
         f"($kind IS NULL OR {name}.{kind} = $kind) AND ($source IS NULL OR {name}.source = $source) "
         f"AND ($key_id IS NULL OR {name}.key_id = $key_id) "
@@ -50,7 +50,7 @@ _RECORDS: Final = (
 )
 
 LIST_MEMORIES: Final = Query("list_memories", f"{_IN_RANGE} {_RECORDS}")
-"""Records of a range of memories that a scope sees."""
+"""The visible records of a range of memories."""
 
 LIST_OF_LABEL: Final = Query(
     "list_of_label", f"{_MEMBERS} WHERE id(i) >= $first AND id(i) <= $last WITH i {_RECORDS}"
@@ -63,7 +63,7 @@ LIST_LINKS: Final = Query(
     f"AND (id(i) > $first OR e.id > $behind) AND {_matches('e', 'relation_type')}"
     f"RETURN id(i), i.id, j.id, {link_columns('e')} ORDER BY id(i), e.id LIMIT $limit",
 )
-"""Links from a range of memories that a scope sees; of its first memory only those after `$behind`."""
+"""The visible links from a range of memories; of its first memory only those after `$behind`."""
 
 
 class ListPosition(NamedTuple):
@@ -74,10 +74,10 @@ class ListPosition(NamedTuple):
 
 
 class ListQuery(NamedTuple):
-    """What is listed: at most `limit` records; None means any `kind` (of memory or link), `source` or `key_id`.
+    """A request for at most `limit` records; None means any `kind` (of memory or link), `source` or `key_id`.
 
-    `filters` are the values of `substrate.store.filters`. `label` is one of their labels, given only when the
-    scope sees no more than the memories that have it now: then only those are read.
+    `filters` are the values of `substrate.store.filters`. `label` is one of their labels. It may be set only when
+    every memory that the scope can return has the label now; then only the memories with the label are read.
     """
 
     scope: Scope
@@ -112,7 +112,7 @@ async def list_links(graph: Graph, query: ListQuery, start: ListPosition) -> Lis
 
 
 async def _collect(graph: Graph, text: Query, query: ListQuery, start: ListPosition) -> tuple[list[Row], bool]:
-    """At most `limit` rows, the internal id of their memory first, and whether there may be more."""
+    """Return at most `limit` rows, each with the internal id of its memory first, and whether more may follow."""
     next_range = NEXT_RANGE if query.label is None else NEXT_RANGE_OF_LABEL
     only = {"kind": query.kind, "label": query.label, "source": query.source, "key_id": query.key_id}
     shared = {**query.scope.bounds(), **query.filters, **only}

@@ -1,7 +1,7 @@
-"""Reads of one memory or one link: the record that a moment sees, and its history page by page.
+"""Reads of one memory or one link: its record at a moment, and its history page by page.
 
-At most one record of an identity is visible at a moment, for no two of them overlap on both time axes. So the past
-is searched only when the record that the identity carries is not the visible one.
+At most one record of an identity is visible at a moment, because no two of them overlap on both time axes. So the
+past is searched only when the record that the identity carries is not the visible one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MEMORY_SEEN: Final = Query(
     "WITH i, carried, p ORDER BY p.created_at DESC, p.valid_at DESC LIMIT 1 "
     f"WITH CASE WHEN carried THEN i ELSE p END AS n RETURN {_node('n')}",
 )
-"""The visible record of a memory; a row of nulls when the memory exists but has none then."""
+"""The visible record of a memory; a row of nulls when the memory exists but has no record at that moment."""
 
 _OF_LINK: Final = (
     f"WITH now, known, count(p) AS gone, collect(CASE WHEN {visible('p')} THEN p ELSE null END) AS past "
@@ -63,7 +63,7 @@ NAMED_LINK_SEEN: Final = Query(
 
 
 def _is_after(name: str) -> str:
-    """Predicate: known before `$known_to`, and after the last record of the page before."""
+    """Predicate: the record became known before `$known_to` and comes after the previous page."""
     return (
         f"{name}.created_at < $known_to AND ({name}.created_at > $known_at "
         f"OR ({name}.created_at = $known_at AND {name}.valid_at > $held_at))"
@@ -99,7 +99,7 @@ NAMED_LINK_HISTORY_PAGE: Final = Query(
     f"MATCH (a)-[e:LINK {{handle: $handle}}]->(b) {_LINK_PAGE} "
     f"UNION ALL MATCH (a)-[e:PAST_LINK {{handle: $handle}}]->(b) {_LINK_PAGE}",
 )
-"""The same for a link that has a handle; up to `$limit` rows from each side."""
+"""The same for a link that has a handle; up to `$limit` open and `$limit` past records."""
 
 CLOCK: Final = Query("clock", "MATCH (m:SubstrateMeta {key: 'stamp'}) RETURN m.clock LIMIT 1")
 
@@ -123,14 +123,14 @@ class HistoryQuery(NamedTuple):
 
 
 class RecordLookup(NamedTuple):
-    """Whether the memory or link exists at all, and its record at the moment; None when it has none then."""
+    """The record of a memory or link at a moment. `row` is None when it `exists` but has no record then."""
 
     exists: bool
     row: Row | None
 
 
 async def read_memory(graph: Graph, memory_id: str, scope: Scope) -> RecordLookup:
-    """The record visible to a scope of one moment: `NODE_COLUMNS`, `PROVENANCE`."""
+    """Read the visible record of a memory; `scope` is one moment. The row: `NODE_COLUMNS`, `PROVENANCE`."""
     rows = await graph.read(MEMORY_SEEN, id=memory_id, **scope.bounds())
     if not rows:
         return RecordLookup(exists=False, row=None)
@@ -138,7 +138,10 @@ async def read_memory(graph: Graph, memory_id: str, scope: Scope) -> RecordLooku
 
 
 async def read_link(graph: Graph, link: LinkName, scope: Scope) -> RecordLookup:
-    """The record visible to a scope of one moment: the ids of both ends, `LINK_COLUMNS`, `PROVENANCE`."""
+    """Read the visible record of a link; `scope` is one moment.
+
+    The row: the ids of both ends, `LINK_COLUMNS`, `PROVENANCE`.
+    """
     query = NAMED_LINK_SEEN if link.ends is None else LINK_SEEN
     rows = await graph.read(query, **_link_values(link), **scope.bounds())
     if not rows or not rows[0][0]:
@@ -147,12 +150,15 @@ async def read_link(graph: Graph, link: LinkName, scope: Scope) -> RecordLookup:
 
 
 async def read_history(graph: Graph, memory_id: str, page: HistoryQuery) -> list[Row]:
-    """Records of a memory by transaction time: `NODE_COLUMNS`, `PROVENANCE`."""
+    """Read a page of a memory's records by transaction time. A row: `NODE_COLUMNS`, `PROVENANCE`."""
     return list(await graph.read(HISTORY_PAGE, id=memory_id, **_page_values(page)))
 
 
 async def read_link_history(graph: Graph, link: LinkName, page: HistoryQuery) -> list[Row]:
-    """Records of a link by transaction time: the ids of both ends, `LINK_COLUMNS`, `PROVENANCE`."""
+    """Read a page of a link's records by transaction time.
+
+    A row: the ids of both ends, `LINK_COLUMNS`, `PROVENANCE`.
+    """
     query = NAMED_LINK_HISTORY_PAGE if link.ends is None else LINK_HISTORY_PAGE
     rows = await graph.read(query, **_link_values(link), **_page_values(page))
     return [row[:-2] for row in sorted(rows, key=itemgetter(-2, -1))[: page.limit]]
@@ -179,6 +185,6 @@ def _page_values(page: HistoryQuery) -> dict[str, Any]:
 
 
 async def read_clock(graph: Graph, now: Instant) -> Instant:
-    """The last transaction time of the graph; `now` for a graph that was never written to."""
+    """Return the last transaction time of the graph; `now` for a graph that was never written to."""
     rows = await graph.read(CLOCK)
     return int(rows[0][0]) if rows and rows[0][0] is not None else now

@@ -26,7 +26,7 @@ MAX_SIGNAL_LINKS: Final = 1000
 MAX_MEMORY_LINKS: Final = 500
 """The links of a memory with more links than this are not read; it is scored without them."""
 NEWEST: Final = 5000
-"""The last so many nodes of the graph are searched for recent, important memories of the same emotion."""
+"""This many of the last nodes of the graph are searched for recent, important memories of the same emotion."""
 ENOUGH_MEMORIES: Final = 1000
 """If fewer of these nodes are memories, the search begins earlier: re-embedding adds many nodes at the end."""
 MAX_ASSERTED: Final = 64
@@ -65,7 +65,7 @@ _OF_THE_RECORD: Final[tuple[Channel, ...]] = ("emotion", "result", "importance",
 
 SUPPRESSION: Final = "coalesce(head([shown IN $shown WHERE shown[0] = m.id | shown[1]]), 1.0)"
 BOOST: Final = "CASE m.abstraction WHEN 'L1' THEN 1.05 WHEN 'L2' THEN 1.1 WHEN 'L3' THEN 1.15 ELSE 1.0 END"
-"""A higher abstraction resonates a little more (002)."""
+"""A higher level of abstraction raises the score a little (002)."""
 
 
 def _weighted(names: Mapping[Channel, str]) -> str:
@@ -248,7 +248,7 @@ SURROUNDINGS_THEN: Final = Query("surroundings_then", _surroundings("LINK|PAST_L
 
 
 class NodeRange(NamedTuple):
-    """Internal node numbers, `[start, end)`, in the order in which the nodes were created."""
+    """A range of internal ids, `[start, end)`; ids grow in the order in which nodes are created."""
 
     start: int
     end: int = 2**53
@@ -314,7 +314,7 @@ class Surroundings(NamedTuple):
 async def read_surroundings(
     target: GraphTarget, scope: Scope, *, shown: Sequence[str], named: Sequence[str]
 ) -> Surroundings:
-    """The entities of the memories `shown`, and the types of the links around them and the memories `named`."""
+    """Read the entities that the memories `shown` link to, and the types of the links at `shown` and `named`."""
     if not named and not shown:
         return Surroundings([], [])
     query = SURROUNDINGS_THEN if target.past else SURROUNDINGS_NOW

@@ -1,4 +1,4 @@
-"""A file beside the engine's that lists the revoked keys, because a restored backup may not know of them."""
+"""A file in the data directory that lists the revoked keys: a restored backup may be older than a revocation."""
 
 from __future__ import annotations
 
@@ -39,19 +39,22 @@ def _add(directory: Path, revoked: Mapping[str, str]) -> None:
 
 
 def read_revoked_keys(directory: Path) -> dict[str, datetime]:
-    """Ids of the revoked keys, and when each was revoked. Raises InvalidRequest when it cannot be read."""
+    """Return the ids of the revoked keys, and when each was revoked.
+
+    Raises InvalidRequest when the file cannot be read.
+    """
     try:
         revoked = orjson.loads((directory / FILE).read_bytes())
         return {key_id: datetime.fromisoformat(at) for key_id, at in revoked.items()}
     except (OSError, ValueError, AttributeError, TypeError) as error:
         raise InvalidRequest(
             f"{directory} does not say which keys were revoked ({FILE} cannot be read)",
-            remedy="Leave it away, and see which keys count afterwards; or revoke all with --revoke-keys.",
+            remedy="Leave out --former and check the keys after the restore, or revoke all with --revoke-keys.",
         ) from error
 
 
 async def revoke_again(connection: Connection, revoked: Mapping[str, datetime]) -> list[KeyInfo]:
-    """Revoke those of the keys that are valid in the store; returns these."""
+    """Revoke the keys in `revoked` that are still valid in the store; returns the keys that it revoked."""
     newly_revoked = []
     for key_id, at in revoked.items():
         record = await api_keys.find(connection, key_id)

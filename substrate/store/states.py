@@ -152,13 +152,13 @@ def with_versions(properties: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 async def read_current(graph: Graph) -> Record | None:
-    """The current record, last in valid time; None when no state was ever set."""
+    """Return the current record, last in valid time; None when no state was ever set."""
     records = await graph.read(READ_STATE)
     return _record(records[0]) if records else None
 
 
 async def read_at(graph: Graph, scope: Scope) -> Record | None:
-    """The record of one moment; None when no state was set for it."""
+    """Return the record of one moment; None when no state was set for it."""
     current = await read_current(graph)
     if current is None or visible(current, scope):
         return current

@@ -1,7 +1,7 @@
-"""Notes of erasures under way, written before anything is removed, so that none stays half done.
+"""Notes of erasures under way, written before anything is removed, so that an interrupted one can be finished.
 
-A note names what is to be removed until all of it is gone. Then it names nothing, so that the log, which is
-rewritten next, holds no name either.
+A note names the target until all of it is removed. Then the name is deleted from the note, so that the log, which
+is rewritten next, does not contain it either.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ type Kind = Literal["memory", "episode", "citizen"]
 
 
 class ErasureTarget(NamedTuple):
-    """What is erased; `id` is that of the memory or the episode, empty for a citizen."""
+    """The thing to erase; `id` is the id of a memory or an episode, empty for a citizen."""
 
     kind: Kind
     graph: str
     id: str = ""
 
     def digest(self) -> str:
-        """Identifies the target without telling anything of it."""
+        """Return a digest that identifies the target without revealing it."""
         return blake2b("\n".join(self).encode(), digest_size=16, person=b"erased").hexdigest()
 
 
 class ErasureNote(NamedTuple):
-    """An erasure that began `at`. `target` is None once all is removed, and only files may still hold it."""
+    """An erasure that began `at`. `target` is None once it is removed from the graph; files may still hold it."""
 
     at: int
     digest: str
@@ -52,7 +52,7 @@ class ErasureNote(NamedTuple):
 
 
 async def read_notes(connection: Connection) -> dict[str, ErasureNote]:
-    """The notes of all unfinished erasures, by the name of their mark."""
+    """Return the notes of all unfinished erasures, by the name of their mark."""
     texts = await connection.command("HGETALL", UNFINISHED)
     return {name: parse_note(text) for name, text in texts.items()}
 
@@ -64,13 +64,13 @@ def parse_note(text: str) -> ErasureNote:
 
 
 def format_note(note: ErasureNote) -> str:
-    """The note in its stored form."""
+    """Return the note in its stored form."""
     target = None if note.target is None else list(note.target)
     return orjson.dumps({**note._asdict(), "target": target}).decode()
 
 
 async def begin(connection: Connection, name: str, note: ErasureNote) -> None:
-    """Write the note and the mark of an erasure, before anything is removed. `name` is that of the mark."""
+    """Write the note and the mark of an erasure, before anything is removed. `name` is the mark's name."""
     await connection.transaction(
         ("HSET", UNFINISHED, name, format_note(note)),
         ("HSET", MARKS, name, format_mark(ErasureMark(note.at))),
@@ -79,7 +79,7 @@ async def begin(connection: Connection, name: str, note: ErasureNote) -> None:
 
 
 async def note_all_removed(connection: Connection, notes: Mapping[str, ErasureNote]) -> None:
-    """Note that everything is removed: the notes name nothing from now on."""
+    """Delete the targets from the notes, once everything is removed."""
     await connection.transaction(*_without_targets(notes))
 
 
@@ -88,9 +88,9 @@ def _without_targets(notes: Mapping[str, ErasureNote]) -> list[Command]:
 
 
 async def delete_graph(graph: Graph, notes: Mapping[str, ErasureNote]) -> None:
-    """Delete a graph and note in the same transaction that it is gone.
+    """Delete a graph, and the targets of its notes in the same transaction.
 
-    So whoever finishes the erasure later never deletes a newer graph of the same name.
+    So a process that finishes the erasure later never deletes a newer graph of the same name.
     """
     await graph.connection.command("INCR", DELETIONS)
     while True:
@@ -110,8 +110,8 @@ async def finish(
 ) -> None:
     """Mark the erasures as finished and remove their notes.
 
-    `late`: another process finished them than began them; whoever sent the command may send it again under another
-    id, so the mark is written under the digest of the target, too.
+    `late` is True when another process began them. The sender of the command may then send it again under another
+    id, so the mark is also written under the digest of the target.
     """
     for name, note in notes.items():
         mark = format_mark(ErasureMark(note.at, log_rewritten))
@@ -121,7 +121,7 @@ async def finish(
 
 @asynccontextmanager
 async def shared_lock(directory: Path | None) -> AsyncIterator[None]:
-    """Hold this while erasing, so that nobody takes the erasure for an interrupted one. Several may hold it."""
+    """Hold this lock while erasing: it shows that the erasure was not interrupted. Several may hold it at once."""
     if directory is None:
         yield
         return
@@ -137,7 +137,7 @@ async def shared_lock(directory: Path | None) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def exclusive_lock(directory: Path | None) -> AsyncIterator[bool]:
-    """Yields whether nobody erases now; nobody can begin while this is open. Always True for a server."""
+    """Try to lock out all erasures; yields False when one is running. Always True for a server (no directory)."""
     lock = None if directory is None else try_lock(directory / "engine.erasing", fcntl.LOCK_EX)
     try:
         yield directory is None or lock is not None

@@ -1,9 +1,9 @@
 """Reads that go through a whole graph page by page, and the small writes that repair it.
 
-Each page is a short read of its own: between two of them the engine and this process belong to others. Memories
-are paged by the internal id: the scan begins behind it, goes up, and stops at the limit, so that a page costs the
-same wherever it lies. An `ORDER BY` before the limit would sort the whole rest for each page; the one behind it
-sorts a page, because an OPTIONAL MATCH puts the rows without a match last.
+Each page is a short read of its own, so that the engine and this process can serve others between two pages.
+Pages of memories follow the internal id: the scan begins after the last id, goes up, and stops at the limit, so
+that a page costs the same wherever it begins. An `ORDER BY` before the limit would sort all remaining memories
+for each page. The one after the limit sorts one page: an OPTIONAL MATCH puts rows without a match last.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ MEMORIES_A_PAGE: Final = 200
 LINKS_A_PAGE: Final = 200
 """Rows of a page: about a millisecond in the engine, and a few in this process."""
 _ROOM: Final = 10 * LINKS_A_PAGE
-"""Rows that a page may have when others have added to it since it was planned."""
+"""The limit of rows for a whole page: others may have added rows since the page was planned."""
 CONTENTS_A_READ: Final = 50
 
 TEXT_READ: Final = 2000
-"""Characters of a long text that a page carries; what is longer is cut."""
+"""Characters of a long text that a page contains; a longer text is cut."""
 
 MEMORY_FIELDS: Final = (
     "id", "node_type", "name", "speaker", "version", "energy", "confidence", "emotion_vector",
@@ -46,7 +46,7 @@ RECORD_FIELDS: Final = ("version", "valid_at", "invalid_at", "created_at", "expi
 
 
 def _deep_text(name: str, column: str) -> str:
-    """The text of a map with so many brackets that it may be nested too deeply; null for any other."""
+    """Expression: the text of a map that has enough brackets to be nested too deeply, else null."""
     brackets = " + ".join(f"size(split({name}.{column}, '{bracket}'))" for bracket in "{[")
     return f"CASE WHEN {brackets} > {DEEPEST + 2} THEN {name}.{column} ELSE null END"
 
@@ -69,7 +69,7 @@ MEMORY_PAGE: Final = Query(
     f"{_columns('n', MEMORY_FIELDS)}, {_beginnings('n', LONG_FIELDS)} "
     "ORDER BY id(n)",
 )
-"""The next memories, with the kind of their embedding and how many links and past versions each has."""
+"""The next memories, with the type of their embedding and the numbers of their links and past versions."""
 
 _OF_PAGE: Final = "MATCH (n:ConsciousnessNode) WHERE id(n) >= $first AND id(n) < $beyond WITH n "
 
@@ -84,7 +84,7 @@ LINK_PAGE: Final = Query(
     f"m.id, id(m), m.expired_at, m.invalid_at, m.invalidation_reason, {_NUMERIC}, "
     f"{', '.join(_deep_text('e', column) for column in stored_maps.COLUMNS)}, {_columns('e', LINK_FIELDS)}",
 )
-"""The open link records that begin at the memories of a range, with how each end stands."""
+"""The open link records that begin at the memories of a range, with the times of both ends."""
 
 PAST_LINK_PAGE: Final = Query(
     "past_link_page",
@@ -98,7 +98,7 @@ VERSION_PAGE: Final = Query(
     f"{_OF_PAGE} MATCH (n)-[:HAD]->(p:PastVersion) WITH n, p SKIP $skip LIMIT $rows "
     f"RETURN n.id, {_columns('n', RECORD_FIELDS)}, {_columns('p', RECORD_FIELDS)}",
 )
-"""The past versions of the memories of a range, each beside the record that its identity carries."""
+"""The past versions of the memories of a range, each with the record that its identity carries."""
 
 CONTENTS: Final = Query(
     "contents",
@@ -117,7 +117,7 @@ RE_EMBED: Final = Query(
     "FOREACH (t IN traces | SET t.embedding = vecf32($embedding)) "
     "RETURN n.version",
 )
-"""Give the open record of an identity the embedding that it lacks. No row back: it has changed since."""
+"""Adds the missing embedding to the open record of an identity; returns no row when it has changed since."""
 
 RECEIPT: Final = (
     "CREATE (c:Receipt {command_id: $receipt.command_id}) SET c += $receipt, c.created_at = at, m.clock = at "
@@ -138,7 +138,7 @@ REVISE_LINK: Final = Query(
     "k.created_at = at, k.version = highest + 1, k.command_id = $receipt.command_id, k.key_id = $key_id) "
     f"{RECEIPT} DELETE e RETURN at",
 )
-"""Close the open record of a link and open another with the changes, or none. No row back: it is not there."""
+"""Closes the open record of a link and opens one per set of changes; returns no row when it has changed since."""
 
 CLOSE_RECORD: Final = Query(
     "close_record",
@@ -148,11 +148,11 @@ CLOSE_RECORD: Final = Query(
     "p.closed_source = $closed_source, p.closed_key = $key_id "
     f"{RECEIPT} RETURN at",
 )
-"""Close a past version that was left open beside the record which replaced it, when that did so."""
+"""Closes a past version that is still open, at the time at which its replacement began."""
 
 
 class RepairMark(NamedTuple):
-    """What a repair leaves in the graph: its receipt, its moment, and the source and the key of its writer."""
+    """What a repair writes about itself: its receipt, its moment, and the source and the key of its writer."""
 
     receipt: Mapping[str, Any]
     at: Instant
@@ -165,9 +165,9 @@ class RepairMark(NamedTuple):
 
 
 class MemoryRow(NamedTuple):
-    """A memory of a page. `fields` are as the engine gave them: times and version unchecked.
+    """A memory of a page. `fields` are as the engine returned them: times and version are unchecked.
 
-    `deep` has the maps that may be nested too deeply, as they are stored.
+    `deep` has the stored texts of maps that may be nested too deeply.
     """
 
     internal_id: int
@@ -182,7 +182,7 @@ class MemoryRow(NamedTuple):
 
 
 class LinkEnd(NamedTuple):
-    """The memory at one end of a link; times and reason as the engine gave them."""
+    """The memory at one end of a link; times and reason are as the engine returned them."""
 
     id: str
     internal_id: int
@@ -202,7 +202,7 @@ class LinkRow(NamedTuple):
 
 
 class RecordRow(NamedTuple):
-    """One record of an identity on both time axes; `carried`: it is the one that the identity shows."""
+    """One record of an identity on both time axes; `carried` is True for the record on the identity's node."""
 
     identity: str
     version: Any
@@ -212,7 +212,7 @@ class RecordRow(NamedTuple):
 
 
 class Content(NamedTuple):
-    """The whole text of a memory, and when it holds."""
+    """The whole text of a memory, and the times of its record."""
 
     id: str
     name: str
@@ -234,7 +234,7 @@ class Share(NamedTuple):
 
 
 def plan_shares(degrees: Sequence[tuple[int, int]]) -> Iterator[Share]:
-    """Cut a page into shares of at most `LINKS_A_PAGE` rows. `degrees`: (internal id, rows), ascending. Pure."""
+    """Divide a page into shares of about `LINKS_A_PAGE` rows. `degrees`: (internal id, rows), ascending. Pure."""
     first, last, planned = -1, -1, 0
     for internal_id, degree in degrees:
         if not degree:
@@ -252,7 +252,7 @@ def plan_shares(degrees: Sequence[tuple[int, int]]) -> Iterator[Share]:
 
 
 async def read_memories(graph: Graph, after: int, limit: int = MEMORIES_A_PAGE) -> list[MemoryRow]:
-    """The next memories behind the internal id `after`, in its order, at most `limit`; empty at the end."""
+    """Return the next memories after the internal id `after`, in its order, at most `limit`; empty at the end."""
     page: list[MemoryRow] = []
     for row in await _read(graph, MEMORY_PAGE, after=after, rows=min(limit, MEMORIES_A_PAGE)):
         internal_id, felt, embedding, links_in, links_out, past_links_out, past_versions, deep, *values = row
@@ -275,7 +275,7 @@ async def read_memories(graph: Graph, after: int, limit: int = MEMORIES_A_PAGE) 
 
 
 async def read_links(graph: Graph, share: Share) -> list[LinkRow]:
-    """The open link records of a share."""
+    """Return the open link records of a share."""
     rows = await _read(graph, LINK_PAGE, **share._asdict())
     return [
         LinkRow(
@@ -290,13 +290,13 @@ async def read_links(graph: Graph, share: Share) -> list[LinkRow]:
 
 
 def _texts_by_column(texts: Sequence[Any]) -> dict[str, str]:
-    """The texts that are there, by column of `stored_maps`; a memory has only the first column."""
+    """Return the texts that are not null, by column of `stored_maps`; a memory has only the first column."""
     by_column = zip(stored_maps.COLUMNS, texts, strict=False)
     return {name: text for name, text in by_column if isinstance(text, str)}
 
 
 async def read_past_links(graph: Graph, share: Share) -> list[RecordRow]:
-    """The closed link records of a share, by `link_identity`."""
+    """Return the closed link records of a share; their identity is `link_identity`."""
     rows = await _read(graph, PAST_LINK_PAGE, **share._asdict())
     return list(
         _records(
@@ -307,12 +307,12 @@ async def read_past_links(graph: Graph, share: Share) -> list[RecordRow]:
 
 
 def link_identity(source_id: str, link_id: str, target_id: str) -> str:
-    """One text that names a link: two links with the same id between other ends are not one."""
+    """Return a text that identifies a link: links with the same id but other ends are different links."""
     return f"{source_id}\0{link_id}\0{target_id}"
 
 
 async def read_versions(graph: Graph, share: Share) -> list[RecordRow]:
-    """All records of the identities of a share that have a past; the carried record once each."""
+    """Return all records of the identities in a share that have past records; each carried record once."""
     rows = await _read(graph, VERSION_PAGE, **share._asdict())
     width = len(RECORD_FIELDS)
     carried = {identity: columns[:width] for identity, *columns in rows}
@@ -320,15 +320,15 @@ async def read_versions(graph: Graph, share: Share) -> list[RecordRow]:
     return [*_records((identity, columns, True) for identity, columns in carried.items()), *_records(past)]
 
 
-def _records(found: Iterable[tuple[str, Row, bool]]) -> Iterator[RecordRow]:
-    """Records of (identity, `RECORD_FIELDS`, carried), without those whose times are no numbers."""
-    for identity, (version, *times), carried in found:
+def _records(rows: Iterable[tuple[str, Row, bool]]) -> Iterator[RecordRow]:
+    """Build records from (identity, `RECORD_FIELDS`, carried); rows whose times are no numbers are skipped."""
+    for identity, (version, *times), carried in rows:
         if isinstance(identity, str) and all(isinstance(time, int) for time in times):
             yield RecordRow(identity, version, Period(*times[:2]), Period(*times[2:]), carried)
 
 
 async def read_contents(graph: Graph, internal_ids: Sequence[int]) -> list[Content]:
-    """The whole texts of the memories with these internal ids; those that are gone are left out."""
+    """Return the whole texts of the memories with these internal ids; missing ones are left out."""
     contents = []
     for row in await _read(graph, CONTENTS, places=list(internal_ids)):
         memory_id, name, description, speaker, node_type, version, *times = row
@@ -339,7 +339,7 @@ async def read_contents(graph: Graph, internal_ids: Sequence[int]) -> list[Conte
 
 
 async def _read(graph: Graph, query: Query, **values: Any) -> list[Row]:
-    """The rows; none when the graph is gone."""
+    """Run a query and return its rows; none when the graph does not exist."""
     try:
         return await graph.read(query, **values)
     except GraphMissing:
@@ -349,7 +349,7 @@ async def _read(graph: Graph, query: Query, **values: Any) -> list[Row]:
 async def re_embed(
     graph: Graph, memory_id: str, version: int, *, embedding: list[float] | None, emotion: list[float] | None
 ) -> bool:
-    """Store the vectors of a memory. False when it has another version by now, or is closed."""
+    """Store the vectors of a memory. False when it has another version now, or is closed."""
     seen = {"id": memory_id, "seen": version, "open": END_OF_TIME}
     return bool(await graph.write(RE_EMBED, **seen, embedding=embedding, emotion=emotion))
 
@@ -357,17 +357,17 @@ async def re_embed(
 async def revise_link(
     graph: Graph, link: Mapping[str, Any], opened: Sequence[Mapping[str, Any]], mark: RepairMark
 ) -> bool:
-    """Close a link's record and open one for each map of changes. False when the record is not there as seen.
+    """Close a link's record and open one for each map of changes. False when the record has changed since.
 
-    `link`: id, source_id, target_id, seen.
+    `link` has id, source_id, target_id and seen (the record's transaction time).
     """
     changes = [dict(change) for change in opened]
     return bool(await graph.write(REVISE_LINK, **link, opened=changes, **mark.parameters()))
 
 
 async def close_record(graph: Graph, record: Mapping[str, Any], mark: RepairMark) -> bool:
-    """Close a past version that was left open. False when it is not there as seen.
+    """Close a past version that was left open. False when it has changed since.
 
-    `record`: id, version, seen, replaced_at.
+    `record` has id, version, seen (its transaction time) and replaced_at (the moment at which it is closed).
     """
     return bool(await graph.write(CLOSE_RECORD, **record, **mark.parameters()))

@@ -11,7 +11,7 @@ from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 
 SAMPLE: Final = 5_000
-"""Memories or links that are counted: a whole graph would take too long."""
+"""How many memories or links are counted: counting a whole graph would take too long."""
 MAX_TYPES: Final = 40
 
 NODE_TYPES: Final = Query(
@@ -43,7 +43,7 @@ class Vocabulary(NamedTuple):
 
 
 async def read_vocabulary(graph: Graph) -> Vocabulary:
-    """The types among the first 5,000 memories and links of a graph; empty when the graph does not exist."""
+    """Return the types of the first 5,000 memories and links of a graph; empty when the graph does not exist."""
     try:
         nodes, relations = await asyncio.gather(
             graph.read(NODE_TYPES),
@@ -55,7 +55,7 @@ async def read_vocabulary(graph: Graph) -> Vocabulary:
 
 
 def merge_vocabularies(vocabularies: list[Vocabulary]) -> Vocabulary:
-    """The types of several graphs, each once."""
+    """Return the types of several graphs, each once."""
     nodes: dict[str, None] = {}
     relations: dict[str, None] = {}
     for vocabulary in vocabularies:
@@ -65,7 +65,7 @@ def merge_vocabularies(vocabularies: list[Vocabulary]) -> Vocabulary:
 
 
 class OutgoingLink(NamedTuple):
-    """A link that holds, and the version of its record."""
+    """A link to a memory, and the version of its record."""
 
     link_id: str
     target_id: str
@@ -73,6 +73,6 @@ class OutgoingLink(NamedTuple):
 
 
 async def links_from(graph: Graph, memory_id: str, *, relation_type: str, at: Instant) -> list[OutgoingLink]:
-    """The links of a type from a memory that hold at `at` and began before it, by id."""
+    """Return the links of a type from a memory that hold at `at` and began before it, by id."""
     rows = await graph.read(LINKS_FROM, id=memory_id, kind=relation_type, at=at, open=END_OF_TIME)
     return [OutgoingLink(*row) for row in rows]

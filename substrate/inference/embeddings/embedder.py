@@ -1,4 +1,4 @@
-"""`Embedder`: texts to vectors, whatever model is behind it."""
+"""`Embedder`: turns texts into vectors with any embedding model."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ NO_MODEL: Final = "none"
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """What is known of a model before its first use.
+    """The facts about a model that are known before its first use.
 
-    `provider` names it in error messages. `dimension` is None when only the model itself can tell. `networked`
+    `provider` is its name in error messages. `dimension` is None when only a first vector shows it. `networked`
     models are awaited; all others run in one worker thread.
     """
 
@@ -56,7 +56,7 @@ class Embedder:
 
     @property
     def dimension(self) -> int:
-        """Length of every vector. Raises Fault while it is unknown, that is before `ready` was awaited."""
+        """Length of every vector. Raises Fault before `ready` was awaited."""
         if self._dimension is None:
             raise Fault(
                 f"the dimension of the vectors of {self._info.provider} is not known yet",
@@ -65,7 +65,7 @@ class Embedder:
         return self._dimension
 
     async def ready(self) -> Embedder:
-        """This embedder, once its dimension is known: if it is not, one probe text is embedded.
+        """Return this embedder once its dimension is known; embeds one probe text if it is not.
 
         Raises as `embed_query` does.
         """
@@ -74,7 +74,7 @@ class Embedder:
         return self
 
     async def embed_query(self, text: str) -> list[float]:
-        """The unit vector of one query; the last 1024 distinct queries are cached.
+        """Return the unit vector of one query; the last 1024 distinct queries are cached.
 
         Raises Unavailable when the provider fails or takes more than 30 s, Fault when its answer is no usable
         vector.
@@ -93,10 +93,10 @@ class Embedder:
         return vector
 
     async def embed_texts(self, texts: Sequence[str]) -> list[list[float]]:
-        """The unit vectors of `texts`, in their order.
+        """Return the unit vectors of `texts`, in their order.
 
-        Texts go in the model's own batches, and a query that arrives meanwhile waits for one batch only. Raises as
-        `embed_query` does, without any vectors, when a batch fails.
+        Texts are sent in batches of the model's own size; a query that arrives meanwhile waits for one batch only.
+        Raises as `embed_query` does when one batch fails; no vectors are returned then.
         """
         size = self._port.embed_batch_size
         vectors: list[list[float]] = []
@@ -169,7 +169,7 @@ class Embedder:
 class NoEmbedder(Embedder):
     """Used when no model is configured: every vector is empty, and empty vectors are never stored or searched.
 
-    The product then finds memories by words, names, links and emotions. No library of a model is loaded.
+    Memories are then found by words, names, links and emotions. No library of a model is loaded.
     """
 
     def __init__(self) -> None:

@@ -71,7 +71,7 @@ _open_models: Final[WeakValueDictionary[Path, LocalMiniLM]] = WeakValueDictionar
 
 
 def open_model(settings: EmbeddingSettings) -> Embedder:
-    """An embedder of the local model, its ONNX file cached in `settings.cache`. Raises Fault as `LocalMiniLM`.
+    """Open the local model; its ONNX file is cached in `settings.cache`. Raises Fault as `LocalMiniLM` does.
 
     All embedders of a process share one model, which takes about 80 MB.
     """

@@ -1,4 +1,4 @@
-"""OpenAI's embedding models, or any server that speaks its API at OPENAI_BASE_URL."""
+"""OpenAI's embedding models, or those of any server with the same API at OPENAI_BASE_URL."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REQUEST_SECONDS: Final = 10.0
 
 
 def open_model(settings: EmbeddingSettings, model: str) -> Embedder:
-    """An OpenAI model; an empty `model` means text-embedding-3-small (1536 dimensions).
+    """Open an OpenAI model; an empty `model` means text-embedding-3-small (1536 dimensions).
 
     The dimension of another server's model is known only after its first vector. Raises InvalidRequest when there
     is no key.

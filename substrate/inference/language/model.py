@@ -1,4 +1,4 @@
-"""`LanguageModel`: values of a pydantic class from a language model, whatever model is behind it."""
+"""`LanguageModel`: asks any language model for a value of a pydantic class."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class TokenPrices(NamedTuple):
 
 
 class ModelRequest(NamedTuple):
-    """A request for a value; `seconds` is the deadline for all of it, a second try included."""
+    """A request for a value; `seconds` is the deadline for the whole request, a second try included."""
 
     purpose: Literal["entities", "facts", "rerank"]
     messages: Sequence[Message]
@@ -48,7 +48,7 @@ class ModelRequest(NamedTuple):
 
 
 class ModelAnswer[T: BaseModel](NamedTuple):
-    """The value; None when no usable answer came in time, and `call.failure` says why."""
+    """The value; None when no usable answer came in time (`call.failure` has the reason)."""
 
     value: T | None
     call: ModelCall
@@ -82,7 +82,7 @@ def _first_count(counts: Mapping[str, Any], names: Sequence[str]) -> int | None:
 
 
 class LanguageModel:
-    """Values of a pydantic class from a LlamaIndex `LLM`, within a deadline, with the tokens they cost.
+    """Asks a LlamaIndex `LLM` for values of pydantic classes, within a deadline, and counts the tokens.
 
     `prices` and `question_seconds` are settings; `provider` names the server in messages, without secrets.
     """
@@ -98,7 +98,7 @@ class LanguageModel:
         self._close = close
 
     async def ask[T: BaseModel](self, request: ModelRequest, form: type[T]) -> ModelAnswer[T]:
-        """A value of `form`, requested a second time when the first answer does not validate.
+        """Request a value of the class `form`, a second time when the first answer does not validate.
 
         Failures of the model or its provider are not raised but reported in the answer: the caller then works
         without a model.
@@ -162,25 +162,25 @@ class LanguageModel:
 
 
 def to_chat(messages: Sequence[Message]) -> list[ChatMessage]:
-    """The messages as LlamaIndex takes them; its library is imported here, once a model is in use."""
+    """Convert the messages to LlamaIndex's class; its library is imported here, when a model is first used."""
     chat_message = import_module("llama_index.core.base.llms.types").ChatMessage
     return [chat_message(role=role, content=text) for role, text in messages]
 
 
 def parse_answer[T: BaseModel](answer: str, form: type[T]) -> T:
-    """The JSON object in an answer, which may be fenced or stand between other words. Raises ValidationError."""
+    """Parse the JSON object in an answer; other text may surround it. Raises ValidationError."""
     return form.model_validate_json(answer[answer.find("{") : answer.rfind("}") + 1])
 
 
 def describe_faults(error: ValidationError) -> str:
-    """The first five faults, as a message to the model."""
+    """Describe the first five faults in a message to the model."""
     faults = error.errors(include_url=False, include_context=False, include_input=False)[:MAX_FAULTS]
     texts = "; ".join(f"{'.'.join(map(str, fault['loc'])) or 'answer'}: {fault['msg']}" for fault in faults)
     return f"That is not of the form asked for ({texts}). Answer with the JSON object alone."
 
 
 def _token_counts(response: ChatResponse) -> Mapping[str, Any]:
-    """The provider's token counts, where its LlamaIndex class passes them on."""
+    """Return the token counts of a response; empty when the provider's LlamaIndex class does not have them."""
     if response.additional_kwargs:
         return response.additional_kwargs
     raw = response.raw

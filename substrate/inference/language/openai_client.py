@@ -1,4 +1,4 @@
-"""OpenAI's language models, or any server that speaks its API at OPENAI_BASE_URL."""
+"""OpenAI's language models, or those of any server with the same API at OPENAI_BASE_URL."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CONTEXT_WINDOW: Final = 128_000
 
 
 def open_model(settings: LanguageModelSettings, model: str) -> LanguageModel:
-    """An OpenAI model; an empty `model` means gpt-4.1-mini. Raises InvalidRequest when there is no key."""
+    """Open an OpenAI model; an empty `model` means gpt-4.1-mini. Raises InvalidRequest when there is no key."""
     key = providers.openai_key(settings.openai_api_key, model="language", alternative="SUBSTRATE_LLM=none")
     address = settings.openai_base_url or providers.OPENAI_ADDRESS
     client = DefaultAsyncHttpxClient()

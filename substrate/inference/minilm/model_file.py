@@ -1,8 +1,8 @@
-"""The ONNX file of the local model: built once and sealed; contained in a wheel, or kept in the cache directory.
+"""The ONNX file of the local model: built once and sealed; part of a wheel, or stored in the cache directory.
 
-The file ends with the SHA-256 (hex) of the recipe and of all bytes before it, as the last metadata entry, so that
-it is still an ONNX file. A file that is truncated, altered or of another recipe does not match its seal and is
-rebuilt. Writers write a temporary file and rename it: of two at once the last one wins, and a reader never sees
+The seal is the SHA-256 (hex) of the recipe and of all bytes before it. It is the last metadata entry, so that the
+file is still an ONNX file. A file that is truncated, altered or of another recipe does not match its seal and is
+rebuilt. A writer writes a temporary file and renames it: of two at once the last one wins, and a reader never sees
 half a file.
 """
 
@@ -27,7 +27,7 @@ SEAL: Final = 64
 
 
 def onnx_file(cache: Path, precision: Precision) -> bytes:
-    """The serialised model: from the wheel, else from `cache` when the file there is intact, else built anew.
+    """Return the serialised model: from the wheel, else from `cache` when the file there is intact, else built.
 
     The SHA-256 of the weights is checked when the file is built, and is part of its name and seal; later the
     weights are not opened.
@@ -68,7 +68,7 @@ def file_name(precision: Precision) -> str:
 
 
 def build_model(weights: Path, precision: Precision) -> bytes:
-    """The sealed model, built from the weights at this path. Raises Fault when they are not the official ones."""
+    """Build and seal the model from the weights at this path. Raises Fault when they are not the official ones."""
     # Imported only here: the libraries that build the file would stay in the memory of every serving process.
     graph = import_module("substrate.inference.minilm.graph")
     recipe = file_name(precision)
@@ -105,6 +105,6 @@ def _write(path: Path, model: bytes) -> None:
 
 def _unusable(cache: Path) -> Fault:
     return Fault(
-        f"the embedding model cannot be kept in {cache}",
+        f"the embedding model cannot be stored in {cache}",
         remedy="Make that directory writable, or name another with SUBSTRATE_CACHE.",
     )

@@ -33,7 +33,7 @@ class ModelFiles(NamedTuple):
 
 
 def installed() -> ModelFiles:
-    """The files of the installed package, unchecked. Raises Fault when the package is not installed."""
+    """Return the files of the installed package, unchecked. Raises Fault when the package is not installed."""
     try:
         package = distribution(PACKAGE)
     except PackageNotFoundError as exc:
@@ -49,7 +49,7 @@ def files_in(folder: Path) -> ModelFiles:
 
 
 def tokenizer() -> Path:
-    """Path of the checked tokenizer. Raises Fault when it is missing or not the official one."""
+    """Check the tokenizer and return its path. Raises Fault when it is missing or not the official one."""
     carried = CARRIED / TOKENIZER
     path = carried if carried.exists() else installed().tokenizer
     check(path, TOKENIZER_SHA256)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from schemas.temporal import END_OF_TIME, Period, Scope
 from substrate import bitemporal
-from substrate.bitemporal import Change, Record, Rewriting, is_open, open_records, visible
+from substrate.bitemporal import Change, Record, RewriteContext, is_open, open_records, visible
 
 HORIZON = 12
 """Valid times lie in 0..HORIZON; an open end reaches past it."""
@@ -82,7 +82,7 @@ class Ledger:
 
     def carry_out(self, step: Step, said: str, at: int) -> Change:
         """Raises ValueError for what is refused."""
-        open_ones = open_records(self.all)
+        current = open_records(self.all)
         last = max(record.version for record in self.all)
         end = END_OF_TIME if step.end is None else step.end
         if step.kind == "undo":
@@ -91,13 +91,13 @@ class Ledger:
             if end <= step.start:
                 raise ValueError("empty")
             new = Record("m", last + 1, Period(step.start, end), Period(at), {"said": said})
-            return bitemporal.begin(open_ones, new)
-        if not open_ones:
+            return bitemporal.begin(current, new)
+        if not current:
             raise ValueError("nothing holds")
         why = "reality_changed" if step.kind == "supersede" else "discovered_false"
         revise: Callable[[Record], Any] = lambda _: None if step.kind == "retract" else {"said": said}  # noqa: E731
-        portion = bitemporal.named_portion(open_ones, Period(step.start, end))
-        return bitemporal.rewrite(open_ones, portion, revise, Rewriting(at, last, why))  # type: ignore[arg-type]
+        portion = bitemporal.named_portion(current, Period(step.start, end))
+        return bitemporal.rewrite(current, portion, revise, RewriteContext(at, last, why))  # type: ignore[arg-type]
 
     def take(self, change: Change) -> None:
         closed = {record.version: record for record in change.closed}
@@ -205,8 +205,8 @@ def test_an_undo_can_be_undone(first: Record, taken: list[Step], times: int) -> 
 RECORD = Record("m", 3, Period(10, 20), Period(100), {"said": "old"})
 BEHIND = Record("m", 4, Period(20, 30), Period(100), {"said": "behind"}, "reality_changed")
 APART = Record("m", 5, Period(40, END_OF_TIME), Period(100), {"said": "apart"})
-WORLD = Rewriting(200, 5, "reality_changed")
-FALSE = Rewriting(200, 5, "discovered_false")
+WORLD = RewriteContext(200, 5, "reality_changed")
+FALSE = RewriteContext(200, 5, "discovered_false")
 
 
 def new(_: Record) -> Mapping[str, Any]:

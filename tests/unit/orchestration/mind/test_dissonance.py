@@ -18,7 +18,7 @@ from schemas.memory import ConsciousnessNode, InvalidationReason
 from schemas.stream_parts import RecurringCorrection, TemporalDissonance
 from schemas.temporal import Instant, Period, TemporalMode, open_end, to_datetime
 from substrate import bitemporal
-from substrate.bitemporal import Record, Rewriting
+from substrate.bitemporal import Record, RewriteContext
 from tests.builders import a_node
 
 HOUR = 3_600_000_000
@@ -58,9 +58,9 @@ class Life:
 
     def _carry_out(self, portion: Period, said: Mapping[str, Any] | None, reason: InvalidationReason) -> Life:
         self.now += HOUR
-        how = Rewriting(self.now, max(one.version for one in self.records), reason)
+        context = RewriteContext(self.now, max(one.version for one in self.records), reason)
         change = bitemporal.rewrite(
-            [self.latest], portion, lambda one: None if said is None else {**one.content, **said}, how
+            [self.latest], portion, lambda one: None if said is None else {**one.content, **said}, context
         )
         self.records[self.records.index(self.latest)] = change.closed[0]
         self.records += [one.record for one in change.opened]

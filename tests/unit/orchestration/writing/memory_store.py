@@ -90,9 +90,9 @@ class MemoryStore:
         """What is known now of each memory and link that is not retracted: contents over their valid times."""
         known = {}
         for identity, stored in {**self.memories, **self.links}.items():
-            open_ones = bitemporal.open_records(stored.records)
-            if open_ones:
-                known[identity] = [(record.valid, record.content) for record in open_ones]
+            open_records = bitemporal.open_records(stored.records)
+            if open_records:
+                known[identity] = [(record.valid, record.content) for record in open_records]
         return known
 
     def snapshot(self) -> tuple[dict[str, StoredRecords], dict[str, StoredRecords], dict[str, StoredReceipt]]:
@@ -117,9 +117,9 @@ def stored_records(chain: VersionChain) -> StoredRecords:
     )
 
 
-def overlaps(open_ones: Sequence[Record]) -> list[tuple[int, int]]:
+def overlaps(open_records: Sequence[Record]) -> list[tuple[int, int]]:
     """The versions of neighbouring records that hold at one instant."""
-    pairs = pairwise(sorted(open_ones, key=lambda record: record.valid.start))
+    pairs = pairwise(sorted(open_records, key=lambda record: record.valid.start))
     return [(one.version, other.version) for one, other in pairs if one.valid.overlaps(other.valid)]
 
 

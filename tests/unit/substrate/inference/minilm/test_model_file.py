@@ -270,7 +270,7 @@ def test_a_missing_file_or_package_is_a_fault_with_a_remedy(
 def test_a_cache_that_cannot_be_written_is_a_fault_that_names_the_setting(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.touch()
-    with pytest.raises(Fault, match="cannot be kept") as error:
+    with pytest.raises(Fault, match="cannot be stored") as error:
         onnx_file(blocked, "int8")
     assert "SUBSTRATE_CACHE" in error.value.remedy
 
@@ -280,7 +280,7 @@ def test_a_write_that_fails_leaves_no_half_file(tmp_path: Path, monkeypatch: pyt
         raise OSError("disk full")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(Fault, match="cannot be kept"):
+    with pytest.raises(Fault, match="cannot be stored"):
         model_file._write(tmp_path / "model.onnx", b"model")
     gc.collect()
     assert list(tmp_path.iterdir()) == []
