@@ -1,4 +1,4 @@
-"""Ids made from what a thing is: of people, of links, and of any text. Pure."""
+"""Ids derived from content: of people, of links, and of any text. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DIGEST_BYTES: Final = 10
 
 
 def identifier(text: str) -> str:
-    """A valid id close to `text`: characters that no id may hold are replaced, and a digest keeps it unique."""
+    """Return a valid id close to `text`: invalid characters are replaced, and a digest keeps the id unique."""
     plain = "".join("_" if char in "|\n\r\t" or not char.isprintable() else char for char in text)
     if plain == text and len(text) <= MAX_IDENTIFIER and text == text.strip() != "":
         return text
@@ -23,36 +23,36 @@ def identifier(text: str) -> str:
 
 
 def person_id(name: str) -> str:
-    """The id of a person: the same in every episode of a citizen. Accents, case and width make no difference."""
+    """Return the id of a person, the same in every episode. Accents, case and width make no difference."""
     key = name_key(name).replace(" ", "_")
     return identifier(f"person:{key}" if key else f"person:{name}")
 
 
 def person_ids(name: str) -> tuple[str, str]:
-    """The id of a person of this name, and the id where the first belongs to a name with other accents."""
+    """Return the id of a person, and the id to use when a person with other accents has the first one."""
     plain = person_id(name)
     digest = blake2b(accented_name(name).encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
     return plain, identifier(f"{plain}~{digest}")
 
 
 def accented_name(name: str) -> str:
-    """A name with its accents, without differences of case, width and spaces: equal for one person's names."""
+    """Return a name with its accents, but without differences of case, width and spaces, to compare names."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
     return " ".join(folded.split())
 
 
 def natural_id(source_id: str, relation_type: str, target_id: str) -> str:
-    """The id of a link that was given none; such a link is found through its ends."""
+    """Return the id of a link that was stored without one; such a link is found through its ends."""
     return f"{source_id}|{relation_type}|{target_id}"
 
 
 def handle(link_id: str) -> int:
-    """The number, below 2**53, under which a link with an id of its own is indexed."""
+    """Return the number, below 2**53, by which a link with its own id is indexed."""
     return int.from_bytes(blake2b(link_id.encode(), digest_size=8).digest()) >> 11
 
 
 def link_name(link_id: str) -> LinkName:
-    """How to find the link with this id: by its ends if the id is `natural_id`, else by its handle."""
+    """Return the name by which a link is found: its ends if its id is a `natural_id`, else its handle."""
     parts = link_id.split("|")
     if len(parts) == 3:
         return LinkName(link_id, (parts[0], parts[2]), None)

@@ -1,1 +1,1 @@
-"""Conversations and files become commands."""
+"""Turns conversations and files into commands, and stores them."""

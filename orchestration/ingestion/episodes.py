@@ -1,7 +1,7 @@
-"""A conversation as commands, with no language model: turns, their speakers and their order. Pure.
+"""Turns a conversation into commands without a language model: turns, their speakers and their order. Pure.
 
-An episode always makes the same commands, so that ingesting it again changes nothing. That is why no clock is read
-here: a turn without any time is left without one and takes the time of its ingestion.
+An episode always makes the same commands, so that ingesting it again changes nothing. For the same reason no clock
+is read: the command of a turn without a time has no time, and gets that of its ingestion.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from schemas.temporal import long_date
 IN_ORDER: Final = "keep the conversation in order"
 WHO_SPOKE: Final = "remember who said it"
 STEP: Final = timedelta(seconds=1)
-"""Between turns whose own times are unknown: enough to keep them in order."""
+"""The time between two turns without times of their own: enough to keep them in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The turns of one sitting, in order. `date` is its beginning, if known."""
+    """A part of a conversation without a long pause. `turns` are in order; `date` is its beginning, if known."""
 
     key: str
     title: str
@@ -43,7 +43,7 @@ class Session:
     turns: tuple[Turn, ...]
 
     def times(self) -> tuple[datetime | None, ...]:
-        """The time of each turn: its own, else one second after the turn before, from `date` on."""
+        """Return the time of each turn: its own, else one second after the previous turn, from `date` on."""
         times: list[datetime | None] = []
         expected = self.date
         for turn in self.turns:
@@ -78,7 +78,7 @@ class Episode:
         return max(0, 3 * turns - 1) + max(0, 3 * len(self.sessions) - 1) + len(self.shared())
 
     def shared(self) -> frozenset[str]:
-        """Ids of the people: another episode may have made them too."""
+        """Return the ids of the people: another episode may have stored them before."""
         speakers = {turn.speaker for session in self.sessions for turn in session.turns}
         return frozenset(self.person(speaker) for speaker in speakers)
 
@@ -87,7 +87,7 @@ class Episode:
 
 
 def commands(episode: Episode) -> Iterator[Command]:
-    """The commands of an episode: per session its node, its turns, the people as they first speak, and links.
+    """Yield the commands of an episode: for each session its node, its turns, its new speakers, and their links.
 
     A link comes after both of its ends. All share one command id; each memory and link has its own id. Raises
     pydantic's ValidationError when a text of the episode cannot be stored.
@@ -102,7 +102,7 @@ def commands(episode: Episode) -> Iterator[Command]:
         yield _session(episode, session, session_id, times[0])
         if last_session is not None:
             yield build_link(episode, last_session, "NEXT", session_id, goal=IN_ORDER, time=times[0])
-        for place, (turn, time) in enumerate(zip(session.turns, times, strict=True)):
+        for index, (turn, time) in enumerate(zip(session.turns, times, strict=True)):
             turn_id = identifier(f"{episode.id}:{turn.key}")
             yield _turn(episode, turn, turn_id, time)
             speaker = episode.person(turn.speaker)
@@ -110,7 +110,7 @@ def commands(episode: Episode) -> Iterator[Command]:
                 known.add(speaker)
                 yield _person(episode, turn.speaker, speaker, first_times.get(speaker))
             yield build_link(episode, turn_id, "SAID_BY", speaker, goal=WHO_SPOKE, time=time)
-            if place == 0:
+            if index == 0:
                 yield build_link(episode, session_id, "STARTS_WITH", turn_id, goal=IN_ORDER, time=time)
             if last_turn is not None:
                 yield build_link(episode, last_turn, "NEXT", turn_id, goal=IN_ORDER, time=time)
@@ -119,7 +119,7 @@ def commands(episode: Episode) -> Iterator[Command]:
 
 
 def _first_times(episode: Episode) -> dict[str, datetime]:
-    """The earliest time at which each person speaks, whatever the order of the sessions; no time, no entry."""
+    """Return the earliest time at which each person speaks; a person without a time is left out."""
     first: dict[str, datetime] = {}
     for session in episode.sessions:
         for turn, time in zip(session.turns, session.times(), strict=True):
@@ -134,9 +134,9 @@ def valid_at_field(time: datetime | None) -> dict[str, Any]:
 
 
 def _session(episode: Episode, session: Session, session_id: str, begun: datetime | None) -> Remember:
-    """A session says its day, but not who spoke nor how long it was.
+    """Build the memory of a session. Its text has the day, but neither the speakers nor the length.
 
-    With a name in it, it would answer every question that names the speaker; and it may go on in the next file.
+    With a name it would match every question that names the speaker; the session may continue in the next file.
     """
     day = None if begun is None else long_date(begun)
     return Remember(
@@ -184,9 +184,9 @@ def _person(episode: Episode, speaker: str, speaker_id: str, time: datetime | No
 def build_link(
     owner: Any, source_id: str, relation_type: str, target_id: str, *, goal: str, time: datetime | None
 ) -> Relate:
-    """A link that ingestion makes for `owner` (an Episode or a Notebook).
+    """Build a link for `owner` (an Episode or a Notebook).
 
-    Its metadata is what is known and no more: the order is certain, nothing was felt, nothing is open.
+    Its metadata has only known facts: the order is certain, there is no emotion, no work is open.
     """
     return Relate(
         command_id=identifier(f"ingest:{owner.id}"),

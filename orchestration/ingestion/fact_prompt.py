@@ -1,4 +1,4 @@
-"""The prompt for the facts of a conversation, and the check that its text supports each of them. Pure."""
+"""The prompt that asks for the facts of a conversation, and the check that the text supports each fact. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from substrate.text import name_key
 WINDOW_TURNS: Final = 20
 WINDOW_CHARACTERS: Final = 8_000
 CONVERSATION_KINDS: Final = frozenset(("NEXT", "SAID_BY", "STARTS_WITH", "Turn", "Session"))
-"""Types that ingestion itself makes; a fact uses none of them."""
+"""Types that ingestion itself stores; a fact may use none of them."""
 
 _INSTRUCTIONS: Final = (
     "You read facts out of a conversation. You get one JSON document: `node_types` and `relation_types` are the "
@@ -42,7 +42,7 @@ Day = Annotated[str, Field(pattern=r"^\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[0
 
 
 class Fact(BaseModel):
-    """One fact as the model answers it, not yet checked against the text."""
+    """A fact in the model's answer, not yet checked against the text."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -65,7 +65,7 @@ class Facts(BaseModel):
 
 
 class Message(NamedTuple):
-    """A message of the conversation; `id` is that of its memory."""
+    """A message of the conversation; `id` is the id of its memory."""
 
     key: str
     id: str
@@ -95,7 +95,7 @@ class Claim(NamedTuple):
 
 
 def split_windows(episode: Episode) -> Iterator[tuple[Message, ...]]:
-    """The messages of an episode, in order, in windows that do not overlap and may cross sessions.
+    """Yield the messages of an episode, in order, in windows that do not overlap and may cross sessions.
 
     A window has at most `WINDOW_TURNS` messages and `WINDOW_CHARACTERS` characters of text, and is never empty; a
     longer message is cut to that length and stands alone.
@@ -115,7 +115,7 @@ def split_windows(episode: Episode) -> Iterator[tuple[Message, ...]]:
 
 
 def build_prompt(window: Sequence[Message], vocabulary: Vocabulary) -> list[model.Message]:
-    """The chat messages up to the one that the model answers: instructions, examples, the window."""
+    """Build the chat that the model answers: instructions, examples, and the window as the last message."""
     prompt: list[model.Message] = [("system", _INSTRUCTIONS)]
     for example, facts in _EXAMPLES:
         prompt.append(("user", _document(example, Vocabulary())))
@@ -124,10 +124,10 @@ def build_prompt(window: Sequence[Message], vocabulary: Vocabulary) -> list[mode
 
 
 def check_fact(fact: Fact, window: Sequence[Message]) -> Claim:
-    """The claim of a fact. Raises ValueError for a fact that the messages which it names do not support."""
+    """Return the fact as a claim. Raises ValueError when the messages that it names do not support it."""
     by_key = {message.key: message for message in window}
     if not set(fact.evidence) <= set(by_key):
-        raise ValueError("it names messages that were not shown")
+        raise ValueError("it names messages that the model was not given")
     if {fact.relation, fact.subject_type, fact.object_type} & CONVERSATION_KINDS:
         raise ValueError("it uses a kind that belongs to conversations")
     evidence = [by_key[key] for key in dict.fromkeys(fact.evidence)]
@@ -154,14 +154,14 @@ def check_fact(fact: Fact, window: Sequence[Message]) -> Claim:
 
 
 def _mentions(evidence: Sequence[Message], window: Sequence[Message], name: str) -> bool:
-    """Whether the evidence contains the name, or a speaker of the window has it."""
+    """True when the evidence contains the name, or a speaker of the window has it."""
     key = name_key(name)
     in_text = any(f" {key} " in f" {name_key(message.text)} " for message in evidence)
     return key != "" and (in_text or any(name_key(message.speaker) == key for message in window))
 
 
 def _instant(day: str | None) -> datetime | None:
-    """The beginning of a year, a month or a day, in UTC. Raises ValueError for a day that no month has."""
+    """Return the beginning of a year, month or day, in UTC. Raises ValueError for a day that does not exist."""
     if day is None:
         return None
     year, month, date = (*map(int, day.split("-")), 1, 1)[:3]

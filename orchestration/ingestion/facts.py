@@ -1,7 +1,7 @@
-"""Facts out of a stored conversation, by a language model: typed links, and the links that they end.
+"""Extracts facts from a stored conversation with a language model, and stores them as typed links.
 
-The model only reports facts; this module decides what is stored. A link is made once for its ends and its type. A
-link that a new one replaces is ended only where the dates fit and the rule of trust lets a tool change it.
+The model only reports facts; this module decides what is stored. For two ends and a type there is one link. A link
+that a new one replaces is ended only if it began earlier and the rule of trust lets a tool change it.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ from substrate.store.vocabulary import Vocabulary, links_from, read_vocabulary
 from substrate.text import name_key
 
 AT_ONCE: Final = 4
-"""Windows of a conversation that the model is asked about at the same time."""
+"""Windows of a conversation that are sent to the model at the same time."""
 SECONDS: Final = 60.0
+"""Deadline of the request for one window."""
 NOBODY: Final = Writer()
 
 GOAL: Final = "remember what was said"
@@ -67,7 +68,7 @@ class _Extraction:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """An episode whose facts are to be stored, and where they go."""
+    """An episode whose facts are stored, and the graph and writer for them."""
 
     episode: Episode
     graph: Graph
@@ -77,20 +78,20 @@ class _Job:
 
 
 def require_language_model(deps: Deps) -> LanguageModel:
-    """The configured language model. Raises InvalidRequest when there is none."""
+    """Return the configured language model. Raises InvalidRequest when there is none."""
     if deps.language_model is None:
         raise InvalidRequest(
-            "facts are read out of a conversation by a language model, and none is configured",
+            "extracting facts needs a language model, and none is configured",
             remedy="Set SUBSTRATE_LLM, or leave out extract_facts: the conversation is stored without one.",
         )
     return deps.language_model
 
 
 async def store_facts(parsed: ParsedFiles, deps: Deps, now: Instant, writer: Writer = NOBODY) -> FactsReport:
-    """Read the facts out of conversations that are stored already, and store them as `writer`.
+    """Extract the facts of conversations that are stored already, and store them as `writer`.
 
-    Where the model fails, the facts of that window are lost, and the report says so. Raises InvalidRequest when no
-    model is configured, Unavailable when the engine does not answer; the same call can then be repeated.
+    When the model fails, the facts of that window are missing, and the report has a note. Raises InvalidRequest
+    when no model is configured, Unavailable when the engine does not answer; the same call can then be repeated.
     """
     model, extraction = require_language_model(deps), _Extraction()
     for unresolved in parsed.items:
@@ -100,7 +101,7 @@ async def store_facts(parsed: ParsedFiles, deps: Deps, now: Instant, writer: Wri
             job = _Job(item, graph, deps, now, writer)
             await _extract(job, model, extraction)
         else:
-            extraction.notes.append(f"{item.id} is no conversation: no facts were read out of it")
+            extraction.notes.append(f"{item.id} is no conversation: no facts were extracted from it")
     return extraction.report()
 
 
@@ -129,7 +130,7 @@ def _question(window: Sequence[Message], vocabulary: Vocabulary) -> ModelRequest
 def _claims(
     value: fact_prompt.Facts, window: Sequence[Message], extraction: _Extraction, now: Instant
 ) -> list[Claim]:
-    """The facts that the text supports, by time, so that a later fact may end an earlier one."""
+    """Return the facts that the text supports, by time, so that a later fact can end an earlier one."""
     claims = []
     for fact in value.facts:
         try:
@@ -140,7 +141,7 @@ def _claims(
 
 
 async def _store(claims: Sequence[Claim], window: Sequence[Message], job: _Job, extraction: _Extraction) -> None:
-    """Store the claims one by one; a link that exists already, from whatever conversation, is not stored again."""
+    """Store the claims one by one; a link that any conversation has stored already is not stored again."""
     person = job.episode.person
     speakers = {accented_name(message.speaker): person(message.speaker) for message in window}
     for claim in claims:
@@ -168,7 +169,7 @@ def _id(end: Remember | str) -> str:
 
 
 async def _end(end: NamedThing, claim: Claim, job: _Job, speakers: dict[str, str]) -> Remember | str:
-    """The memory of one end of a fact: a speaker, a stored one of this name and type, or a new one."""
+    """Return an end of a fact: the id of a speaker or of a stored memory with its name and type, or a new one."""
     name, node_type = end
     if speaker := speakers.get(accented_name(name)):
         return speaker
@@ -213,7 +214,7 @@ def _link(claim: Claim, source_id: str, target_id: str, job: _Job) -> Relate:
 
 
 async def _replace(link_id: str, link: Relate, job: _Job) -> list[Supersession]:
-    """End the links that this one replaces: of the same type, from the same memory, begun before it."""
+    """End the links that this link replaces: of the same type, from the same memory, and with an earlier start."""
     at = to_datetime(job.now) if link.valid_at is None else link.valid_at
     supersessions = []
     for earlier in await links_from(

@@ -1,7 +1,6 @@
-"""Ingestion: commands of parsed files into the store, in chunks that can be interrupted anywhere.
+"""Ingestion: stores the commands of parsed files in chunks, and can be interrupted anywhere.
 
-A stored chunk stays stored, and the same call resumes behind it. Memories that are stored already are not embedded
-again.
+Stored chunks stay, and the same call resumes after them. Memories that are stored already are not embedded again.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from substrate.graphs.names import graph_name
 from substrate.store import reader, writer
 
 type Progress = Callable[[int, int], None]
-"""Called after each chunk with the number of commands done and of all commands."""
+"""Called after each chunk with the number of commands done and the number of all commands."""
 
 NOBODY: Final = Writer()
 MAX_FAULTS = 50
-"""At most so many faults are listed in a report; all are counted."""
+"""At most this many faults are listed in a report; all are counted."""
 _COUNTED = {"Turn": "turns", "Session": "sessions", "Person": "persons"}
 
 
@@ -68,7 +67,7 @@ class _Tally:
 
 def _fault(command: Command, receipt: WriteReceipt) -> str:
     if receipt.problem == "conflict" and getattr(command, "source", None) is Source.INGESTION:
-        return f"{receipt.id}: is stored with another content; supersede it, or ingest under another name"
+        return f"{receipt.id}: is stored with other content; supersede it, or ingest under another name"
     return f"{receipt.id}: {'; '.join(receipt.faults)}"
 
 
@@ -77,8 +76,9 @@ async def ingest(
 ) -> IngestReport:
     """Store all commands of the parsed files as `writer`; `now` is their transaction time.
 
-    When it is cancelled or fails, the stored chunks stay, and the same call completes the rest. Raises Unavailable
-    when the engine or the embedding model does not answer, StoreMisfit when the store has another model's vectors.
+    When the call is cancelled or fails, the stored chunks stay, and the same call stores the rest. Raises
+    Unavailable when the engine or the embedding model does not answer, StoreMisfit when the store has another
+    model's vectors.
     """
     resolved = await _resolve_items(parsed, deps)
     total = sum(item.size for item in resolved.items)
@@ -95,7 +95,7 @@ async def ingest(
 
 
 async def ingest_atomically(parsed: ParsedFiles, deps: Deps, now: Instant) -> IngestReport:
-    """Store all commands of the parsed files, or none. The report lists the faults of the refused commands first.
+    """Store all commands of the parsed files, or none. The report lists the faults that caused a refusal first.
 
     Raises InvalidRequest for too many commands, or for commands of several graphs (`atomic.apply`).
     """
@@ -111,14 +111,15 @@ async def ingest_atomically(parsed: ParsedFiles, deps: Deps, now: Instant) -> In
 
 
 async def _resolve_items(parsed: ParsedFiles, deps: Deps) -> ParsedFiles:
-    """The parsed files with the speakers resolved, and the notes on them added."""
-    resolved = [await resolve_speakers(item, deps) for item in parsed.items]
-    speaker_notes = (note for one in resolved for note in one.notes)
-    return ParsedFiles(tuple(one.item for one in resolved), (*parsed.notes, *speaker_notes))
+    """Return the parsed files with their speakers resolved, and with notes on the speakers."""
+    resolutions = [await resolve_speakers(item, deps) for item in parsed.items]
+    speaker_notes = (note for resolution in resolutions for note in resolution.notes)
+    items = tuple(resolution.item for resolution in resolutions)
+    return ParsedFiles(items, (*parsed.notes, *speaker_notes))
 
 
 def chunks(commands: Iterator[Command]) -> Iterator[list[Command]]:
-    """The commands in chunks: at most one statement's memories, then links whose ends exist by then.
+    """Group the commands into chunks: at most one statement of memories, then links whose ends exist by then.
 
     A memory moves before a link only if it is no end of that link; any other command is a chunk of its own.
     """
@@ -173,7 +174,7 @@ type _Stored = Mapping[tuple[str, str], int | None]
 
 
 async def _stored(chunk: Sequence[Command], deps: Deps) -> _Stored:
-    """(graph, id) → fingerprint for the memories of the chunk that exist already."""
+    """Return the fingerprints of the chunk's memories that exist already, by (graph, id)."""
     ids: dict[str, list[str]] = {}
     for command in chunk:
         if isinstance(command, Remember) and command.id is not None:

@@ -1,7 +1,7 @@
-"""The speakers of a conversation: which stored person each is, and since when that person is known.
+"""Matches the speakers of a conversation with stored people, and corrects since when those are known.
 
-The id of a person folds accents. Somebody whose name has other accents is another person and gets another id;
-case and width make no difference.
+The id of a person ignores accents. A speaker whose name has other accents than the stored one is another person
+and gets another id. Case and width make no difference.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from substrate.graphs.names import graph_name
 from substrate.store import reader
 
 TRIES: Final = 8
-"""Other ingestions may correct the same record at the same time."""
+"""Attempts to correct a record, because other ingestions may correct it at the same time."""
 
 
 MAX_NOTES: Final = 50
 
 
 class SpeakerIds(NamedTuple):
-    """The id of each speaker by name, and notes on names that are spelt otherwise."""
+    """The id of each speaker by name, and notes on names with another spelling."""
 
     ids: Mapping[str, str]
     notes: tuple[str, ...] = ()
 
 
 def identify_speakers(speakers: Sequence[str], known: Mapping[str, Sequence[str]]) -> SpeakerIds:
-    """Match speakers with stored people. `known`: every name that a person had, by the person's id. Pure."""
+    """Match speakers with stored people. `known` has every name that a person had, by the person's id. Pure."""
     names_by_id = {person: list(names) for person, names in known.items()}
     ids: dict[str, str] = {}
     notes: list[str] = []
@@ -48,11 +48,9 @@ def identify_speakers(speakers: Sequence[str], known: Mapping[str, Sequence[str]
         same = accented_name(speaker) in map(accented_name, names)
         ids[speaker] = plain if same else other
         if not same:
-            notes.append(
-                f"speaker {speaker} is not taken for {names[0]} ({plain}): the accents differ; it is {other}"
-            )
+            notes.append(f"speaker {speaker} is not {names[0]} ({plain}), because the accents differ, but {other}")
         elif not _is_spelt_alike(speaker, names):
-            notes.append(f"speaker {speaker} is taken for {names[0]} ({plain}), whose name is written otherwise")
+            notes.append(f"speaker {speaker} is taken for {names[0]} ({plain}), although the spelling differs")
     rest = [f"and {len(notes) - MAX_NOTES} more speakers like these"] if len(notes) > MAX_NOTES else []
     return SpeakerIds(ids, (*notes[:MAX_NOTES], *rest))
 
@@ -62,14 +60,14 @@ def _is_spelt_alike(name: str, others: Iterable[str]) -> bool:
 
 
 class Resolved(NamedTuple):
-    """An item whose speakers have their ids, and notes on them."""
+    """An item with the ids of its speakers, and notes on them."""
 
     item: Ingestible
     notes: tuple[str, ...]
 
 
 async def resolve_speakers(item: Ingestible, deps: Deps) -> Resolved:
-    """Give the speakers of an episode the ids of the stored people that they are; other items stay as they are."""
+    """Give the speakers of an episode the ids of stored people; other items stay as they are."""
     if not isinstance(item, Episode):
         return Resolved(item, ())
     speakers = _speaker_names(item)
@@ -82,10 +80,10 @@ async def resolve_speakers(item: Ingestible, deps: Deps) -> Resolved:
 
 
 async def backdate_persons(persons: Sequence[Remember], deps: Deps, now: Instant) -> list[str]:
-    """Move the start of stored people back to the time at which they speak here, where that is earlier.
+    """Correct the start of each stored person to the time at which they speak here, if that is earlier.
 
-    Returns a warning for each person whose record could not be moved. The record is corrected now, and what was
-    known before stays; a second call changes nothing.
+    Returns a warning for each person whose record could not be corrected. The old records stay in the history; a
+    second call changes nothing.
     """
     warnings = []
     for person in persons:
@@ -93,13 +91,13 @@ async def backdate_persons(persons: Sequence[Remember], deps: Deps, now: Instant
             failure = await _backdate(person, person.id, person.valid_at, deps=deps, now=now)
             if failure is not None:
                 warnings.append(
-                    f"{person.id} was met on {long_date(person.valid_at)} and holds from later on: {failure}"
+                    f"{person.id} spoke on {long_date(person.valid_at)} but is stored from a later time: {failure}"
                 )
     return warnings
 
 
 async def _backdate(person: Remember, person_id: str, start: datetime, *, deps: Deps, now: Instant) -> str | None:
-    """None, or why it failed."""
+    """Return None, or the reason of the failure."""
     graph = graph_name(person.level, person.citizen_id)
     for _ in range(TRIES):
         known = await reader.known_since(deps.graph(graph), person_id)
@@ -118,7 +116,7 @@ async def _backdate(person: Remember, person_id: str, start: datetime, *, deps: 
         receipt = (await insertion.apply([command], deps, now))[0]
         if receipt.problem != "conflict":
             return _failure(receipt)
-    return "others keep changing it"
+    return "other writers changed it at each attempt"
 
 
 def _failure(receipt: WriteReceipt) -> str | None:
@@ -126,5 +124,5 @@ def _failure(receipt: WriteReceipt) -> str | None:
 
 
 def _speaker_names(episode: Episode) -> list[str]:
-    """The names of the speakers, in the order in which they first speak."""
+    """Return the names of the speakers, in the order in which they first speak."""
     return list(dict.fromkeys(turn.speaker for session in episode.sessions for turn in session.turns))

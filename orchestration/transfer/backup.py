@@ -24,9 +24,9 @@ from substrate.store.archive import NEWEST_SCHEMA
 async def back_up(connection: Connection, directory: Path, target: Path, now: Instant) -> Manifest:
     """Write a backup of the data directory to `target` while the engine serves; returns its manifest.
 
-    It holds every write that was acknowledged before the moment of the snapshot, and no write in part. Raises
-    Conflict when the target is not empty, InvalidRequest when it cannot be written, Unavailable when the engine
-    takes no snapshot. Cancelled, it leaves a whole backup or none, and no snapshot in the data directory.
+    The backup contains every write that was acknowledged before the snapshot, and no write in part. A cancelled
+    call leaves a whole backup or none, and no snapshot in the data directory. Raises Conflict when the target is
+    not empty, InvalidRequest when it cannot be written, Unavailable when the engine cannot make a snapshot.
     """
     await asyncio.to_thread(backup.require_empty, target)
     versions = await engine_versions(socket_path(directory))
@@ -47,7 +47,7 @@ def _write(file: Path, target: Path, manifest: Manifest, directory: Path) -> Man
 
 
 async def _run_to_end[T](work: Coroutine[Any, Any, T]) -> T:
-    """The result of `work`. A cancellation waits until it has ended."""
+    """Return the result of `work`; when the caller is cancelled, `work` still runs to its end first."""
     task = asyncio.create_task(work)
     try:
         return await asyncio.shield(task)
@@ -57,7 +57,7 @@ async def _run_to_end[T](work: Coroutine[Any, Any, T]) -> T:
 
 
 def check_fits(manifest: Manifest, model: str, dimension: int) -> None:
-    """Raises StoreMisfit when the backup has the vectors of another embedder, or a newer schema. Pure."""
+    """Raises StoreMisfit when the backup has another model's vectors or a newer schema. Pure."""
     for name, graph in manifest.graphs.items():
         if graph.schema_version > NEWEST_SCHEMA:
             raise StoreMisfit(
@@ -74,7 +74,7 @@ def check_fits(manifest: Manifest, model: str, dimension: int) -> None:
 
 
 async def verify_restored(connection: Connection, manifest: Manifest) -> None:
-    """Raises InvalidRequest when the restored engine does not hold what the manifest lists."""
+    """Raises InvalidRequest when the counts of the restored graphs differ from the manifest."""
     graphs = await snapshot.count_graphs(connection)
     differing = sorted(
         name for name in graphs.keys() | manifest.graphs.keys() if graphs.get(name) != manifest.graphs.get(name)
@@ -83,20 +83,21 @@ async def verify_restored(connection: Connection, manifest: Manifest) -> None:
         [name, *_] = differing
         difference = _difference(name, manifest.graphs.get(name), graphs.get(name))
         raise InvalidRequest(
-            f"the restored store does not hold what the backup says: {difference}", remedy=backup.REMEDY_DAMAGED
+            f"the restored store differs from the manifest of the backup: {difference}",
+            remedy=backup.REMEDY_DAMAGED,
         )
     for name in graphs:
         await wait_operational(Graph(connection, name))
 
 
 def _difference(name: str, expected: HeldGraph | None, actual: HeldGraph | None) -> str:
-    """The first difference between a graph of the manifest and the same graph of the store."""
+    """Describe the first difference between a graph in the manifest and the same graph in the store."""
     if expected is None or actual is None:
-        return f"graph {name} is {'not in its list' if expected is None else 'missing'}"
+        return f"graph {name} is {'not in the manifest' if expected is None else 'missing'}"
     expected_counts = {**expected.labels, **expected.types}
     actual_counts = {**actual.labels, **actual.types}
     for kind in sorted(expected_counts.keys() | actual_counts.keys()):
         wanted, counted = expected_counts.get(kind, 0), actual_counts.get(kind, 0)
         if wanted != counted:
             return f"graph {name} has {counted:,} {kind}, not {wanted:,}"
-    return f"the stamp of graph {name} is another"
+    return f"graph {name} has another stamp"

@@ -1,4 +1,4 @@
-"""Whole graphs as lines: read page by page, sorted on disk, in an order that any store would give."""
+"""Exports whole graphs as lines: read page by page, sorted on disk, in the same order in any store."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ TRIES: Final = 3
 async def export(
     origins: Sequence[Origin], deps: Deps, *, embeddings: bool, known_at: Instant | None = None
 ) -> Generator[bytes]:
-    """The lines of an export of these graphs, each as it was at one moment. Read all of them, or close it.
+    """Return the lines of an export of these graphs. Read the generator to its end, or close it.
 
-    With `known_at` the graphs as they were known then, without what came later. Raises NotFound for a graph that
-    does not exist, Unavailable for one that is written to all the time.
+    Each graph is exported as it was at one moment; with `known_at`, as it was known then, without later changes.
+    Raises NotFound for a graph that does not exist, Unavailable for one that is written to all the time.
     """
     readers: list[_GraphReader] = []
     try:
@@ -67,7 +67,7 @@ def _lines(readers: Sequence[_GraphReader], *, embeddings: bool) -> Generator[by
 async def _read_unchanged(
     origin: Origin, deps: Deps, *, embeddings: bool, known_at: Instant | None
 ) -> _GraphReader:
-    """Read a graph while nobody writes to it; up to `TRIES` times."""
+    """Read a graph, and read it again when it was written to meanwhile; up to `TRIES` times."""
     graph = deps.graph(origin.graph)
     for _ in range(TRIES):
         reader = (
@@ -123,7 +123,7 @@ class _GraphReader:
         self.sorter.add(sort_key(line), encode(line))
 
     def _add_lone(self, node: StoredNode) -> None:
-        """Add a tag, a state or a receipt; memories and the nodes beside them are added with their memory."""
+        """Add a tag, a state or a receipt; all other nodes are added with their memory."""
         if node.properties is None or "ConsciousnessNode" in node.labels:
             return
         [label, *_] = node.labels
@@ -140,11 +140,9 @@ class _GraphReader:
         for record in await archive.read_past_records(self._graph, nodes, vectors=self._embeddings):
             records.setdefault(record.memory, []).append(record)
         for node in nodes:
-            place = node.internal_id
+            id_ = node.internal_id
             properties = node.properties or {}
-            self._add_memory(
-                MemoryLines(properties, traces.get(place), tags.get(place, {}), records.get(place, []))
-            )
+            self._add_memory(MemoryLines(properties, traces.get(id_), tags.get(id_, {}), records.get(id_, [])))
         open_links = await archive.read_links(self._graph, nodes, past=False)
         self._add_links(open_links, await archive.read_links(self._graph, nodes, past=True))
 
@@ -163,7 +161,7 @@ class _GraphReader:
         self._add({"kind": "link", "past": past, **link._asdict()})
 
     def _add_records(self, memory_id: str, records: Iterable[PastRecord]) -> None:
-        """Add past records in the order of the file; a trace that several share stands with the first of them."""
+        """Add past records in the order of the file; a trace that several share is written with the first one."""
         lines: list[tuple[dict[str, Any], Trace | None]] = [
             ({"kind": "record", "of": memory_id, "properties": record.properties}, record.trace)
             for record in records

@@ -1,8 +1,8 @@
-"""An export into an empty store, whole or not at all.
+"""Imports an export into an empty store, whole or not at all.
 
-The file is read twice: once to the end before the first write, so that a damaged file changes nothing; then into
-drafts, graphs under other names that no reader sees, which get their names at the very end. Under its own name a
-graph would be read half full, and a killed import would leave half of the memories behind.
+The file is read twice: first to its end without a write, so that a damaged file changes nothing; then into drafts.
+A draft is a graph under another name, which no reader sees; it gets its real name at the very end. Under its real
+name readers would see a graph that is half full, and a killed import would leave half of the memories behind.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from substrate.store.archive import RowKind
 from substrate.store.writer import LINKS_PER_STATEMENT, NODES_PER_STATEMENT
 
 CHECKED_AT_ONCE: Final = 500
-"""Lines checked between two moments at which other tasks have their turn."""
+"""Lines that are checked before other tasks of this process get a turn."""
 
 type Progress = Callable[[int, int], None]
-"""Called with the number of lines done and of all lines."""
+"""Called with the number of lines done and the number of all lines."""
 type LineSource = Callable[[], Iterable[bytes]]
-"""Gives the lines of an export from the beginning at each call."""
+"""Returns the lines of an export, from the beginning at each call."""
 
 
 class ImportReport(Frozen):
-    """The graphs that were imported, and how many lines of each kind.
+    """The imported graphs, and the number of lines of each kind.
 
-    `mended`: so many stored maps were nested too deeply; what lies deeper is a text now.
+    `mended` is the number of lines with maps that were nested too deeply; their deepest parts are texts now.
     """
 
     graphs: tuple[str, ...]
@@ -48,7 +48,7 @@ class ImportReport(Frozen):
 
 
 class ImportRow(NamedTuple):
-    """A line as the row that its statement writes."""
+    """A line in the form in which its statement writes it."""
 
     kind: RowKind
     row: dict[str, Any]
@@ -57,11 +57,11 @@ class ImportRow(NamedTuple):
 async def import_lines(
     source: LineSource, deps: Deps, now: Instant, *, citizen_id: str | None = None, progress: Progress
 ) -> ImportReport:
-    """Import all graphs of an export; `now` is the moment at which they are made.
+    """Import all graphs of an export; `now` is the moment at which the graphs are created.
 
-    `citizen_id` gives the one personal graph of the file to this citizen. Raises InvalidRequest for a file that is
-    damaged, edited, newer or impossible, StoreMisfit for vectors of another model, Conflict when one of the graphs
-    holds memories already. The store is then as it was.
+    With `citizen_id` the only personal graph of the file becomes the graph of this citizen. Raises InvalidRequest
+    for a file that is damaged, edited, of a newer release or inconsistent, StoreMisfit for vectors of another
+    model, Conflict when one of the graphs has memories already. After an error the store is unchanged.
     """
     model = EmbeddingModel(deps.embedder.model, deps.embedder.dimension)
     graphs, total = await _survey(verify(source(), model))
@@ -93,7 +93,7 @@ class _Survey(NamedTuple):
 
 
 async def _survey(lines: Iterable[GraphLine | Line]) -> _Survey:
-    """Read the whole file, and with that verify it."""
+    """Read the whole file; `lines` are verified as they are read."""
     graphs: list[Origin] = []
     total = 0
     for line in lines:
@@ -107,7 +107,7 @@ async def _survey(lines: Iterable[GraphLine | Line]) -> _Survey:
 
 
 def _graph_names(graphs: Sequence[Origin], citizen_id: str | None) -> list[str]:
-    """The names under which the graphs are imported. Raises InvalidRequest when several would become one."""
+    """Return the names of the imported graphs. Raises InvalidRequest when several would get the same name."""
     personal = [origin for origin in graphs if origin.level is Level.N1]
     if citizen_id is not None and len(personal) != 1:
         raise InvalidRequest(
@@ -131,7 +131,7 @@ async def _check_empty(name: str, deps: Deps) -> None:
 
 
 class _Drafts:
-    """The drafts of the graphs that are imported. Lines wait until there are enough of them for a statement."""
+    """The drafts of the imported graphs. Lines are collected until there are enough for one statement."""
 
     def __init__(self, deps: Deps, now: Instant, *, total: int, progress: Progress) -> None:
         self.counts: Counter[str] = Counter()
@@ -145,7 +145,7 @@ class _Drafts:
         self._waiting: dict[RowKind, list[dict[str, Any]]] = {}
 
     async def begin(self, name: str, meta: Mapping[str, Any]) -> None:
-        """Begin the draft of the graph `name`, to which the next lines belong."""
+        """Begin the draft of the graph `name`; the next lines belong to it."""
         await self._flush()
         await archive.delete_idle_drafts(self._deps.graph(name))
         self._names[name] = archive.draft_name(name)
@@ -163,7 +163,7 @@ class _Drafts:
             await self._flush()
 
     async def finish(self) -> None:
-        """Write the last lines, and give all graphs their names. Raises Conflict when a name is taken."""
+        """Write the last lines and give all graphs their real names. Raises Conflict when a name is taken."""
         await self._flush()
         renamed: list[str] = []
         try:
@@ -193,13 +193,13 @@ class _Drafts:
                 await self._embed(rows)
             if await archive.write_rows(self._draft, kind, rows) != len(rows):
                 raise InvalidRequest(
-                    "the export cannot be imported: a link has an end that is no memory of it",
+                    "the export cannot be imported: it lacks the memory at one end of a link",
                     remedy="Export again; nothing was imported.",
                 )
         self._progress(self.counts.total(), self._total)
 
     async def _embed(self, rows: Sequence[dict[str, Any]]) -> None:
-        """Make the vectors that the file left out."""
+        """Compute the vectors that the file does not have."""
         traces = [(row["properties"], trace) for row in rows for trace in (*row.get("present", ()), *row["past"])]
         missing = [(content, trace) for content, trace in traces if trace["bare"]]
         vectors = await self._deps.embedder.embed_texts([records.embedded_text(content) for content, _ in missing])
@@ -209,7 +209,7 @@ class _Drafts:
 
 
 _LARGE: Final = frozenset((RowKind.MEMORY, RowKind.RECORD, RowKind.RECORD_WITH_SHARED_TRACE))
-"""Rows as large as a memory, of which a statement takes `NODES_PER_STATEMENT`."""
+"""Kinds of rows as large as a memory: a statement takes `NODES_PER_STATEMENT` of them."""
 
 
 def _import_row(line: Line) -> ImportRow:
@@ -236,7 +236,7 @@ def _import_row(line: Line) -> ImportRow:
 
 
 def _trace_rows(line: Line) -> dict[str, list[dict[str, Any]]]:
-    """The trace of a line, if it has one, on its side; `bare`: its vectors are still to be made."""
+    """Return the trace of a line, if any, under `present` or `past`; `bare`: the file has no vectors for it."""
     rows: dict[str, list[dict[str, Any]]] = {"present": [], "past": []}
     trace = line.get("trace")
     if trace is not None:

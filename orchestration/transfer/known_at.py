@@ -1,6 +1,7 @@
-"""A graph as it was known at a moment: without what came later, and with what was closed later still open. Pure.
+"""A graph as it was known at a moment: later records are missing, records closed later are still open. Pure.
 
-An identity carries the last of its open records in valid time; without any, the last of those closed last.
+An identity carries its open record with the latest valid time; without an open record, the last of those that were
+closed last.
 """
 
 from __future__ import annotations
@@ -20,18 +21,18 @@ type Properties = Mapping[str, Any]
 
 _CLOSING: Final = frozenset(("closed_reason", "closed_by", "closed_source", "closed_key", "versions"))
 _OF_ALL_RECORDS: Final = ("touched", "versions")
-"""Properties of a memory that summarise all its records; `versions` may stand on closed records of links."""
+"""Properties of a memory that summarise all its records; closed records of links may have `versions`, too."""
 
 
 class KnownLink(NamedTuple):
-    """A link record, and whether it lies on the past side."""
+    """A link record; `past` is True when it is stored as a past link."""
 
     link: StoredLink
     past: bool
 
 
 def as_known(properties: Properties, known_at: Instant) -> dict[str, Any]:
-    """The properties of a record without what became of it later."""
+    """Return the properties of a record as they were known: open if it was closed later."""
     if properties["expired_at"] <= known_at:
         return dict(properties)
     still_open = {name: value for name, value in properties.items() if name not in _CLOSING}
@@ -39,7 +40,7 @@ def as_known(properties: Properties, known_at: Instant) -> dict[str, Any]:
 
 
 def memory_as_known(memory: MemoryLines, known_at: Instant) -> MemoryLines | None:
-    """The memory as it was known; None when none of its records was."""
+    """Return the memory as it was known; None when none of its records was known."""
     current = PastRecord(0, dict(memory.carried), memory.trace)
     known = [
         record._replace(properties=_without_summary(as_known(record.properties, known_at)))
@@ -68,12 +69,12 @@ def _without_summary(properties: Properties) -> dict[str, Any]:
 
 
 def _carrying_order(properties: Properties) -> tuple[int, int]:
-    """The greatest of these among the records of an identity is the one that it carries."""
+    """Return the sort key of a record: the identity carries its record with the greatest one."""
     return properties["expired_at"], properties["valid_at"]
 
 
 def _summary(records: Sequence[Properties], known_at: Instant) -> dict[str, int]:
-    """When the memory was changed last, and its highest version; nothing for a memory that never changed."""
+    """Return the last change and the highest version of a memory; empty for one that never changed."""
     closed = [record["expired_at"] for record in records if record["expired_at"] <= known_at]
     if len(records) == 1 and not closed:
         return {}
@@ -82,7 +83,7 @@ def _summary(records: Sequence[Properties], known_at: Instant) -> dict[str, int]
 
 
 def known_links(links: Iterable[StoredLink], known_at: Instant) -> list[KnownLink]:
-    """The link records that were known by then; all but the one that each link carries are past."""
+    """Return the link records known by then; for each link all records except the carried one are past."""
     by_link: dict[tuple[str, str, str], list[StoredLink]] = {}
     for link in links:
         if link.properties["created_at"] <= known_at:
@@ -99,14 +100,14 @@ def known_links(links: Iterable[StoredLink], known_at: Instant) -> list[KnownLin
 
 
 class KnownState:
-    """Takes the records of a state one by one: the last version is carried, all others are past."""
+    """Takes the records of a state one by one: the highest version is carried, all others are past."""
 
     def __init__(self, known_at: Instant) -> None:
         self._known_at = known_at
         self.carried: dict[str, Any] | None = None
 
     def take(self, properties: Properties) -> dict[str, Any] | None:
-        """Take a record; returns the record that is past now, with its cell, if one is."""
+        """Take a record; returns the record that has thereby become past, with its cell, or None."""
         record = states.with_versions(properties)
         if record["created_at"] > self._known_at:
             return None

@@ -14,7 +14,7 @@ from substrate.store.archive import PAST_STATE, PastRecord, Trace
 FORMAT: Final = "substrate-export"
 VERSION: Final = 1
 STAMPED: Final = ("schema_version", "embedding_model", "dimension")
-"""Properties that every graph's stamp has; its others are exported as `meta`."""
+"""Properties that the stamp of every graph has; its other properties are exported as `meta`."""
 DATA_KINDS: Final = ("node", "tag", "memory", "record", "link")
 
 _OPTIONS: Final = orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
@@ -33,7 +33,10 @@ class Origin(NamedTuple):
 
 
 class MemoryLines(NamedTuple):
-    """A memory to be written: the record that it carries with its trace and tags by name, and its past records."""
+    """A memory to export: the properties of the record that it carries, its trace, its tags, its past records.
+
+    `tags` has, by tag name, the properties of the link to the tag.
+    """
 
     carried: Mapping[str, Any]
     trace: Trace | None
@@ -42,24 +45,24 @@ class MemoryLines(NamedTuple):
 
 
 def encode(line: Mapping[str, Any]) -> bytes:
-    """The line as JSON, its keys sorted, with its newline."""
+    """Encode a line as JSON with sorted keys and a newline."""
     return orjson.dumps(line, option=_OPTIONS)
 
 
 def vector(numbers: Any) -> orjson.Fragment:
-    """An array of float32 as JSON: each number in the shortest form that gives it back exactly."""
+    """Encode an array of float32 as JSON; each number in the shortest form from which it can be read exactly."""
     return orjson.Fragment(orjson.dumps(numbers, option=orjson.OPT_SERIALIZE_NUMPY))
 
 
 def header(*, embeddings: bool) -> dict[str, Any]:
-    """The first line of the file."""
+    """Return the first line of the file."""
     return {"kind": FORMAT, "version": VERSION, "embeddings": embeddings}
 
 
 def sort_key(line: Mapping[str, Any]) -> bytes:
-    """The place of a data line in its graph. It is made of no internal id, so that any store sorts alike.
+    """Return the sort key of a data line in its graph. It has no internal id, so every store sorts the same way.
 
-    Raises KeyError or TypeError for a line that lacks what it is sorted by.
+    Raises KeyError or TypeError for a line without the fields that it is sorted by.
     """
     match line["kind"]:
         case "node" if line["label"] == PAST_STATE:
@@ -82,7 +85,7 @@ def _times(properties: Mapping[str, Any], *first: str) -> list[int]:
 
 
 def _key(*parts: str | int) -> bytes:
-    """Bytes that sort as the parts do: a number by its size, a text by its characters."""
+    """Return bytes that sort like the parts: numbers by size, texts by their characters."""
     return b"\0".join(
         f"{part + _SHIFT:020d}".encode() if isinstance(part, int) else part.encode() for part in parts
     )

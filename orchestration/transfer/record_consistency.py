@@ -1,4 +1,4 @@
-"""Whether the records of one memory, link or state of an export can all be true. Pure."""
+"""Checks that the records of one memory, link or state of an export do not contradict each other. Pure."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from substrate.store.archive import PAST_STATE, STATE_LABELS
 type Line = Mapping[str, Any]
 
 STATE: Final = "the state"
-"""The identity of a citizen's state, of which a graph has one."""
+"""The identity of a citizen's state; a graph has only one."""
 
 
 class LineFault(Exception):
-    """A line that no export of Substrate contains; its text says why."""
+    """A line that no export of Substrate contains; the text of the error is the reason."""
 
 
 def identity_of(line: Line) -> object:
-    """The identity that the line is a record of; None for a line without times."""
+    """Return the identity of which the line is a record; None for a line without times."""
     match line["kind"]:
         case "memory":
             return line["properties"]["id"]
@@ -53,9 +53,9 @@ class RecordCheck:
             self._check_overlap(properties)
         elif kind == "record":
             if self._carried is None:
-                raise LineFault(f"it is a record of {line['of']}, which does not stand before it")
+                raise LineFault(f"it is a record of {line['of']}, which does not come before it")
             if "shares_trace_of" in line and line["shares_trace_of"] not in self._past_versions():
-                raise LineFault("it shares the trace of a record that does not stand before it")
+                raise LineFault("it shares the trace of a record that does not come before it")
             self._take_carried_before(properties)
             self._check_version(properties)
             self._check_overlap(properties)
@@ -66,16 +66,16 @@ class RecordCheck:
         carried = self._carried
         if label != PAST_STATE:
             if carried is not None:
-                raise LineFault("the state is carried twice")
+                raise LineFault("there are two current states")
             self._carried = properties
             return
         if carried is None or properties["version"] >= carried["version"]:
-            raise LineFault("it is a past state, and none with a later version is carried")
+            raise LineFault("it is a past state, and there is no current state with a later version")
         self._check_version(properties)
         self._check_overlap(properties)
 
     def finish(self) -> None:
-        """Check the carried record if that is still to be done: first in the file, it can be the last in time."""
+        """Check the carried record, if it is not checked yet: it is the first in the file, often the last in time."""
         if not self._carried_taken and self._carried is not None:
             self._check_version(self._carried)
             self._check_overlap(self._carried)
@@ -85,7 +85,7 @@ class RecordCheck:
         return self._versions - ({self._carried["version"]} if self._carried is not None else set())
 
     def _take_carried_before(self, following: Mapping[str, Any]) -> None:
-        """Check the carried record in the order of versions: a change of its past has a later one."""
+        """Check the carried record before the first record with a higher version, which corrects its past."""
         if (
             not self._carried_taken
             and self._carried is not None

@@ -1,4 +1,4 @@
-"""Whether an export is whole, unchanged and possible, checked line by line. Pure."""
+"""Checks line by line that an export is complete, unchanged and consistent. Pure."""
 
 from __future__ import annotations
 
@@ -48,16 +48,17 @@ class EmbeddingModel(NamedTuple):
 
 
 class GraphLine(NamedTuple):
-    """The first line of a graph: its origin, and the properties of its stamp beside `STAMPED`."""
+    """The first line of a graph: its origin, and the properties of its stamp other than `STAMPED`."""
 
     origin: Origin
     meta: Mapping[str, Any]
 
 
 def verify(lines: Iterable[bytes], model: EmbeddingModel) -> Iterator[GraphLine | Line]:
-    """The lines of the export, each after it was checked; only the end of the iteration proves that all are there.
+    """Yield the lines of the export, each after its check.
 
-    Raises InvalidRequest with the number of the line, StoreMisfit for the vectors of another model.
+    Only the end of the iteration proves that no line is missing. Raises InvalidRequest with the number of the
+    line, StoreMisfit for the vectors of another model.
     """
     check = _ExportCheck(model)
     for number, raw in enumerate(lines, 1):
@@ -66,7 +67,7 @@ def verify(lines: Iterable[bytes], model: EmbeddingModel) -> Iterator[GraphLine 
         except LineFault as fault:
             raise _refusal(f"line {number}: {fault}") from fault
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
-            reason = f"it lacks {error}" if isinstance(error, KeyError) else "it is not what an export has there"
+            reason = f"it lacks {error}" if isinstance(error, KeyError) else "it is not what an export has here"
             raise _refusal(f"line {number}: {reason}") from error
         if line is not None:
             yield line
@@ -79,7 +80,7 @@ def _refusal(detail: str) -> InvalidRequest:
 
 
 class _ExportCheck:
-    """Takes the lines of an export one by one, and knows what came before."""
+    """Takes the lines of an export one by one, and checks each against those before it."""
 
     def __init__(self, model: EmbeddingModel) -> None:
         self.ended = False
@@ -94,7 +95,7 @@ class _ExportCheck:
 
     def take(self, raw: bytes) -> GraphLine | Line | None:
         if self.ended:
-            raise LineFault("something stands behind the last line")
+            raise LineFault("it comes after the last line")
         try:
             line: Line = orjson.loads(raw)
         except orjson.JSONDecodeError as error:
@@ -134,7 +135,7 @@ class _ExportCheck:
             raise StoreMisfit(
                 f"the vectors of this export come from {stamped[1]} ({stamped[2]} dimensions), "
                 f"configured is {self._model.name} ({self._model.dimension})",
-                remedy="Export without --embeddings: they are then made anew; or set SUBSTRATE_EMBEDDING to it.",
+                remedy="Export without --embeddings, or set SUBSTRATE_EMBEDDING to the model of the export.",
             )
         if origin.graph in self._graphs:
             raise LineFault(f"graph {origin.graph} comes twice")
@@ -173,9 +174,9 @@ class _ExportCheck:
     def _end(self, line: Line) -> None:
         self._records.finish()
         if line["sha256"] != self._digest.hexdigest():
-            raise LineFault("the checksum does not fit: the file was edited or damaged")
+            raise LineFault("the checksum differs: the file was edited or damaged")
         if line["counts"] != self._counts:
-            raise LineFault("the counts do not fit: lines are missing")
+            raise LineFault("the counts differ: lines are missing")
         self.ended = True
 
 
@@ -193,14 +194,14 @@ def _check_properties(properties: Mapping[str, Any]) -> None:
 
 
 def _check_map_sizes(properties: Mapping[str, Any]) -> None:
-    """Stored maps are no larger than the largest that is accepted or that a repair makes."""
+    """Raises LineFault for a stored map that is larger than any that a request or a repair can store."""
     for name in stored_maps.COLUMNS:
         if isinstance(properties.get(name), str) and len(properties[name].encode()) > _MAX_MAP_BYTES:
             raise LineFault(f"{name} has more than {_MAX_MAP_BYTES} bytes")
 
 
 def _mend_maps(line: Line) -> Line:
-    """The line with maps that are nested too deeply mended, and then marked: older releases stored such maps.
+    """Repair the maps that are nested too deeply, and mark such a line: older releases stored such maps.
 
     Raises ValueError for a map that is not JSON.
     """
@@ -213,7 +214,7 @@ def _mend_maps(line: Line) -> Line:
 
 
 def _check_unique(label: str, properties: Mapping[str, Any]) -> None:
-    """The engine crashes on some values under a unique constraint."""
+    """Raises LineFault for values of a unique property on which the engine could crash."""
     name = UNIQUE_PROPERTY.get(label)
     if name is None:
         return
@@ -239,9 +240,9 @@ def _check_state(label: str, properties: Mapping[str, Any]) -> None:
     change = {name: value for name, value in fields.items() if name in StateChange.model_fields}
     _validate("state", lambda: StateChange(**change))
     if label == PAST_STATE and properties.get("cell") != states.cell_of(record):
-        raise LineFault("its cell is not that of its times")
+        raise LineFault("its cell does not match its times")
     if label != PAST_STATE and (record.valid.end, record.known.end) != (END_OF_TIME, END_OF_TIME):
-        raise LineFault("the state that is carried has an end")
+        raise LineFault("the current state has an end")
 
 
 def _check_tag(line: Line, level: Level) -> None:
@@ -275,13 +276,13 @@ def _check_readable(record: ConsciousnessNode | ConsciousnessRelationship) -> No
         raise LineFault(f"{', '.join(record.unreadable)} cannot be read")
 
 
-def _validate(what: str, read: Callable[[], object]) -> None:
-    """Run `read`. Raises LineFault for what pydantic refuses; `what` names it where pydantic names no field."""
+def _validate(name: str, read: Callable[[], object]) -> None:
+    """Run `read`. Raises LineFault when pydantic refuses the value; `name` is used if pydantic names no field."""
     try:
         read()
     except ValidationError as error:
         fault = error.errors()[0]
-        raise LineFault(f"{'.'.join(map(str, fault['loc'])) or what}: {fault['msg']}") from error
+        raise LineFault(f"{'.'.join(map(str, fault['loc'])) or name}: {fault['msg']}") from error
 
 
 _CHECKS: Final[Mapping[str, Callable[[Line, Level], None]]] = {
@@ -299,8 +300,8 @@ def _check_trace(trace: Mapping[str, Any], model: EmbeddingModel | None) -> None
     _check_properties(trace["properties"])
     vectors = trace.get("vectors", {})
     if model is None and vectors:
-        raise LineFault("it has vectors, and the first line says that there are none")
+        raise LineFault("it has vectors, but the first line says that there are none")
     if not vectors.keys() <= set(VECTORS):
-        raise LineFault("it has a vector that is not known")
+        raise LineFault("it has an unknown vector")
     if model is not None and "embedding" in vectors and len(vectors["embedding"]) != model.dimension:
         raise LineFault(f"its embedding has {len(vectors['embedding'])} numbers, not {model.dimension}")

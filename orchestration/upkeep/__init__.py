@@ -1,1 +1,1 @@
-"""The care of a store: sweeps and their repairs, and other vectors."""
+"""The upkeep of a store: sweeps, repairs and re-embedding."""

@@ -39,33 +39,33 @@ LINK_DEFAULTS: Final[Mapping[str, Any]] = {
     "energy_transfer_coefficient": 0.5,
     "resolution_state": ResolutionState.IN_PROGRESS,
 }
-"""What 003 says of links that lack these fields; no other field may be filled in by a machine."""
+"""The defaults of 003 for links without these fields; a repair may fill in no other field."""
 
 _NUMBERS: Final = ("energy", "confidence", "energy_transfer_coefficient")
 _JSON: Final = ("emotion_vector", "sensory_details")
 
 
 class SweptGraph(NamedTuple):
-    """The graph that is swept. `embedded`: it was written with an embedding model."""
+    """The graph to sweep; `embedded` is True when it was written with an embedding model."""
 
     level: Level
     citizen_id: str | None
     embedded: bool = True
 
     def fields(self) -> dict[str, Any]:
-        """The fields by which a repair task names its graph."""
+        """Return the fields that name the graph in a repair task."""
         return {"level": self.level, "citizen_id": self.citizen_id}
 
 
 def build_finding(kind: Kind, graph: SweptGraph, identity: str, message: str, *, repair: Any = None) -> Finding:
-    """A finding with the severity of its kind."""
+    """Build a finding with the severity of its kind."""
     return Finding(
         kind=kind, severity=SEVERITY[kind], level=graph.level, id=identity, message=message, repair=repair
     )
 
 
 def _as_number(value: Any) -> Any:
-    """The number of a text, as the engine gives it; anything else unchanged."""
+    """Convert a text to a number, because the engine returns numbers as texts; anything else is unchanged."""
     if isinstance(value, str):
         try:
             return float(value)
@@ -75,7 +75,7 @@ def _as_number(value: Any) -> Any:
 
 
 def _from_json(value: Any) -> Any:
-    """The value of a JSON text; anything else unchanged."""
+    """Parse a JSON text; anything else is unchanged."""
     if isinstance(value, str):
         try:
             return orjson.loads(value)
@@ -85,16 +85,16 @@ def _from_json(value: Any) -> Any:
 
 
 def is_open(row: MemoryRow) -> bool:
-    """Whether the record that the identity carries is part of what is known now."""
+    """True when the record that the memory carries is known now."""
     return bool(row.fields["expired_at"] == END_OF_TIME)
 
 
 def find_in_memory(row: MemoryRow, graph: SweptGraph) -> Iterator[Finding]:
-    """The findings on one memory. A retracted memory with no fault is history, and has none."""
+    """Yield the findings on one memory. A retracted memory without a fault is history and has none."""
     faults = list(_memory_faults(row))
     identity = str(row.fields["id"])
     if faults:
-        message = f"{'; '.join(faults)}: no question can find it, or the stream that does breaks"
+        message = f"{'; '.join(faults)}: questions cannot find it, or fail when they do"
         yield build_finding("memory_invalid", graph, identity, message, repair=_memory_repair(row, graph, faults))
         return
     if not is_open(row):
@@ -103,17 +103,17 @@ def find_in_memory(row: MemoryRow, graph: SweptGraph) -> Iterator[Finding]:
     yield from _unreadable_memory(row, graph)
     if graph.embedded and row.embedding != "Vectorf32":
         task = attempt(ReEmbed, **graph.fields(), id=identity, version=row.fields["version"])
-        message = "it has no embedding: likeness never finds it"
+        message = "it has no embedding: a search by meaning cannot find it"
         yield build_finding("embedding_missing", graph, identity, message, repair=task)
     yield from _essay_emotion_of_memory(row, graph)
     unset = _unset_defaults(row)
     if unset:
-        message = f"{', '.join(unset)}: never set, so a default stands in"
+        message = f"{', '.join(unset)}: never set, so a default is used"
         yield build_finding("unset_default", graph, identity, message)
 
 
 def attempt[T](make: Callable[..., T], **fields: Any) -> T | None:
-    """The repair task; None when the stored values are such that no task accepts them."""
+    """Build a repair task; None when the stored values are invalid for it."""
     try:
         return make(**fields)
     except ValidationError:
@@ -121,13 +121,13 @@ def attempt[T](make: Callable[..., T], **fields: Any) -> T | None:
 
 
 def attempt_command(kind: type[Retract | Correct], **fields: Any) -> ApplyCommand | None:
-    """The task that applies a command; None when the command would not be accepted."""
+    """Build the task that applies a command; None when the command would be invalid."""
     command = attempt(kind, **fields)
     return None if command is None else ApplyCommand(command=command)
 
 
 def revision_fields(graph: SweptGraph, memory_id: str, version: int, *, reason: str) -> dict[str, Any]:
-    """The fields by which a repairing command names its memory. Its id is the same for the same repair."""
+    """Return the fields that name the memory in a repairing command. The same repair has the same command id."""
     seen = {"id": memory_id, "expected_version": version}
     return {**graph.fields(), **seen, "command_id": text_quality.repair_command_id(reason, memory_id, version)}
 
@@ -137,18 +137,18 @@ def _revision_of(row: MemoryRow, graph: SweptGraph, reason: str) -> dict[str, An
 
 
 def _mended_maps(row: MemoryRow | LinkRow) -> dict[str, dict[str, Any]]:
-    """The maps of a row that are nested too deeply for any answer, mended."""
+    """Return the maps of a row that are nested too deeply for a response, repaired."""
     mended = {name: (text, stored_maps.repair_map(text)) for name, text in row.deep.items()}
     return {name: orjson.loads(new) for name, (old, new) in mended.items() if new != old}
 
 
 def _unreadable(graph: SweptGraph, identity: str, names: Iterable[str], repair: Any) -> Finding:
-    message = f"{', '.join(names)}: nested deeper than {DEEPEST}, so that it is left out of every answer"
+    message = f"{', '.join(names)}: nested deeper than {DEEPEST}, so every answer leaves it out"
     return build_finding("unreadable", graph, identity, message, repair=repair)
 
 
 def _unreadable_memory(row: MemoryRow, graph: SweptGraph) -> Iterator[Finding]:
-    """Repaired by a correction without changes: the record that a command opens has its maps mended."""
+    """The repair is a correction without changes: every record that a command opens has its maps repaired."""
     maps = _mended_maps(row)
     if maps:
         repair = attempt_command(Correct, **_revision_of(row, graph, "unreadable"))
@@ -183,7 +183,7 @@ def _time_faults(fields: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _memory_repair(row: MemoryRow, graph: SweptGraph, faults: list[str]) -> ApplyCommand | None:
-    """003, task 4: energy and confidence count as one half; no command can mend other faults."""
+    """Repair missing energy and confidence with 0.5 (003, task 4); no command can repair other faults."""
     only_numbers = all(fault.startswith(("energy ", "confidence ")) for fault in faults)
     readable = all(isinstance(_as_number(row.fields[name]), (float, int, type(None))) for name in STORED_DEFAULTS)
     if not only_numbers or not readable or not is_open(row):
@@ -192,7 +192,7 @@ def _memory_repair(row: MemoryRow, graph: SweptGraph, faults: list[str]) -> Appl
 
 
 def memory_texts(row: MemoryRow) -> text_quality.MemoryTexts:
-    """The texts of a memory of a page, the long ones cut to `TEXT_READ`."""
+    """Return the texts of a memory of a page; long ones are cut to `TEXT_READ` characters."""
     fields = row.fields
     speaker = fields["speaker"] if isinstance(fields["speaker"], str) else None
     return text_quality.MemoryTexts(fields["name"], fields["description"] or "", speaker, fields["node_type"])
@@ -225,21 +225,21 @@ def _essay_emotion_of_memory(row: MemoryRow, graph: SweptGraph) -> Iterator[Find
 
 
 def _essays_as_felt_quality(felt_quality: str | None, essays: tuple[str, ...]) -> dict[str, str]:
-    """The field that keeps the essays; none when the page shows only part of the present felt quality."""
+    """Return a felt quality with the essays added; empty when the page has only a part of the current one."""
     if felt_quality is not None and len(felt_quality) >= TEXT_READ:
         return {}
     return {"felt_quality": text_quality.append_essays(felt_quality, essays, MAX_TEXT)}
 
 
 def _unset_defaults(row: MemoryRow) -> list[str]:
-    """The fields that the first command left out and no later command has changed."""
+    """Return the fields that the first command left out and no later command has changed."""
     names = str(row.fields["unset"] or "").split(",")
     defaults = {**STORED_DEFAULTS, "emotion_vector": None}
     return [name for name in names if name in defaults and _as_number(row.fields[name]) == defaults[name]]
 
 
 def validate_own_metadata(row: MemoryRow) -> ValidationResult:
-    """003's validation of the metadata that a memory carries itself."""
+    """Validate the metadata of the memory itself, by the rules of 003."""
     fields = row.fields
     metadata = {name: fields[name] for name in _FELT}
     metadata |= {name: _as_number(fields[name]) for name in STORED_DEFAULTS}
@@ -248,7 +248,7 @@ def validate_own_metadata(row: MemoryRow) -> ValidationResult:
 
 
 class LinkFindings(NamedTuple):
-    """003's validation of a link, and the findings on it."""
+    """The validation of a link by the rules of 003, and the findings on it."""
 
     validation: ValidationResult
     findings: list[Finding]
@@ -280,7 +280,7 @@ def find_in_link(row: LinkRow, graph: SweptGraph) -> LinkFindings:
 
 
 def _link_metadata(row: LinkRow) -> dict[str, Any]:
-    """The fields of a link, with the numbers and the maps read."""
+    """Return the fields of a link, with numbers and maps parsed."""
     numbers = {name: _as_number(row.fields[name]) for name in _NUMBERS}
     return {**row.fields, **numbers, **{name: _from_json(row.fields[name]) for name in _JSON}}
 
@@ -290,7 +290,7 @@ def _link_name(row: LinkRow) -> str:
 
 
 def _link_task(row: LinkRow, graph: SweptGraph) -> dict[str, Any] | None:
-    """The fields by which a repair task names its link; None for a closed link and one that they cannot find."""
+    """Return the fields that name a link in a repair task; None for a link that is closed or lacks one of them."""
     fields = row.fields
     if not isinstance(fields["id"], str) or not isinstance(fields["created_at"], int):
         return None
@@ -301,7 +301,7 @@ def _link_task(row: LinkRow, graph: SweptGraph) -> dict[str, Any] | None:
 
 
 def _link_repair(row: LinkRow, graph: SweptGraph, errors: list[str]) -> RetractLink | ReviseLink | None:
-    """Fill in the defaults of 003 when nothing else is wrong; otherwise offer to withdraw the link."""
+    """Fill in the defaults of 003 when nothing else is wrong; otherwise propose to retract the link."""
     task = _link_task(row, graph)
     if task is None:
         return None
@@ -324,7 +324,7 @@ def _essay_emotion_of_link(row: LinkRow, emotions: Any, graph: SweptGraph) -> It
 
 
 def _closed_end(row: LinkRow, graph: SweptGraph) -> Iterator[Finding]:
-    """A link that goes on although a memory at one end was retracted; it can hold no longer than that memory."""
+    """Find a link that is still open although a memory at one end was retracted: it must end with that memory."""
     fields = row.fields
     if fields["expired_at"] != END_OF_TIME:
         return
@@ -342,7 +342,7 @@ def _closed_end(row: LinkRow, graph: SweptGraph) -> Iterator[Finding]:
 
 
 def _held_until(end: LinkEnd) -> Instant | None:
-    """Until when a retracted memory held: before all time if it never did; None when it was not retracted."""
+    """Return the end of a retracted memory; before all time if it never held, None when it was not retracted."""
     if isinstance(end.expired_at, int) and end.expired_at < END_OF_TIME:
         return -END_OF_TIME
     if end.reason is not None and isinstance(end.invalid_at, int) and end.invalid_at < END_OF_TIME:

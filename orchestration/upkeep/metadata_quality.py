@@ -1,7 +1,7 @@
-"""003's quality report over a whole graph, in a few bytes a memory. Pure.
+"""The quality report of 003 for a whole graph, with a few bytes per memory. Pure.
 
-The unit is the memory, rated as `orchestration.validation.memory_verdicts` rates those of a stream: by its own
-metadata and by the links attached to it. Memories are known by their internal ids, which are small numbers.
+It rates each memory as `orchestration.validation.memory_verdicts` does: by its own metadata and by its links.
+Memories are identified by their internal ids, which are small numbers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _PRESENT, _FAULTY, _WARNED = 1, 2, 4
 
 
 class MetadataQuality:
-    """The quality of each memory's metadata so far; at most `listed` ids of faulty memories are kept."""
+    """Collects the quality of each memory's metadata, and at most `listed` ids of faulty memories."""
 
     def __init__(self, listed: int) -> None:
         self.important_missing: Counter[str] = Counter()
@@ -37,7 +37,7 @@ class MetadataQuality:
         self._flags[internal_id] |= _PRESENT
 
     def add_link(self, ends: dict[int, str], result: ValidationResult) -> None:
-        """Add a link with its validation; `ends`: the id of each end by its internal id."""
+        """Add a link with its validation; `ends` has the id of each end by its internal id."""
         for warning in result.warnings:
             self.important_missing[warning.partition(": ")[2].partition(".")[0]] += 1
         for internal_id, memory_id in ends.items():
@@ -63,7 +63,7 @@ class MetadataQuality:
                 numbers.frombytes(bytes(more * numbers.itemsize))
 
     def report(self) -> MetadataValidationReport:
-        """The report; without memories it has zeros, and the grade of zero completeness."""
+        """Return the report; without memories it has zeros and the grade of zero completeness."""
         flags = np.frombuffer(self._flags, dtype=np.uint8)
         present = (flags & _PRESENT) > 0
         total = int(present.sum())

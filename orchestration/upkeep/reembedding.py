@@ -1,8 +1,8 @@
-"""Another model's vectors for a whole store, while it is read and written.
+"""Gives a whole store the vectors of another model, while it is read and written.
 
-All graphs are filled first; then each is switched by one atomic change of its stamp, so that a question sees all
-old vectors or all new ones. Records written meanwhile lack their new trace, and get it before the switch. After a
-crash the same call resumes: the stamps say how far each graph is.
+First all graphs get the new vectors. Then each graph is switched by one atomic change of its stamp, so that a
+question sees only old or only new vectors. Records written meanwhile get their new trace before the switch. After
+a crash the same call resumes: the stamp of each graph shows how far it is.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from substrate.inference.embeddings import Embedder
 from substrate.store import reader
 
 type Progress = Callable[[int, int], None]
-"""Called after each batch with the number of records done and of all records."""
+"""Called after each batch with the number of records done and the number of all records."""
 
 GRACE_SECONDS: Final = 2 * STAMP_VALID_S + 1.5
-"""The old vectors stay this long: other processes trust a stamp for a second, and a query may run as long."""
+"""How long the old vectors stay: other processes trust a stamp for a second, and a query may run for a second."""
 STRICT_TRIES: Final = 20
-"""A switch waits this often until no record lacks its trace; after that the last batch is filled behind it."""
+"""So often the switch requires that no record lacks its trace. After that the last batch is filled after it."""
 
 
 @dataclass(slots=True)
@@ -60,9 +60,9 @@ async def reembed_store(
 ) -> ReembedReport:
     """Give every graph of the store the vectors of `embedder`; graphs that have them already stay as they are.
 
-    Nothing else may use `connection` meanwhile. `grace`: seconds between the switch and the removal of the old
-    vectors. Raises Conflict when another run gives the store other vectors at the same time, Unavailable when the
-    engine or the embedder does not answer; the same call then resumes.
+    Nothing else may use `connection` meanwhile. `grace` is the time between the switch and the removal of the old
+    vectors, in seconds. Raises Conflict when another run gives the store other vectors at the same time,
+    Unavailable when the engine or the embedder does not answer; the same call then resumes.
     """
     run = Reembedding(connection, embedder, progress, grace)
     begun = time.perf_counter()
@@ -76,7 +76,7 @@ async def reembed_store(
 
 
 async def _pending_graphs(run: Reembedding) -> list[Graph]:
-    """The graphs that have other vectors, or still hold the old ones."""
+    """Return the graphs that have other vectors, or still have the old ones."""
     graphs = [Graph(run.connection, name) for name in await existing_graphs(run.connection)]
     stamps = [(graph, await read_stamp(graph)) for graph in graphs]
     return [graph for graph, stamp in stamps if stamp and (stamp.other_state or not _has_target(run, stamp))]
@@ -107,7 +107,7 @@ async def _count(run: Reembedding, graph: Graph) -> None:
 
 
 async def _stamp(run: Reembedding, graph: Graph) -> Stamp:
-    """The stamp. From here on queries of the graph go to the generation that is being replaced."""
+    """Read the stamp. From now on queries of the graph use the generation that is being replaced."""
     stamp = await read_stamp(graph)
     if stamp is None:
         raise Unavailable(f"graph {graph.name} was removed while it was re-embedded", remedy="Run it again.")
@@ -117,7 +117,7 @@ async def _stamp(run: Reembedding, graph: Graph) -> Stamp:
 
 
 async def _prepare(run: Reembedding, graph: Graph) -> None:
-    """Give the records of the graph the new vectors: all of them, but those written meanwhile."""
+    """Give all records of the graph the new vectors, except those that are written meanwhile."""
     stamp = await _stamp(run, graph)
     if _has_target(run, stamp):
         return
@@ -133,13 +133,13 @@ async def _prepare(run: Reembedding, graph: Graph) -> None:
 
 def _taken_over(graph: Graph) -> Conflict:
     return Conflict(
-        f"graph {graph.name} is being given other vectors by another run",
+        f"another run is giving graph {graph.name} other vectors",
         remedy="Let one run end, then start the other.",
     )
 
 
 async def _fill(run: Reembedding, graph: Graph) -> None:
-    """Give all records that lack a trace of the new generation one."""
+    """Add the missing traces of the new generation."""
     for past in (False, True):
         after = -1
         while page := await reembedding.untraced_records(graph, after, past=past):
@@ -161,7 +161,7 @@ async def _check_not_taken_over(run: Reembedding, graph: Graph) -> None:
 
 
 def _group_by_trace(page: Iterable[UntracedRecord]) -> list[list[UntracedRecord]]:
-    """The records in groups that share a trace; a record without a trace is a group of its own."""
+    """Group the records that share a trace; a record without a trace is a group of its own."""
     groups: defaultdict[tuple[bool, int], list[UntracedRecord]] = defaultdict(list)
     for record in page:
         groups[record.trace is None, record.internal_id if record.trace is None else record.trace].append(record)
@@ -191,7 +191,7 @@ async def _switch(run: Reembedding, graph: Graph) -> None:
 
 
 async def _clear(run: Reembedding, graph: Graph) -> None:
-    """Remove the vectors that are not in use, and their indexes; after each batch rest as long as it took."""
+    """Remove the vectors that are not in use, and their indexes; after each batch, pause as long as it took."""
     stamp = await _stamp(run, graph)
     if stamp.other_state != CLEARING:
         return

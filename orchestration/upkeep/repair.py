@@ -1,4 +1,4 @@
-"""Repair tasks of a sweep: each is one atomic write of what the sweep saw, so that it undoes no later change."""
+"""Runs the repair tasks of a sweep: each is one atomic write, which applies only to what the sweep saw."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ _REVISABLE: Final = (
 async def run_repair(task: RepairTask, deps: Deps, now: Instant, writer: Writer = NOBODY) -> RepairOutcome:
     """Run the task as `writer`, with `now` as its transaction time.
 
-    The outcome is `gone` when the record has changed since the sweep. Raises NotFound when the graph does not
-    exist, Unavailable when the engine or the embedding model does not answer, and what the graph of an unknown
-    schema raises; a command that is refused is an outcome, no error.
+    The outcome is `gone` when the record has changed since the sweep, and `refused` when its command is refused.
+    Raises NotFound when the graph does not exist, Unavailable when the engine or the embedding model does not
+    answer, StoreMisfit when the graph has another schema or other embeddings.
     """
     target = task.command if isinstance(task, ApplyCommand) else task
     graph = await _existing_graph(target.level, target.citizen_id, deps)
@@ -61,7 +61,7 @@ async def run_repair(task: RepairTask, deps: Deps, now: Instant, writer: Writer 
 
 
 async def _existing_graph(level: Level, citizen_id: str | None, deps: Deps) -> Graph:
-    """Raises NotFound for a graph that does not exist: a repair makes none."""
+    """Open the graph. Raises NotFound when it does not exist: a repair creates none."""
     name = graph_name(level, citizen_id)
     if not await deps.graphs.for_reading(name):
         raise NotFound(f"nothing was remembered for {citizen_id or level} yet")
@@ -86,10 +86,10 @@ async def _apply_command(
 
 
 async def _with_source(graph: Graph, task: ApplyCommand, highest: Source) -> Retract | Correct:
-    """The command; where it names no source, with that of the record, but at most `highest`.
+    """Return the command; if it names no source, with the source of the record, but at most `highest`.
 
-    A repair changes how a record is stored, not its source: the rule of trust does not stop it, and the record
-    does not become one of the system, which its citizen could not change again.
+    A repair changes how a record is stored, not its source. So the rule of trust does not refuse it, and the
+    citizen can still change the record later.
     """
     command = task.command
     if "source" in command.model_fields_set:
@@ -125,7 +125,7 @@ async def _revise_link(graph: Graph, task: RetractLink | ReviseLink, now: Instan
 
 
 def _receipt(task: RetractLink | ReviseLink | CloseRecord, version: int | None) -> dict[str, Any]:
-    """The receipt of a repair that is no command: it mends records that no command leaves behind."""
+    """Build the receipt of a repair that is no command: it repairs records that no command would write."""
     return {
         "command_id": f"{REPAIR_PREFIX}{uuid4().hex}",
         "command": task.action,
@@ -135,7 +135,7 @@ def _receipt(task: RetractLink | ReviseLink | CloseRecord, version: int | None) 
 
 
 def _changes(task: RetractLink | ReviseLink) -> list[dict[str, Any]]:
-    """The changes of the record that replaces the closed one; an empty list when none replaces it."""
+    """Return the changes of the record that replaces the closed one; an empty list when none replaces it."""
     if isinstance(task, RetractLink):
         return [] if task.until is None else [{"invalid_at": task.until}]
     fields = task.model_dump(include=set(_REVISABLE), exclude_none=True)

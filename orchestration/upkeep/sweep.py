@@ -1,4 +1,4 @@
-"""The sweep: over a whole graph in bounded batches, with rests between them, while others read and write."""
+"""The sweep: checks a whole graph in small batches with pauses between them, while others read and write."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from substrate.store import reader, upkeep
 from substrate.store.upkeep import MemoryRow, RecordRow, Share
 
 REST: Final = 2.0
-"""Seconds of rest for each second of work: two thirds of the engine and of this process stay with others."""
+"""Seconds of pause for each second of work: others get two thirds of the engine's time and of this process."""
 
 
 type Progress = Callable[[int, int], None]
-"""Called after each page with the memories done, and the memories in the graph when the sweep began."""
+"""Called after each page with the number of memories done, and of those in the graph when the sweep began."""
 
 
 def _no_progress(done: int, total: int) -> None:
@@ -46,16 +46,16 @@ def _no_progress(done: int, total: int) -> None:
 
 
 class Batch(NamedTuple):
-    """A part of a graph: at most `limit` memories behind the internal id `after`."""
+    """A part of a graph: at most `limit` memories after the internal id `after`."""
 
     after: int = -1
     limit: int | None = None
 
 
 class Ledger:
-    """The findings of a sweep in bounded memory: all are counted, the first `listed` of each kind are listed.
+    """The findings of a sweep in bounded memory: all are counted, only the first `listed` of each kind are listed.
 
-    Where no repair can run, findings are listed without their repair tasks (`repairable` is false).
+    When no repair can run (`repairable` is False), findings are listed without their repair tasks.
     """
 
     def __init__(self, listed: int, *, repairable: bool = True) -> None:
@@ -72,17 +72,17 @@ class Ledger:
                 listed.append(finding if self._repairable else finding.model_copy(update={"repair": None}))
 
     def by_kind(self) -> dict[Kind, int]:
-        """How many findings there are of each kind, the gravest kinds first."""
+        """Return the number of findings of each kind, the most severe kinds first."""
         kinds = sorted(self._counts, key=lambda kind: (SEVERITIES.index(SEVERITY[kind]), kind))
         return {kind: self._counts[kind] for kind in kinds}
 
     def findings(self) -> tuple[Finding, ...]:
-        """The listed findings, the gravest kinds first."""
+        """Return the listed findings, the most severe kinds first."""
         return tuple(finding for kind in self.by_kind() for finding in self._findings[kind])
 
 
 class Sweep:
-    """One sweep of one graph: its place in the graph, and its findings so far."""
+    """One sweep of one graph: its findings and counts so far."""
 
     def __init__(self, swept: SweptGraph, graph: Graph, listed: int, *, repairable: bool) -> None:
         self.swept = swept
@@ -94,7 +94,7 @@ class Sweep:
         self._worked_since = time.perf_counter()
 
     async def rest(self) -> None:
-        """Leave the engine and this process to others for a while, after each page."""
+        """Pause after a page, so that others can use the engine and this process."""
         self.pages += 1
         await asyncio.sleep(REST * (time.perf_counter() - self._worked_since))
         self._worked_since = time.perf_counter()
@@ -116,14 +116,14 @@ class Sweep:
 
 
 class _SweptBatch(NamedTuple):
-    """The report on a batch, and the internal id behind which there may be more memories; None at the end."""
+    """The report on a batch, and the internal id after which there may be more memories; None at the end."""
 
     report: SweepReport
     last: int | None
 
 
 async def sweep(request: SweepRequest, deps: Deps, progress: Progress = _no_progress) -> SweepAnswer:
-    """The state of each requested graph, or of one batch of a graph; a graph that does not exist is empty.
+    """Sweep each requested graph, or one batch of a graph; a graph that does not exist counts as empty.
 
     Raises InvalidRequest when `after` names a level that is not requested.
     """
@@ -137,7 +137,7 @@ async def sweep(request: SweepRequest, deps: Deps, progress: Progress = _no_prog
 
 
 async def _sweep_batch(request: SweepRequest, limit: int, deps: Deps) -> SweepAnswer:
-    """The batch that begins behind `after`. The last batch of a level says where the next level begins."""
+    """Sweep the batch after `after`. After the last batch of a level, `next` is the start of the next level."""
     levels = request.chosen()
     name, _, first = (request.after or f"{levels[0]}:0").partition(":")
     level = Level(name)
@@ -177,7 +177,7 @@ async def _sweep_graph(
 
 
 async def _sweep_pages(run: Sweep, batch: Batch, report_page: Callable[[], None]) -> int | None:
-    """Sweep the pages of the batch; the internal id behind which there may be more, None at the end."""
+    """Sweep the pages of the batch; returns the internal id after which there may be more, None at the end."""
     after = batch.after
     limit = sys.maxsize if batch.limit is None else batch.limit
     while page := await upkeep.read_memories(run.graph, after, limit - run.nodes):
@@ -207,7 +207,7 @@ def _sweep_memory(row: MemoryRow, run: Sweep) -> None:
 
 
 async def _sweep_links(page: Sequence[MemoryRow], run: Sweep) -> None:
-    """Sweep all links that begin in the page, with their closed records where there are any."""
+    """Sweep all links that begin in the page, with their closed records if there are any."""
     with_closed = [row.internal_id for row in page if row.past_links_out]
     degrees = [(row.internal_id, max(row.links_out, row.past_links_out)) for row in page]
     for _, shares in groupby(upkeep.plan_shares(degrees), key=lambda share: share.first):
@@ -221,7 +221,7 @@ async def _sweep_links(page: Sequence[MemoryRow], run: Sweep) -> None:
 
 
 async def _sweep_open_links(share: Share, run: Sweep) -> list[RecordRow]:
-    """Sweep the open links of a share, each by itself; returns their records."""
+    """Sweep the open links of a share one by one; returns their records."""
     records = []
     for row in await upkeep.read_links(run.graph, share):
         run.links += 1
@@ -236,7 +236,7 @@ async def _sweep_open_links(share: Share, run: Sweep) -> list[RecordRow]:
 
 
 async def _sweep_versions(page: Sequence[MemoryRow], run: Sweep) -> None:
-    """Sweep all past versions of the page, each beside the record that its identity carries."""
+    """Sweep all past versions of the page, together with the records that the memories carry."""
     degrees = [(row.internal_id, row.past_versions) for row in page]
     for _, shares in groupby(upkeep.plan_shares(degrees), key=lambda share: share.first):
         records: list[RecordRow] = []
@@ -248,7 +248,7 @@ async def _sweep_versions(page: Sequence[MemoryRow], run: Sweep) -> None:
 
 
 async def _find_duplicates(run: Sweep) -> None:
-    """Read the memories whose digests agree once more, and compare them as a whole."""
+    """Read the memories with equal digests again and compare their whole contents."""
     for group in run.digests.repeated():
         contents: list[time_overlaps.DatedContent] = []
         for internal_ids in batched(group, upkeep.CONTENTS_A_READ):

@@ -1,4 +1,4 @@
-"""Texts that say nothing, essays in place of emotions, and digests of contents that repeat. Pure."""
+"""Finds texts without content, essays in place of emotions, and contents that occur twice. Pure."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def _is_blank(text: str) -> bool:
 
 
 def _is_placeholder(text: str) -> bool:
-    """Whether the text is what a program writes in place of nothing, such as `None`."""
+    """True when the text is what a program writes for a missing value, such as `None`."""
     return text.strip().lower() in PLACEHOLDERS
 
 
 def junk_reason(texts: MemoryTexts, *, linked: bool) -> str | None:
-    """Why the memory says nothing; None when it says something (002, known problem 3)."""
+    """Return the reason why a memory has no content; None when it has some (002, known problem 3)."""
     if texts.speaker or texts.node_type in SPOKEN_TYPES:
         spoken = texts.description if texts.speaker else texts.description or texts.name
         return EMPTY if _is_blank(spoken) or _is_placeholder(spoken) else None
@@ -74,7 +74,7 @@ def _one_word(texts: MemoryTexts, *, linked: bool) -> str | None:
 
 
 class ShortenedEmotions(NamedTuple):
-    """An emotion map with short names, the essays that were names in it, and the message of the finding."""
+    """An emotion map with short names, the essays that were its names, and the message of the finding."""
 
     emotions: dict[str, float]
     essays: tuple[str, ...]
@@ -82,12 +82,12 @@ class ShortenedEmotions(NamedTuple):
 
 
 def is_essay(name: str) -> bool:
-    """Whether the name of an emotion is a text: over 40 characters or over 4 words."""
+    """True when the name of an emotion is a whole text: over 40 characters or over 4 words."""
     return len(name) > MAX_EMOTION_CHARACTERS or len(name.split()) > MAX_EMOTION_WORDS
 
 
 def shorten_emotions(felt: Any) -> ShortenedEmotions | None:
-    """The map with each essay replaced by the emotions that it names; None for a map without an essay."""
+    """Replace each essay in a map by the emotions that it names; None for a map without an essay."""
     if not isinstance(felt, Mapping):
         return None
     essays = tuple(name for name in felt if is_essay(name))
@@ -102,12 +102,12 @@ def shorten_emotions(felt: Any) -> ShortenedEmotions | None:
 
 
 def append_essays(text: str | None, essays: Sequence[str], limit: int) -> str:
-    """The text and the essays behind it, cut to `limit` characters."""
+    """Return the text followed by the essays, cut to `limit` characters."""
     return "; ".join((*([text] if text else ()), *essays))[:limit]
 
 
 def content_key(texts: MemoryTexts) -> str | None:
-    """The normal form of a memory's content; None for a turn too short to be a duplicate.
+    """Return the normal form of a memory's content; None for a turn too short to be a duplicate.
 
     Without a description the type counts too: a person and a tool may have the same name.
     """
@@ -124,25 +124,25 @@ def _plain(text: str) -> str:
 
 
 def short_digest(key: str) -> int:
-    """A content in 63 bits, for `Digests`."""
+    """Return a digest of 63 bits, for `Digests`."""
     return int.from_bytes(blake2b(key.encode(), digest_size=8).digest()) >> 1
 
 
 def repair_command_id(reason: str, memory_id: str, version: int) -> str:
-    """The id of a repairing command: the same repair of the same record is applied once."""
+    """Return the id of a repairing command; the same repair of the same record is applied only once."""
     seen = blake2b(f"{memory_id}\n{version}".encode(), digest_size=8).hexdigest()
     return f"repair-{reason}-{seen}"
 
 
 def long_digest(key: str) -> bytes:
-    """A content in 128 bits: equal digests are equal contents."""
+    """Return a digest of 128 bits: equal digests mean equal contents."""
     return blake2b(key.encode(), digest_size=16).digest()
 
 
 class Digests:
-    """The content digests of a graph in sixteen bytes a memory, to find the memories that may be duplicates.
+    """The content digests of a graph, in sixteen bytes per memory, to find memories that may be duplicates.
 
-    Memories whose short digests agree are read again and compared as a whole.
+    Memories with equal short digests must be read again and compared as a whole.
     """
 
     def __init__(self) -> None:
@@ -154,7 +154,7 @@ class Digests:
         self._internal_ids.append(internal_id)
 
     def repeated(self) -> Iterator[list[int]]:
-        """The internal ids of memories with the same digest, group by group."""
+        """Yield groups of internal ids of memories with the same digest."""
         digests = np.frombuffer(self._digests, dtype=np.int64) if self._digests else np.zeros(0, np.int64)
         order = np.argsort(digests, kind="stable")
         ends = np.flatnonzero(np.diff(digests[order])) + 1

@@ -1,4 +1,4 @@
-"""Records that hold at the same time: two of one identity, or two memories that say the same. Pure."""
+"""Finds records that hold at the same time: two of one identity, or two memories with the same content. Pure."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from substrate.store.upkeep import Content, LinkRow, RecordRow, link_identity
 
 
 class Overlap(NamedTuple):
-    """Two records of one identity that share a moment on both axes: a question about it has two answers."""
+    """Two records of one identity that overlap in valid time and in transaction time."""
 
     older: RecordRow
     newer: RecordRow
 
 
 def find_overlaps(records: Iterable[RecordRow]) -> Iterator[Overlap]:
-    """The overlaps among the records of one identity; `older` became known first, or at the same time.
+    """Yield overlaps among the records of one identity; `older` became known first, or at the same time.
 
-    Records that are believed at the same time lie side by side in valid time, so that each new one need only be
-    compared with its neighbours. Not every pair is found, but at least one where there is any.
+    Records known at the same time should not overlap in valid time, so each new one is compared only with its
+    neighbours. Not every pair is found, but at least one if there is any.
     """
     believed: list[RecordRow] = []
     for record in sorted(records, key=lambda record: (record.known.start, record.valid.start, record.carried)):
@@ -59,16 +59,16 @@ def _valid_start(record: RecordRow) -> int:
 
 
 def find_in_memories(records: Iterable[RecordRow], graph: SweptGraph) -> Iterator[Finding]:
-    """The overlapping records of memories. `records`: all that each identity among them has."""
+    """Yield the overlapping records of memories. `records` must have all records of each memory."""
     identities = groupby(sorted(records, key=attrgetter("identity")), key=attrgetter("identity"))
     for identity, its_records in identities:
         for older, newer in find_overlaps(its_records):
-            message = f"its versions {older.version} and {newer.version} hold and are believed at the same moment"
+            message = f"its versions {older.version} and {newer.version} hold and are known at the same moment"
             yield build_finding("overlap", graph, identity, message, repair=_closing(older, newer, graph))
 
 
 def _closing(older: RecordRow, newer: RecordRow, graph: SweptGraph) -> CloseRecord | None:
-    """Close the past record of the two, if it was left open and the other holds over all of its time."""
+    """Build the task that closes the past record of the two, if it is open and the other holds all that time."""
     for left_open, other in ((older, newer), (newer, older)):
         both_known = left_open.known.end == other.known.end == END_OF_TIME
         within = other.valid.start <= left_open.valid.start and left_open.valid.end <= other.valid.end
@@ -85,7 +85,7 @@ def _closing(older: RecordRow, newer: RecordRow, graph: SweptGraph) -> CloseReco
 
 
 def record_of(row: LinkRow) -> RecordRow | None:
-    """A link as a record; None when it has no id or no times, which is a finding of its own."""
+    """Return a link as a record; None when it has no id or no times, which is another finding."""
     fields = row.fields
     times = [fields[name] for name in TIMES]
     if not isinstance(fields["id"], str) or not all(isinstance(time, int) for time in times):
@@ -95,7 +95,7 @@ def record_of(row: LinkRow) -> RecordRow | None:
 
 
 def find_in_links(records: Iterable[RecordRow], graph: SweptGraph) -> Iterator[Finding]:
-    """The overlapping records of links. `records`: all that each link among them has, open and closed."""
+    """Yield the overlapping records of links. `records` must have all records of each link, open and closed."""
     identities = groupby(sorted(records, key=attrgetter("identity")), key=attrgetter("identity"))
     for identity, its_records in identities:
         source_id, link_id, target_id = identity.split("\0")
@@ -107,7 +107,7 @@ def find_in_links(records: Iterable[RecordRow], graph: SweptGraph) -> Iterator[F
 
 
 def _drop_read_twice(records: list[RecordRow]) -> Iterator[RecordRow]:
-    """The records without the closed ones that were read as open, before another writer closed them."""
+    """Drop closed records that were also read as open records, because another writer closed them in between."""
     read_as_open = {(record.valid, record.known.start) for record in records if record.carried}
     for record in records:
         is_open = record.carried or record.known.end == END_OF_TIME
@@ -116,7 +116,7 @@ def _drop_read_twice(records: list[RecordRow]) -> Iterator[RecordRow]:
 
 
 def _withdrawal(older: RecordRow, newer: RecordRow, task: dict[str, Any]) -> RetractLink | None:
-    """Withdraw the older of two open records: the newer one was meant to replace it."""
+    """Build the task that retracts the older of two open records: the newer one should have replaced it."""
     both_open = older.carried and newer.carried and older.known.end == newer.known.end == END_OF_TIME
     if not both_open or older.known.start == newer.known.start:
         return None
@@ -124,7 +124,7 @@ def _withdrawal(older: RecordRow, newer: RecordRow, task: dict[str, Any]) -> Ret
 
 
 class DatedContent(NamedTuple):
-    """A memory of a group: when it holds, and its whole content as a digest of fixed length."""
+    """A memory of a group: when it holds, and a digest of its whole content."""
 
     id: str
     version: int
@@ -134,7 +134,7 @@ class DatedContent(NamedTuple):
 
 
 def date_contents(contents: Iterable[Content]) -> Iterator[DatedContent]:
-    """The memories of a group that are still believed and can be duplicates."""
+    """Yield the memories of a group that are known now and can be duplicates."""
     for content in contents:
         if content.known.end != END_OF_TIME:
             continue
@@ -146,7 +146,7 @@ def date_contents(contents: Iterable[Content]) -> Iterator[DatedContent]:
 
 
 def find_duplicates(group: Sequence[DatedContent], graph: SweptGraph) -> Iterator[Finding]:
-    """Each memory of which an earlier one has the same content over the same time."""
+    """Yield each memory that has the same content as an earlier one at the same time."""
     originals: dict[bytes, list[DatedContent]] = {}
     for content in sorted(group, key=lambda content: (content.created_at, content.id)):
         same = originals.setdefault(content.digest, [])
@@ -155,5 +155,5 @@ def find_duplicates(group: Sequence[DatedContent], graph: SweptGraph) -> Iterato
             same.append(content)
             continue
         revision = revision_fields(graph, content.id, content.version, reason="duplicate")
-        message = f"it says the same as {original.id}, over the same time"
+        message = f"it has the same content as {original.id}, at the same time"
         yield build_finding("duplicate", graph, content.id, message, repair=attempt_command(Retract, **revision))

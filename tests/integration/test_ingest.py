@@ -144,7 +144,7 @@ async def test_changed_content_under_the_same_id_is_refused_with_the_reason(
     await ingest(talk("before"), deps, now())
     report = await ingest(talk("after"), deps, now())
     assert figures(report) == (0, 8, 1)
-    assert report.faults[0].startswith("talk:D1:1: is stored with another content")
+    assert report.faults[0].startswith("talk:D1:1: is stored with other content")
 
 
 async def test_commands_are_applied_in_order_and_once(deps: Deps, fresh_citizen: str) -> None:

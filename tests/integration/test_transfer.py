@@ -209,7 +209,7 @@ DAMAGES: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
     "no export": (lambda _: [b'{"kind":"x"}\n'], "line 1: it is no export"),
     "not even an object": (lambda _: [b"[1]\n"], "line 1"),
     "a letter changed": (lambda lines: [line.replace(b"thing 2", b"thing 9") for line in lines], "checksum"),
-    "a line taken out": (lambda lines: signed([*lines[:4], *lines[5:]]), "counts do not fit"),
+    "a line taken out": (lambda lines: signed([*lines[:4], *lines[5:]]), "counts differ"),
     "a newer version": (lambda lines: [lines[0].replace(b'"version":1', b'"version":2')], "has version 2"),
     "a newer schema": (
         lambda lines: edited(lines, "graph", lambda line: line.update(schema_version=99)),
@@ -228,7 +228,7 @@ DAMAGES: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
     "an end before its beginning": (lambda lines: edited(lines, "memory", properties(expired_at=5)), "before it"),
     "a link from nowhere": (
         lambda lines: edited(lines, "link", lambda line: line.update(source_id="m")),
-        "an end that is no memory",
+        "the memory at one end of a link",
     ),
     "an id that the engine cannot hold": (
         lambda lines: edited(lines, "memory", properties(id=" m0")),
@@ -244,11 +244,11 @@ DAMAGES: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
     "a state beyond its bounds": (with_state(0, energy=7.0), "line 3: energy: "),
     "a state that is not JSON": (with_state(0, drives="{"), "line 3"),
     "a state without its times": (with_state(0, version=None), "line 3: property version"),
-    "a state that ended": (with_state(0, expired_at=NOW + 900), "the state that is carried has an end"),
-    "two states at once": (with_state(1, expired_at=NOW + 10, cell="known/16/0"), "its cell is not that"),
-    "a state where it is not found": (with_state(1, cell="known/1/0"), "its cell is not that of its times"),
+    "a state that ended": (with_state(0, expired_at=NOW + 900), "the current state has an end"),
+    "two states at once": (with_state(1, expired_at=NOW + 10, cell="known/16/0"), "its cell does not match"),
+    "a state where it is not found": (with_state(1, cell="known/1/0"), "its cell does not match its times"),
     "states at the same time": (with_state(3, invalid_at=NOW + 10**9), "cell"),
-    "a version of the state twice": (with_state(0, version=3), "none with a later version is carried"),
+    "a version of the state twice": (with_state(0, version=3), "no current state with a later version"),
     "a past state alone": (
         lambda lines: signed([*lines[:STATE_LINE], *lines[STATE_LINE + 1 :]]),
         "it is a past state, and none",

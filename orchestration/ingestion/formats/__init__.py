@@ -1,4 +1,4 @@
-"""The formats of files: each is a pure parser from texts to commands."""
+"""The file formats: each is a pure parser from texts to commands."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ FORMATS: Final[Mapping[str, Parser]] = {
 
 
 def parse(form: str, files: FileSet) -> ParsedFiles:
-    """Parse the files by the format of this name.
+    """Parse the files in the format of this name.
 
-    Every command is made once here, so that none turns out to be malformed after the first write. Raises
-    InvalidRequest for an unknown format, for no file at all, and for a file that the format does not fit: one line
-    with the file, the place and the expected shape.
+    Builds every command once, so that an invalid one is found before the first write. Raises InvalidRequest for an
+    unknown format, when there is no file, and for a file in another format; the error is one line with the file,
+    the place and the expected shape.
     """
     parser = FORMATS.get(form)
     if parser is None:

@@ -44,10 +44,10 @@ class CommandFile:
 
 
 def parse(files: FileSet) -> ParsedFiles:
-    """One list of commands a file. A line without a citizen belongs to the given citizen.
+    """Parse each file to one list of commands. A line without a citizen belongs to the given citizen.
 
-    A line without `command_id` gets one made from its content, so that the file can be ingested again. Raises
-    InvalidRequest naming the line and the field of the first command that is not valid.
+    A line without `command_id` gets one derived from its content, so that the file can be ingested again. Raises
+    InvalidRequest with the line and the field of the first invalid command.
     """
     items, notes = [], []
     for file in files.files:
@@ -65,5 +65,5 @@ def _command(file: File, place: str, entry: dict[str, Any], citizen_id: str | No
     try:
         digest = blake2b(orjson.dumps(entry, option=orjson.OPT_SORT_KEYS), digest_size=10).hexdigest()
     except TypeError as error:
-        raise fault(FORM, file.name, place, f"cannot be kept ({error})") from error
+        raise fault(FORM, file.name, place, f"cannot be stored ({error})") from error
     return make_command(FORM, file.name, place, {**owner, "command_id": f"line:{digest}", **entry})

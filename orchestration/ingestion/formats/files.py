@@ -1,4 +1,4 @@
-"""Files from disk for the parsers."""
+"""Reads files from disk for the parsers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _OTHERS = (".json", ".jsonl", ".ndjson")
 
 
 def read_files(path: Path, form: str, citizen_id: str | None) -> FileSet:
-    """The file at `path`, or the files of the folder there whose names end as the format's do; no hidden ones.
+    """Read the file at `path`; of a folder all files with the format's endings, except hidden ones.
 
-    Times of change are whole seconds. Raises InvalidRequest for a path that cannot be read and for a file that is
-    not UTF-8.
+    Times of change are in whole seconds. Raises InvalidRequest for a path that cannot be read and for a file that
+    is not UTF-8.
     """
     try:
         if path.is_dir():

@@ -1,4 +1,4 @@
-"""Memories of other systems as commands: the parts that their parsers share. Pure."""
+"""The parts that the parsers for other memory systems share. Pure."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from schemas.commands import Command
 from schemas.memory import Source
 
 GOAL: Final = "keep what was known"
-"""The goal of links that another system kept without one."""
+"""The goal of links that have none in the other system."""
 NEUTRAL_METADATA: Final = {"energy": 0.5, "confidence": 0.5, "emotion_vector": {}, "mindstate": "imported"}
-"""Required of every link; what another system did not record is not made up."""
+"""Neutral values for the metadata that every link must have and that the other system does not record."""
 _NOT_IN_A_TYPE: Final = re.compile(r"[^A-Z0-9]+")
 
 
 class CommandFields(NamedTuple):
-    """The fields of a command, and the place in the file that they come from."""
+    """The fields of a command, and their place in the file."""
 
     place: str
     fields: dict[str, Any]
@@ -30,9 +30,9 @@ class CommandFields(NamedTuple):
 def parse_foreign(
     files: FileSet, form: Format, read: Callable[[Reader, File, str | None], Sequence[CommandFields]]
 ) -> ParsedFiles:
-    """The commands that `read` finds in each file for the given citizen.
+    """Build the commands that `read` returns for each file and the given citizen.
 
-    Raises InvalidRequest naming the first entry that makes no valid command, and for a file without any.
+    Raises InvalidRequest with the place of the first invalid entry, and for a file without entries.
     """
     items: list[CommandFile] = []
     notes: list[str] = []
@@ -40,7 +40,7 @@ def parse_foreign(
         reader = Reader(form, file.name)
         commands = tuple(_command(reader, entry) for entry in read(reader, file, files.citizen_id))
         if not commands:
-            reader.fail("", "holds nothing to take over")
+            reader.fail("", "has no memory or link to import")
         items.append(CommandFile(file.name, files.citizen_id, commands))
         notes += reader.notes()
     return ParsedFiles(tuple(items), tuple(notes))
@@ -48,24 +48,24 @@ def parse_foreign(
 
 def require_citizen(reader: Reader, citizen_id: str | None) -> str:
     if citizen_id is None:
-        reader.fail("", "does not say whose memory it is: name a citizen")
+        reader.fail("", "has no owner: name a citizen")
     return citizen_id
 
 
 def relation_type(name: str) -> str:
-    """The name of a relation in our alphabet: `works at` is `WORKS_AT`."""
+    """Return the name of a relation as a relation type: `works at` becomes `WORKS_AT`."""
     plain = _NOT_IN_A_TYPE.sub("_", name.upper()).strip("_")[:64]
     return plain if plain[:1].isalpha() else "RELATES_TO"
 
 
 def relate(source_id: str, type_: str, target_id: str, **fields: Any) -> dict[str, Any]:
-    """The fields of a link; without an `id` it is called by its ends and its type."""
+    """Return the fields of a link; without an `id` its id is made of its ends and its type."""
     ends = {"source_id": source_id, "relation_type": type_, "target_id": target_id}
     return {"command": "relate", **ends, "goal": GOAL, **NEUTRAL_METADATA, **fields}
 
 
 def elements(reader: Reader, entry: Mapping[str, Any], name: str, place: str) -> Iterator[tuple[str, Any]]:
-    """The elements of a list that may be absent, each with its place."""
+    """Yield the elements of a list that may be missing, each with its place."""
     value = entry.get(name)
     if value is None:
         return
@@ -76,7 +76,7 @@ def elements(reader: Reader, entry: Mapping[str, Any], name: str, place: str) ->
 
 
 def short_name(text: str) -> str:
-    """The text on one line, cut to 120 characters."""
+    """Return the text on one line, cut to 120 characters."""
     line = " ".join(text.split())
     return line if len(line) <= 120 else f"{line[:119]}…"
 

@@ -33,11 +33,12 @@ _VECTORS: Final = frozenset(("name_embedding", "fact_embedding"))
 
 
 def parse(files: FileSet) -> ParsedFiles:
-    """A node is a memory; a fact is a memory `ABOUT` its two nodes, and a link between them; so is an episode.
+    """Parse Graphiti's graph. A node and an episode become a memory each.
 
-    `valid_at` and `invalid_at` are taken over. What was expired and has no `invalid_at` is retracted. `created_at`
-    and `expired_at` go to `extra`: our transaction time begins with the import. Raises InvalidRequest naming the
-    first entry that is not valid, or an edge without its ends.
+    A fact becomes a memory that is `ABOUT` its two nodes, and a link between them. `valid_at` and `invalid_at` are
+    imported. A fact that is expired and has no `invalid_at` is retracted. `created_at` and `expired_at` go to
+    `extra`: our transaction time begins with the import. Raises InvalidRequest with the place of the first invalid
+    entry, or of an edge whose ends are missing.
     """
     return parse_foreign(files, FORM, _read)
 
@@ -94,14 +95,14 @@ def _episode(reader: Reader, entry: Mapping[str, Any], place: str) -> dict[str, 
 
 
 class _Edge(NamedTuple):
-    """A fact as a memory; and its links, then the commands that withdraw it when it is believed no more."""
+    """A fact as a memory; its links, then the commands that retract it when it has expired."""
 
     fact: CommandFields
     changes: list[CommandFields]
 
 
 def _edge(reader: Reader, entry: Mapping[str, Any], place: str, known: set[str]) -> _Edge:
-    """Read one edge. `known`: the ids of the nodes and episodes of the file."""
+    """Read one edge. `known` are the ids of the nodes and episodes of the file."""
     own = reader.name(entry.get("uuid"), f"{place}, uuid")
     source, target = (
         reader.name(entry.get(f"{end}_node_uuid"), f"{place}, {end}_node_uuid") for end in ("source", "target")

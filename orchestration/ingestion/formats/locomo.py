@@ -1,7 +1,7 @@
 """`locomo`: the conversations of the LoCoMo benchmark. Pure.
 
-A list of samples; each holds `session_1`, `session_1_date_time`, and so on. Questions and summaries are left out:
-they are about the conversation, not part of it.
+A file is a list of samples; each has `session_1`, `session_1_date_time`, and so on. Questions and summaries are
+skipped: they are about the conversation, not part of it.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _KNOWN = frozenset(("dia_id", "speaker", "text", "blip_caption"))
 
 
 def parse(files: FileSet) -> ParsedFiles:
-    """One episode a sample, of the citizen given, else of a citizen named like the sample.
+    """Parse each sample to one episode, of the given citizen, or of a citizen with the name of the sample.
 
-    Raises InvalidRequest naming the first sample, session or turn that is not LoCoMo's.
+    Raises InvalidRequest with the place of the first sample, session or turn in another format.
     """
     episodes: dict[str, Episode] = {}
     notes: list[str] = []

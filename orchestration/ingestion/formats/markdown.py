@@ -1,7 +1,7 @@
 """`markdown`: a folder of notes. Pure.
 
-Each file is a document, each heading a section of it. Read are front matter (`title`, `date`, `tags`, `aliases`),
-`#tags`, `[[wikilinks]]` and relative links to other notes, but none of these inside code.
+Each file is a document, each heading a section of it. The parser reads front matter (`title`, `date`, `tags`,
+`aliases`), `#tags`, `[[wikilinks]]` and relative links to other notes. It ignores all of these inside code.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _ITEM = re.compile(r"\s*-\s+(.+)\Z")
 _COMMENT = re.compile(r"(?<!\s)\s+#\s.*\Z")
 _LINK = re.compile(r"\]\(<?([^()<>\s#?]+\.md)(?:#[^()\s]*)?>?(?:\s+\"[^\"\n]*\")?\)", re.IGNORECASE)
 
-# The id of a section is made of its heading, so what counts as a heading must not change: an underlined line is
-# none, and a line between HTML tags can be one.
+# The id of a section is made of its heading, so the rules for headings must not change: an underlined line is no
+# heading, and a line between HTML tags can be one.
 _PARSER: Final = MarkdownIt("commonmark").disable(["lheading", "html_block", "reference"])
 _PARSER.core.ruler.enableOnly(["normalize", "block"])
 
@@ -48,24 +48,25 @@ class _Block(NamedTuple):
     heading: str
     lines: list[str]
     prose: list[str]
-    """The lines without code: where tags and links are looked for."""
+    """The lines without code, in which tags and links are searched."""
 
 
 class _Note(NamedTuple):
-    """A document without its mentions, and its text without code, where links are looked for."""
+    """A document without its mentions, and its text without code, in which links are searched."""
 
     document: Document
     prose: str
 
 
 def parse(files: FileSet) -> ParsedFiles:
-    """One notebook of all files. The date of a note is its front matter's `date`, else the day with which its
-    name begins (`2024-03-01 Standup.md`), else the time at which its file was changed.
+    """Parse all files to one notebook.
 
-    Raises InvalidRequest naming the first file that is empty, too long in one section, or badly dated.
+    The date of a note is the `date` of its front matter, else the day at the start of its name
+    (`2024-03-01 Standup.md`), else the time at which its file was changed. Raises InvalidRequest with the name of
+    the first file that is empty, has a section that is too long, or an invalid date.
     """
     if files.citizen_id is None:
-        raise fault(FORM, files.name, "", "does not say whose notes they are: name a citizen")
+        raise fault(FORM, files.name, "", "has no owner: name a citizen")
     warnings: list[str] = []
     notes: list[_Note] = []
     for file in sorted(files.files, key=lambda file: file.name):
@@ -109,7 +110,7 @@ def _read_note(reader: Reader, file: File) -> _Note:
 
 
 def _day(stem: str) -> datetime | None:
-    """The day with which the name of a note begins, in UTC; None when it begins with no day."""
+    """Return the day at the start of a note's name, in UTC; None when there is none."""
     day = _DAY.match(stem)
     if day is None:
         return None
@@ -128,10 +129,10 @@ class _FrontMatter(NamedTuple):
 
 
 def _front_matter(text: str) -> _FrontMatter:
-    """Read `key: value`, `key: [a, b]`, and `key:` with `- a` lines below; keys come in lower case.
+    """Read `key: value`, `key: [a, b]`, and `key:` with `- a` lines below; keys are changed to lower case.
 
-    This is no YAML on purpose: notes have `tags: #idea` and `title: Standup: Monday`, which YAML reads as nothing
-    and refuses.
+    It is not read as YAML, because notes contain `tags: #idea`, which is empty in YAML, and
+    `title: Standup: Monday`, which is an error in YAML.
     """
     lines = text.split("\n")
     if lines[0].rstrip() != "---":
@@ -162,7 +163,7 @@ def _values(text: str) -> list[str]:
 
 
 def _titled(blocks: Sequence[_Block], stem: str) -> tuple[str, _Block, Sequence[_Block]]:
-    """Title, opening and sections. A level-1 heading at the very top is the title, not a section."""
+    """Return title, opening block and section blocks. A level-1 heading at the very top is the title."""
     opening, *rest = blocks
     if rest and rest[0].depth == 1 and not "".join(opening.lines).strip():
         return rest[0].heading, rest[0], rest[1:]
@@ -170,7 +171,7 @@ def _titled(blocks: Sequence[_Block], stem: str) -> tuple[str, _Block, Sequence[
 
 
 def _blocks(body: str, first_line: int) -> list[_Block]:
-    """What stands before the first heading, and under each heading."""
+    """Split a note into the block before its first heading and one block per heading."""
     heading_lines, code_lines = _marked_lines(body)
     blocks = [_Block(first_line, 0, "", [], [])]
     for number, line in enumerate(body.split("\n")):
@@ -186,10 +187,10 @@ def _blocks(body: str, first_line: int) -> list[_Block]:
 
 
 def _marked_lines(body: str) -> tuple[set[int], set[int]]:
-    """The numbers of the lines that are headings, and of those in fenced code; the first line is 0."""
+    """Return the numbers of the lines that are headings, and of those in fenced code; the first line is 0."""
     headings: set[int] = set()
     code: set[int] = set()
-    for token in _PARSER.parse(body.replace("\r", " ")):  # a lone carriage return ends no line here
+    for token in _PARSER.parse(body.replace("\r", " ")):  # a lone carriage return does not end a line here
         if token.type == "heading_open" and token.map:
             headings.add(token.map[0])
         elif token.type == "fence" and token.map:
@@ -216,18 +217,18 @@ def _prose_of(block: _Block) -> list[str]:
 
 
 def _tags(reader: Reader, prose: Sequence[str], front_matter: Sequence[str] = ()) -> tuple[str, ...]:
-    """At most `MAX_TAGS` tags: those of the front matter, then `#tags` of the prose."""
+    """Return at most `MAX_TAGS` tags: those of the front matter, then the `#tags` of the text."""
     tags = [tag.lstrip("#") for tag in front_matter]
     for line in prose:
         tags += _TAG.findall(line)
     distinct = list(dict.fromkeys(tag.rstrip("/-") for tag in tags if tag.rstrip("/-")))
     if len(distinct) > MAX_TAGS:
-        reader.counts[f"notes had more than {MAX_TAGS} tags, of which the first were kept"] += 1
+        reader.counts[f"notes had more than {MAX_TAGS} tags; only the first {MAX_TAGS} are stored"] += 1
     return tuple(distinct[:MAX_TAGS])
 
 
 def _paths_by_name(documents: Sequence[Document]) -> dict[str, str]:
-    """Every name by which a wikilink may call a note, in lower case, with the path of the first note so called."""
+    """Return the path of a note by each name that a wikilink may use, in lower case; the first note wins."""
     paths = {document.path.lower(): document.path for document in documents}
     for document in documents:
         without_ending = document.path.rsplit(".", 1)[0]
@@ -238,7 +239,7 @@ def _paths_by_name(documents: Sequence[Document]) -> dict[str, str]:
 
 
 class _Mentions(NamedTuple):
-    """Paths of the notes that a note links to, each once and never itself; and the links that lead nowhere."""
+    """Paths of the notes that a note links to, each once and never itself; and the links without a target."""
 
     paths: tuple[str, ...]
     dead_links: list[str]

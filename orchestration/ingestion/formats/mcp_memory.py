@@ -26,9 +26,10 @@ FORM: Final = Format(
 
 
 def parse(files: FileSet) -> ParsedFiles:
-    """An entity is a memory, each of its observations one more that is `ABOUT` it, a relation a link.
+    """Parse entities to memories, each observation to a memory `ABOUT` its entity, and relations to links.
 
-    Raises InvalidRequest naming the first line that is neither, or a relation of an entity that is not there.
+    Raises InvalidRequest with the place of the first line of another type, or of a relation whose entity is
+    missing.
     """
     return parse_foreign(files, FORM, _read)
 
@@ -85,7 +86,7 @@ def _relation(
 
 
 def _drop_repeats(commands: Iterable[CommandFields]) -> list[CommandFields]:
-    """The first command of each memory and each link: the server keeps no second one either."""
+    """Return the first command of each memory and each link: the MCP server ignores a second one too."""
     first: dict[Any, CommandFields] = {}
     for command in commands:
         fields = command.fields

@@ -1,4 +1,4 @@
-"""`mem0`: the memories that mem0 gives out, with their history if it is there. Pure."""
+"""`mem0`: memories exported from mem0, with their history if the file has it. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KNOWN: Final = frozenset(("id", "memory", "user_id", "created_at", "updated_at"
 
 
 class _Step(NamedTuple):
-    """One line of a history."""
+    """One change in the history of a memory."""
 
     event: str
     at: datetime | None
@@ -26,9 +26,9 @@ class _Step(NamedTuple):
 
 
 def parse(files: FileSet) -> ParsedFiles:
-    """A memory holds from its `created_at`; with a `history`, an UPDATE supersedes and a DELETE retracts it.
+    """Parse mem0's memories. A memory holds from its `created_at`; an UPDATE supersedes and a DELETE retracts it.
 
-    Without a citizen each memory is that of its `user_id`. Raises InvalidRequest naming the first bad entry.
+    Without a citizen, a memory belongs to its `user_id`. Raises InvalidRequest with the first invalid entry.
     """
     return parse_foreign(files, FORM, _read)
 
@@ -45,7 +45,7 @@ def _read(reader: Reader, file: File, citizen_id: str | None) -> list[CommandFie
 
 
 def _memory(reader: Reader, entry: Mapping[str, Any], place: str) -> list[dict[str, Any]]:
-    """The fields of a memory's commands, without its citizen and its id."""
+    """Return the fields of a memory's commands, without its citizen and its id."""
     created = _time(reader, entry, "created_at", place)
     text = reader.text(entry.get("memory"), f"{place}, memory").strip()
     steps = [_step(reader, step, at) for at, step in elements(reader, entry, "history", place)]

@@ -1,7 +1,7 @@
 """`messages`: a chat as JSON or JSON lines. Pure.
 
-One conversation a file. Known fields: `speaker` or `role`, `text` or `content`, and optionally `timestamp` or
-`time`, and `session`; all others go to `extra` of the turn.
+Each file is one conversation. Known fields are `speaker` or `role`, `text` or `content`, and optionally
+`timestamp` or `time`, and `session`; all others go to `extra` of the turn.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _KNOWN = frozenset((*_SPEAKER, *_TEXT, *_TIME, "session"))
 
 
 def parse(files: FileSet) -> ParsedFiles:
-    """One episode a file; of several files each episode has the file's name in its id.
+    """Parse each file to one episode; when there are several files, the episode's id contains the file's name.
 
-    Raises InvalidRequest naming the first entry that is no message, holds no speaker, or a bad time.
+    Raises InvalidRequest with the first entry that is no message, has no speaker, or has an invalid time.
     """
     episodes: list[Episode] = []
     notes: list[str] = []
@@ -40,7 +40,7 @@ def parse(files: FileSet) -> ParsedFiles:
 
 def _episode(reader: Reader, file: File, name: str, citizen_id: str | None) -> Episode:
     if citizen_id is None:
-        reader.fail("", "does not say whose conversation it is: name a citizen")
+        reader.fail("", "has no owner: name a citizen")
     titles: dict[str, list[Turn]] = {}
     numbers: dict[str, int] = {}
     for place, entry in entries(FORM, file, "messages"):
@@ -63,7 +63,7 @@ def _episode(reader: Reader, file: File, name: str, citizen_id: str | None) -> E
 
 
 def _session_title(reader: Reader, entry: Mapping[str, Any], place: str, last: str) -> str:
-    """The session of a message: its own, else that of the message before."""
+    """Return the session of a message: its own, else that of the previous message."""
     value = entry.get("session")
     if value is None:
         return last
@@ -88,7 +88,7 @@ def _turn(reader: Reader, entry: Mapping[str, Any], text: str, *, key: str, plac
 
 
 def _text(reader: Reader, entry: Mapping[str, Any], place: str) -> str | None:
-    """The text of a message, or the texts of its parts; None when it has none."""
+    """Return the text of a message, or the texts of its parts; None when it has none."""
     if not any(name in entry for name in _TEXT):
         reader.fail(place, "has no text")
     content = _first(entry, _TEXT)

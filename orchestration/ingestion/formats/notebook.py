@@ -1,4 +1,4 @@
-"""A folder of notes as commands: documents, their sections, and the links between notes. Pure."""
+"""Turns a folder of notes into commands: documents, their sections, and the links between notes. Pure."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Section:
 class Document:
     """One note. `path` is its path in the folder; `mentions` are the paths of the notes that it links to.
 
-    `dated`: the note names its date itself. Otherwise `date` is the time of change of its file, which moves with
-    every copy.
+    `dated` is True when the note itself has the date. Otherwise `date` is the time of change of its file, which
+    differs for every copy.
     """
 
     path: str
@@ -47,7 +47,7 @@ class Document:
 
     @property
     def buckets(self) -> tuple[str, ...]:
-        """The folder that the note lies in; none at the top."""
+        """The folder of the note; empty for a note in the top folder."""
         folder, _, _ = self.path.rpartition("/")
         return (folder,) if folder else ()
 
@@ -75,10 +75,10 @@ class Notebook:
         return frozenset()
 
     def commands(self) -> Iterator[Command]:
-        """Documents, then their sections, then links; a link comes after both of its ends.
+        """Yield documents, then their sections, then links; a link comes after both of its ends.
 
-        Of a note that is dated by its file alone, `valid_at` is only assumed: read again with another time of
-        change, its commands are those that are stored already.
+        When only the file dates a note, `valid_at` is marked as assumed: if the file later has another time of
+        change, its commands still count as the ones that are stored already.
         """
         for document, command in self._commands():
             yield command if document.dated else command.assuming("valid_at")

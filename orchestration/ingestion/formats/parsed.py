@@ -1,4 +1,4 @@
-"""The input and the output of a parser. Pure."""
+"""The values that a parser takes and returns. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from schemas.commands import Command
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A text and its path: the one that faults name; for notes the path inside their folder."""
+    """A text and its path, which errors name; for a note the path inside its folder."""
 
     name: str
     text: str
@@ -23,7 +23,7 @@ class File:
 class FileSet:
     """The files to parse, and the citizen whose memories they become.
 
-    `name` is the id of the episode or notebook where the format has none of its own.
+    `name` becomes the id of the episode or notebook when the format has no id.
     """
 
     name: str
@@ -50,15 +50,15 @@ class Ingestible(Protocol):
         """The number of its commands."""
 
     def shared(self) -> frozenset[str]:
-        """Ids of memories that others may have made before: it is no fault when they are stored already."""
+        """Return ids of memories that others may have stored before: then they are no conflict."""
 
     def commands(self) -> Iterator[Command]:
-        """Its commands in the order in which they are applied; each call gives the same."""
+        """Return its commands in the order in which they are applied; each call returns the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedFiles:
-    """The items of some files, and notes on what the parser assumed or left out."""
+    """The parsed items of some files, and notes on what the parser assumed or left out."""
 
     items: tuple[Ingestible, ...]
     notes: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""JSON entries, texts and times out of files; every fault is one line with its place. Pure."""
+"""Reads JSON entries, texts and times from files; every error is one line with its place. Pure."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _CITIZEN: Final[TypeAdapter[str]] = TypeAdapter(CitizenId)
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """The name of a format and the shape that it expects, as its faults say them."""
+    """The name of a format and the shape that it expects, for its errors."""
 
     name: str
     shape: str
 
 
 def fault(form: Format, file: str, place: str, problem: str) -> InvalidRequest:
-    """The error for a file that its format does not fit: the place, the problem, the expected shape."""
+    """Return the error for a file in another format: the place, the problem, the expected shape."""
     where = f"{file}, {place}" if place else file
     return InvalidRequest(f"{where}: {problem}; {form.name} expects {form.shape}", remedy="Nothing was stored.")
 
@@ -50,14 +50,14 @@ class InvalidField(NamedTuple):
 
 
 def invalid_field(error: ValidationError, *, skip: int = 0) -> InvalidField:
-    """The first field that pydantic refused. `skip`: leading parts of its path that are left out."""
+    """Return the first field that pydantic refused. `skip` is the number of leading path parts to leave out."""
     first = error.errors(include_url=False)[0]
     path = ".".join(str(part) for part in first["loc"][skip:])
     return InvalidField(path, first["msg"].removeprefix("Value error, ").rstrip("."))
 
 
 def make_command(form: Format, file: str, place: str, fields: Mapping[str, Any]) -> Command:
-    """The command of these fields. Raises InvalidRequest naming the place and the field that is not valid."""
+    """Build a command. Raises InvalidRequest with the place and the first invalid field."""
     try:
         return ANY_COMMAND.validate_python(dict(fields))
     except ValidationError as error:
@@ -67,7 +67,7 @@ def make_command(form: Format, file: str, place: str, fields: Mapping[str, Any])
 
 @dataclass
 class Reader:
-    """Reads the values of one file, and counts what it assumed; it raises InvalidRequest with the place."""
+    """Reads the values of one file and counts its assumptions. Raises InvalidRequest with the place of a fault."""
 
     form: Format
     file: str
@@ -78,22 +78,22 @@ class Reader:
         raise fault(self.form, self.file, place, problem)
 
     def text(self, value: Any, place: str, *, limit: int = MAX_TEXT) -> str:
-        """A text of at most `limit` characters, without its control characters."""
+        """Return a text of at most `limit` characters, without its control characters."""
         if not isinstance(value, str):
             self.fail(place, f"is {type_name(value)}, not a text")
         plain, removed = _UNSTORABLE.subn("", value)
         self.removed += removed
         if len(plain) > limit:
-            self.fail(place, f"has {len(plain):,} characters, more than the {limit:,} that fit one memory")
+            self.fail(place, f"has {len(plain):,} characters; at most {limit:,} are allowed")
         return plain
 
     def name(self, value: Any, place: str) -> str:
-        """A text on one line, not empty, at most `MAX_NAME` characters."""
+        """Return a text on one line, not empty, of at most `MAX_NAME` characters."""
         plain = " ".join(self.text(value, place, limit=MAX_NAME).split())
         return plain or self.fail(place, "is empty")
 
     def moment(self, value: Any, place: str) -> datetime:
-        """A time in UTC, as `parse_time` reads it."""
+        """Return a time in UTC, as `parse_time` reads it."""
         try:
             time = parse_time(value)
         except (ValueError, OverflowError) as error:
@@ -103,14 +103,14 @@ class Reader:
         return time.at
 
     def extra(self, fields: Mapping[str, Any], place: str) -> dict[str, Any]:
-        """Fields that the format does not know, unchanged."""
+        """Return the fields that the format does not know, unchanged, after checking that they can be stored."""
         try:
             return check_storable_json(dict(fields))
         except ValueError as error:
-            raise fault(self.form, self.file, place, f"its other fields cannot be kept ({error})") from error
+            raise fault(self.form, self.file, place, f"its other fields cannot be stored ({error})") from error
 
     def notes(self) -> tuple[str, ...]:
-        """What was assumed or left out, with counts."""
+        """Return notes on what was assumed or left out, with counts."""
         notes = [f"{self.file}: {assumption} ({count:,})" for assumption, count in self.counts.items()]
         if self.removed:
             notes.append(f"{self.file}: control characters were left out ({self.removed:,})")
@@ -118,13 +118,13 @@ class Reader:
 
 
 def type_name(value: Any) -> str:
-    """The type of a JSON value in words."""
+    """Return the type of a JSON value in words."""
     names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number")
 
 
 def is_citizen_id(text: str) -> bool:
-    """Whether the text can name a citizen: letters, digits, `_`, `.` and `-`, at most 64."""
+    """True for a valid citizen id: letters, digits, `_`, `.` and `-`, at most 64."""
     try:
         _CITIZEN.validate_python(text)
     except ValidationError:
@@ -133,7 +133,7 @@ def is_citizen_id(text: str) -> bool:
 
 
 def document(form: Format, file: File) -> Any:
-    """The JSON value of a file. Raises InvalidRequest for an empty file and for one that is not JSON."""
+    """Parse a file as one JSON value. Raises InvalidRequest for an empty file and for one that is not JSON."""
     _check_not_empty(form, file)
     try:
         return _loads(file.text)
@@ -145,10 +145,10 @@ def document(form: Format, file: File) -> Any:
 
 
 def entries(form: Format, file: File, key: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of a file with their places: JSON lines, one JSON list, or `{key: [...]}`.
+    """Yield the objects of a file with their places. The file is JSON lines, a JSON list, or `{key: [...]}`.
 
-    Raises InvalidRequest, while it is read, for an empty file, for one that is not JSON or holds no entry, and for
-    an entry that is no object.
+    Raises InvalidRequest, during the iteration, for an empty file, for one that is not JSON or has no entry, and
+    for an entry that is no object.
     """
     _check_not_empty(form, file)
     is_empty = True
@@ -162,7 +162,7 @@ def entries(form: Format, file: File, key: str) -> Iterator[tuple[str, dict[str,
 
 
 def _is_json_lines(text: str, key: str) -> bool:
-    """Whether the first line is an entry by itself."""
+    """True when the first line alone is an entry."""
     try:
         first = _loads(text.lstrip().split("\n", 1)[0])
     except (ValueError, RecursionError):
@@ -212,9 +212,9 @@ class ParsedTime(NamedTuple):
 
 
 def parse_time(value: Any) -> ParsedTime:
-    """A time in one of the forms that people write, or in seconds or milliseconds since 1970.
+    """Parse a time in a form that people write, or in seconds or milliseconds since 1970.
 
-    Raises ValueError or OverflowError for what is no time, lacks its day, names an unknown zone or lies outside
+    Raises ValueError or OverflowError when the value is no time, has no day, names an unknown zone or is outside
     the years 1685 to 2255.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):

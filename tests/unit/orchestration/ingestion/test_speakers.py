@@ -19,8 +19,8 @@ def test_case_and_width_make_no_other_person() -> None:
     found = identify_speakers(["ADA", "Ａda"], {"person:ada": ["Ada"]})
     assert set(found.ids.values()) == {"person:ada"}
     assert found.notes == (
-        "speaker ADA is taken for Ada (person:ada), whose name is written otherwise",
-        "speaker Ａda is taken for Ada (person:ada), whose name is written otherwise",
+        "speaker ADA is taken for Ada (person:ada), although the spelling differs",
+        "speaker Ａda is taken for Ada (person:ada), although the spelling differs",
     )
 
 

@@ -49,7 +49,7 @@ def test_a_record_that_was_replaced_overlaps_nothing() -> None:
         ([memory(1), record(1, (0, 9), (1, 5))], "version 1 of a comes twice"),
         ([memory(1, (9, 0))], "ends before it begins"),
         ([memory(1, known=(9, 5))], "ends before it begins"),
-        ([record(1, (0, 9), (1, 5))], "does not stand before it"),
+        ([record(1, (0, 9), (1, 5))], "does not come before it"),
         ([memory(2), record(1, (0, 9), (1, 5), shares_trace_of=7)], "shares the trace"),
         ([memory(2, known=(1, 2)), record(1, (0, 9), (5, 6))], "go in a circle"),
     ],

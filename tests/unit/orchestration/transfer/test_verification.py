@@ -106,7 +106,7 @@ def orjson_equal(one: bytes, other: bytes) -> bool:
         ([GRAPH, memory("a", big=2**64 - 1)], "holds a number beyond 64 bits"),
         ([GRAPH, memory("a", text="\0")], "holds a NUL character"),
         ([GRAPH, memory("a", value=None)], "is neither a text"),
-        ([GRAPH, memory("a", valid_at="soon")], "it is not what an export has there"),
+        ([GRAPH, memory("a", valid_at="soon")], "it is not what an export has here"),
         ([GRAPH, {**memory("a"), "trace": {"label": "Idea"}}], "a trace cannot be a 'Idea'"),
     ],
 )

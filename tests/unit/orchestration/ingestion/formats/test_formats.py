@@ -254,7 +254,7 @@ def locomo(turns: Any, **more: Any) -> str:
         ("messages", "[" * 100_000, "is not JSON"),
         ("messages", '[{"role": "u", "content": NaN}]', "NaN is not a number"),
         ("messages", json.dumps([{"role": "u", "content": "x" * 100_001}]), "has 100,001 characters"),
-        ("messages", json.dumps([{"role": "u", "content": "x", "n": 2**70}]), "cannot be kept"),
+        ("messages", json.dumps([{"role": "u", "content": "x", "n": 2**70}]), "cannot be stored"),
         ("locomo", json.dumps(CHAT), "sample 1: has no conversation"),
         ("locomo", "[]", "holds no sample"),
         ("locomo", locomo("x"), "c, session_1: is a text, not a list"),
