@@ -1,1 +1,1 @@
-"""Figures that anyone can take: recall, latency, footprint, embedding."""
+"""Benchmarks that anyone can run: recall, latency, memory, durability and others."""

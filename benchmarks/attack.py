@@ -1,16 +1,15 @@
-"""What one tenant's attack costs another: a second tenant asks and writes, first alone, then beside each attack.
+"""How much one tenant's attack slows another, who asks and writes: first alone, then during each attack.
 
     python -m benchmarks.attack --seconds 10 --memories 3000
 
-Starts a service of its own on loopback with two keys and two citizens. Each attack runs so many seconds in a
-process of its own, while the second tenant asks and writes in turn and is measured: the median and the 95th
-percentile of its answers without the attack and beside it, the ratio of each, how often it was refused (429, 503)
-or left without an answer (599), and the most memory that service and engine held meanwhile. Ends with 1 when a
-ratio of 95th percentiles is above `RATIO` or the second tenant was refused. `--only NAME` runs one attack;
-`--json`: one line.
+Starts its own service on loopback with two keys and two citizens. Each attack runs in its own process, while the
+second tenant asks and writes in turn for `--seconds` and is measured: the median and the 95th percentile of its
+answer times without and during the attack, their ratios, how often it was refused (429, 503) or got no answer
+(599), and the peak memory of service and engine. The exit code is 1 when a ratio of 95th percentiles is above
+`RATIO` or the second tenant was refused. `--only NAME` runs one attack; `--json` prints one line.
 
-Times say nothing beside those of another run: the machine may be busy. The ratio is of one run, both sides of it
-measured one after the other for each attack.
+Do not compare the times of two runs: the machine may be busy. A ratio compares two measurements of one run, taken
+one after the other.
 """
 
 from __future__ import annotations
@@ -40,27 +39,27 @@ FEW: Final = 200
 PAUSE_S: Final = 0.02
 START_S, UNDER_WAY_S = 60.0, 0.5
 RATE_LIMIT: Final = "6000/minute"
-"""What a service has unless it is told otherwise."""
+"""The default of a service."""
 type Figures = dict[str, Any]
 
 
 @dataclass
 class Measured:
-    """What the second tenant met: milliseconds of its answers by kind, and the statuses of what was refused."""
+    """The measurements of the second tenant: milliseconds of its answers by kind, and the refusals by status."""
 
     took: dict[str, list[float]] = field(default_factory=lambda: {"ask": [], "write": []})
     refused: Counter[str] = field(default_factory=Counter)
 
     def note(self, kind: str, status: int, seconds: float) -> None:
-        """One answer."""
+        """Add one answer."""
         self.took[kind].append(seconds * 1000)
         if status >= 400:
             self.refused[f"{kind} {status}"] += 1
 
 
 async def victim(http: httpx.AsyncClient, seconds: float, least: int = 8) -> Measured:
-    """Ask and write in turn, for so long, and at least so many times each."""
-    found, number = Measured(), 0
+    """Ask and write in turn for `seconds`, at least `least` times each."""
+    measured, number = Measured(), 0
     give_up = time.monotonic() + seconds
     while time.monotonic() < give_up or number < least:
         number += 1
@@ -69,9 +68,9 @@ async def victim(http: httpx.AsyncClient, seconds: float, least: int = 8) -> Mea
         for kind, path, body in (("ask", "/v1/retrieve", question), ("write", "/v1/memories", memory)):
             begun = time.perf_counter()
             status = await _status(http, path, body)
-            found.note(kind, status, time.perf_counter() - begun)
+            measured.note(kind, status, time.perf_counter() - begun)
             await asyncio.sleep(PAUSE_S)
-    return found
+    return measured
 
 
 async def _status(http: httpx.AsyncClient, path: str, body: object) -> int:
@@ -82,21 +81,21 @@ async def _status(http: httpx.AsyncClient, path: str, body: object) -> int:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which this share of the values lies."""
+    """Return the value below which this share (0 to 1) of the values lies."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 @contextlib.contextmanager
 def attacked(name: str, target: Target, seconds: float) -> Iterator[None]:
-    """As long as this is open, and for `seconds` at most, the attack runs in a process of its own."""
+    """Run the attack in its own process inside the `with` block, for at most `seconds`."""
     context = multiprocessing.get_context("spawn")
     begun = context.Event()
     process = context.Process(target=run_attack, args=(name, target, seconds, begun))
     process.start()
     try:
         if not begun.wait(START_S):
-            raise RuntimeError("the attack did not begin")
+            raise RuntimeError("the attack did not start")
         yield
     finally:
         process.terminate()
@@ -104,7 +103,7 @@ def attacked(name: str, target: Target, seconds: float) -> Iterator[None]:
 
 
 class Peaks:
-    """The most memory that processes held since it was made, in MB; Linux alone says it."""
+    """The peak memory of processes since this object was created, in MB. Works only on Linux."""
 
     def __init__(self, pids: dict[str, int]) -> None:
         self._pids = pids
@@ -113,7 +112,7 @@ class Peaks:
                 Path(f"/proc/{pid}/clear_refs").write_text("5")
 
     def read(self) -> dict[str, float]:
-        """By the name of the process."""
+        """Return the peaks by the name of the process."""
         return {f"{name}_mb": _peak_mb(pid) for name, pid in self._pids.items()}
 
 
@@ -124,7 +123,7 @@ def _peak_mb(pid: int) -> float:
 
 
 async def prepare(served: Served, memories: int) -> Target:
-    """Fill both memories: the attacker's has people of whom everything in it was said. What an attack needs."""
+    """Fill the memory of both tenants and return the target. The attacker has people with a link to everything."""
     async with served.client() as http:
         keys = {
             name: (await http.post("/v1/keys", json={"name": name, "scopes": scopes})).json()["key"]
@@ -142,8 +141,8 @@ async def prepare(served: Served, memories: int) -> Target:
 
 
 def _memory(citizen: str, place: int) -> Figures:
-    said = {"name": f"harbour {place}", "description": f"the harbour at dusk, boat {place}, with rope and anchor"}
-    return {"citizen_id": citizen, "id": f"m{place}", "emotion_vector": {"joy": 0.5}, **said}
+    texts = {"name": f"harbour {place}", "description": f"the harbour at dusk, boat {place}, with rope and anchor"}
+    return {"citizen_id": citizen, "id": f"m{place}", "emotion_vector": {"joy": 0.5}, **texts}
 
 
 def _hub(place: int) -> Figures:
@@ -165,7 +164,7 @@ async def _store(http: httpx.AsyncClient, path: str, commands: Sequence[Figures]
 
 
 async def measure(name: str, served: Served, target: Target, seconds: float) -> Figures:
-    """The figures of one attack."""
+    """Measure one attack."""
     headers = {"Authorization": f"Bearer {target.victim_key}"}
     engine = await engine_pid(served.data)
     pids = {"service": served.pid, **({} if engine is None else {"engine": engine})}
@@ -183,15 +182,15 @@ async def measure(name: str, served: Served, target: Target, seconds: float) -> 
 def _compared(without: Measured, beside: Measured) -> Figures:
     figures: Figures = {}
     for kind in without.took:
-        for share, said in ((0.5, "p50"), (0.95, "p95")):
-            alone, met = (percentile(each.took[kind], share) for each in (without, beside))
-            figures[f"{kind}_{said}_ms"] = [round(alone, 1), round(met, 1)]
-            figures[f"{kind}_{said}_ratio"] = round(met / alone, 2)
+        for share, name in ((0.5, "p50"), (0.95, "p95")):
+            alone, attacked_ms = (percentile(run.took[kind], share) for run in (without, beside))
+            figures[f"{kind}_{name}_ms"] = [round(alone, 1), round(attacked_ms, 1)]
+            figures[f"{kind}_{name}_ratio"] = round(attacked_ms / alone, 2)
     return figures
 
 
 async def _rested(http: httpx.AsyncClient) -> None:
-    """Return when what the attack left behind is done: three quick answers in a row, or a minute is over."""
+    """Return when the service has finished the work of the attack: after three quick answers in a row, or 60 s."""
     give_up, quick, usual = time.monotonic() + 60, 0, float("inf")
     while quick < 3 and time.monotonic() < give_up:
         begun = time.perf_counter()
@@ -203,7 +202,7 @@ async def _rested(http: httpx.AsyncClient) -> None:
 
 
 async def run(names: Sequence[str], seconds: float, memories: int) -> list[Figures]:
-    """The figures of these attacks, one after the other on one service."""
+    """Measure these attacks one after the other on one service."""
     with tempfile.TemporaryDirectory() as directory:
         served = Served(Path(directory), rate_limit=RATE_LIMIT)
         await served.start()
@@ -215,16 +214,16 @@ async def run(names: Sequence[str], seconds: float, memories: int) -> list[Figur
 
 
 def flaws(figures: Sequence[Figures]) -> list[str]:
-    """What is not as it must be, in words."""
-    found = []
-    for one in figures:
-        high = [kind for kind in ("ask", "write") if one[f"{kind}_p95_ratio"] > RATIO]
-        found += [
-            f"{one['attack']}: the p95 of {kind} is {one[f'{kind}_p95_ratio']} times as high" for kind in high
+    """Describe each figure that is not as it must be."""
+    faults = []
+    for row in figures:
+        high = [kind for kind in ("ask", "write") if row[f"{kind}_p95_ratio"] > RATIO]
+        faults += [
+            f"{row['attack']}: the p95 of {kind} is {row[f'{kind}_p95_ratio']} times as high" for kind in high
         ]
-        if one["refused"]:
-            found.append(f"{one['attack']}: the second tenant was refused: {one['refused']}")
-    return found
+        if row["refused"]:
+            faults.append(f"{row['attack']}: the second tenant was refused: {row['refused']}")
+    return faults
 
 
 def main() -> int:
@@ -241,8 +240,8 @@ def main() -> int:
     if asked.json:
         print(orjson.dumps(figures).decode())
     else:
-        for one in figures:
-            print("  ".join(f"{name} {value}" for name, value in one.items()))
+        for row in figures:
+            print("  ".join(f"{name} {value}" for name, value in row.items()))
     for flaw in flaws(figures):
         print(flaw, file=sys.stderr)
     return 1 if flaws(figures) else 0

@@ -1,4 +1,4 @@
-"""The attacks of `benchmarks.attack`: what a tenant sends who means harm, for a bounded time, to loopback."""
+"""The attacks of `benchmarks.attack`: harmful requests of one tenant, for a limited time, to loopback only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TIMEOUT_S: Final = 120.0
 
 
 class Target(NamedTuple):
-    """The service under attack; the keys of the attacker, of one who may read N3 alone, of the second tenant."""
+    """The service under attack, and the keys of the attacker, of a reader of N3 only, and of the second tenant."""
 
     url: str
     key: str
@@ -54,7 +54,7 @@ async def _again_and_again(
 
 
 async def large_body(target: Target, going: Callable[[], bool]) -> None:
-    """A body of nearly the largest size, all of it wrong, by a key that may not write there."""
+    """Send invalid bodies of nearly the largest size, with a key that may not write there."""
     tags = b",".join([b"1"] * (BODY_BYTES // 2))
     body = b'{"citizen_id":"victim","tags":[' + tags + b"]}"
     async with _client(target, target.reader_key) as http:
@@ -62,22 +62,22 @@ async def large_body(target: Target, going: Callable[[], bool]) -> None:
 
 
 async def deep_nesting(target: Target, going: Callable[[], bool]) -> None:
-    """Memories whose `extra` is nested deeply, and the questions that find them."""
+    """Send memories whose `extra` is nested deeply, and questions that find them."""
     nested = b'{"a":' * LEVELS + b"1" + b"}" * LEVELS
 
     def body(number: int) -> bytes:
         return b'{"citizen_id":"%s","name":"deep %d","extra":%s}' % (ATTACKER.encode(), number, nested)
 
-    asked = orjson.dumps({"citizen_id": ATTACKER, "query_text": "deep"})
+    question = orjson.dumps({"citizen_id": ATTACKER, "query_text": "deep"})
     async with _client(target, target.key) as http:
         await asyncio.gather(
             _again_and_again(http, going, "/v1/memories", body),
-            _again_and_again(http, going, "/v1/retrieve", lambda _: asked),
+            _again_and_again(http, going, "/v1/retrieve", lambda _: question),
         )
 
 
 async def dropped_exports(target: Target, going: Callable[[], bool]) -> None:
-    """Exports that are begun, many at once, and left at once."""
+    """Start many exports at once and drop the connections at once."""
     while going():
         await asyncio.gather(*(_dropped(target) for _ in range(EXPORTS)))
         await asyncio.sleep(EXPORTS_EVERY_S)
@@ -87,8 +87,8 @@ async def _dropped(target: Target) -> None:
     address = urlsplit(target.url)
     try:
         _, writer = await asyncio.open_connection(address.hostname, address.port)
-        asked = f"GET /v1/citizens/{ATTACKER}/export?embeddings=true HTTP/1.1\r\nHost: {address.netloc}\r\n"
-        writer.write(f"{asked}Authorization: Bearer {target.key}\r\n\r\n".encode())
+        head = f"GET /v1/citizens/{ATTACKER}/export?embeddings=true HTTP/1.1\r\nHost: {address.netloc}\r\n"
+        writer.write(f"{head}Authorization: Bearer {target.key}\r\n\r\n".encode())
         await writer.drain()
         await asyncio.sleep(DROPPED_AFTER_S)
         writer.transport.abort()
@@ -97,13 +97,13 @@ async def _dropped(target: Target) -> None:
 
 
 async def hub_questions(target: Target, going: Callable[[], bool]) -> None:
-    """Questions about those of whom everything was said, eight at once."""
+    """Ask about the hubs, to which every memory links, eight questions at once."""
 
     def body(number: int) -> bytes:
-        said = (
+        text = (
             f"what did Hub0, Hub1 and Hub2 say of the harbour, the boat, the rope and the anchor at dusk {number}"
         )
-        return orjson.dumps({"citizen_id": ATTACKER, "query_text": said, "max_results_per_level": 100})
+        return orjson.dumps({"citizen_id": ATTACKER, "query_text": text, "max_results_per_level": 100})
 
     async with _client(target, target.key) as http:
         every = (_again_and_again(http, going, "/v1/retrieve", body) for _ in range(QUESTIONS_AT_ONCE))
@@ -111,7 +111,7 @@ async def hub_questions(target: Target, going: Callable[[], bool]) -> None:
 
 
 async def hub_identity(target: Target, going: Callable[[], bool]) -> None:
-    """Who a citizen with such hubs is, asked eight times at once."""
+    """Ask for the identity of a citizen with such hubs, eight times at once."""
 
     async def ask(http: httpx.AsyncClient) -> None:
         while going():
@@ -125,15 +125,15 @@ async def hub_identity(target: Target, going: Callable[[], bool]) -> None:
 
 
 async def bulk_writes(target: Target, going: Callable[[], bool]) -> None:
-    """The longest lists of new memories, two at once."""
+    """Send the longest lists of new memories, two at once."""
     begun = time.time_ns()
 
     def body(number: int) -> bytes:
-        said: list[dict[str, Any]] = [
+        commands: list[dict[str, Any]] = [
             {"citizen_id": ATTACKER, "name": f"{begun} {number} {place}", "emotion_vector": {"joy": 0.5}}
             for place in range(BULK)
         ]
-        return orjson.dumps(said)
+        return orjson.dumps(commands)
 
     async with _client(target, target.key) as http:
         every = (_again_and_again(http, going, "/v1/memories", body) for _ in range(BULK_AT_ONCE))
@@ -141,7 +141,7 @@ async def bulk_writes(target: Target, going: Callable[[], bool]) -> None:
 
 
 async def long_timestamp(target: Target, going: Callable[[], bool]) -> None:
-    """A time that never ends."""
+    """Send a time with far too many digits."""
     body = orjson.dumps({"citizen_id": ATTACKER, "name": "late", "valid_at": "1." * DIGITS})
     async with _client(target, target.key) as http:
         await _again_and_again(http, going, "/v1/memories", lambda _: body)
@@ -159,7 +159,7 @@ ATTACKS: Final[Mapping[str, Attack]] = {
 
 
 def run_attack(name: str, target: Target, seconds: float, begun: Event) -> None:
-    """One attack, for so many seconds; it sets `begun` when it begins."""
+    """Run one attack for `seconds`; sets `begun` at its start."""
     ends = time.monotonic() + seconds
     begun.set()
 

@@ -15,12 +15,12 @@ from benchmarks.datasets import Conversation, Question, Turn
 
 
 def indexed_text(turn: Turn) -> str:
-    """Give the text of a turn as every baseline indexes or embeds it."""
+    """Return the text of a turn that every baseline indexes or embeds."""
     return f"{turn.speaker}: {turn.text}"
 
 
 def rank_bm25(conversation: Conversation, questions: Sequence[Question]) -> list[list[str]]:
-    """Give for each question the ids of all turns, best BM25 score first, equal scores in turn order."""
+    """Return for each question the ids of all turns, best BM25 score first, equal scores in turn order."""
     ids = [turn.id for turn in conversation.turns]
     stemmer = Stemmer.Stemmer("english")
     documents = _tokens([indexed_text(turn) for turn in conversation.turns], stemmer)
@@ -37,7 +37,10 @@ def rank_cosine(
     question_vectors: NDArray[np.floating[Any]],
     ids: Sequence[str],
 ) -> list[list[str]]:
-    """Take one vector per row; give for each question all ids, nearest turn first, equals in turn order."""
+    """Return for each question all ids, nearest turn first, equals in turn order; one vector per row.
+
+    Raises ValueError when there are not as many turn vectors as ids.
+    """
     if len(turn_vectors) != len(ids):
         raise ValueError(f"{len(turn_vectors)} turn vectors for {len(ids)} ids")
     similarity = _unit(question_vectors) @ _unit(turn_vectors).T
@@ -54,7 +57,7 @@ def rrf(rankings: Iterable[Sequence[str]], k: int = 60) -> list[str]:
 
 
 def _tokens(texts: list[str], stemmer: Any) -> list[list[str]]:
-    """Give the stemmed lower-case words of each text without English stop words."""
+    """Return the stemmed lower-case words of each text without English stop words."""
     words: list[list[str]] = bm25s.tokenize(
         texts, stopwords="english", stemmer=stemmer, return_ids=False, show_progress=False
     )

@@ -2,9 +2,9 @@
 
     python -m benchmarks.contention --processes 8 --rounds 1000
 
-Every process has a runtime of its own on one store. Prints the winners, the conflicts, what else was answered,
-the winners that the history does not hold, and the gaps and overlaps of the history on both axes; ends with 1
-when anything but one winner a round is left. `--json`: one line.
+Every process has its own runtime on one store. Prints the winners, the conflicts, other answers, the winners that
+are missing in the history, and the gaps and overlaps of the history on both axes. The exit code is 1 unless each
+round has exactly one winner and the history is complete. `--json` prints one line.
 """
 
 from __future__ import annotations
@@ -40,38 +40,38 @@ type Span = tuple[datetime, datetime | None]
 
 
 class Round(NamedTuple):
-    """What a round asks of every process."""
+    """The number of a round, and the version that every process must supersede."""
 
     number: int
     version: int
 
 
 def settings(data: Path) -> Settings:
-    """A store without an embedding model: what is measured is who may write."""
+    """Return settings without an embedding model, which this benchmark does not need."""
     return Settings(store=StoreSettings(data=data), embedding=EmbeddingSettings(embedding="none"))
 
 
 def contender(data: Path, place: int, pipe: Connection) -> None:
-    """One process: for each round that comes through the pipe one command, and its receipt back."""
+    """Run one process: for each round read from the pipe, apply one command and send its receipt back."""
     asyncio.run(_contend(data, place, pipe))
 
 
 async def _contend(data: Path, place: int, pipe: Connection) -> None:
     async with open_runtime(settings(data)) as rt:
         pipe.send("ready")
-        while (asked := await asyncio.to_thread(pipe.recv)) is not None:
+        while (round_ := await asyncio.to_thread(pipe.recv)) is not None:
             command = Supersede(
                 citizen_id=CITIZEN,
                 id=MEMORY,
-                name=f"round {asked.number} by {place}",
-                expected_version=asked.version,
+                name=f"round {round_.number} by {place}",
+                expected_version=round_.version,
             )
             [receipt] = await insertion.apply([command], rt.deps, now())
             pipe.send(receipt)
 
 
 async def contend(data: Path, processes: int, rounds: int) -> Figures:
-    """The figures of so many rounds."""
+    """Run the rounds and return the figures."""
     async with open_runtime(settings(data)) as rt:
         begun = Remember(citizen_id=CITIZEN, id=MEMORY, name="begun", valid_at=BEGUN)
         [first] = await insertion.apply([begun], rt.deps, now())
@@ -115,18 +115,18 @@ async def _rounds(pipes: Sequence[Connection], version: int, rounds: int) -> lis
 
 
 async def _history(rt: Runtime) -> list[ConsciousnessNode]:
-    found = await reader.history(rt.deps.graph(graph_name(Level.N1, CITIZEN)), MEMORY)
-    return [rows.node(row, Level.N1) for row in found]
+    history_rows = await reader.history(rt.deps.graph(graph_name(Level.N1, CITIZEN)), MEMORY)
+    return [rows.node(row, Level.N1) for row in history_rows]
 
 
 def judged(answers: Sequence[Sequence[WriteReceipt]], history: Sequence[ConsciousnessNode]) -> Figures:
-    """What became of the commands, and whether the history holds every winner without gap or overlap.
+    """Count the outcomes of the commands, the winners missing in the history, and its gaps and overlaps.
 
-    At each moment at which a record began, the records known then must cover valid time from its first instant
-    on, one after the other; and no version may stand twice.
+    At each moment at which a record became known, the records known then must cover valid time from `BEGUN` on
+    without gap or overlap, and no version may occur twice.
     """
     outcomes = Counter(receipt.problem or receipt.status for receipts in answers for receipt in receipts)
-    held = Counter(record.version for record in history)
+    versions = Counter(record.version for record in history)
     won = [receipt.version for receipts in answers for receipt in receipts if receipt.status == "stored"]
     breaks = [_breaks(history, moment) for moment in sorted({record.created_at for record in history})]
     return {
@@ -136,8 +136,8 @@ def judged(answers: Sequence[Sequence[WriteReceipt]], history: Sequence[Consciou
         "rounds_without_one_winner": sum(
             sum(receipt.status == "stored" for receipt in receipts) != 1 for receipts in answers
         ),
-        "lost": sum(version not in held for version in won),
-        "twice": sum(count > 1 for count in held.values()),
+        "lost": sum(version not in versions for version in won),
+        "twice": sum(count > 1 for count in versions.values()),
         "gaps": sum(gaps for gaps, _ in breaks),
         "overlaps": sum(overlaps for _, overlaps in breaks),
         "records": len(history),
@@ -166,7 +166,7 @@ FLAWS = ("other", "rounds_without_one_winner", "lost", "twice", "gaps", "overlap
 
 
 def main() -> int:
-    """Print the figures; 0 when each round had one winner and the history is whole."""
+    """Print the figures; returns 0 when each round had one winner and the history is complete."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=1000)

@@ -1,4 +1,4 @@
-"""A proxy between service and engine that cuts connections: before a statement is sent on, or before its reply."""
+"""A proxy between service and engine that cuts connections before it forwards a statement, or before the reply."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ CHUNK = 1 << 16
 
 
 class Cut(Enum):
-    """Where a connection is cut: the engine has not heard the statement, or has carried it out unheard."""
+    """When a connection is cut: before the engine gets the statement, or after it has run it but not replied."""
 
     BEFORE = "before"
     AFTER = "after"
 
 
 class Proxy:
-    """A proxy for the unix socket of an engine. `decide` is asked about each piece that a client sends."""
+    """A proxy for the unix socket of an engine. `decide` is called with each piece that a client sends."""
 
     def __init__(self, engine: Path) -> None:
         self.cuts = {Cut.BEFORE: 0, Cut.AFTER: 0}
@@ -28,7 +28,7 @@ class Proxy:
         self._links: set[asyncio.Task[None]] = set()
 
     def cut_next(self, where: Cut, marker: bytes, times: int = 1) -> None:
-        """Cut so many times when a piece holds the marker, then no more."""
+        """Cut the first `times` connections on which a piece contains the marker."""
         left = times
 
         def decide(piece: bytes) -> Cut | None:
@@ -62,7 +62,7 @@ class Proxy:
         finally:
             for way in ways:
                 way.cancel()
-            # Before the wait, which the end of the proxy may cut short.
+            # Closed before the wait, because the end of the proxy may cancel the wait.
             ask.close()
             answer.close()
             await asyncio.gather(*ways, return_exceptions=True)
@@ -90,7 +90,7 @@ async def _back(engine: asyncio.StreamReader, answer: asyncio.StreamWriter, unhe
 
 @asynccontextmanager
 async def proxy(engine: Path, at: Path) -> AsyncIterator[Proxy]:
-    """A proxy that listens at the unix socket `at` for the engine at the unix socket `engine`."""
+    """Open a proxy that listens at the unix socket `at` for the engine at the unix socket `engine`."""
     made = Proxy(engine)
     server = await asyncio.start_unix_server(made._serve, at)
     try:

@@ -28,7 +28,7 @@ MIDNIGHT_UTC: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Turn:
-    """One utterance; `id` is unique within its conversation and is what evidence points to."""
+    """One utterance; `id` is unique in its conversation, and evidence refers to it."""
 
     id: str
     speaker: str
@@ -48,7 +48,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Conversation:
-    """Turns in the order they were said, and the questions asked about them."""
+    """Turns in order, and the questions about them."""
 
     id: str
     turns: tuple[Turn, ...]
@@ -56,7 +56,7 @@ class Conversation:
 
 
 def load_locomo(path: Path) -> list[Conversation]:
-    """One conversation for each sample of a LoCoMo file, in its order. Turns are those that the product reads."""
+    """Read one conversation per sample of a LoCoMo file, in its order, with the product's own parser."""
     text = path.read_text(encoding="utf-8")
     parsed = parse(FileSet(path.stem, (File(path.name, text),), citizen_id="benchmark"))
     questions = {str(sample["sample_id"]): sample["qa"] for sample in json.loads(text)}
@@ -65,7 +65,10 @@ def load_locomo(path: Path) -> list[Conversation]:
 
 
 def load_beam(directory: Path) -> list[Conversation]:
-    """Take a directory of BEAM chats, one JSON file each; give one conversation per file, by file name."""
+    """Read a directory of BEAM chats: one conversation per JSON file, by file name.
+
+    Raises FileNotFoundError when there is no such file.
+    """
     files = sorted(directory.glob("*.json"))
     if not files:
         raise FileNotFoundError(f"no BEAM chat (*.json) in {directory}")
@@ -88,7 +91,7 @@ def _locomo_conversation(episode: Episode, items: Iterable[Mapping[str, Any]]) -
 
 
 def _locomo_evidence(item: Mapping[str, Any], known: Collection[str]) -> frozenset[str]:
-    """Give the known turn ids of a question; one string may hold several ("D8:6; D9:17")."""
+    """Return the known turn ids of a question; one string may contain several ("D8:6; D9:17")."""
     return frozenset(
         turn_id for entry in item.get("evidence", ()) for turn_id in DIALOGUE_ID.findall(entry) if turn_id in known
     )
@@ -97,16 +100,16 @@ def _locomo_evidence(item: Mapping[str, Any], known: Collection[str]) -> frozens
 def _beam_conversation(chat: Mapping[str, Any]) -> Conversation:
     turns = tuple(_beam_turns(chat["chat"]))
     known = {turn.id for turn in turns}
-    asked = (
+    questions = (
         Question(item["question"], ability, _beam_evidence(item, known))
         for ability, items in chat["probing_questions"].items()
         for item in items
     )
-    return Conversation(str(chat["chat_id"]), turns, tuple(q for q in asked if q.evidence))
+    return Conversation(str(chat["chat_id"]), turns, tuple(q for q in questions if q.evidence))
 
 
 def _beam_turns(batches: list[Mapping[str, Any]]) -> Iterator[Turn]:
-    """Give every role message as a turn; it has the time of the nearest anchor at or before it."""
+    """Yield every message as a turn, with the time of the nearest anchor at or before it."""
     time: datetime | None = None
     for batch in batches:
         session = f"batch_{batch['batch_number']}"
@@ -122,7 +125,7 @@ def _beam_evidence(item: Mapping[str, Any], known: Collection[str]) -> frozenset
 
 
 def _leaves(value: Any) -> Iterator[Any]:
-    """Give what lies in lists and dicts of any depth; BEAM uses both, and nests lists in some chats."""
+    """Yield the leaves of lists and dicts of any depth; BEAM uses both, and nests lists in some chats."""
     if isinstance(value, dict):
         value = list(value.values())
     if not isinstance(value, list):
@@ -133,5 +136,5 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 
 def _time(text: str | None) -> datetime | None:
-    """Take a written date such as "March-15-2024"; give the instant in UTC, which is assumed if unsaid."""
+    """Parse a date such as "March-15-2024" to an instant in UTC; a date without a zone is taken as UTC."""
     return parser.parse(text, default=MIDNIGHT_UTC).astimezone(UTC) if text else None

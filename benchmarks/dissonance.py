@@ -1,12 +1,13 @@
-"""How many changes of belief a question about the past tells, where old and new share no words.
+"""How many changes of belief the answers about the past report when old and new text share no words.
 
     python -m benchmarks.dissonance
 
-A citizen believes ten things and corrects each in other words, among 300 other memories, thirty about the
-subject of each belief. Ten questions, each in the words of one side, are asked in the modes `evolution` and
-`full_history`. `told`: questions whose change is among the dissonances of the answer. `others`: changes told
-beside it, in the mean. Times are medians of whole questions in milliseconds, `records_ms` what the other records
-took of them, and `current_ms` the same questions about the present, asked in turn. Ends with 1 below ten of ten.
+A citizen believes ten things and corrects each in other words. There are 300 other memories, thirty about the
+subject of each belief. Ten questions, each in the words of the old or the new text, are asked in the modes
+`evolution` and `full_history`. `told`: questions whose change is among the dissonances of the answer. `others`:
+mean number of other changes in an answer. Times are medians per question in milliseconds: `past_ms` of the whole
+question, `records_ms` of its stage for other records, `current_ms` of the same question about the present. The
+exit code is 1 when a change is missing.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ HISTORICAL: Final = (TemporalMode.EVOLUTION, TemporalMode.FULL_HISTORY)
 
 
 class Belief(NamedTuple):
-    """What was believed and what is, a question in the words of one side, and words of the subject."""
+    """The old and the new text, a question in the words of one of them, and words of the subject."""
 
     id: str
     was: str
@@ -133,25 +134,26 @@ OTHERS: Final = (
 
 
 def others() -> list[Remember]:
-    """The memories that are about the same subjects and were never corrected."""
-    said: list[Remember] = []
+    """Build the memories about the same subjects that are never corrected."""
+    commands: list[Remember] = []
     for belief, name, form in product(BELIEFS, NAMES, OTHERS):
         one, two, three = belief.words
         text = form.format(name=name, one=one, two=two, three=three)
-        said.append(Remember(citizen_id=CITIZEN, id=f"other-{len(said)}", name="note", description=text))
-    return said
+        command = Remember(citizen_id=CITIZEN, id=f"other-{len(commands)}", name="note", description=text)
+        commands.append(command)
+    return commands
 
 
-async def told(commands: Sequence[Command], rt: Runtime) -> None:
-    """Write; raises RuntimeError when something was refused."""
+async def store(commands: Sequence[Command], rt: Runtime) -> None:
+    """Store the commands. Raises RuntimeError when one was refused."""
     for start in range(0, len(commands), BATCH):
         for receipt in await apply(commands[start : start + BATCH], rt.deps, now()):
             if receipt.status != "stored":
                 raise RuntimeError(f"refused: {receipt.faults}")
 
 
-async def asked(belief: Belief, mode: TemporalMode, rt: Runtime) -> ConsciousnessStream:
-    """The stream for the question; raises RuntimeError when it is not whole."""
+async def ask(belief: Belief, mode: TemporalMode, rt: Runtime) -> ConsciousnessStream:
+    """Return the stream for the question. Raises RuntimeError when it is degraded."""
     intention = RetrievalIntention(
         query_text=belief.question, citizen_id=CITIZEN, temporal_mode=mode, query_levels=(Level.N1,)
     )
@@ -162,31 +164,33 @@ async def asked(belief: Belief, mode: TemporalMode, rt: Runtime) -> Consciousnes
 
 
 async def measure() -> dict[str, Any]:
-    """The figures of each mode, on a store of its own."""
+    """Return the figures of each mode, on a new store."""
     with tempfile.TemporaryDirectory(prefix="substrate-dissonance-") as directory:
         settings = Settings(StoreSettings(data=Path(directory)), EmbeddingSettings(embedding="local"))
         async with open_runtime(settings) as rt:
             beliefs = [
-                Remember(citizen_id=CITIZEN, id=one.id, name=one.id, description=one.was) for one in BELIEFS
+                Remember(citizen_id=CITIZEN, id=belief.id, name=belief.id, description=belief.was)
+                for belief in BELIEFS
             ]
-            await told([*others(), *beliefs], rt)
-            await told([Correct(citizen_id=CITIZEN, id=one.id, description=one.now) for one in BELIEFS], rt)
-            return {mode.value: await of_mode(mode, rt) for mode in HISTORICAL}
+            await store([*others(), *beliefs], rt)
+            corrections = [Correct(citizen_id=CITIZEN, id=belief.id, description=belief.now) for belief in BELIEFS]
+            await store(corrections, rt)
+            return {mode.value: await measure_mode(mode, rt) for mode in HISTORICAL}
 
 
-async def of_mode(mode: TemporalMode, rt: Runtime) -> dict[str, Any]:
-    """What the ten questions tell in a mode, and what they cost, the present asked in turn."""
-    found: list[list[str]] = []
+async def measure_mode(mode: TemporalMode, rt: Runtime) -> dict[str, Any]:
+    """Ask the ten questions in a mode, and about the present in turn; returns counts and times."""
+    changes: list[list[str]] = []
     spent: dict[str, list[float]] = {"past": [], "records": [], "current": []}
     for _ in range(ROUNDS):
         for belief in BELIEFS:
-            stream = await asked(belief, mode, rt)
-            present = await asked(belief, TemporalMode.CURRENT, rt)
-            found.append([one.node_id for one in stream.temporal_dissonances])
+            stream = await ask(belief, mode, rt)
+            present = await ask(belief, TemporalMode.CURRENT, rt)
+            changes.append([dissonance.node_id for dissonance in stream.temporal_dissonances])
             spent["past"].append(stream.retrieval_latency_ms)
             spent["records"].append(stream.stage_ms.get("records", 0.0))
             spent["current"].append(present.retrieval_latency_ms)
-    first = list(zip(BELIEFS, found, strict=False))
+    first = list(zip(BELIEFS, changes, strict=False))
     return {
         "questions": len(BELIEFS),
         "told": sum(belief.id in ids for belief, ids in first),
@@ -196,7 +200,7 @@ async def of_mode(mode: TemporalMode, rt: Runtime) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Run and print; 1 when a change was missed."""
+    """Run and print; returns 1 when a change is missing."""
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter).parse_args()
     figures = asyncio.run(measure())
     sys.stdout.write(orjson.dumps(figures, option=orjson.OPT_INDENT_2).decode() + "\n")

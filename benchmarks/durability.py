@@ -1,13 +1,13 @@
-"""Writers over REST while engine and service are killed, connections cut and the disk filled: what was true of it?
+"""Checks that no acknowledged write is lost while engine and service are killed, connections cut, the disk filled.
 
     python -m benchmarks.durability --rounds 50
 
 Modes: `engine`, `service` and `both` are `kill -9` at a random moment; `cut` is a proxy between service and engine
-that cuts connections before a statement or before its answer; `disk` is a small file system that is filled (it
-needs the right to mount). Each round has a graph of its own, eight writers of single commands, lists, atomic
-batches, supersedes and links, and at its end, for every request without an answer, a look at the receipt or the
-same request again. Prints what was acknowledged, lost, duplicated or half applied, and which indexes did not
-answer; ends with 1 when anything was wrong. `--rounds`: of each mode. `--json`: one line.
+that cuts connections before a statement or before its answer; `disk` fills a small file system (it needs the right
+to mount). Each round has its own graph and eight writers over REST, which send single commands, lists, atomic
+batches, supersedes and links. At its end, every request without an answer is cleared up by its receipt or by
+sending it again. Prints how much was acknowledged, lost, duplicated or half applied, and which indexes miss a
+memory. The exit code is 1 when anything was wrong. `--rounds` is per mode; `--json` prints one line.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ type Harm = Callable[[], Awaitable[None]]
 
 
 class Scene(NamedTuple):
-    """A service that is to be harmed."""
+    """A service, and the functions that harm it and end the harm."""
 
     served: Served
     harm: Harm
@@ -58,7 +58,7 @@ class Scene(NamedTuple):
 
 
 async def one_round(scene: Scene, number: int, dice: random.Random) -> tuple[Account, Flaws]:
-    """Write, harm at a random moment, write on, settle what is unsure, and judge the graph."""
+    """Write, harm at a random moment, write on, clear up unanswered requests, and judge the graph."""
     account = Account()
     citizen = f"round{number}"
     ended = asyncio.Event()
@@ -75,7 +75,7 @@ async def one_round(scene: Scene, number: int, dice: random.Random) -> tuple[Acc
         ended.set()
         await asyncio.gather(*writing)
         await settle(http, account, dice)
-        # A question opens the graph, and waits until its indexes are there.
+        # A question opens the graph, and waits until its indexes are operational.
         await http.post("/v1/retrieve", json={"citizen_id": citizen, "query_text": "anything"})
     connection = Connection(f"unix://{socket_path(scene.served.data)}", timeout_ms=1000)
     try:
@@ -85,7 +85,7 @@ async def one_round(scene: Scene, number: int, dice: random.Random) -> tuple[Acc
 
 
 async def _something_to_lose(account: Account) -> None:
-    """Return when something was acknowledged, on a busy machine too."""
+    """Return as soon as a write was acknowledged, so that a slow machine has something to lose too."""
     for _ in range(6000):
         if account.acknowledged:
             return
@@ -93,12 +93,12 @@ async def _something_to_lose(account: Account) -> None:
 
 
 async def nothing() -> None:
-    """Nothing to mend."""
+    """Do nothing: used when the harm ends by itself."""
 
 
 @asynccontextmanager
 async def killing(mode: str, data: Path) -> AsyncIterator[Scene]:
-    """Engine, service or both are killed."""
+    """Open a scene in which engine, service or both are killed."""
     served = Served(data)
 
     async def harm() -> None:
@@ -114,7 +114,7 @@ async def killing(mode: str, data: Path) -> AsyncIterator[Scene]:
 
 @asynccontextmanager
 async def cutting(data: Path, dice: random.Random) -> AsyncIterator[Scene]:
-    """The connections between service and engine are cut, one statement in so many."""
+    """Open a scene in which connections between service and engine are cut, at one statement in `CUT_ONE_IN`."""
     engine = EmbeddedEngine(data)
     await engine.start()
     async with proxy(engine.socket, data / "proxy.sock") as between:
@@ -147,7 +147,7 @@ def _cut_no_more(between: Proxy) -> Harm:
 
 @asynccontextmanager
 async def filling(data: Path, dice: random.Random) -> AsyncIterator[Scene]:
-    """The disk is filled, but for a few thousand bytes, and emptied again."""
+    """Open a scene in which the disk is filled, except for up to 256 KiB, and emptied again."""
     served = Served(data / "store")
     filler = data / "filler"
 
@@ -170,7 +170,7 @@ async def filling(data: Path, dice: random.Random) -> AsyncIterator[Scene]:
 
 @asynccontextmanager
 async def small_disk(directory: Path) -> AsyncIterator[Path | None]:
-    """A small file system of its own; None where mounting is not allowed."""
+    """Mount a small file system; yields None when mounting is not allowed."""
     words = ["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "tmpfs", str(directory)]
     try:
         await asyncio.to_thread(subprocess.run, words, check=True, capture_output=True)
@@ -184,7 +184,7 @@ async def small_disk(directory: Path) -> AsyncIterator[Path | None]:
 
 
 async def run(mode: str, rounds: int, *, seed: int = 7) -> Figures:
-    """The figures of so many rounds of one mode, on a store of its own."""
+    """Run the rounds of one mode on a new store, and return the figures."""
     dice = random.Random(f"{mode} {seed}")
     with tempfile.TemporaryDirectory(prefix="substrate-durability-") as directory:
         data = Path(directory)
@@ -208,8 +208,8 @@ async def _rounds(scene: Any, rounds: int, dice: random.Random) -> Figures:
             told += account.told
             counts["acknowledged"] += len(account.acknowledged)
             counts["atomic"] += len(account.atomic)
-            for name, found in (*flaws._asdict().items(), ("faults", account.faults)):
-                wrong[name] += [f"round {number}: {one}" for one in found]
+            for name, items in (*flaws._asdict().items(), ("faults", account.faults)):
+                wrong[name] += [f"round {number}: {item}" for item in items]
     return {
         "rounds": rounds,
         "acknowledged": counts["acknowledged"],
@@ -221,17 +221,17 @@ async def _rounds(scene: Any, rounds: int, dice: random.Random) -> Figures:
 
 
 def flawed(figures: Figures) -> bool:
-    """Whether anything was wrong in a mode."""
+    """True when anything was wrong in a mode."""
     return any(figures.get(flaw) for flaw in FLAWS)
 
 
 async def measure(modes: list[str], rounds: int) -> dict[str, Figures]:
-    """The figures of so many rounds of each mode."""
+    """Run the rounds of each mode and return the figures."""
     return {mode: await run(mode, rounds) for mode in modes}
 
 
 def main() -> int:
-    """Print the figures; 0 when nothing was lost, duplicated, half applied, mute or answered wrongly."""
+    """Print the figures; returns 0 when nothing was wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=50)
     parser.add_argument("--modes", nargs="+", choices=MODES, default=list(MODES))
@@ -241,9 +241,9 @@ def main() -> int:
     if asked.json:
         print(orjson.dumps(figures).decode())
     else:
-        for mode, found in figures.items():
+        for mode, row in figures.items():
             print(mode)
-            for name, value in found.items():
+            for name, value in row.items():
                 print(f"  {name.replace('_', ' '):18} {value}")
     return 1 if any(map(flawed, figures.values())) else 0
 

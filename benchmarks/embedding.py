@@ -1,10 +1,10 @@
-"""Speed of the local embedding model on one thread, and how near int8 comes to fp32.
+"""Speed of the local embedding model on one thread, and how close int8 is to fp32.
 
     python -m benchmarks.embedding [--json] [--recall locomo.json]
 
 Prints, for each precision: milliseconds per short query (median), short texts per second, and the cosine of
-its vectors to those of fp32 (mean, least). With `--recall` also the macro recall@10 of the evidence turns of
-a LoCoMo file (questions of categories 1 to 4, turns as "Speaker: text", plain cosine, each talk apart).
+its vectors to those of fp32 (mean, minimum). With `--recall` also the macro recall@10 of the evidence turns of
+a LoCoMo file (questions of categories 1 to 4, turns as "Speaker: text", plain cosine within each conversation).
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ class Conversation(NamedTuple):
 
 
 def embed(model: LocalMiniLM, texts: Sequence[str]) -> Vectors:
-    """Vectors of `texts`, one row each."""
+    """Return the vectors of `texts`, one per row."""
     return np.array([model._get_text_embedding(text) for text in texts])
 
 
 def query_milliseconds(model: LocalMiniLM) -> float:
-    """Median time of one query, in milliseconds."""
+    """Return the median time of one query, in milliseconds."""
     times = []
     for query in QUERIES * ROUNDS:
         start = time.perf_counter()
@@ -66,43 +66,43 @@ def query_milliseconds(model: LocalMiniLM) -> float:
 
 
 def texts_per_second(model: LocalMiniLM) -> float:
-    """Short texts embedded in one second by the port's own batch call."""
+    """Return the number of short texts embedded per second by the model's batch call."""
     start = time.perf_counter()
     model.get_text_embedding_batch(list(TURNS) * ROUNDS)
     return len(TURNS) * ROUNDS / (time.perf_counter() - start)
 
 
 def conversations(path: Path) -> list[Conversation]:
-    """The conversations of a LoCoMo file."""
-    found = []
+    """Read the conversations of a LoCoMo file."""
+    samples = []
     for sample in json.loads(path.read_text(encoding="utf-8")):
         sessions = [part for part in sample["conversation"].values() if isinstance(part, list)]
         turns = [turn for session in sessions for turn in session]
-        asked = [
+        questions = [
             (qa["question"], re.findall(r"D\d+:\d+", " ".join(qa["evidence"])))
             for qa in sample["qa"]
             if qa["category"] in (1, 2, 3, 4)
         ]
         spoken = [f"{turn['speaker']}: {turn['text']}" for turn in turns]
         ids = [turn["dia_id"] for turn in turns]
-        found.append(Conversation(spoken, ids, [(question, ev) for question, ev in asked if ev]))
-    return found
+        samples.append(Conversation(spoken, ids, [(question, ev) for question, ev in questions if ev]))
+    return samples
 
 
 def recall_at_10(model: LocalMiniLM, samples: Sequence[Conversation]) -> float:
-    """Mean share of a question's evidence turns among the ten nearest turns."""
+    """Return the mean share of a question's evidence turns among the ten nearest turns."""
     recalls = []
     for sample in samples:
         likeness = embed(model, [question for question, _ in sample.questions]) @ embed(model, sample.turns).T
         best = np.argsort(-likeness, axis=1, kind="stable")[:, :10]
         for (_, evidence), row in zip(sample.questions, best, strict=True):
-            got = {sample.ids[i] for i in row}
-            recalls.append(sum(item in got for item in evidence) / len(evidence))
+            nearest = {sample.ids[i] for i in row}
+            recalls.append(sum(item in nearest for item in evidence) / len(evidence))
     return statistics.fmean(recalls)
 
 
 def measured(cache: Path, samples: Sequence[Conversation]) -> list[dict[str, Any]]:
-    """One row of figures per precision."""
+    """Return one row of figures per precision."""
     rows: list[dict[str, Any]] = []
     exact: Vectors | None = None
     for precision in PRECISIONS:

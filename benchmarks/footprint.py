@@ -1,5 +1,7 @@
-"""What a turn costs in the engine: its memory, its vector, its links NEXT and SAID_BY, at a size where fixed costs
-have spread out (the vector index allocates in blocks of 1,024, and an empty graph takes about one megabyte)."""
+"""Memory of the engine per turn of a conversation: its record, its vector, its links NEXT and SAID_BY.
+
+Use a long conversation: the vector index allocates blocks of 1,024, and an empty graph takes about one megabyte.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +22,17 @@ FIRST = datetime(2025, 1, 1, tzinfo=UTC)
 
 
 def conversation(turns: int) -> Episode:
-    """A conversation of two speakers with texts of twenty words."""
+    """Build a conversation of two speakers with texts of twenty words."""
     texts = World(nodes=turns, links=0).texts(turns, seed=5)
-    said = tuple(
+    utterances = tuple(
         Turn(f"D1:{place}", ("Ada", "Luca")[place % 2], text, FIRST + timedelta(minutes=place))
         for place, text in enumerate(texts)
     )
-    return Episode(CITIZEN, CITIZEN, (Session("session_1", "session 1", FIRST, said),))
+    return Episode(CITIZEN, CITIZEN, (Session("session_1", "session 1", FIRST, utterances),))
 
 
 async def bytes_per_turn(turns: int, deps: Deps, now: Instant) -> float:
-    """Bytes that the engine allocates for each turn of a long conversation, the empty graph left out."""
+    """Return the bytes that the engine allocates per turn of a long conversation, without the empty graph."""
     graph = graph_name(Level.N1, CITIZEN)
     await deps.graphs.for_writing(graph, now)
     before = await _allocated(deps)

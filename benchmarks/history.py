@@ -1,12 +1,13 @@
-"""What a past costs: the same graph with ten changes of each memory and link, against none; and asking that past.
+"""The cost of a history: the same graph with ten changes of each memory and link, and without any.
 
     python -m benchmarks.history --nodes 20000 --links 20000
 
-Two citizens with the same memories and links, from a fixed seed, in one store. Each memory and link of the one
-was superseded ten times, which leaves ten closed records and ten that say until when each held. One client asks
-both the same questions in turn, about the present and about a moment half a year ago. `same_memories` says how
-much of an answer about the present the past leaves alone. Ends with 1 above a ratio of 1.15 for the present with a
-past against the present without, or of 2.5 for the past against the present. `--json`: one line.
+Two citizens have the same memories and links, from a fixed seed, in one store. Each memory and link of one of them
+was superseded ten times, which leaves ten closed records and ten open records that have ended. One client asks
+both the same questions in turn, about the present and about a moment half a year ago. `same_memories` is the share
+of memories that both answers about the present have in common. The exit code is 1 when a question about the
+present takes more than 1.15 times as long with a history as without, or one about the past more than 2.5 times as
+long as one about the present. `--json` prints one line.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ PRESENT_AT_MOST, PAST_AT_MOST = 1.15, 2.5
 MEMORIES_A_STATEMENT, LINKS_A_STATEMENT = 3, 50
 LEVELS = (Level.N1,)
 BUILDING_MS: Final = 60_000
-"""A statement of the building may take so long: a busy machine is not what is measured."""
+"""Deadline of a statement that builds the graphs: the speed of building is not measured."""
 BUILDING: Final = {"TIMEOUT_MAX": BUILDING_MS, "TIMEOUT_DEFAULT": BUILDING_MS}
 type Figures = dict[str, Any]
 
@@ -78,7 +79,7 @@ OF_MEMORIES = Query(
 
 
 def changes(begun: Instant, count: int) -> Iterator[dict[str, Any]]:
-    """The records of so many supersedes before the carried record began: each one closed, one that held until."""
+    """Yield the records of `count` supersedes before `begun`: for each a closed record and one that has ended."""
     for place in range(count):
         start = begun - (count - place) * STEP
         end = start + STEP
@@ -89,14 +90,14 @@ def changes(begun: Instant, count: int) -> Iterator[dict[str, Any]]:
 
 
 def said(name: str, description: str, word: str) -> dict[str, Any]:
-    """What an earlier record said: another word at the end."""
+    """Return the text of an earlier record: the description with another last word."""
     content = {"name": name, "description": f"{description.rpartition(' ')[0]} {word}", "node_type": "Memory"}
     search = search_properties(content, None)
     return {"description": content["description"], "search_text": search["search_text"]}
 
 
 async def give_memories(world: World, count: int, rt: Runtime) -> None:
-    """Let each memory of the world have been superseded so often."""
+    """Give each memory of the world a history of `count` supersedes."""
     graph = graph_name(Level.N1, world.citizen)
     vectors = world.vectors(world.nodes, world.seed, rt.deps.embedder.dimension)
     words = world.words()
@@ -119,7 +120,7 @@ async def give_memories(world: World, count: int, rt: Runtime) -> None:
 
 
 async def give_links(world: World, count: int, rt: Runtime, moment: Instant) -> None:
-    """Let each link of the world have been superseded so often, the last time within the last year."""
+    """Give each link of the world a history of `count` supersedes, the last one within the last year."""
     graph = graph_name(Level.N1, world.citizen)
     rng = np.random.default_rng(world.seed + 6)
     for part in batched(links_of(world, (Level.N1, 0)), LINKS_A_STATEMENT):
@@ -132,7 +133,7 @@ async def give_links(world: World, count: int, rt: Runtime, moment: Instant) -> 
 
 
 async def build(world: World, count: int, rt: Runtime, moment: Instant) -> float:
-    """Write the personal graph of the world with so many changes each; the seconds that it took."""
+    """Write the personal graph of the world with `count` changes of each record; returns the seconds it took."""
     begun = time.perf_counter()
     await rt.deps.graphs.for_writing(graph_name(Level.N1, world.citizen), moment)
     await build_memories(world, (Level.N1, 0), rt.deps, moment)
@@ -144,7 +145,7 @@ async def build(world: World, count: int, rt: Runtime, moment: Instant) -> float
 
 @asynccontextmanager
 async def patient(rt: Runtime, data: Path) -> AsyncIterator[Runtime]:
-    """The runtime while the worlds are made: statements may take long, and nothing waits for the disk."""
+    """Open a runtime for building: its statements have a long deadline and do not wait for the disk."""
     connection = rt.deps.connection
     fast = {"appendfsync": "no", "auto-aof-rewrite-percentage": "0"}
     before = {name: (await connection.command("CONFIG", "GET", name))[1] for name in fast}
@@ -166,13 +167,13 @@ async def _configure(connection: Connection, server: Mapping[str, Any], module: 
 
 
 def shown(stream: ConsciousnessStream) -> set[str]:
-    """The memories in all tiers of a stream."""
+    """Return the ids of the memories in all tiers of a stream."""
     tiers = stream.activation_tiers
     return {memory.node_id for memory in (*tiers.focus, *tiers.peripheral, *tiers.background)}
 
 
 class Asker:
-    """One client that asks about three times: the present without a past, with one, and that past."""
+    """A client that asks about the present without a history, the present with one, and the past."""
 
     def __init__(self, rt: Runtime, moment: Instant) -> None:
         self._runtime = rt
@@ -190,7 +191,7 @@ class Asker:
         return shown(stream)
 
     async def round(self, texts: Sequence[str]) -> None:
-        """Each question of each time in turn."""
+        """Ask each question about each of the three in turn."""
         mode = TemporalMode.POINT_IN_TIME
         for text in texts:
             await self._runtime.deps.embedder.embed_query(text)
@@ -201,7 +202,7 @@ class Asker:
 
 
 async def measure(nodes: int, links: int, questions: int) -> Figures:
-    """The figures of one run on a store of its own."""
+    """Return the figures of one run on a new store."""
     with tempfile.TemporaryDirectory(prefix="substrate-history-") as directory:
         settings = Settings(
             store=StoreSettings(data=Path(directory)),
@@ -233,7 +234,7 @@ async def measure(nodes: int, links: int, questions: int) -> Figures:
 
 
 def main() -> int:
-    """Print the figures; 0 when both ratios are within their bounds."""
+    """Print the figures; returns 0 when both ratios are within their bounds."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, default=20_000)
     parser.add_argument("--links", type=int, default=20_000)

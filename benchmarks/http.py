@@ -1,14 +1,13 @@
-"""What HTTP, the key and JSON cost over the same call in the process, for a full stream.
+"""The cost of HTTP, key and JSON compared with the same call in the process, for a full stream.
 
     taskset -c 0 python -m benchmarks.http
 
-One engine; this process asks it by the call, and by HTTP through a service in a process of its own, with a key
-that the store keeps and a plain socket that stays open. Each question is asked both ways, one after the other,
-the first way by turns; figures are medians. With one client the overhead is the difference of the two; with
-more, who all ask at once, that of the time for one stream: elapsed by number. On one core that is all the work
-there is, the client's reading included. Where others work on the machine, go by `processor_ms`: the same
-difference in processor time of both processes, in the mean. The three graphs are small and dense, so that a
-stream is full.
+This process asks one engine by a function call, and by HTTP through a service in another process, with a stored
+key and one socket that stays open. Each question is asked both ways; which way comes first alternates. Figures are
+medians. With one client the overhead is the difference of the two times. With several clients, which ask at once,
+it is the difference of the elapsed time per stream. On one core that contains all work, the client's included.
+When other programs use the machine, read `processor_ms`: the mean difference in processor time of both processes.
+The three graphs are small and dense, so that a stream is full.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ type Ask = Callable[[str], Awaitable[Any]]
 
 @dataclass
 class Client:
-    """A connection that is kept open; what it sends and reads, and nothing else."""
+    """A minimal HTTP client on one connection that stays open."""
 
     host: str
     port: int
@@ -53,7 +52,7 @@ class Client:
     _line: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def post(self, path: str, body: bytes) -> bytes:
-        """The body of the answer, as it came."""
+        """Send a request and return the raw body of the answer."""
         if self._line is None or self._line[0].at_eof():
             self._line = await asyncio.open_connection(self.host, self.port, limit=1 << 20)
         reader, writer = self._line
@@ -74,7 +73,7 @@ class Client:
 
 
 def intention(question: str) -> RetrievalIntention:
-    """A question whose stream is full, with paths weighed from a state."""
+    """Build a question whose stream is full and has paths weighted by a state."""
     return RetrievalIntention(
         query_text=question,
         citizen_id=WORLD.citizen,
@@ -85,12 +84,12 @@ def intention(question: str) -> RetrievalIntention:
 
 
 async def by_call(question: str, rt: Runtime) -> ConsciousnessStream:
-    """The stream by the call in this process."""
+    """Return the stream of a call in this process."""
     return await retrieve_consciousness_context(intention(question), rt.deps, now())
 
 
 def by_http(client: Client) -> Ask:
-    """The same question over HTTP; how many bytes came."""
+    """Return a function that asks the same question over HTTP and returns the size of the answer in bytes."""
 
     async def ask(question: str) -> int:
         return len(await client.post("/v1/retrieve", intention(question).model_dump_json().encode()))
@@ -99,12 +98,12 @@ def by_http(client: Client) -> Ask:
 
 
 def worked(pid: int) -> float:
-    """Milliseconds of processor time of this process and of another one so far, by Linux' clock of a process."""
+    """Return the processor time of this process and another one so far, in milliseconds. Works only on Linux."""
     return (time.process_time() + time.clock_gettime((~pid << 3) | 2)) * 1000
 
 
 class Spent:
-    """What each way of asking took, in milliseconds: elapsed by turn, and in all of both processes' time."""
+    """Milliseconds of each way of asking: elapsed time per turn, and total processor time of both processes."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
@@ -112,14 +111,14 @@ class Spent:
         self._worked = {"call": 0.0, "http": 0.0}
 
     async def take(self, way: str, call: Callable[[], Awaitable[Any]]) -> None:
-        """One turn of a way."""
+        """Measure one turn of a way."""
         before, begun = worked(self._pid), time.perf_counter()
         await call()
         self._elapsed[way].append((time.perf_counter() - begun) * 1000)
         self._worked[way] += worked(self._pid) - before
 
     def figures(self, streams: int) -> dict[str, float]:
-        """The medians for one stream, of `streams` in a turn, and the overhead."""
+        """Return the medians and the overhead per stream; a turn has `streams` streams."""
         call, http = self._elapsed["call"], self._elapsed["http"]
         apart = [over - under for under, over in zip(call, http, strict=True)]
         figures = {
@@ -132,8 +131,8 @@ class Spent:
 
 
 async def alone(questions: Sequence[str], rt: Runtime, ask: Ask, spent: Spent) -> dict[str, float]:
-    """One client: both ways of asking, question by question."""
-    ways: list[tuple[str, Ask]] = [("call", lambda one: by_call(one, rt)), ("http", ask)]
+    """Measure one client: both ways of asking, question by question."""
+    ways: list[tuple[str, Ask]] = [("call", lambda question: by_call(question, rt)), ("http", ask)]
     for number, question in enumerate(questions):
         for name, way in ways if number % 2 else reversed(ways):
             await spent.take(name, lambda: way(question))  # noqa: B023
@@ -141,9 +140,9 @@ async def alone(questions: Sequence[str], rt: Runtime, ask: Ask, spent: Spent) -
 
 
 async def crowded(questions: Sequence[str], rt: Runtime, asks: Sequence[Ask], spent: Spent) -> dict[str, float]:
-    """As many clients at once as there are `asks`, two questions each: both ways by turns."""
+    """Measure `len(asks)` clients at once, two questions each: both ways in turn."""
     per_turn = 2 * len(asks)
-    calls = [lambda one: by_call(one, rt)] * len(asks)
+    calls = [lambda question: by_call(question, rt)] * len(asks)
     for start in range(0, len(questions) - per_turn + 1, per_turn):
         some = questions[start : start + per_turn]
         await spent.take("call", lambda: _round(some, calls))  # noqa: B023
@@ -160,7 +159,7 @@ async def _round(questions: Sequence[str], ways: Sequence[Ask]) -> None:
 
 
 async def bytes_of(questions: Sequence[str], client: Client) -> dict[str, float]:
-    """Bytes of an answer: as JSON, and as it goes over the line to who takes gzip."""
+    """Return the median bytes of an answer: as JSON, and as sent to a client that accepts gzip."""
     plain, packed = [], []
     for question in questions:
         body = await client.post("/v1/retrieve", intention(question).model_dump_json().encode())
@@ -170,7 +169,7 @@ async def bytes_of(questions: Sequence[str], client: Client) -> dict[str, float]
 
 
 async def measure(count: int) -> dict[str, Any]:
-    """All figures, on a store of their own."""
+    """Return all figures, on a new store."""
     with tempfile.TemporaryDirectory(prefix="substrate-http-") as directory:
         embedding = EmbeddingSettings(embedding="benchmarks.serving:Hashing")
         settings = Settings(store=StoreSettings(data=Path(directory) / "store"), embedding=embedding)
@@ -197,19 +196,19 @@ async def _figures(served: Served, rt: Runtime, questions: Sequence[str]) -> dic
         clients = [Client("127.0.0.1", served.port, key, gzipped=gzipped) for _ in range(max(CLIENTS))]
         asks = list(map(by_http, clients))
         await alone(questions[:20], rt, asks[0], Spent(served.pid))
-        found: dict[str, Any] = {"1": await alone(questions, rt, asks[0], Spent(served.pid))}
+        by_clients: dict[str, Any] = {"1": await alone(questions, rt, asks[0], Spent(served.pid))}
         for many in CLIENTS[1:]:
-            found[str(many)] = await crowded(questions, rt, asks[:many], Spent(served.pid))
-        found["refused"] = sum(status != 200 for client in clients for status in client.statuses)
+            by_clients[str(many)] = await crowded(questions, rt, asks[:many], Spent(served.pid))
+        by_clients["refused"] = sum(status != 200 for client in clients for status in client.statuses)
         if gzipped:
             figures["bytes"] = await bytes_of(questions[:20], clients[0])
-        figures["clients_gzip" if gzipped else "clients"] = found
+        figures["clients_gzip" if gzipped else "clients"] = by_clients
         await asyncio.gather(*(client.close() for client in clients))
     return figures
 
 
 async def _own_key(served: Served) -> str:
-    """A key that is kept in the store and may read, as a citizen's would be."""
+    """Create a key that may read, like the key of a citizen."""
     async with served.client() as http:
         wanted = {"name": "benchmark", "scopes": [f"citizen:{WORLD.citizen}:read", "N2:read", "N3:read"]}
         made = await http.post("/v1/keys", json=wanted)

@@ -1,4 +1,4 @@
-"""What a graph holds against what was acknowledged: lost, duplicated, half applied, and mute indexes."""
+"""Compares a graph with the acknowledged commands: lost, duplicated or half applied ones, and mute indexes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 
 PROBES: Final = 8
-"""Memories of a graph by which each index is asked."""
+"""The number of memories that are searched in each index."""
 
 MEMORIES = Query(
     "held_memories",
@@ -50,7 +50,7 @@ BY_LIKENESS = Query(
 
 
 class Kept(NamedTuple):
-    """A record of a memory, and how many traces it has."""
+    """A record of a memory, and the number of its traces."""
 
     id: str
     version: int
@@ -64,7 +64,7 @@ class Kept(NamedTuple):
 
 
 class Flaws(NamedTuple):
-    """What is wrong, each with what it is about."""
+    """The flaws of a graph by kind; each names the command, memory or index it concerns."""
 
     lost: list[str]
     duplicated: list[str]
@@ -73,7 +73,7 @@ class Flaws(NamedTuple):
 
 
 async def judge(graph: Graph, account: Account, dice: random.Random) -> Flaws:
-    """The flaws of a graph."""
+    """Find the flaws of a graph."""
 
     async def read(query: Query, **values: Any) -> list[Sequence[Any]]:
         return list(await graph.read(query, **values))
@@ -100,12 +100,12 @@ async def judge(graph: Graph, account: Account, dice: random.Random) -> Flaws:
 
 
 def _effects(records: Mapping[str, Sequence[Kept]]) -> Iterator[str]:
-    """The command of each content that a memory was given. A record that says until when one held adds none."""
-    for those in records.values():
-        given: dict[str, str] = {}
-        for record in sorted(those, key=lambda record: record.version):
-            given.setdefault(record.name, record.command_id)
-        yield from given.values()
+    """Yield the command of each content of each memory; a record that repeats a content adds none."""
+    for history in records.values():
+        command_by_content: dict[str, str] = {}
+        for record in sorted(history, key=lambda record: record.version):
+            command_by_content.setdefault(record.name, record.command_id)
+        yield from command_by_content.values()
 
 
 def _half(
@@ -126,7 +126,7 @@ def _half(
 
 
 def chain_flaws(those: Sequence[Kept]) -> list[str]:
-    """Gaps and overlaps of a memory's records, at each moment at which one of them became known."""
+    """Describe gaps and overlaps of a memory's records, at each moment at which one of them became known."""
     flaws = []
     if [one.version for one in sorted(those, key=lambda one: one.version)] != list(range(1, len(those) + 1)):
         flaws.append("versions do not follow one another")

@@ -1,11 +1,11 @@
-"""How fast a stream comes, against the floor: the same six queries sent bare and at once through the same driver.
+"""The time of a stream, compared with a floor: the same six queries sent at once through the same driver.
 
     python -m benchmarks.latency --locomo FILE        one conversation per citizen
     python -m benchmarks.latency --nodes 50000 --links 250000
 
-Both may be given; every figure is taken in one run on one store. Besides: memory of this process with the
-embedder, and of the engine for a turn; and what a full stream costs beyond embedding and database, by its
-parts (`benchmarks.stream_parts`). `--json` prints one line.
+Both may be given; every figure comes from one run on one store. It also prints the memory of this process with the
+embedder, the memory of the engine per turn, and the cost of the parts of a full stream without embedding and
+database (`benchmarks.stream_parts`). `--json` prints one line.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ from substrate.connection.parameters import parameters
 
 CLIENTS = (1, 4, 16)
 TURNS = 10_240
-"""Length of the conversation by which the engine's memory for a turn is measured."""
+"""Turns of the conversation with which the engine's memory per turn is measured."""
 type Figures = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question of a citizen to some levels, with its embedding made beforehand."""
+    """A question of a citizen to some levels."""
 
     citizen: str
     text: str
@@ -63,7 +63,7 @@ class Question:
 
 
 def percentiles(values: Sequence[float]) -> dict[str, float]:
-    """p50 and p95 in milliseconds."""
+    """Return p50 and p95 of values in milliseconds."""
     ordered = sorted(values)
     return {
         "p50": round(statistics.median(ordered), 3),
@@ -72,7 +72,7 @@ def percentiles(values: Sequence[float]) -> dict[str, float]:
 
 
 async def prepared(question: Question, rt: Runtime) -> list[QueryRequest]:
-    """The six queries of a question, ready to be sent."""
+    """Build the six queries of a question."""
     intention = question.intention()
     moment = now()
     scope = retrieval.choose_scope(intention, moment)
@@ -85,14 +85,14 @@ async def prepared(question: Question, rt: Runtime) -> list[QueryRequest]:
 
 
 async def timed(call: Callable[[], Awaitable[Any]]) -> float:
-    """Milliseconds of a call."""
+    """Return the duration of a call in milliseconds."""
     begun = time.perf_counter()
     await call()
     return (time.perf_counter() - begun) * 1000
 
 
 async def floor_and_whole(questions: Sequence[Question], rt: Runtime) -> Figures:
-    """Floor and retrieve() side by side, question by question; embeddings are in the embedder's memory."""
+    """Measure floor and retrieve() question by question; the embeddings are cached already."""
     floor, whole = [], []
     stages: dict[str, list[float]] = {}
     for question in questions:
@@ -119,7 +119,7 @@ async def floor_and_whole(questions: Sequence[Question], rt: Runtime) -> Figures
 
 
 async def under_load(questions: Sequence[Question], rt: Runtime) -> Figures:
-    """retrieve() with 1, 4 and 16 clients asking at once, one after the other each."""
+    """Measure retrieve() with 1, 4 and 16 clients at once; each asks one question after the other."""
     figures: Figures = {}
     for clients in CLIENTS:
         spent: list[float] = []
@@ -138,13 +138,13 @@ async def under_load(questions: Sequence[Question], rt: Runtime) -> Figures:
 
 
 async def engine_bytes(rt: Runtime) -> int:
-    """Bytes that the engine has allocated."""
+    """Return the bytes that the engine has allocated."""
     info: dict[str, Any] = await rt.deps.connection.command("INFO", "memory")
     return int(info["used_memory"])
 
 
 async def locomo(path: Path, rt: Runtime, limit: int) -> Figures:
-    """Figures over the questions of LoCoMo conversations, one citizen each."""
+    """Measure the questions of LoCoMo conversations, each of which is a citizen."""
     episodes = parse("locomo", read_files(path, "locomo", None)).items
     before = await engine_bytes(rt)
     begun = time.perf_counter()
@@ -167,9 +167,9 @@ async def locomo(path: Path, rt: Runtime, limit: int) -> Figures:
 
 
 async def synthetic(nodes: int, links: int, rt: Runtime, limit: int) -> Figures:
-    """Figures over three graphs of `nodes` memories and `links` links each, made from a fixed seed.
+    """Measure three graphs of `nodes` memories and `links` links each, made from a fixed seed.
 
-    Asked are all three, and besides the citizen's own graph alone.
+    Questions go to all three graphs, and again to the citizen's own graph alone.
     """
     world = World(nodes=nodes, links=links)
     before = await engine_bytes(rt)
@@ -191,7 +191,7 @@ async def synthetic(nodes: int, links: int, rt: Runtime, limit: int) -> Figures:
 
 
 def process_mb() -> float:
-    """Resident memory of this process now, in MB (peak where the system does not tell)."""
+    """Return the resident memory of this process, in MB; the peak where the system has no `/proc`."""
     status = Path("/proc/self/status")
     if status.exists():
         line = next(line for line in status.read_text().splitlines() if line.startswith("VmRSS"))
@@ -200,7 +200,7 @@ def process_mb() -> float:
 
 
 async def measure(arguments: argparse.Namespace) -> Figures:
-    """All figures asked for, on a store of their own."""
+    """Return the requested figures, on a new store."""
     with tempfile.TemporaryDirectory(prefix="substrate-latency-") as directory:
         settings = Settings(store=StoreSettings(data=Path(directory)))
         async with open_runtime(settings) as rt:

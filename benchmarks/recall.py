@@ -1,15 +1,15 @@
-"""How much of the annotated evidence a stream brings, beside BM25, exact cosine and their RRF on the same text.
+"""How much of the annotated evidence a stream contains, compared with BM25, cosine and their RRF on the same text.
 
     python -m benchmarks.recall --locomo FILE --beam DIRECTORY
     python -m benchmarks.recall --locomo FILE --beam DIRECTORY --channels
     python -m benchmarks.recall --locomo FILE --beam DIRECTORY --starts
 
-Each conversation becomes a citizen, ingested once through the same door as any other. Ranked are the turns in the
-order of the activation tiers (people and sessions in a stream are no turns, and are passed over). The baselines
-rank every turn; RRF fuses their whole rankings. `--channels` asks every question again with one channel of
-`orchestration.ranking.channels` switched off at a time, `--starts` with second links followed from more of the
-starts; `p50` is the median of their times over that of ours. Times are of whole questions, embedding included;
-tokens those of the compact form. With SUBSTRATE_EMBEDDING=none only what needs no vectors is compared.
+Each conversation becomes a citizen and is ingested once, as any other. Our ranking is the turns of the stream in
+the order of the activation tiers; people and sessions are skipped. The baselines rank every turn; RRF fuses their
+whole rankings. `--channels` asks every question again with each channel of `orchestration.ranking.channels`
+switched off in turn, `--starts` with second links followed from more of the starts; `p50` is the median of their
+times divided by ours. Times are for whole questions with their embedding; tokens are those of the compact form.
+With SUBSTRATE_EMBEDDING=none only methods without vectors are compared.
 """
 
 from __future__ import annotations
@@ -77,14 +77,14 @@ SWITCHED_OFF: Mapping[str, ChannelWeights] = {
 
 @dataclass
 class Run:
-    """What one way of asking brought, question by question."""
+    """The results of one way of asking, question by question."""
 
     rankings: list[list[str]] = field(default_factory=list)
     milliseconds: list[float] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
 
     def cost(self) -> dict[str, float]:
-        """Median and 95th percentile of the time of a question, mean tokens of its compact form."""
+        """Return median and 95th percentile of the time of a question, and mean tokens of its compact form."""
         ordered = sorted(self.milliseconds)
         return {
             "p50 ms": round(median(ordered), 1),
@@ -95,7 +95,7 @@ class Run:
 
 @dataclass
 class Compared:
-    """The reports of the methods and of other ways of asking; what a question cost, and what part of it there."""
+    """The reports of the methods and of other ways of asking; our cost, and the time of each way by ours."""
 
     methods: dict[str, Report]
     channels: dict[str, Report]
@@ -103,7 +103,7 @@ class Compared:
     ratios: dict[str, float]
 
     def as_dict(self) -> dict[str, Any]:
-        """All figures, ready for JSON."""
+        """Return all figures, ready for JSON."""
         return {
             "methods": {name: report.as_dict() for name, report in self.methods.items()},
             "channels": {name: report.as_dict() for name, report in self.channels.items()},
@@ -113,7 +113,7 @@ class Compared:
 
 
 def episode(conversation: Conversation, citizen: str) -> Episode:
-    """The conversation as it is ingested: its sessions in order, turns under their own ids."""
+    """Convert a conversation to an episode: sessions in order, turns with their own ids."""
     sessions: dict[str, list[Turn]] = {}
     dates: dict[str, datetime | None] = {}
     for turn in conversation.turns:
@@ -126,8 +126,8 @@ def episode(conversation: Conversation, citizen: str) -> Episode:
     )
 
 
-async def told(conversation: Conversation, citizen: str, rt: Runtime) -> None:
-    """Ingest a conversation; raises RuntimeError when a part of it was refused."""
+async def store(conversation: Conversation, citizen: str, rt: Runtime) -> None:
+    """Ingest a conversation. Raises RuntimeError when a part of it was refused."""
     report = await ingest(ParsedFiles((episode(conversation, citizen),)), rt.deps, now())
     if report.refused:
         raise RuntimeError(f"{conversation.id}: {report.refused} commands refused: {report.faults[:1]}")
@@ -137,19 +137,22 @@ async def ask(
     conversation: Conversation,
     citizen: str,
     rt: Runtime,
-    how: tuple[Mapping[str, Way], int],
+    *,
+    ways: Mapping[str, Way],
+    limit: int,
     runs: Mapping[str, Run],
 ) -> None:
-    """Add the stream of each question, asked in each way, to the runs of the ways.
+    """Ask each question in each way and add the streams to the runs; `limit` is the results per query and level.
 
-    `how`: the ways, and the results per query and level. Who is first asks for the embedding, so all are in turn.
+    The first way also computes the embedding, so each way comes first in turn. Raises RuntimeError when a stream
+    is degraded.
     """
-    ways, limit = list(how[0].items()), how[1]
+    named_ways = list(ways.items())
     count = tokens.counter()
     for number, question in enumerate(conversation.questions):
         intention = RetrievalIntention(query_text=question.text, citizen_id=citizen, max_results_per_level=limit)
-        first = number % len(ways)
-        for name, way in (*ways[first:], *ways[:first]):
+        first = number % len(named_ways)
+        for name, way in (*named_ways[first:], *named_ways[:first]):
             deps, run = replace(rt.deps, **way._asdict()), runs[name]
             stream = await retrieve_consciousness_context(intention, deps, now())
             if stream.degraded:
@@ -161,27 +164,27 @@ async def ask(
 
 
 async def tag_walker(conversation: Conversation, citizen: str, rt: Runtime) -> list[list[str]]:
-    """The turns of each question's walk, anchors and neighbours by their scores; its citizen is there already."""
+    """Return for each question the turns of its walk, anchors and neighbours by score; the citizen must exist."""
     prefix = f"{conversation.id}:"
     rankings = []
     for question in conversation.questions:
-        found = await associate(TagWalk(query_text=question.text, citizen_id=citizen), rt.deps, now())
-        if found.degraded:
-            raise RuntimeError(f"degraded: {found.degraded}")
-        shown = [one.memory for one in rank((*found.anchors, *found.neighbours))]
+        walk = await associate(TagWalk(query_text=question.text, citizen_id=citizen), rt.deps, now())
+        if walk.degraded:
+            raise RuntimeError(f"degraded: {walk.degraded}")
+        shown = [hit.memory for hit in rank((*walk.anchors, *walk.neighbours))]
         rankings.append([node.node_id.removeprefix(prefix) for node in shown if node.node_type == "Turn"])
     return rankings
 
 
 async def baselines(conversation: Conversation, rt: Runtime) -> dict[str, list[list[str]]]:
-    """BM25, exact cosine and RRF over the same text with the same embedder; without one, BM25."""
+    """Rank by BM25, exact cosine and RRF over the same text with the same embedder; only BM25 without embedder."""
     if not rt.deps.embedder.dimension:
         return {"BM25": rank_bm25(conversation, conversation.questions)}
     ids = [turn.id for turn in conversation.turns]
     turns = await rt.deps.embedder.embed_texts([indexed_text(turn) for turn in conversation.turns])
-    asked = [await rt.deps.embedder.embed_query(question.text) for question in conversation.questions]
+    questions = [await rt.deps.embedder.embed_query(question.text) for question in conversation.questions]
     words = rank_bm25(conversation, conversation.questions)
-    likeness = rank_cosine(np.array(turns), np.array(asked), ids)
+    likeness = rank_cosine(np.array(turns), np.array(questions), ids)
     return {
         "BM25": words,
         "cosine": likeness,
@@ -190,7 +193,7 @@ async def baselines(conversation: Conversation, rt: Runtime) -> dict[str, list[l
 
 
 async def compare(conversations: Sequence[Conversation], limit: int, others: Mapping[str, Way]) -> Compared:
-    """All methods over all conversations, on a store of its own, and ours in `others` ways as well."""
+    """Compare all methods over all conversations, on a new store, and ours also in the ways `others`."""
     questions = [question for conversation in conversations for question in conversation.questions]
     ways = {OURS: Way(), **others}
     settings = Settings()
@@ -200,8 +203,8 @@ async def compare(conversations: Sequence[Conversation], limit: int, others: Map
         async with open_runtime(Settings(StoreSettings(data=Path(directory)), settings.embedding)) as rt:
             for place, conversation in enumerate(conversations):
                 citizen = f"citizen-{place}"
-                await told(conversation, citizen, rt)
-                await ask(conversation, citizen, rt, (ways, limit), runs)
+                await store(conversation, citizen, rt)
+                await ask(conversation, citizen, rt, ways=ways, limit=limit, runs=runs)
                 runs["Tag-Walker"].rankings += await tag_walker(conversation, citizen, rt)
                 for name, ranked in (await baselines(conversation, rt)).items():
                     runs[name].rankings += ranked
@@ -214,14 +217,13 @@ async def compare(conversations: Sequence[Conversation], limit: int, others: Map
     )
 
 
-def shown(name: str, found: Compared) -> str:
-    """The comparison as plain text."""
-    parts = [table(name, found.methods)]
-    if found.channels:
-        overall = {OURS: found.methods[OURS], **found.channels}
+def format_comparison(name: str, compared: Compared) -> str:
+    parts = [table(name, compared.methods)]
+    if compared.channels:
+        overall = {OURS: compared.methods[OURS], **compared.channels}
         parts.append(table(f"{name}, other ways", {way: Report(r.overall, {}) for way, r in overall.items()}))
-    parts.append("  ".join(f"{what} {value}" for what, value in found.cost.items()))
-    parts += [f"p50 {way}: {ratio} of ours" for way, ratio in found.ratios.items()]
+    parts.append("  ".join(f"{figure} {value}" for figure, value in compared.cost.items()))
+    parts += [f"p50 {way}: {ratio} of ours" for way, ratio in compared.ratios.items()]
     return "\n".join(parts)
 
 
@@ -247,13 +249,13 @@ def main() -> None:
         parser.error("give --locomo FILE, --beam DIRECTORY, or both")
     others = {name: Way(weights) for name, weights in SWITCHED_OFF.items()} if arguments.channels else {}
     others |= FARTHER if arguments.starts else {}
-    compared = {name: asyncio.run(compare(found, arguments.limit, others)) for name, found in sets.items()}
+    results = {name: asyncio.run(compare(items, arguments.limit, others)) for name, items in sets.items()}
     if arguments.json:
-        plain = {name: found.as_dict() for name, found in compared.items()}
+        plain = {name: compared.as_dict() for name, compared in results.items()}
         sys.stdout.write(orjson.dumps(plain).decode() + "\n")
         return
-    for name, found in compared.items():
-        sys.stdout.write(shown(name, found) + "\n")
+    for name, compared in results.items():
+        sys.stdout.write(format_comparison(name, compared) + "\n")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ class Score:
     hit: Mapping[int, float]
 
     def as_dict(self) -> dict[str, Any]:
-        """Give the figures under keys such as "recall@5", ready for JSON."""
+        """Return the figures under keys such as "recall@5", ready for JSON."""
         return {
             "questions": self.questions,
             **{f"recall@{k}": value for k, value in self.recall.items()},
@@ -38,7 +38,7 @@ class Report:
     by_category: Mapping[str, Score]
 
     def as_dict(self) -> dict[str, Any]:
-        """Give {"overall": figures, "by_category": {name: figures}}, ready for JSON."""
+        """Return {"overall": figures, "by_category": {name: figures}}, ready for JSON."""
         return {
             "overall": self.overall.as_dict(),
             "by_category": {name: score.as_dict() for name, score in self.by_category.items()},
@@ -46,21 +46,22 @@ class Report:
 
 
 def recall_at(ranking: Sequence[str], evidence: Collection[str], k: int) -> float:
-    """Give the fraction of the evidence ids that stand within the first k of the ranking."""
+    """Return the share of the evidence ids that are among the first k of the ranking."""
     return len(set(ranking[:k]).intersection(evidence)) / len(evidence)
 
 
 def hit_at(ranking: Sequence[str], evidence: Collection[str], k: int) -> float:
-    """Give 1 if any evidence id stands within the first k of the ranking, else 0."""
+    """Return 1 if any evidence id is among the first k of the ranking, else 0."""
     return float(not set(ranking[:k]).isdisjoint(evidence))
 
 
 def score(
     questions: Sequence[Question], rankings: Sequence[Sequence[str]], cutoffs: Sequence[int] = CUTOFFS
 ) -> Report:
-    """Take questions and the ranking of turn ids found for each, in step; give the report.
+    """Score the ranking of turn ids of each question.
 
-    Every question weighs the same. Questions of several conversations may be concatenated.
+    Every question has the same weight. Questions of several conversations may be concatenated. Raises ValueError
+    when there are no questions, or not as many rankings as questions.
     """
     pairs = list(zip(questions, rankings, strict=True))
     if not pairs:
@@ -72,7 +73,7 @@ def score(
 
 
 def table(title: str, reports: Mapping[str, Report]) -> str:
-    """Take reports by method name; give plain text, the methods overall and then category by category."""
+    """Format reports by method name as plain text: the methods overall, then by category."""
     scores = [("overall", method, report.overall) for method, report in reports.items()]
     for category in sorted({name for report in reports.values() for name in report.by_category}):
         scores += [
@@ -109,7 +110,7 @@ def _cells(figures: Score) -> list[str]:
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:
-    """Set names to the left of their columns and figures to the right."""
+    """Align names to the left of their columns and figures to the right."""
     names = [cell.ljust(width) for cell, width in zip(row[:2], widths[:2], strict=True)]
     figures = [cell.rjust(width) for cell, width in zip(row[2:], widths[2:], strict=True)]
     return "  ".join([*names, *figures])

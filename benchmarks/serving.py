@@ -1,4 +1,4 @@
-"""A service of its own process for a benchmark, its engine, and how both are killed."""
+"""A service in its own process for a benchmark; it can be killed, and its engine too."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ START_LIMIT_S: Final = 60.0
 
 
 class Hashing(BaseEmbedding):
-    """An embedder that costs nothing: words by their hashes, in sixty-four numbers."""
+    """A very cheap embedder: hashes of the words, added up to 64 numbers."""
 
     def __init__(self) -> None:
         super().__init__(model_name="hashing")
@@ -87,12 +87,12 @@ class Served:
 
     @property
     def pid(self) -> int:
-        """The process of the service, which was started."""
+        """The process id of the service. Call it only after `start`."""
         assert self._process is not None
         return self._process.pid
 
     def client(self) -> httpx.AsyncClient:
-        """A client with the administrator's key; the caller closes it."""
+        """Return a client with the administrator's key; the caller closes it."""
         headers = {"Authorization": f"Bearer {KEY}"}
         return httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.port}", timeout=30, headers=headers)
 
@@ -110,7 +110,7 @@ class Served:
 
 
 async def engine_pid(data: Path) -> int | None:
-    """The process of the engine of a data directory; None when none answers."""
+    """Return the process id of the engine of a data directory; None when none answers."""
     try:
         async with Redis(unix_socket_path=str(socket_path(data)), socket_timeout=5) as engine:
             return int((await engine.info("server"))["process_id"])

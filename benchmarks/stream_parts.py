@@ -1,10 +1,10 @@
-"""What a full stream costs beyond embedding and database, by its parts.
+"""The cost of the parts of a full stream, without embedding and database.
 
     python -m benchmarks.stream_parts
 
-120 memories and 300 links over three levels, as the engine's rows, felt and under goals; the asker's goal and
-emotions are given. Every stream is met once, so that nothing is remembered of its texts: `total` runs one stream
-from the rows to the bytes of both forms, the parts are taken on other streams of the same making.
+A stream has 120 memories and 300 links on three levels, as rows of the engine, with emotions and goals; the
+question has a goal and emotions, too. Every stream is used once, so that no cache knows its texts. `total` is the
+time from the rows to the bytes of both forms; the parts are measured on other streams of the same kind.
 """
 
 from __future__ import annotations
@@ -65,22 +65,21 @@ type Spent = dict[str, list[float]]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A question and the rows of its six queries: (level, rows, whether by likeness)."""
+    """A question and the rows of its six queries: (level, rows, True for a search by likeness)."""
 
     intention: RetrievalIntention
     lexicons: dict[Level, Lexicon]
     answers: list[tuple[Level, list[Row], bool]]
 
-    def found(self) -> Candidates:
-        """The rows as one small graph."""
-        found = Candidates()
+    def candidates(self) -> Candidates:
+        candidates = Candidates()
         for level, rows, likeness in self.answers:
-            found.add(level, rows, likeness=likeness)
-        return found
+            candidates.add(level, rows, likeness=likeness)
+        return candidates
 
 
 def cases(count: int, seed: int = 11) -> Iterator[Case]:
-    """Streams of which no two share a text."""
+    """Yield cases; no two share a text."""
     world = World(nodes=count * 3 * NODES, links=0, seed=seed)
     texts = world.texts(world.nodes, seed, 28)
     rng = np.random.default_rng(seed)
@@ -102,7 +101,7 @@ def cases(count: int, seed: int = 11) -> Iterator[Case]:
 def _answers(
     level: Level, name: str, texts: Iterator[str], rng: np.random.Generator
 ) -> list[tuple[Level, list[Row], bool]]:
-    """Half of the memories by likeness; all links from the traversal, each with the memory that it leads to."""
+    """Build rows: half of the memories by likeness; all links by traversal, each with the memory at its end."""
     memories = [_memory(f"{name}-{place}", next(texts), rng) for place in range(NODES)]
     nothing = [None] * len(LINK_COLUMNS)
     alike = [[0, 0.2 + 0.02 * place, None, None, *nothing, *memories[place]] for place in range(NODES // 2)]
@@ -171,24 +170,25 @@ def _coherent(stream: ConsciousnessStream) -> ConsciousnessStream:
 
 
 def streamed(case: Case) -> ConsciousnessStream:
-    """The stream from the rows."""
-    found = case.found()
-    return assemble(intention_options(case.intention), found, _activation(case, found), _account())
+    """Build the stream from the rows."""
+    candidates = case.candidates()
+    activation = _activation(case, candidates)
+    return assemble(intention_options(case.intention), candidates, activation, _account())
 
 
 def whole(case: Case) -> bytes:
-    """From the rows to the bytes of the answer, in both forms."""
+    """Return the bytes of the answer, in both forms, from the rows."""
     return json_bytes(_coherent(streamed(case)))
 
 
 class Clock:
-    """The processor time of each part, in milliseconds: what others do on the machine counts little."""
+    """The processor time of each part, in milliseconds; other programs affect it little."""
 
     def __init__(self) -> None:
         self.spent: Spent = {}
 
     def part[T](self, name: str, call: Callable[[], T]) -> T:
-        """The value of the call; its time is kept under the name."""
+        """Return the value of the call, and record its time under the name."""
         begun = time.process_time()
         value = call()
         self.spent.setdefault(name, []).append((time.process_time() - begun) * 1000)
@@ -196,9 +196,9 @@ class Clock:
 
 
 def parts(case: Case, clock: Clock) -> None:
-    """One stream part by part. They overlap nowhere; what holds them together is left out."""
+    """Measure one stream part by part. The parts do not overlap; the code between them is not measured."""
     options = intention_options(case.intention)
-    found = clock.part("rows_to_graph", case.found)
+    found = clock.part("rows_to_graph", case.candidates)
     activation = clock.part("activation", lambda: _activation(case, found))
     selection = clock.part("selection", lambda: select(found, activation.order, options.levels, options.limit))
     nodes = clock.part("memories", lambda: enrich_memories(activation.order, found, activation, explain=False))
@@ -223,7 +223,7 @@ def parts(case: Case, clock: Clock) -> None:
 
 
 def measure(streams: int = STREAMS) -> dict[str, Any]:
-    """Median milliseconds of the whole and of each part."""
+    """Return the median milliseconds of the whole and of each part."""
     clock = Clock()
     asked = list(cases(2 * streams + 10))
     sizes = _sizes(asked[0])

@@ -1,9 +1,10 @@
-"""What a sweep over a whole graph costs those who read meanwhile, and how much memory it takes.
+"""How much a sweep of a whole graph slows readers, and how much memory it takes.
 
     python -m benchmarks.sweep --nodes 50000
 
-One graph, from a fixed seed. In one run: one client asks question after question without a sweep, with sweeps
-running in the same process, and without again; a sweep of its own shows seconds and memory. `--json`: one line.
+The graph is made from a fixed seed. In one run one client asks question after question without a sweep, during a
+sweep in the same process, and without one again. Another sweep, without readers, shows seconds and memory.
+`--json` prints one line.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ type Figures = dict[str, Any]
 
 
 async def built(world: World, rt: Runtime) -> float:
-    """Write the personal graph of the world; the seconds that it took."""
+    """Write the personal graph of the world; returns the seconds that it took."""
     begun = time.perf_counter()
     await rt.deps.graphs.for_writing(graph_name(Level.N1, world.citizen), now())
     await build_memories(world, (Level.N1, 0), rt.deps, now())
@@ -45,7 +46,7 @@ async def built(world: World, rt: Runtime) -> float:
 
 
 class Reader:
-    """One client that asks one question after the other."""
+    """A client that asks one question after the other."""
 
     def __init__(self, world: World, rt: Runtime, questions: int) -> None:
         self._runtime = rt
@@ -55,7 +56,7 @@ class Reader:
         )
 
     async def ask(self, least: int, until: Callable[[], bool] = lambda: True) -> list[float]:
-        """Milliseconds of each of at least so many questions, and on until `until` says so."""
+        """Ask at least `least` questions, and on until `until` returns True; returns the milliseconds of each."""
         spent: list[float] = []
         while len(spent) < least or not until():
             intention = next(self._intentions)
@@ -67,24 +68,24 @@ class Reader:
 
 
 async def swept(world: World, rt: Runtime) -> SweepReport:
-    """One sweep."""
+    """Run one sweep."""
     request = SweepRequest(citizen_id=world.citizen, levels=LEVELS)
     return (await sweep(request, rt.deps)).reports[0]
 
 
 def forget_peak() -> None:
-    """Let the peak of this process's memory begin anew."""
+    """Reset the peak memory of this process. Works only on Linux."""
     Path("/proc/self/clear_refs").write_text("5")
 
 
 def peak_mb() -> float:
-    """Peak resident memory of this process since `forget_peak`, in MB."""
+    """Return the peak resident memory of this process since `forget_peak`, in MB."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return round(int(next(line for line in lines if line.startswith("VmHWM")).split()[1]) / 1024, 1)
 
 
 async def alone(world: World, rt: Runtime) -> Figures:
-    """Seconds, pages and memory of a sweep while nobody reads."""
+    """Measure seconds, pages and memory of a sweep without readers."""
     forget_peak()
     before = process_mb()
     report = await swept(world, rt)
@@ -103,7 +104,7 @@ async def alone(world: World, rt: Runtime) -> Figures:
 
 
 async def beside(world: World, rt: Runtime, questions: int) -> Figures:
-    """Reading without a sweep, with one after the other, and without again."""
+    """Measure reads without a sweep, during one, and without one again."""
     reader = Reader(world, rt, questions)
     await reader.ask(questions)
     without = await reader.ask(questions)
@@ -124,7 +125,7 @@ async def beside(world: World, rt: Runtime, questions: int) -> Figures:
 
 
 async def measure(arguments: argparse.Namespace) -> Figures:
-    """All figures, on a store of their own."""
+    """Return all figures, on a new store."""
     with tempfile.TemporaryDirectory(prefix="substrate-sweep-") as directory:
         store = StoreSettings(data=Path(directory), url=None, host=None)
         async with open_runtime(Settings(store, EmbeddingSettings(embedding="local"))) as rt:

@@ -26,7 +26,7 @@ _EMOTIONS = ("drive", "joy", "frustration", "curiosity", "calm")
 
 @dataclass(frozen=True)
 class World:
-    """Size and seed; everything else follows from them."""
+    """Size and seed of a world; everything else is computed from them."""
 
     nodes: int
     links: int
@@ -35,13 +35,13 @@ class World:
     citizen: str = "synthetic"
 
     def words(self) -> list[str]:
-        """The vocabulary, commonest first."""
+        """Return the vocabulary, the most common word first."""
         rng = np.random.default_rng(self.seed)
         sizes = rng.integers(3, 10, self.vocabulary)
         return ["".join(rng.choice(list(LETTERS), size)) for size in sizes]
 
     def texts(self, count: int, seed: int, length: int = WORDS_PER_TEXT) -> Iterator[str]:
-        """Texts whose words follow Zipf's law."""
+        """Yield texts whose words follow Zipf's law."""
         words = self.words()
         weights = 1.0 / (np.arange(self.vocabulary) + 5.0)
         rng = np.random.default_rng(seed)
@@ -49,11 +49,11 @@ class World:
         return (" ".join(words[place] for place in row) for row in chosen)
 
     def questions(self, count: int) -> list[str]:
-        """Questions of six words over the same vocabulary."""
+        """Return questions of six words from the same vocabulary."""
         return list(self.texts(count, self.seed + 99, 6))
 
     def vectors(self, count: int, seed: int, dimension: int) -> np.ndarray:
-        """Clustered unit vectors: real embeddings are neither spread evenly nor alike."""
+        """Return unit vectors in clusters, because real embeddings are neither spread evenly nor all alike."""
         rng = np.random.default_rng(seed)
         centres = rng.normal(size=(CLUSTERS, dimension))
         vectors = centres[rng.integers(0, CLUSTERS, count)] + 0.8 * rng.normal(size=(count, dimension))
@@ -103,7 +103,7 @@ async def build_memories(world: World, which: tuple[Level, int], deps: Deps, now
 
 
 def links_of(world: World, which: tuple[Level, int]) -> Iterator[tuple[str, str, str]]:
-    """The links of one graph, each as its id and the ids of its ends."""
+    """Yield the links of one graph: the id of each and the ids of its ends."""
     level, number = which
     rng = np.random.default_rng(world.seed + 1000 + number)
     for place, (source, target) in enumerate(rng.integers(0, world.nodes, size=(world.links, 2))):

@@ -1,4 +1,4 @@
-"""Writers over REST that keep account of what was acknowledged, and ask about what was not."""
+"""Writers over REST that record which commands were acknowledged, and clear up those without an answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ type Body = dict[str, Any]
 
 @dataclass(frozen=True)
 class Sent:
-    """One request: its commands by their ids, and whether they are applied all or none."""
+    """A request and its commands; `atomic` commands are applied all or none."""
 
     path: str
     body: Any
@@ -34,7 +34,7 @@ class Sent:
 
 @dataclass
 class Account:
-    """What became of all that was sent: command id → the command."""
+    """The outcome of all commands that were sent, by command id."""
 
     acknowledged: dict[str, Body] = field(default_factory=dict)
     absent: dict[str, Body] = field(default_factory=dict)
@@ -50,7 +50,7 @@ def word(dice: random.Random) -> str:
 
 
 class Writer:
-    """One client of a service, with memories of its own."""
+    """A client of a service, with its own memories."""
 
     def __init__(self, citizen: str, place: int, account: Account) -> None:
         self._citizen = citizen
@@ -61,7 +61,7 @@ class Writer:
         self._own: list[str] = []
 
     async def write(self, http: httpx.AsyncClient, ended: asyncio.Event) -> None:
-        """Send one request after the other until it is to end."""
+        """Send one request after the other until `ended` is set."""
         pause = UNANSWERED_PAUSE_S
         while not ended.is_set():
             sent = self._next()
@@ -95,8 +95,8 @@ class Writer:
 
     def _remember(self) -> Body:
         command = self._command()
-        said = {"name": word(self._dice), "emotion_vector": {"joy": 0.5}}
-        return {**command, "id": f"{self._name}-m{self._made}", **said}
+        content = {"name": word(self._dice), "emotion_vector": {"joy": 0.5}}
+        return {**command, "id": f"{self._name}-m{self._made}", **content}
 
     def _supersede(self, memory: str) -> Sent:
         body = {**self._command(), "name": word(self._dice)}
@@ -110,7 +110,7 @@ class Writer:
 
 
 async def settled(http: httpx.AsyncClient, sent: Sent, account: Account) -> bool:
-    """Whether the answer to a request says what became of all its commands."""
+    """Send a request and record the answer; True when it shows the outcome of all commands."""
     try:
         answer = await http.post(sent.path, json=sent.body)
     except httpx.TransportError:
@@ -124,25 +124,25 @@ async def settled(http: httpx.AsyncClient, sent: Sent, account: Account) -> bool
     if not answer.is_success:
         account.faults.append(f"{sent.path}: {answer.status_code} {answer.text[:200]}")
         return True
-    said = answer.json()
-    for receipt in said.get("receipts", [said]):
+    body = answer.json()
+    for receipt in body.get("receipts", [body]):
         if receipt["status"] != "stored":
             account.faults.append(f"{sent.path}: {receipt['faults']}")
-    account.acknowledged |= {one["command_id"]: one for one in sent.commands}
+    account.acknowledged |= {command["command_id"]: command for command in sent.commands}
     if sent.atomic:
         account.atomic.append(tuple(one["command_id"] for one in sent.commands))
     return True
 
 
 async def settle(http: httpx.AsyncClient, account: Account, dice: random.Random) -> None:
-    """Learn what became of each request without an answer: from its receipts, or by sending it again."""
+    """Clear up each request without an answer: by its receipts, or by sending it again."""
     for sent in account.unsure:
         if dice.random() < 0.5:
             await _again(http, sent, account)
             continue
         for command in sent.commands:
-            asked = {"citizen_id": command["citizen_id"], "level": "N1"}
-            answer = await _receipt(http, command["command_id"], asked)
+            address = {"citizen_id": command["citizen_id"], "level": "N1"}
+            answer = await _receipt(http, command["command_id"], address)
             into = account.acknowledged if answer.is_success else account.absent
             into[command["command_id"]] = command
             account.told[f"receipt {answer.status_code}"] += 1
@@ -159,10 +159,10 @@ async def _again(http: httpx.AsyncClient, sent: Sent, account: Account) -> None:
     raise RuntimeError(f"{sent.path} is not served")
 
 
-async def _receipt(http: httpx.AsyncClient, command_id: str, asked: Body) -> httpx.Response:
+async def _receipt(http: httpx.AsyncClient, command_id: str, address: Body) -> httpx.Response:
     for _ in range(SETTLING_TRIES):
         with suppress(httpx.TransportError):
-            answer = await http.get(f"/v1/receipts/{command_id}", params=asked)
+            answer = await http.get(f"/v1/receipts/{command_id}", params=address)
             if answer.status_code not in (503, 507):
                 return answer
         await asyncio.sleep(SETTLING_PAUSE_S)

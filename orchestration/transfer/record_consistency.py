@@ -75,7 +75,7 @@ class RecordCheck:
         self._check_overlap(properties)
 
     def finish(self) -> None:
-        """Check the carried record, if it is not checked yet: it is the first in the file, often the last in time."""
+        """Check the carried record if it is not checked yet: the first in the file may be the last in time."""
         if not self._carried_taken and self._carried is not None:
             self._check_version(self._carried)
             self._check_overlap(self._carried)

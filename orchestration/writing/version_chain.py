@@ -121,7 +121,7 @@ class VersionChain:
     def is_changed(self) -> bool:
         return self.records != self.states[0].records
 
-    def open_records(self) -> bitemporal.Open:
+    def open_records(self) -> bitemporal.OpenRecords:
         """The open records, by valid time."""
         return bitemporal.open_records(self.records.values())
 

@@ -126,7 +126,7 @@ async def test_a_name_that_exists_is_not_made_again(
     [
         ({**PORTO, "object": "Rome"}, "do not mention"),
         ({**PORTO, "evidence": ["2"]}, "do not mention"),
-        ({**PORTO, "evidence": ["elsewhere"]}, "were not shown"),
+        ({**PORTO, "evidence": ["elsewhere"]}, "was not given"),
         ({**PORTO, "relation": "SAID_BY"}, "belongs to conversations"),
         ({**PORTO, "object_type": "Turn"}, "belongs to conversations"),
         ({**PORTO, "object": "ada"}, "with itself"),

@@ -113,7 +113,7 @@ def test_a_year_or_a_month_begins_with_its_first_day(day: str, instant: datetime
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"evidence": ["1", "9"]}, "were not shown"),
+        ({"evidence": ["1", "9"]}, "was not given"),
         ({"evidence": ["2"]}, "do not mention"),
         ({"object": "Porto"}, "do not mention"),
         ({"object": "Far"}, "do not mention"),
