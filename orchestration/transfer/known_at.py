@@ -107,7 +107,7 @@ class KnownState:
         self.carried: dict[str, Any] | None = None
 
     def take(self, properties: Properties) -> dict[str, Any] | None:
-        """Take a record; returns the record that has thereby become past, with its cell, or None."""
+        """Take a record. Returns the record that is past now, with its cell; None after the first record."""
         record = states.with_versions(properties)
         if record["created_at"] > self._known_at:
             return None

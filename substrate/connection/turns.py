@@ -146,7 +146,7 @@ class Turns:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Hold a turn inside the `with` block, after waiting for it; a caller that holds one already uses that."""
+        """Wait for a turn and hold it inside the `with` block. A caller that holds a turn takes no second one."""
         if self in _HELD.get():
             yield
             return

@@ -51,7 +51,7 @@ ERASE_RECORDS: Final = Query(
     "WITH collect(DISTINCT p) AS records, collect(DISTINCT t) AS traces "
     "FOREACH (p IN records | DELETE p) FOREACH (t IN traces | DELETE t) RETURN size(records), size(traces)",
 )
-"""Rows: records, traces."""
+"""Row: the numbers of deleted records and traces."""
 
 ERASE_MEMORIES: Final = Query(
     "erase_memories",
