@@ -142,7 +142,7 @@ def test_a_file_read_again_gives_the_same_commands_with_the_same_distinct_ids(fo
     ("form", "text", "words"),
     [
         ("graphiti", "[]", "is a list, not an object"),
-        ("graphiti", "{}", "holds nothing"),
+        ("graphiti", "{}", "has no memory or link"),
         ("graphiti", '{"nodes": 3}', "nodes"),
         ("graphiti", '{"nodes": [3]}', "nodes 1: is a number"),
         ("graphiti", '{"nodes": [{"uuid": "a"}]}', "nodes 1, name"),
