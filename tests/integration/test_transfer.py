@@ -251,7 +251,7 @@ DAMAGES: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
     "a version of the state twice": (with_state(0, version=3), "no current state with a later version"),
     "a past state alone": (
         lambda lines: signed([*lines[:STATE_LINE], *lines[STATE_LINE + 1 :]]),
-        "it is a past state, and none",
+        "it is a past state, and there is no current state",
     ),
     "a circle of states": (with_state(0, created_at=5), "the records of the state go in a circle"),
     "an unknown label": (lambda lines: edited(lines, "node", lambda line: line.update(label="A")), "label 'A'"),
