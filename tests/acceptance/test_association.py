@@ -110,7 +110,7 @@ def test_whatever_stands_in_a_question_the_parser_below_never_sees_it(
 def test_a_question_without_searchable_words_gets_a_note(service: Service, notes: str, text: str) -> None:
     said = walked(service, notes, query_text=text)
     assert (said["anchors"], said["neighbours"], said["keywords"]) == ([], [], [])
-    assert ["only stop words and signs" in note for note in said["notes"]] == [True]
+    assert ["only stop words and punctuation" in note for note in said["notes"]] == [True]
 
 
 def test_an_unknown_citizen_and_unknown_words_are_no_errors(service: Service, notes: str, citizen: str) -> None:
