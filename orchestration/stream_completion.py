@@ -29,7 +29,7 @@ from schemas.stream_parts import TraversalPath
 from schemas.temporal import END_OF_TIME
 from substrate.graphs.graph import Graph, GraphTarget
 from substrate.store import reader
-from substrate.store.search import RECORDS_OF, RecordRow, read_records
+from substrate.store.search import RECORDS_OF, VersionRow, read_records
 
 MAX_VERSIONS: Final = 50
 """Other versions of one memory that are added: those next in time to the selected ones, then the newest."""
@@ -124,7 +124,7 @@ def version_requests(
     return requests
 
 
-def left_out_notes(level: Level, records: Sequence[RecordRow]) -> list[str]:
+def left_out_notes(level: Level, records: Sequence[VersionRow]) -> list[str]:
     """One note on the memories that have more versions than were added; none when all were."""
     stored = {record.memory_id: record.records for record in records}
     added = Counter(record.memory_id for record in records)

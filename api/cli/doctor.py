@@ -51,7 +51,7 @@ PACKAGES: Final = (
 app = typer.Typer(add_completion=False)
 
 
-class Finding(NamedTuple):
+class Check(NamedTuple):
     """The result of one check. `remedy` is empty when it passed."""
 
     subject: str
@@ -64,34 +64,34 @@ class Finding(NamedTuple):
 def doctor(ctx: typer.Context) -> None:
     """Check the engine, the indexes, the embedder and the disk, each with its remedy."""
     settings = support.read_settings(ctx)
-    findings = [*_check_packages(), *_check_directory(settings.store), _check_log(settings.store)]
-    findings += support.run(_check_store(settings))
+    checks = [*_check_packages(), *_check_directory(settings.store), _check_log(settings.store)]
+    checks += support.run(_check_store(settings))
     console = support.output()
-    for finding in findings:
-        _show(finding, console)
-    wrong = sum(not finding.well for finding in findings)
-    verdict = "All is well." if not wrong else f"{wrong} of {len(findings)} things need attention."
+    for check in checks:
+        _show(check, console)
+    wrong = sum(not check.well for check in checks)
+    verdict = "All is well." if not wrong else f"{wrong} of {len(checks)} things need attention."
     console.print(Text(verdict, "bold red" if wrong else "bold green"))
     if wrong:
         raise typer.Exit(1)
 
 
-def _show(finding: Finding, console: Console) -> None:
-    mark = ("✓ ", "bold green") if finding.well else ("✗ ", "bold red")
-    first = Text.assemble(mark, (f"{finding.subject:<{LABEL}}", "bold"))
-    for line in Text(formatting.to_line(finding.detail)).wrap(console, max(20, console.width - len(first))):
+def _show(check: Check, console: Console) -> None:
+    mark = ("✓ ", "bold green") if check.well else ("✗ ", "bold red")
+    first = Text.assemble(mark, (f"{check.subject:<{LABEL}}", "bold"))
+    for line in Text(formatting.to_line(check.detail)).wrap(console, max(20, console.width - len(first))):
         line.rstrip()
         console.print(first + line, soft_wrap=True)
         first = Text(" " * len(first))
-    if finding.remedy:
-        console.print(Text(f"{'':<{LABEL + 2}}→ {formatting.to_line(finding.remedy)}", "yellow"), soft_wrap=True)
+    if check.remedy:
+        console.print(Text(f"{'':<{LABEL + 2}}→ {formatting.to_line(check.remedy)}", "yellow"), soft_wrap=True)
 
 
-def _report_error(subject: str, error: SubstrateError) -> Finding:
-    return Finding(subject, error.detail, well=False, remedy=error.remedy or "Read the log of the engine.")
+def _report_error(subject: str, error: SubstrateError) -> Check:
+    return Check(subject, error.detail, well=False, remedy=error.remedy or "Read the log of the engine.")
 
 
-def _check_packages() -> list[Finding]:
+def _check_packages() -> list[Check]:
     packages, missing = [f"python {platform.python_version()}"], []
     for place, name in enumerate(PACKAGES):
         try:
@@ -100,63 +100,61 @@ def _check_packages() -> list[Finding]:
             if place:
                 missing.append(name)
     if missing:
-        return [Finding("packages", f"not installed: {', '.join(missing)}", well=False, remedy=REINSTALL)]
-    return [Finding("packages", ", ".join(packages))]
+        return [Check("packages", f"not installed: {', '.join(missing)}", well=False, remedy=REINSTALL)]
+    return [Check("packages", ", ".join(packages))]
 
 
-def _check_directory(store: StoreSettings) -> list[Finding]:
+def _check_directory(store: StoreSettings) -> list[Check]:
     if store.server_url() is not None:
         return []
     existing = next((path for path in (store.data, *store.data.parents) if path.exists()), Path("/"))
     free = shutil.disk_usage(existing).free
     detail = f"{store.data}, {free / 2**30:,.1f} GiB free"
     if free >= WARN_BYTES:
-        return [Finding("data", detail)]
-    return [Finding("data", f"{detail}; {describe_low_space(free)}", well=False, remedy="Free some space there.")]
+        return [Check("data", detail)]
+    return [Check("data", f"{detail}; {describe_low_space(free)}", well=False, remedy="Free some space there.")]
 
 
-def _check_log(store: StoreSettings) -> Finding:
+def _check_log(store: StoreSettings) -> Check:
     """Compare the files of the engine with their checksums."""
     if store.server_url() is not None:
-        return Finding("log", "a FalkorDB server has files of its own, which Substrate does not check")
+        return Check("log", "a FalkorDB server has files of its own, which Substrate does not check")
     try:
         damages = checksums.compare(store.data.expanduser().absolute())
     except OSError as error:
-        return Finding("log", f"cannot be read: {error.strerror}", well=False, remedy=REMEDY_RIGHTS)
+        return Check("log", f"cannot be read: {error.strerror}", well=False, remedy=REMEDY_RIGHTS)
     if damages:
-        return Finding(
-            "log", "; ".join(damage.description for damage in damages), well=False, remedy=REMEDY_DAMAGE
-        )
-    return Finding("log", "matches its checksums, up to the last time they were taken")
+        return Check("log", "; ".join(damage.description for damage in damages), well=False, remedy=REMEDY_DAMAGE)
+    return Check("log", "matches its checksums, up to the last time they were taken")
 
 
-async def _check_erasures(connection: Connection) -> list[Finding]:
+async def _check_erasures(connection: Connection) -> list[Check]:
     """Interrupted erasures: opening the store should have finished them."""
     left = len(await unfinished_erasures.read_notes(connection))
     if not left:
         return []
     remedy = "If no erasure is under way, free some space, start the engine again, or send the erasure again."
-    return [Finding("erasures", f"{left} not finished: files still hold texts", well=False, remedy=remedy)]
+    return [Check("erasures", f"{left} not finished: files still hold texts", well=False, remedy=remedy)]
 
 
-async def _check_store(settings: Settings) -> list[Finding]:
+async def _check_store(settings: Settings) -> list[Check]:
     """Check the embedder, the engine and its graphs, each even when another fails."""
-    embedder, findings = await _check_embedder(settings)
+    embedder, checks = await _check_embedder(settings)
     try:
         # Opened without the embedder, so that a fault of the one does not hide a fault of the other.
         async with open_store(settings.store, support.report_loading()) as (connection, engine):
-            findings += await _check_engine(connection, engine)
-            findings += await _check_erasures(connection)
-            findings += await _check_graphs(connection, embedder)
+            checks += await _check_engine(connection, engine)
+            checks += await _check_erasures(connection)
+            checks += await _check_graphs(connection, embedder)
     except SubstrateError as error:
-        findings.append(_report_error("engine", error))
+        checks.append(_report_error("engine", error))
     finally:
         if embedder is not None:
             await embedder.aclose()
-    return findings
+    return checks
 
 
-async def _check_embedder(settings: Settings) -> tuple[Embedder | None, list[Finding]]:
+async def _check_embedder(settings: Settings) -> tuple[Embedder | None, list[Check]]:
     try:
         embedder = await (await asyncio.to_thread(open_embedder, settings.embedding)).ready()
         begun = time.perf_counter()
@@ -164,13 +162,13 @@ async def _check_embedder(settings: Settings) -> tuple[Embedder | None, list[Fin
     except SubstrateError as error:
         return None, [_report_error("embedder", error)]
     if not embedder.dimension:
-        return embedder, [Finding("embedder", "none: memories are found by words, names, links and emotions")]
+        return embedder, [Check("embedder", "none: memories are found by words, names, links and emotions")]
     spent = (time.perf_counter() - begun) * 1000
     detail = f"{embedder.model}, {embedder.dimension} dimensions, a test embedding in {spent:.1f} ms"
-    return embedder, [Finding("embedder", detail)]
+    return embedder, [Check("embedder", detail)]
 
 
-async def _check_engine(connection: Connection, engine: EmbeddedEngine | None) -> list[Finding]:
+async def _check_engine(connection: Connection, engine: EmbeddedEngine | None) -> list[Check]:
     await connection.ping()
     trip = median([await connection.ping() for _ in range(TRIPS)])
     if engine is None:
@@ -180,30 +178,30 @@ async def _check_engine(connection: Connection, engine: EmbeddedEngine | None) -
         names = ", ".join(f"{name} {number}" for name, number in versions.items())
     detail = f"{names}; round trip {trip:.2f} ms"
     if trip < SLOW_TRIP_MS:
-        return [Finding("engine", detail)]
-    return [Finding("engine", detail, well=False, remedy="The engine is slow to answer: look for load on it.")]
+        return [Check("engine", detail)]
+    return [Check("engine", detail, well=False, remedy="The engine is slow to answer: look for load on it.")]
 
 
-async def _check_graphs(connection: Connection, embedder: Embedder | None) -> list[Finding]:
+async def _check_graphs(connection: Connection, embedder: Embedder | None) -> list[Check]:
     model, dimension = (embedder.model, embedder.dimension) if embedder else ("", 0)
     graphs = Graphs(connection, model=model, dimension=dimension)
     names = await graphs.existing()
     if not names:
-        return [Finding("graphs", "none yet: nothing was remembered")]
+        return [Check("graphs", "none yet: nothing was remembered")]
     return [await _check_graph(graphs, name, stamped=embedder is not None) for name in names]
 
 
-async def _check_graph(graphs: Graphs, name: str, *, stamped: bool) -> Finding:
+async def _check_graph(graphs: Graphs, name: str, *, stamped: bool) -> Check:
     try:
         # After a start the engine rebuilds its indexes: this waits for them instead of reporting them.
         if not stamped:
             await graphs.wait_operational(name)
         elif not await graphs.for_reading(name):
-            return Finding("graph", f"{name} is not ours", well=False, remedy="Remove it from this store.")
+            return Check("graph", f"{name} is not ours", well=False, remedy="Remove it from this store.")
         counts = await reader.counts(Graph(graphs.connection, name))
     except SubstrateError as error:
         return _report_error("graph", error)
     detail = (
         f"{name}: {counts.memories:,} memories, {counts.links:,} links, {counts.past_versions:,} past versions"
     )
-    return Finding("graph", f"{detail}; indexes OPERATIONAL")
+    return Check("graph", f"{detail}; indexes OPERATIONAL")

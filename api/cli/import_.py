@@ -22,7 +22,7 @@ from schemas.settings import Settings
 app = typer.Typer(add_completion=False)
 
 
-class Origin(StrEnum):
+class ExportedBy(StrEnum):
     """The program that wrote the file."""
 
     SUBSTRATE = "substrate"
@@ -48,14 +48,16 @@ def import_file(
             "--citizen", "-c", metavar="ID", help="Import for this citizen instead of the one in the file."
         ),
     ] = None,
-    origin: Annotated[Origin, typer.Option("--from", help="The program that wrote the file.")] = Origin.SUBSTRATE,
+    origin: Annotated[ExportedBy, typer.Option("--from", help="The program that wrote the file.")] = (
+        ExportedBy.SUBSTRATE
+    ),
 ) -> None:
     """Read an export into an empty memory. A file that is damaged or edited changes nothing.
 
     A file `--from` another program is added to the memory; importing it again stores nothing twice.
     """
     citizen_id = support.validate(CitizenOverride, {"citizen_id": citizen}, {"citizen_id": "--citizen"}).citizen_id
-    if origin is not Origin.SUBSTRATE:
+    if origin is not ExportedBy.SUBSTRATE:
         take_in(ctx, parse(origin, read_files(path, origin, citizen_id)))
         return
     report = support.run(_import(support.read_settings(ctx), path, citizen_id))

@@ -11,7 +11,7 @@ from api.request_parsing.addresses import LinkInPath, MomentInQuery, add_notes, 
 from api.request_parsing.pagination import LINKS, HistoryInQuery, LinkListInQuery, read_link_history, read_page
 from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import LINK_RESPONSES, ListWrite, one_or_many, write_one_or_many
-from api.routes.revisions import Revision, revision_routes
+from api.routes.revisions import RevisionRoute, revision_routes
 from api.security.permissions import COMMAND, LISTING, memory_may, requires
 from schemas.commands import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate, WriteReceipt
 from schemas.memory import ConsciousnessRelationship, describe_unreadable
@@ -69,20 +69,22 @@ async def read(
 
 
 REVISIONS = (
-    Revision(
+    RevisionRoute(
         "supersede",
         SupersedeLink,
         "The world changed: the old metadata end at `effective_at`, the new begin there.",
     ),
-    Revision("correct", CorrectLink, "We were wrong: the corrected metadata hold over the same valid time."),
-    Revision(
+    RevisionRoute("correct", CorrectLink, "We were wrong: the corrected metadata hold over the same valid time."),
+    RevisionRoute(
         "retract",
         Unrelate,
         "The link no longer holds from `effective_at` on. Without `effective_at` it never held.",
     ),
-    Revision(
+    RevisionRoute(
         "resolve", ResolveLink, "Set the resolution state of the link: `resolved`, unless another one is named."
     ),
-    Revision("undo", UndoLink, "Revert the last change by new records; the mistake stays visible in the past."),
+    RevisionRoute(
+        "undo", UndoLink, "Revert the last change by new records; the mistake stays visible in the past."
+    ),
 )
 router.include_router(revision_routes("link", REVISIONS))

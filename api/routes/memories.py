@@ -19,7 +19,7 @@ from api.request_parsing.pagination import (
 )
 from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import MEMORY_RESPONSES, ListWrite, SingleWrite, one_or_many, write_one_or_many
-from api.routes.revisions import Revision, RevisionBody, command_at, revision_routes
+from api.routes.revisions import RevisionBody, RevisionRoute, command_at, revision_routes
 from api.security.permissions import COMMAND, ERASURE, LISTING, memory_may, requires
 from schemas.commands import (
     Correct,
@@ -90,19 +90,19 @@ async def read(
 
 
 REVISIONS = (
-    Revision(
+    RevisionRoute(
         "supersede", Supersede, "The world changed: the old content ends at `effective_at`, the new begins there."
     ),
-    Revision("correct", Correct, "We were wrong: the corrected content holds over the same valid time."),
-    Revision(
+    RevisionRoute("correct", Correct, "We were wrong: the corrected content holds over the same valid time."),
+    RevisionRoute(
         "retract",
         Retract,
         "The memory no longer holds from `effective_at` on. Without `effective_at` it never held.",
     ),
-    Revision(
+    RevisionRoute(
         "resolve", Resolve, "Set the resolution state of the memory: `resolved`, unless another one is named."
     ),
-    Revision("undo", Undo, "Revert the last change by new records; the mistake stays visible in the past."),
+    RevisionRoute("undo", Undo, "Revert the last change by new records; the mistake stays visible in the past."),
 )
 router.include_router(revision_routes("memory", REVISIONS))
 

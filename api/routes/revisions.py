@@ -25,7 +25,7 @@ _FIELDS_IN_PATH: Final = ("id", "level", "command")
 _ADDRESSES: Final = {"memory": MemoryInPath, "link": LinkInPath}
 
 
-class Revision(NamedTuple):
+class RevisionRoute(NamedTuple):
     """One way to revise a record. `action` ends the path, `description` goes into the OpenAPI document."""
 
     action: str
@@ -49,7 +49,7 @@ class RevisionBody:
         return {**command, "title": f"{self.kind.__name__}Body", "properties": fields, "required": required}
 
 
-def revision_routes(noun: Literal["memory", "link"], revisions: Sequence[Revision]) -> APIRouter:
+def revision_routes(noun: Literal["memory", "link"], revisions: Sequence[RevisionRoute]) -> APIRouter:
     """A route for each revision, in their order: `POST /{level}/{memory_id or link_id}/{action}`."""
     router = APIRouter(route_class=StrictRoute)
     for revision in revisions:
@@ -63,7 +63,7 @@ def revision_routes(noun: Literal["memory", "link"], revisions: Sequence[Revisio
     return router
 
 
-def _handler(noun: str, revision: Revision) -> Handler:
+def _handler(noun: str, revision: RevisionRoute) -> Handler:
     async def revise(address: Any, body: Any, writing: WriteContext) -> WriteReceipt:
         return await write_one(command_at(address, body), revision.kind, writing)
 

@@ -67,7 +67,7 @@ class _Extraction:
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
+class _FactJob:
     """An episode whose facts are stored, and the graph and writer for them."""
 
     episode: Episode
@@ -98,14 +98,14 @@ async def store_facts(parsed: ParsedFiles, deps: Deps, now: Instant, writer: Wri
         item, _ = await resolve_speakers(unresolved, deps)
         if isinstance(item, Episode):
             graph = deps.graph(graph_name(Level.N1, item.citizen_id))
-            job = _Job(item, graph, deps, now, writer)
+            job = _FactJob(item, graph, deps, now, writer)
             await _extract(job, model, extraction)
         else:
             extraction.notes.append(f"{item.id} is no conversation: no facts were extracted from it")
     return extraction.report()
 
 
-async def _extract(job: _Job, model: LanguageModel, extraction: _Extraction) -> None:
+async def _extract(job: _FactJob, model: LanguageModel, extraction: _Extraction) -> None:
     vocabulary = await read_vocabulary(job.graph)
     for group in batched(fact_prompt.split_windows(job.episode), AT_ONCE):
         answers = await asyncio.gather(
@@ -140,7 +140,9 @@ def _claims(
     return sorted(claims, key=lambda claim: claim.valid_at or to_datetime(now))
 
 
-async def _store(claims: Sequence[Claim], window: Sequence[Message], job: _Job, extraction: _Extraction) -> None:
+async def _store(
+    claims: Sequence[Claim], window: Sequence[Message], job: _FactJob, extraction: _Extraction
+) -> None:
     """Store the claims one by one; a link that any conversation has stored already is not stored again."""
     person = job.episode.person
     speakers = {accented_name(message.speaker): person(message.speaker) for message in window}
@@ -168,7 +170,7 @@ def _id(end: Remember | str) -> str:
     return end if isinstance(end, str) else str(end.id)
 
 
-async def _end(end: NamedThing, claim: Claim, job: _Job, speakers: dict[str, str]) -> Remember | str:
+async def _end(end: NamedThing, claim: Claim, job: _FactJob, speakers: dict[str, str]) -> Remember | str:
     """Return an end of a fact: the id of a speaker or of a stored memory with its name and type, or a new one."""
     name, node_type = end
     if speaker := speakers.get(accented_name(name)):
@@ -190,7 +192,7 @@ async def _end(end: NamedThing, claim: Claim, job: _Job, speakers: dict[str, str
     )
 
 
-def _link(claim: Claim, source_id: str, target_id: str, job: _Job) -> Relate:
+def _link(claim: Claim, source_id: str, target_id: str, job: _FactJob) -> Relate:
     model = job.deps.language_model
     return Relate(
         command_id=job.episode.command_id,
@@ -213,7 +215,7 @@ def _link(claim: Claim, source_id: str, target_id: str, job: _Job) -> Relate:
     )
 
 
-async def _replace(link_id: str, link: Relate, job: _Job) -> list[Supersession]:
+async def _replace(link_id: str, link: Relate, job: _FactJob) -> list[Supersession]:
     """End the links that this link replaces: of the same type, from the same memory, and with an earlier start."""
     at = to_datetime(job.now) if link.valid_at is None else link.valid_at
     supersessions = []

@@ -18,7 +18,7 @@ MIN_COUNTED: Final = 64
 """At least so many of the most linked memories are examined: some of their links may have ended."""
 
 
-class _PageStart(NamedTuple):
+class _IdentityPage(NamedTuple):
     """The entity after which a page begins, how many entities earlier pages showed, and the first page's scope."""
 
     after: EntityPosition
@@ -62,9 +62,9 @@ async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:
     )
 
 
-def _page_start(request: WhoIs, now: Instant) -> _PageStart:
+def _page_start(request: WhoIs, now: Instant) -> _IdentityPage:
     if request.cursor is None:
         scope = Scope.resolve_datetimes(request.as_of_time, request.known_at, now)
-        return _PageStart(EntityPosition(), 0, scope)
+        return _IdentityPage(EntityPosition(), 0, scope)
     appearances, name, node_id, shown, valid, known = decode_cursor(request.cursor, int, str, str, int, int, int)
-    return _PageStart(EntityPosition(appearances, name, node_id), shown, Scope.at(valid, known))
+    return _IdentityPage(EntityPosition(appearances, name, node_id), shown, Scope.at(valid, known))

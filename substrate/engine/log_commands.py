@@ -22,7 +22,7 @@ class Unreadable(Exception):
         self.readable_bytes = readable_bytes
 
 
-class Command(NamedTuple):
+class LogCommand(NamedTuple):
     """A command, the byte after it, and its first argument, which is the name of a graph or key."""
 
     end: int
@@ -30,7 +30,7 @@ class Command(NamedTuple):
     key: bytes
 
 
-def commands(data: bytes) -> Iterator[Command]:
+def commands(data: bytes) -> Iterator[LogCommand]:
     """The complete commands from the start of `data`. Raises Unreadable at bytes that are no command."""
     position = 0
     while position < len(data):
@@ -46,7 +46,7 @@ def commands(data: bytes) -> Iterator[Command]:
             return
         position = spans[-1][1] + 2
         words = [data[start:stop] for start, stop in spans[:2]]
-        yield Command(position, words[0].upper(), words[1] if len(words) > 1 else b"")
+        yield LogCommand(position, words[0].upper(), words[1] if len(words) > 1 else b"")
 
 
 def _word_spans(data: bytes, position: int, end: int) -> list[tuple[int, int]] | None:

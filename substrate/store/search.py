@@ -312,7 +312,7 @@ RECORDS_OF: Final = Query(
 instants `$touching`, then the newest."""
 
 
-class RecordRow(NamedTuple):
+class VersionRow(NamedTuple):
     """One record of a memory by `NODE_COLUMNS`, and how many `records` the memory has in the scope."""
 
     memory_id: str
@@ -320,6 +320,6 @@ class RecordRow(NamedTuple):
     columns: Sequence[Any]
 
 
-def read_records(rows: Sequence[Sequence[Any]]) -> list[RecordRow]:
+def read_records(rows: Sequence[Sequence[Any]]) -> list[VersionRow]:
     """The rows of `RECORDS_OF` as named values."""
-    return [RecordRow(row[1 + NODE_COLUMNS.index("id")], int(row[0]), row[1:]) for row in rows]
+    return [VersionRow(row[1 + NODE_COLUMNS.index("id")], int(row[0]), row[1:]) for row in rows]

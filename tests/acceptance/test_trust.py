@@ -36,7 +36,7 @@ def test_a_tool_may_not_change_a_memory_of_a_citizen(
     answer = changed(service, citizen, how, "tool", **fields)
     assert answer.status_code == 403
     assert answer.json()["type"] == "/problems/not-trusted"
-    assert "only by citizen, system" in answer.json()["detail"]
+    assert "allowed: citizen, system" in answer.json()["detail"]
     assert service.http.get("/v1/memories/N1/home/history", params={"citizen_id": citizen}).json() == before
 
 
@@ -68,4 +68,4 @@ def test_a_repair_by_a_source_that_weighs_less_is_refused_as_a_change_is(service
     assert answer.status_code == 403, answer.text
     assert answer.json()["type"] == "/problems/not-trusted"
     [fault] = answer.json()["faults"]
-    assert "only by citizen, system" in fault
+    assert "allowed: citizen, system" in fault

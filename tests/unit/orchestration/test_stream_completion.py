@@ -25,7 +25,7 @@ from schemas.stream_parts import TraversalGraph
 from schemas.temporal import END_OF_TIME
 from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph, GraphTarget
-from substrate.store.search import RecordRow
+from substrate.store.search import VersionRow
 from tests.builders import a_memory, an_edge, nodes_by_identity
 
 N1, N2 = Level.N1, Level.N2
@@ -75,8 +75,8 @@ def test_versions_are_asked_for_once_a_level_with_the_instants_at_which_they_cha
     assert (request.values["ids"], request.values["touching"]) == (["a"], [5, 9])
 
 
-def rows(memory_id: str, *, stored: int, read: int) -> list[RecordRow]:
-    return [RecordRow(memory_id, stored, ())] * read
+def rows(memory_id: str, *, stored: int, read: int) -> list[VersionRow]:
+    return [VersionRow(memory_id, stored, ())] * read
 
 
 def test_a_note_names_up_to_three_omitted_memories() -> None:
