@@ -11,7 +11,7 @@ from api.request_parsing.addresses import LinkInPath, MomentInQuery, add_notes, 
 from api.request_parsing.pagination import LINKS, HistoryInQuery, LinkListInQuery, read_link_history, read_page
 from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import LINK_RESPONSES, ListWrite, one_or_many, write_one_or_many
-from api.routes.revisions import RevisionRoute, revision_routes
+from api.routes.revisions import RevisionRoute, add_revision_routes
 from api.security.permissions import COMMAND, LISTING, memory_may, requires
 from schemas.commands import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate, WriteReceipt
 from schemas.memory import ConsciousnessRelationship, describe_unreadable
@@ -87,4 +87,4 @@ REVISIONS = (
         "undo", UndoLink, "Revert the last change by new records; the mistake stays visible in the past."
     ),
 )
-router.include_router(revision_routes("link", REVISIONS))
+add_revision_routes(router, "link", REVISIONS)

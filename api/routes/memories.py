@@ -19,7 +19,7 @@ from api.request_parsing.pagination import (
 )
 from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import MEMORY_RESPONSES, ListWrite, SingleWrite, one_or_many, write_one_or_many
-from api.routes.revisions import RevisionBody, RevisionRoute, command_at, revision_routes
+from api.routes.revisions import RevisionBody, RevisionRoute, add_revision_routes, command_at
 from api.security.permissions import COMMAND, ERASURE, LISTING, memory_may, requires
 from schemas.commands import (
     Correct,
@@ -104,7 +104,7 @@ REVISIONS = (
     ),
     RevisionRoute("undo", Undo, "Revert the last change by new records; the mistake stays visible in the past."),
 )
-router.include_router(revision_routes("memory", REVISIONS))
+add_revision_routes(router, "memory", REVISIONS)
 
 
 @router.post("/{level}/{memory_id:path}/erase", operation_id="erase_memory")

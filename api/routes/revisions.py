@@ -13,7 +13,6 @@ from pydantic_core import CoreSchema, core_schema
 
 from api.problems import invalid_request
 from api.request_parsing.addresses import LinkAddress, LinkInPath, MemoryAddress, MemoryInPath
-from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import SingleWrite, WriteContext, write_one
 from api.security.permissions import COMMAND, requires
 from schemas.commands import Command, WriteReceipt
@@ -49,9 +48,11 @@ class RevisionBody:
         return {**command, "title": f"{self.kind.__name__}Body", "properties": fields, "required": required}
 
 
-def revision_routes(noun: Literal["memory", "link"], revisions: Sequence[RevisionRoute]) -> APIRouter:
-    """A route for each revision, in their order: `POST /{level}/{memory_id or link_id}/{action}`."""
-    router = APIRouter(route_class=StrictRoute)
+def add_revision_routes(
+    router: APIRouter, noun: Literal["memory", "link"], revisions: Sequence[RevisionRoute]
+) -> None:
+    """Add a route for each revision, in their order: `POST /{level}/{memory_id or link_id}/{action}`."""
+    # Added to `router` itself: a route of an included router has no prefix in metrics, logs and traces.
     for revision in revisions:
         router.add_api_route(
             f"/{{level}}/{{{noun}_id:path}}/{revision.action}",
@@ -60,7 +61,6 @@ def revision_routes(noun: Literal["memory", "link"], revisions: Sequence[Revisio
             operation_id=f"{revision.action}_{noun}",
             description=revision.description,
         )
-    return router
 
 
 def _handler(noun: str, revision: RevisionRoute) -> Handler:

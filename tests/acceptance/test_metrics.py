@@ -90,6 +90,19 @@ def test_requests_are_counted_by_route_never_by_address(service: Service, citize
     assert not any(citizen in str(key) for key in after)
 
 
+@pytest.mark.parametrize("kind", ["memories/{level}/{memory_id}", "links/{level}/{link_id}"])
+@pytest.mark.parametrize("action", ["supersede", "correct", "retract", "resolve", "undo"])
+def test_a_revision_is_counted_under_its_whole_path(
+    service: Service, citizen: str, kind: str, action: str
+) -> None:
+    before = scrape(service)
+    path = kind.format(level="N1", memory_id="nobody", link_id="nobody")
+    service.http.post(f"/v1/{path}/{action}", json={"citizen_id": citizen})
+    labels = {"method": "POST", "route": f"/v1/{kind}/{action}"}
+    name = "substrate_http_request_seconds_count"
+    assert sum(grown(before, scrape(service), name, **labels, status=status) for status in ("404", "422")) == 1
+
+
 def test_the_sizes_are_those_of_the_engine(service: Service, citizen: str) -> None:
     before = scrape(service)
     service.remember(citizen, id="m", name=SECRET)
