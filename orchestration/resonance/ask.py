@@ -224,7 +224,7 @@ def _notes(
     sent = sending.signal.sent
     notes = [*sending.signal.notes, *sending.embedding.notes, *sending.view.notes]
     if sent.relations and not sending.view.notes and not any(map(_any_relation, echoes.values())):
-        notes.append("no memory has any of the relations; check that their types are spelt as in the links")
+        notes.append("no memory found has any of the relations; check that their types are spelt as in the links")
     unnamed = [name for place, name in enumerate(sent.nodes) if not _is_named(place, results)]
     if results and unnamed:
         notes.append(f"no memory has the name or id {', '.join(map(repr, unnamed[:8]))}")

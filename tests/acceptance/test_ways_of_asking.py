@@ -170,7 +170,7 @@ def test_no_goal_window_or_name_does_either(service: Service, kai: str, text: st
 def test_an_unknown_relation_and_an_unknown_emotion_are_named_in_the_answer(service: Service, kai: str) -> None:
     signal = {"citizen_id": kai, "relations": ["Kai|teleported|Egor"], "emotion": "saudade"}
     notes = " ".join(sent(service, "resonate", signal)["notes"])
-    assert "no memory has any of the relations" in notes
+    assert "no memory found has any of the relations" in notes
     assert "saudade is not in the vocabulary of emotions" in notes
 
 

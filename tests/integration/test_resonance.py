@@ -95,7 +95,7 @@ async def test_the_one_who_criticised_is_not_the_one_who_praised(deps: Deps, fre
     backwards = await ask(deps, fresh_citizen, relations=["code|criticized|egor"], **nodes)
     for none in (by_another, backwards):
         assert not any(score for name, score in channel(none, "relations").items() if name.startswith("m_"))
-        assert any("no memory has any of the relations" in note for note in none.notes)
+        assert any("no memory found has any of the relations" in note for note in none.notes)
 
 
 async def test_emotion_counts_whole_for_the_same_and_half_for_its_valence(deps: Deps, fresh_citizen: str) -> None:
