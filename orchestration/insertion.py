@@ -7,13 +7,13 @@ order; neighbouring new memories or new links for one graph are written in one s
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple
 
 from orchestration.appraisal import key_phrases
 from orchestration.dependencies import Deps
 from orchestration.identifiers import link_name
-from orchestration.writing import atomic, command_rows, receipts, records, restatements
+from orchestration.writing import atomic, command_rows, inheritance, receipts, records, restatements
 from orchestration.writing.changes import Refusal
 from orchestration.writing.command_rows import Row
 from schemas.commands import ChangeCommand, Command, Relate, Remember, WriteReceipt
@@ -215,9 +215,24 @@ async def _store(run: Run, to: Destination) -> list[WriteReceipt]:
 
 
 async def _relate(run: Run, to: Destination) -> list[WriteReceipt]:
-    rows = _new_rows(run)
+    rows = await _inherit(run, _new_rows(run), to)
     outcomes = await writer.relate(to.graph, _batch(run, rows, to.whole))
     return [await _receipt(*written, to) for written in zip(run, rows, outcomes, strict=True)]
+
+
+async def _inherit(run: Run, rows: list[dict[str, Any]], to: Destination) -> list[dict[str, Any]]:
+    """The rows; those of links that the service made have the feelings, energy and state of their ends."""
+    made = [position for position, timed in enumerate(run) if timed.command.inferred]
+    ends = {position: (rows[position]["source_id"], rows[position]["target_id"]) for position in made}
+    if not ends:
+        return rows
+    ids = sorted(set(chain.from_iterable(ends.values())))
+    felt = await reader.read_felt(to.graph, ids)
+    inherited = {
+        position: inheritance.inherit(rows[position], [felt.get(source, {}), felt.get(target, {})])
+        for position, (source, target) in ends.items()
+    }
+    return [inherited.get(position, row) for position, row in enumerate(rows)]
 
 
 def _new_rows(run: Run) -> list[dict[str, Any]]:

@@ -149,6 +149,9 @@ class ConsciousnessRelationship(Frozen):
     author: str | None = None
     episode_id: str | None = None
     extra: dict[str, Any] = Field(default_factory=dict)
+    unset: tuple[str, ...] = Field(
+        default=(), description="Fields that were taken from the memories at its ends, not given by the writer."
+    )
     unreadable: Unreadable = ()
     level: Level
 

@@ -186,7 +186,8 @@ def build_link(
 ) -> Relate:
     """Build a link for `owner` (an Episode or a Notebook).
 
-    Its metadata has only known facts: the order is certain, there is no emotion, no work is open.
+    The order is certain. Feelings, energy and state are those of its ends; without
+    these there is no emotion and no work is open.
     """
     return Relate(
         command_id=identifier(f"ingest:{owner.id}"),
@@ -205,4 +206,4 @@ def build_link(
         source=Source.INGESTION,
         episode_id=identifier(owner.id),
         **valid_at_field(time),
-    )
+    ).as_inferred()

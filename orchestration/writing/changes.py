@@ -297,7 +297,8 @@ def changed_fields(command: ChangeCommand, content: Mapping[str, Any]) -> dict[s
     if isinstance(command, Revision):
         return records.revised_fields(command, content)
     if isinstance(command, LinkRevision):
-        return records.named_fields(command)
+        return {**records.named_fields(command), **records.still_unset(content, command.model_fields_set)}
     if isinstance(command, _RESOLUTIONS):
-        return {"resolution_state": command.resolution_state.value}
+        given = () if command.inferred else ("resolution_state",)
+        return {"resolution_state": command.resolution_state.value, **records.still_unset(content, given)}
     return {}

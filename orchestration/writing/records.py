@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -150,10 +150,14 @@ def revised_fields(command: Revision, content: Mapping[str, Any]) -> dict[str, A
     """The fields that a revision of a memory changes, in stored form; None clears a field."""
     changed: dict[str, Any] = {name: None for name in _ONE_CHANGE_ONLY if name in content}
     changed |= named_fields(command)
-    if "unset" in content:
-        unset = [name for name in content["unset"].split(",") if name not in command.model_fields_set]
-        changed["unset"] = ",".join(unset) or None
-    return changed
+    return {**changed, **still_unset(content, command.model_fields_set)}
+
+
+def still_unset(content: Mapping[str, Any], given: Collection[str]) -> dict[str, Any]:
+    """`unset` of a content without the fields that are given now; nothing when it had none of them."""
+    names = (content.get("unset") or "").split(",")
+    left = [name for name in names if name not in given]
+    return {} if left == names else {"unset": ",".join(left) or None}
 
 
 def named_fields(command: Revision | LinkRevision) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from orchestration.identifiers import link_name
-from orchestration.writing import changes, command_rows, receipts, records, restatements
+from orchestration.writing import changes, command_rows, inheritance, receipts, records, restatements
 from orchestration.writing.changes import MEMORY_CHANGES, Attribution, Refusal, WriteTimes
 from orchestration.writing.command_rows import NamedCommand
 from orchestration.writing.version_chain import VersionChain
@@ -129,6 +129,8 @@ class Simulation:
     def _add(self, named: NamedCommand, command: Remember | Relate) -> Outcome:
         command_rows.check_end_ahead(command, self.times.now)
         row = command_rows.new_row(command, named.command_id, self.times.now)
+        if isinstance(command, Relate) and command.inferred:
+            row = inheritance.inherit(row, self._contents(command.source_id, command.target_id))
         valid = Period(row["valid_at"], row["invalid_at"])
         chain = self._chain(row["id"], is_link=writes_to_link(command))
         outcome = self._row_outcome(chain, command, valid, row["fingerprint"])
@@ -143,6 +145,11 @@ class Simulation:
         if receipt.status == "stored" and command.command_id is not None and first is not None:
             return _plan_at(named, first, first.known.start, duplicate=True)
         return receipt
+
+    def _contents(self, *memory_ids: str) -> list[Mapping[str, Any]]:
+        """The contents that these memories carry; those without any are left out."""
+        carried = (self._chain(memory_id, is_link=False).carried for memory_id in memory_ids)
+        return [record.content for record in carried if record is not None]
 
     def _plan(self, named: NamedCommand, record: Record) -> PlannedWrite:
         return _plan_at(named, record, self.times.known_from)

@@ -38,6 +38,7 @@ class Command(Request):
     citizen_id: CitizenId | None = None
 
     _writer: Writer = PrivateAttr(default=Writer())
+    _inferred: bool = PrivateAttr(default=False)
 
     @property
     def writer(self) -> Writer:
@@ -47,6 +48,20 @@ class Command(Request):
         written = self.model_copy()
         written._writer = writer
         return written
+
+    @property
+    def inferred(self) -> bool:
+        """True for a command that the service made from words or from other memories; no writer gave its values.
+
+        A new link then takes feelings, energy and state from its ends, where these have any. What it takes is no
+        part of what was sent, so a repeat of the command stays a repeat.
+        """
+        return self._inferred
+
+    def as_inferred(self) -> Self:
+        inferred = self.model_copy()
+        inferred._inferred = True
+        return inferred
 
     @model_validator(mode="after")
     def _personal_needs_a_citizen(self) -> Command:

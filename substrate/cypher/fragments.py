@@ -33,7 +33,7 @@ LINK_COLUMNS: Final = (
     "emotion_vector", "energy_transfer_coefficient", "resolution_state",
     "felt_quality", "emotion_description", "body_sensation", "spatial_context", "sensory_details",
     "valid_at", "invalid_at", "created_at", "expired_at", "version", "invalidation_reason", "closed_reason",
-    "source", "author", "episode_id", "extra",
+    "source", "author", "episode_id", "extra", "unset",
 )  # fmt: skip
 """The columns of a link record, in the order in which every query returns them, after the ids of the two ends.
 

@@ -78,6 +78,13 @@ KNOWN_SINCE: Final = Query(
 )
 """Row: version and start of the carried record, and the earliest start of the other open records."""
 
+FELT_AT_ENDS: Final = Query(
+    "felt_at_ends",
+    "UNWIND $ids AS id MATCH (n:ConsciousnessNode {id: id}) "
+    "RETURN n.id, n.emotion_vector, n.resolution_state, n.energy",
+)
+"""What a new link may take from the memories at its ends."""
+
 LIKENESS: Final = Query(
     "likeness",
     "UNWIND $pairs AS pair "
@@ -185,6 +192,13 @@ async def read_names(graph: Graph, ids: Sequence[str]) -> dict[str, list[str]]:
     for memory_id, name, aliases in rows:
         names.setdefault(str(memory_id), []).extend([str(name), *(orjson.loads(aliases) if aliases else ())])
     return names
+
+
+async def read_felt(graph: Graph, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Emotions, state and energy of these memories in stored form, by id."""
+    rows = await graph.read(FELT_AT_ENDS, ids=list(ids))
+    names = ("emotion_vector", "resolution_state", "energy")
+    return {str(row[0]): dict(zip(names, row[1:], strict=True)) for row in rows}
 
 
 TAG_SIZES: Final = Query(

@@ -371,11 +371,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // doing_then
 // :params $beside_since, $beside_states, $expanded, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $moment, $most_energy, $node_types, $required_emotions, $since, $states, $unfiltered, $valid_from, $valid_to, $window
@@ -437,11 +437,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // drop_otherpasttrace_embedding
 DROP VECTOR INDEX FOR (n:PastTraceB) ON (n.embedding);
@@ -597,6 +597,12 @@ UNWIND $ids AS id
 MATCH (n:ConsciousnessNode {id: id})
 RETURN n.id, n.fingerprint;
 
+// felt_at_ends
+// :params $ids
+UNWIND $ids AS id
+MATCH (n:ConsciousnessNode {id: id})
+RETURN n.id, n.emotion_vector, n.resolution_state, n.energy;
+
 // felt_near_now
 // :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $k, $known_from, $known_to, $least_energy, $limit, $most_energy, $since, $states, $valid_from, $valid_to
 CALL {
@@ -642,11 +648,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_near_then
 // :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $k, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $required_emotions, $since, $states, $unfiltered, $valid_from, $valid_to
@@ -720,11 +726,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_new_now
 // :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $known_from, $known_to, $least_energy, $limit, $most_energy, $since, $valid_from, $valid_to
@@ -774,11 +780,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_new_then
 // :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $required_emotions, $since, $unfiltered, $valid_from, $valid_to
@@ -850,11 +856,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_now
 // :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $known_from, $known_to, $least_energy, $limit, $most_energy, $since, $states, $valid_from, $valid_to
@@ -901,11 +907,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_then
 // :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $required_emotions, $since, $states, $unfiltered, $valid_from, $valid_to
@@ -971,11 +977,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // first_state
 // :params $after, $open, $rows
@@ -1106,11 +1112,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // graph_then
 // :params $askers, $entities, $expanded, $far, $first_hop, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to, $words
@@ -1303,11 +1309,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // held
 CALL db.meta.stats()
@@ -1679,11 +1685,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // like_in_energy_then
 // :params $beside_since, $beside_states, $energy, $expanded, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $required_emotions, $since, $states, $unfiltered, $valid_from, $valid_to
@@ -1745,11 +1751,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // likeness
 // :params $pairs
@@ -1771,7 +1777,7 @@ RETURN a.id, b.id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confi
     e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state, e.felt_quality,
     e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
     e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
-    e.episode_id, e.extra, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
+    e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
     e.created_at AS known, e.valid_at AS held
 ORDER BY known, held;
 
@@ -1791,7 +1797,7 @@ RETURN a.id, b.id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confi
     e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state, e.felt_quality,
     e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
     e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
-    e.episode_id, e.extra, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
+    e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
     e.created_at AS known, e.valid_at AS held;
 
 // link_page
@@ -1835,7 +1841,8 @@ RETURN known, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.m
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key;
+    e.author, e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by, e.closed_source,
+    e.closed_key;
 
 // links_of
 // :params $links
@@ -1849,7 +1856,7 @@ RETURN e.fingerprint, type(e) = 'LINK', a.id, b.id, e.versions, e.id, e.relation
     e.energy, e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient,
     e.resolution_state, e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context,
     e.sensory_details, e.valid_at, e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason,
-    e.closed_reason, e.source, e.author, e.episode_id, e.extra, e.command_id, e.key_id, e.closed_by,
+    e.closed_reason, e.source, e.author, e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by,
     e.closed_source, e.closed_key;
 
 // list_links
@@ -1866,7 +1873,7 @@ RETURN id(i), i.id, j.id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, 
     e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state, e.felt_quality,
     e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
     e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
-    e.episode_id, e.extra
+    e.episode_id, e.extra, e.unset
 ORDER BY id(i), e.id
 LIMIT $limit;
 
@@ -2006,11 +2013,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // memories_of
 // :params $open, $wanted
@@ -2091,7 +2098,7 @@ RETURN a.id, b.id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confi
     e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state, e.felt_quality,
     e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
     e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
-    e.episode_id, e.extra, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
+    e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
     e.created_at AS known, e.valid_at AS held
 UNION ALL
 MATCH (a)-[e:PAST_LINK {handle: $handle}]->(b)
@@ -2100,7 +2107,7 @@ RETURN a.id, b.id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confi
     e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state, e.felt_quality,
     e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
     e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
-    e.episode_id, e.extra, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
+    e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
     e.created_at AS known, e.valid_at AS held;
 
 // named_link_history_page
@@ -2115,7 +2122,7 @@ RETURN a.id, b.id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confi
     e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state, e.felt_quality,
     e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
     e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
-    e.episode_id, e.extra, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
+    e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
     e.created_at AS known, e.valid_at AS held
 UNION ALL
 MATCH (a)-[e:PAST_LINK {handle: $handle}]->(b)
@@ -2128,7 +2135,7 @@ RETURN a.id, b.id, e.id, e.relation_type, e.goal, e.mindstate, e.energy, e.confi
     e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state, e.felt_quality,
     e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at, e.invalid_at,
     e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source, e.author,
-    e.episode_id, e.extra, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
+    e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key,
     e.created_at AS known, e.valid_at AS held;
 
 // named_link_seen
@@ -2149,7 +2156,8 @@ RETURN known, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal, e.m
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, e.command_id, e.key_id, e.closed_by, e.closed_source, e.closed_key;
+    e.author, e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by, e.closed_source,
+    e.closed_key;
 
 // named_links_of
 // :params $links
@@ -2160,7 +2168,7 @@ RETURN e.fingerprint, type(e) = 'LINK', a.id, b.id, e.versions, e.id, e.relation
     e.energy, e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient,
     e.resolution_state, e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context,
     e.sensory_details, e.valid_at, e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason,
-    e.closed_reason, e.source, e.author, e.episode_id, e.extra, e.command_id, e.key_id, e.closed_by,
+    e.closed_reason, e.source, e.author, e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by,
     e.closed_source, e.closed_key
 UNION ALL
 UNWIND $links AS l
@@ -2170,7 +2178,7 @@ RETURN e.fingerprint, type(e) = 'LINK', a.id, b.id, e.versions, e.id, e.relation
     e.energy, e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient,
     e.resolution_state, e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context,
     e.sensory_details, e.valid_at, e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason,
-    e.closed_reason, e.source, e.author, e.episode_id, e.extra, e.command_id, e.key_id, e.closed_by,
+    e.closed_reason, e.source, e.author, e.episode_id, e.extra, e.unset, e.command_id, e.key_id, e.closed_by,
     e.closed_source, e.closed_key;
 
 // names_of
@@ -2288,11 +2296,12 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     e.energy, e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient,
     e.resolution_state, e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context,
     e.sensory_details, e.valid_at, e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason,
-    e.closed_reason, e.source, e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description,
-    m.valid_at, m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.closed_reason, e.source, e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason,
+    m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector,
+    m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance,
+    m.intensity, m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra,
+    m.unset;
 
 // pools_then
 // :params $chance, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $unfiltered, $valid_from, $valid_to, $words
@@ -2380,11 +2389,12 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     e.energy, e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient,
     e.resolution_state, e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context,
     e.sensory_details, e.valid_at, e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason,
-    e.closed_reason, e.source, e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description,
-    m.valid_at, m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
-    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
-    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.closed_reason, e.source, e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name,
+    m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason,
+    m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector,
+    m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance,
+    m.intensity, m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra,
+    m.unset;
 
 // put_citizenstate
 // :params $rows
@@ -2615,7 +2625,7 @@ FOREACH (_ IN new |
       spatial_context: r.spatial_context, sensory_details: r.sensory_details, valid_at: r.valid_at,
       invalid_at: r.invalid_at, expired_at: r.expired_at, version: r.version,
       invalidation_reason: r.invalidation_reason, closed_reason: r.closed_reason, source: intern(r.source),
-      author: intern(r.author), episode_id: intern(r.episode_id), extra: r.extra,
+      author: intern(r.author), episode_id: intern(r.episode_id), extra: r.extra, unset: intern(r.unset),
       command_id: intern(r.command_id), key_id: intern(r.key_id), fingerprint: r.fingerprint,
       created_at: at + r.nth}]->(b)
   SET m.clock = at + $last
@@ -2669,7 +2679,7 @@ FOREACH (_ IN new |
       spatial_context: r.spatial_context, sensory_details: r.sensory_details, valid_at: r.valid_at,
       invalid_at: r.invalid_at, expired_at: r.expired_at, version: r.version,
       invalidation_reason: r.invalidation_reason, closed_reason: r.closed_reason, source: intern(r.source),
-      author: intern(r.author), episode_id: intern(r.episode_id), extra: r.extra,
+      author: intern(r.author), episode_id: intern(r.episode_id), extra: r.extra, unset: intern(r.unset),
       command_id: intern(r.command_id), key_id: intern(r.key_id), fingerprint: r.fingerprint,
       created_at: at + r.nth}]->(b)
   SET m.clock = at + $last
@@ -2907,11 +2917,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_alike_then
 // :params $emotion, $felt_far, $first_hop, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $required_emotions, $second_hop, $since, $states, $unfiltered, $valid_from, $valid_to
@@ -3088,11 +3098,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_goal_now
 // :params $emotion, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $known_from, $known_to, $least_energy, $most_energy, $near, $patterns, $plain_goal, $second_hop, $shared_words, $since, $states, $valid_from, $valid_to
@@ -3241,11 +3251,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_goal_then
 // :params $emotion, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $required_emotions, $second_hop, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
@@ -3462,11 +3472,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_impact_now
 // :params $emotion, $felt_far, $first_hop, $known_from, $known_to, $least_energy, $most_energy, $patterns, $second_hop, $since, $states, $valid_from, $valid_to
@@ -3600,11 +3610,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_impact_then
 // :params $emotion, $felt_far, $first_hop, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $required_emotions, $second_hop, $since, $states, $unfiltered, $valid_from, $valid_to
@@ -3781,11 +3791,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_words_now
 // :params $emotion, $felt_far, $first_hop, $goal, $goal_words, $known_from, $known_to, $least_energy, $most_energy, $patterns, $plain_goal, $second_hop, $shared_words, $since, $states, $valid_from, $valid_to
@@ -3924,11 +3934,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_words_then
 // :params $emotion, $felt_far, $first_hop, $goal, $goal_words, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $plain_goal, $required_emotions, $second_hop, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
@@ -4115,11 +4125,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resonate_now
 // :params $all_weights, $embedding, $embeddings, $emotion, $feelings, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $limit, $max_level, $moment, $newest, $of_memory, $plural, $pool, $result, $shown, $triples, $types, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
@@ -4581,11 +4591,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // scan_then
 // :params $embedding, $expanded, $far, $first_hop, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to
@@ -4731,11 +4741,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // set_version
 // :params $number
@@ -5120,7 +5130,8 @@ CALL {
       SET l += k.content
       SET l += {relation_type: intern(l.relation_type), goal: intern(l.goal), mindstate: intern(l.mindstate),
           formation_trigger: intern(l.formation_trigger), resolution_state: intern(l.resolution_state),
-          source: intern(l.source), author: intern(l.author), episode_id: intern(l.episode_id)}
+          source: intern(l.source), author: intern(l.author), episode_id: intern(l.episode_id),
+          unset: intern(l.unset)}
       SET l += k.marks, l.created_at = CASE WHEN k.marks.created_at < $at
           OR k.marks.created_at = $open THEN k.marks.created_at ELSE k.marks.created_at + later END,
           l.expired_at = CASE WHEN k.marks.expired_at < $at
@@ -5134,7 +5145,8 @@ CALL {
       SET l += k.content
       SET l += {relation_type: intern(l.relation_type), goal: intern(l.goal), mindstate: intern(l.mindstate),
           formation_trigger: intern(l.formation_trigger), resolution_state: intern(l.resolution_state),
-          source: intern(l.source), author: intern(l.author), episode_id: intern(l.episode_id)}
+          source: intern(l.source), author: intern(l.author), episode_id: intern(l.episode_id),
+          unset: intern(l.unset)}
       SET l += k.marks, l.created_at = CASE WHEN k.marks.created_at < $at
           OR k.marks.created_at = $open THEN k.marks.created_at ELSE k.marks.created_at + later END,
           l.expired_at = CASE WHEN k.marks.expired_at < $at
@@ -5215,11 +5227,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_by_words_then
 // :params $beside_since, $beside_states, $expanded, $first_hop, $goal, $goal_words, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $plain_goal, $required_emotions, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
@@ -5291,11 +5303,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_now
 // :params $beside_since, $beside_states, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $known_from, $known_to, $least_energy, $limit, $most_energy, $near, $plain_goal, $shared_words, $since, $states, $valid_from, $valid_to
@@ -5355,11 +5367,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_then
 // :params $beside_since, $beside_states, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $near, $node_types, $plain_goal, $required_emotions, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
@@ -5461,11 +5473,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // vector_now
 // :params $embedding, $expanded, $far, $first_hop, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to
@@ -5550,11 +5562,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // vector_otherpasttrace_embedding
 CREATE VECTOR INDEX FOR (n:PastTraceB) ON (n.embedding)
@@ -5726,11 +5738,11 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     e.confidence, e.formation_trigger, e.emotion_vector, e.energy_transfer_coefficient, e.resolution_state,
     e.felt_quality, e.emotion_description, e.body_sensation, e.spatial_context, e.sensory_details, e.valid_at,
     e.invalid_at, e.created_at, e.expired_at, e.version, e.invalidation_reason, e.closed_reason, e.source,
-    e.author, e.episode_id, e.extra, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at,
-    m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
-    m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
-    m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    e.author, e.episode_id, e.extra, e.unset, m.id, m.node_type, m.name, m.description, m.valid_at,
+    m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
+    m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
+    m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
+    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // vector_trace_embedding
 CREATE VECTOR INDEX FOR (n:Trace) ON (n.embedding)
