@@ -33,7 +33,7 @@ import orjson
 from api.client.async_client import AsyncSubstrate
 from benchmarks.baselines import indexed_text, rank_bm25, rank_cosine
 from benchmarks.datasets import Conversation, Question, Turn
-from benchmarks.life import USER, Life, Message, Waking, load_lives
+from benchmarks.life import USER, Life, Message, Waking, find_faults, load_lives
 from benchmarks.scoring import Report, score
 from benchmarks.waking_scores import CUTOFF, Found, Known, Rates, compare_identity, compare_known, rate_wakings
 from schemas.errors import Conflict, InvalidRequest
@@ -326,7 +326,13 @@ def main() -> None:
     parser.add_argument("--lives", nargs="+", default=[], help="names of lives, without .json; default: all")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
-    results = asyncio.run(measure(load_lives(arguments.lives)))
+    try:
+        lives = load_lives(arguments.lives)
+    except FileNotFoundError as error:
+        parser.error(str(error))
+    if faults := [f"{life.id}: {fault}" for life in lives for fault in find_faults(life)]:
+        parser.error("; ".join(faults))
+    results = asyncio.run(measure(lives))
     plain = partial(orjson.dumps, option=orjson.OPT_INDENT_2)
     text = plain(results.as_dict()).decode() if arguments.json else format_results(results)
     sys.stdout.write(text + "\n")

@@ -19,7 +19,7 @@ from benchmarks.waking_scores import (
 )
 from schemas.citizen import CitizenState, Identity, IdentityEntity
 from schemas.intention import QueryMode
-from substrate.inference.embeddings import NoEmbedder
+from substrate.inference.embeddings.embedder import NoEmbedder
 
 MOMENT = datetime(2024, 5, 4, tzinfo=UTC)
 ANN = Person(name="Ann Lee", roles=("baker",), people=("Mr Okoro", "Ben"))
