@@ -24,7 +24,7 @@ import orjson
 
 from api.runtime.runtime import GC_THRESHOLD
 from benchmarks.synthetic import World
-from orchestration.appraisal.text_signals import read_emotions
+from orchestration.appraisal.feelings import read_emotions
 from orchestration.assembly.compact import compact
 from orchestration.assembly.options import intention_options
 from orchestration.assembly.stream import RetrievalReport, assemble, select, summarize

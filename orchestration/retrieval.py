@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from orchestration.appraisal.text_signals import read_emotions
+from orchestration.appraisal.feelings import read_emotions
 from orchestration.assembly.options import intention_options
 from orchestration.assembly.stream import RetrievalReport, assemble
 from orchestration.dependencies import Deps

@@ -1,1 +1,1 @@
-"""Reads emotions, result, relations and key phrases from a text. Pure."""
+"""Appraises texts at writing; reads emotions, results, relations and key phrases from them. Pure."""

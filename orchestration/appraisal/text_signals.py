@@ -1,16 +1,11 @@
-"""Reads the emotions, the result and the relations that a text names (002, known problems 4 to 6). Pure.
-
-It uses lexicons and the relation types of the graph, not the keywords of one domain.
-"""
+"""Reads the relations that a text names by the relation types of the graph (002, known problem 6). Pure."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from schemas.wave_signal import Relation
-from substrate.emotions import EMOTION_WORDS
 from substrate.text import STOP_WORDS, name_key, stem, words
 
 NEGATION_REACH: Final = 3
@@ -21,15 +16,6 @@ _NEGATIONS: Final = frozenset(
     """no not never none without hardly barely nor neither nothing cannot don doesn didn isn aren wasn weren won
     wouldn couldn shouldn hasn haven hadn cant dont doesnt didnt isnt wasnt""".split()
 )
-# Words for an outcome, not for a sentiment. VADER's 7,500 words of sentiment find a result in 298 of 300 turns of
-# a conversation (these words: in 103) and `complex` in 20 of 30 windows (these: in 2): nearly all look alike.
-_GOOD: Final = """success succeed solve resolve fix achieve accomplish win accept improve finish complete pass
-    praise thank repair recover heal learn grow progress breakthrough approve deliver reconcile satisfy
-    work""".split()
-_BAD: Final = """fail failure error break broken broke lose lost reject block crash pain hurt wrong refuse
-    criticize damage stuck abandon unsatisfied ignore defeat bug suffer deadlock worse insult""".split()
-_RESULT_SIGN_BY_STEM: Final = {stem(word): sign for sign, lexicon in ((1, _GOOD), (-1, _BAD)) for word in lexicon}
-_EMOTION_BY_STEM: Final = {stem(word): emotion for word, emotion in EMOTION_WORDS.items()}
 
 
 class _Word(NamedTuple):
@@ -52,34 +38,6 @@ def _words_with_negation(words: Sequence[str]) -> Iterator[_Word]:
     for position, word in enumerate(words):
         before = words[max(0, position - NEGATION_REACH) : position]
         yield _Word(position, word, any(earlier in _NEGATIONS for earlier in before))
-
-
-def read_emotions(text: str) -> dict[str, float]:
-    """The emotions that a text names without a negation, each with intensity 1.0.
-
-    The most frequent comes first; of equally frequent ones the one named last.
-    """
-    counts: Counter[str] = Counter()
-    last: dict[str, int] = {}
-    for word in _words_with_negation(words(text)):
-        emotion = EMOTION_WORDS.get(word.text) or _EMOTION_BY_STEM.get(stem(word.text))
-        if emotion is not None and not word.negated:
-            counts[emotion] += 1
-            last[emotion] = word.position
-    order = sorted(counts, key=lambda emotion: (-counts[emotion], -last[emotion]))
-    return dict.fromkeys(order, 1.0)
-
-
-def read_result(text: str) -> str | None:
-    """`positive`, `negative`, `complex` for both, None for neither; a negation reverses a word."""
-    signs: set[int] = set()
-    for word in _words_with_negation(words(text)):
-        sign = _RESULT_SIGN_BY_STEM.get(stem(word.text))
-        if sign is not None:
-            signs.add(-sign if word.negated else sign)
-    if len(signs) > 1:
-        return "complex"
-    return {1: "positive", -1: "negative"}[signs.pop()] if signs else None
 
 
 def relation_words(text: str, names: Sequence[str]) -> list[str]:

@@ -36,12 +36,6 @@ _WHOLE: Final = re.compile(r"\b(?:summar\w+|overview|recap)\b")
 _RECALLS: Final = re.compile(
     r"\b(?:(?:did|have|had) (?:i|we|you)|how (?:many|long|much)|i (?:mention|said|brought))"
 )
-_STANDING_INSTRUCTION: Final = re.compile(
-    r"(?:^|[.!?\n]\s*)(?:please\s+)?(?:always|never)\b|\bwhen(?:ever)? i ask\b|\bfrom now on\b"
-    r"|\bi(?:['’]d| would)?(?: really| always| usually)? prefer\b|\bmy preference\b"
-)
-_INSTRUCTION_WITHIN: Final = 1200
-"""Only so many characters of a text are searched for a standing instruction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +75,3 @@ def read_question(text: str, now: datetime) -> Question:
         windows=find_windows(text, now),
         time_words=find_time_words(text),
     )
-
-
-def is_standing_instruction(text: str) -> bool:
-    """Whether a text says how its writer wants things done from now on."""
-    return bool(_STANDING_INSTRUCTION.search(text[:_INSTRUCTION_WITHIN].lower()))

@@ -16,8 +16,9 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 
 from orchestration.algorithms import maximal_marginal_relevance
+from orchestration.appraisal.appraise import is_standing_instruction
 from orchestration.question.lexicon import Lexicon
-from orchestration.question.reading import ANSWERING, ASKING, Question, is_standing_instruction
+from orchestration.question.reading import ANSWERING, ASKING, Question
 from orchestration.ranking.candidates import Candidate, Candidates, Key
 from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.relevance import bm25_scores, lexical_text, word_weights

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from itertools import batched, chain, islice
 from typing import Final, NamedTuple
 
+from orchestration.appraisal.feelings import read_emotions, read_result
 from orchestration.appraisal.text_signals import (
     has_same_stem,
     match_by_meaning,
-    read_emotions,
     read_relations,
-    read_result,
     relation_phrase,
     relation_words,
 )

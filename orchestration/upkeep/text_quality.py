@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from orchestration.appraisal.text_signals import read_emotions
+from orchestration.appraisal.feelings import read_emotions
 from orchestration.writing.records import SPOKEN_TYPES
 from substrate.text import normal_text, words
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from orchestration.question.reading import is_standing_instruction, read_question
+from orchestration.question.reading import read_question
 from schemas.memory import Level
 
 NOW = datetime(2023, 7, 12, tzinfo=UTC)
@@ -32,18 +32,3 @@ def test_a_question_is_read(text: str, said: set[str]) -> None:
     question = read_question(text, NOW)
     flags = ("own", "others", "broad", "whole", "orders", "seeks_action")
     assert {name for name in flags if getattr(question, name)} == said
-
-
-@pytest.mark.parametrize(
-    ("text", "wish"),
-    [
-        ("Always format dates in month-day-year style when I ask about deadlines.", True),
-        ("I'm fine. Never use tabs.", True),
-        ("I prefer e-books for their portability", True),
-        ("I'd prefer tea", True),
-        ("We always go there", False),
-        ("I never said that", False),
-    ],
-)
-def test_a_standing_instruction_is_distinguished_from_a_habit(text: str, wish: bool) -> None:
-    assert is_standing_instruction(text) == wish

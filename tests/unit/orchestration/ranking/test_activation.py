@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from orchestration.appraisal.text_signals import read_emotions
+from orchestration.appraisal.feelings import read_emotions
 from orchestration.question.lexicon import Lexicon
 from orchestration.question.reading import Question
 from orchestration.ranking.activation import Asker, activate

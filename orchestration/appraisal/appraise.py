@@ -1,0 +1,229 @@
+"""Appraises a text at writing: what its speaker feels, wants, has solved or is blocked on, and asks for. Pure.
+
+Only what the words say is filled; the rest stays empty. Nothing is read as the speaker's own that is quoted,
+pasted, asked, supposed, denied or told of somebody else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final, Literal, NamedTuple
+
+from orchestration.appraisal import context, feelings
+from orchestration.appraisal.context import Owner
+from orchestration.appraisal.languages import Language, language_of
+from orchestration.appraisal.speech import Hit, Sentence, sentences
+from schemas.memory import ResolutionState
+
+type Step = Literal["Decision", "Action", "Learning"]
+
+LEAST_IMPORTANCE: Final = 0.3
+"""The importance of a memory that nobody gave one (004: the default floor)."""
+CONTEMPLATIVE: Final = 0.2
+"""What the words of contemplation add to the importance (004, change 4, option A)."""
+MOST_GOAL_WORDS: Final = 24
+MOST_RULE_CHARACTERS: Final = 400
+INSTRUCTION_WITHIN: Final = 1200
+"""Only so many characters of a text are searched for a standing instruction when memories are ranked."""
+
+STEPS: Final[Sequence[Step]] = ("Decision", "Learning", "Action")
+"""The steps of a solution, the weightier first: a text that tells several is the first of them."""
+ENERGY: Final = 0.5
+"""The energy of a text that says nothing of it (003, task 4)."""
+BY_STATE: Final = {
+    ResolutionState.BLOCKED: 0.15,
+    ResolutionState.IN_PROGRESS: 0.05,
+    ResolutionState.RESOLVED: -0.1,
+}
+"""What an open or a closed matter adds to the energy."""
+BY_FEELING: Final = 0.35
+BY_EMPHASIS: Final = 0.05
+"""What each sentence in capitals, with an exclamation mark or stretched letters adds, at most three times."""
+
+
+class Voice(StrEnum):
+    """Whose words a text is: a person's own, or those of an assistant, a tool, a document."""
+
+    OWN = "own"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Appraisal:
+    """What the words of a text say. Intensities, importance and energy are in [0, 1]; what is not said is empty.
+
+    `tells_solution`: the text tells that something was solved, whatever else it tells.
+    """
+
+    emotions: Mapping[str, float] = field(default_factory=dict)
+    result: str | None = None
+    resolution_state: ResolutionState | None = None
+    goal: str | None = None
+    rule: str | None = None
+    importance: float | None = None
+    energy: float | None = None
+    step: Step | None = None
+    tells_solution: bool = False
+
+
+NOTHING: Final = Appraisal()
+
+
+def appraise(text: str, voice: Voice) -> Appraisal:
+    """What the words of a text say of its speaker; nothing for another's voice. The time is bounded."""
+    if voice is Voice.OTHER or not text:
+        return NOTHING
+    language = language_of(text)
+    read = list(sentences(text, language))
+    emotions = feelings.own_emotions(read, language)
+    states = _states(read, language)
+    state = states[-1] if states else None
+    return Appraisal(
+        emotions=emotions,
+        result=_result(read, language, states),
+        resolution_state=state,
+        goal=_goal(text, read, language),
+        rule=_rule(text, read, language),
+        importance=_importance(read),
+        energy=_energy(read, emotions, state),
+        step=_step(read, language),
+        tells_solution=ResolutionState.RESOLVED in states,
+    )
+
+
+def is_standing_instruction(text: str) -> bool:
+    """Whether a text says how its writer wants things done from now on, or what the writer prefers."""
+    read = text[:INSTRUCTION_WITHIN]
+    language = language_of(read)
+    for sentence in sentences(read, language):
+        for hit in sentence.hits:
+            if hit.entry.kind == "rules" and (hit.entry.value == "preferences" or _bids(sentence, hit, language)):
+                return True
+    return False
+
+
+def _states(read: Sequence[Sentence], language: Language) -> list[ResolutionState]:
+    """The states that the speaker tells of the own work, in the order of the text."""
+    found: list[ResolutionState] = []
+    for sentence in read:
+        asked = context.asked_from(sentence, language)
+        hits = [hit for hit in sentence.hits if hit.entry.kind == "states" and hit.start < asked]
+        found += [ResolutionState(hit.entry.value) for hit in hits if _tells_state(sentence, hit, language)]
+    return found
+
+
+def _tells_state(sentence: Sentence, hit: Hit, language: Language) -> bool:
+    if context.is_supposed(sentence, hit, language) or context.is_negated(sentence, hit, language):
+        return False
+    if hit.entry.value == ResolutionState.RESOLVED and context.is_unfinished(sentence, hit, language):
+        return False
+    return context.owner_of(sentence, hit, language) is not Owner.OTHER
+
+
+def _result(read: Sequence[Sentence], language: Language, states: Sequence[ResolutionState]) -> str | None:
+    told = [s for s in read if context.asked_from(s, language) == len(s.tokens)]
+    signs = feelings.outcomes(told, language)
+    if ResolutionState.RESOLVED in states:
+        signs.add(1)
+    return feelings.result_of(signs)
+
+
+class _Span(NamedTuple):
+    start: int
+    end: int
+
+
+def _goal(text: str, read: Sequence[Sentence], language: Language) -> str | None:
+    """The first goal that the speaker tells, without its lead: "learn Spanish" of "I want to learn Spanish"."""
+    for sentence in read:
+        asked = context.asked_from(sentence, language)
+        for hit in sentence.hits:
+            if hit.entry.kind == "goals" and hit.start < asked and not context.is_negated(sentence, hit, language):
+                span = _goal_span(sentence, hit, language)
+                if span is not None and not _if_before(sentence, hit, language):
+                    return " ".join(text[slice(*span)].split())
+    return None
+
+
+def _if_before(sentence: Sentence, hit: Hit, language: Language) -> bool:
+    owner = context.owner_of(sentence, hit, language)
+    return owner is Owner.OTHER or context.is_supposed(sentence, hit, language)
+
+
+def _goal_span(sentence: Sentence, hit: Hit, language: Language) -> _Span | None:
+    tokens = sentence.tokens
+    if hit.end >= len(tokens) or tokens[hit.end].text in language.words["goal_not"]:
+        return None
+    end = hit.end
+    breaks = language.words["clause_breaks"]
+    while end < len(tokens) and end - hit.end < MOST_GOAL_WORDS:
+        if sentence.begins_clause(end + 1) or (end > hit.end and tokens[end].text in breaks):
+            break
+        end += 1
+    return _Span(tokens[hit.end].start, tokens[end - 1].end) if end > hit.end else None
+
+
+def _rule(text: str, read: Sequence[Sentence], language: Language) -> str | None:
+    """The first sentence that bids the listener to do something from now on."""
+    for sentence in read:
+        for hit in sentence.hits:
+            if hit.entry.kind == "rules" and _bids(sentence, hit, language):
+                start, end = sentence.tokens[0].start, sentence.tokens[-1].end
+                return " ".join(text[start:end].split())[:MOST_RULE_CHARACTERS]
+    return None
+
+
+def _bids(sentence: Sentence, hit: Hit, language: Language) -> bool:
+    """Whether a phrase such as `always` speaks to the listener: not "I always forget", "never mind"."""
+    words, tokens = language.words, sentence.tokens
+    if hit.entry.value == "preferences":
+        return False
+    after = tokens[hit.end].text if hit.end < len(tokens) else ""
+    if hit.entry.value == "anywhere":
+        return after not in words["own_subjects"] and not _own_before(sentence, hit, language)
+    before = tokens[sentence.clause_start(hit.start) : hit.start]
+    return after.isalpha() and after not in words["rule_not"] and all(t.text in words["polite"] for t in before)
+
+
+def _own_before(sentence: Sentence, hit: Hit, language: Language) -> bool:
+    """Whether the speaker is the subject of the clause: "I will do it differently from now on"."""
+    before = sentence.tokens[sentence.clause_start(hit.start) : hit.start]
+    words = [token.text for token in before]
+    own = [word for word in words if word in language.words["own_subjects"]]
+    return bool(own) and not any(word in language.words["addressed"] for word in words)
+
+
+def _importance(read: Sequence[Sentence]) -> float | None:
+    told = any(hit.entry.kind == "importance" for sentence in read for hit in sentence.hits)
+    return LEAST_IMPORTANCE + CONTEMPLATIVE if told else None
+
+
+def _energy(
+    read: Sequence[Sentence], emotions: Mapping[str, float], state: ResolutionState | None
+) -> float | None:
+    """The energy that the words tell, in [0.1, 1]: of the strongest feeling, of emphasis, of an open matter."""
+    emphatic = sum("!" in s.ending or s.elongated or _is_loud(s) for s in read)
+    if not emotions and state is None and not emphatic:
+        return None
+    moved = max((felt * feelings.AROUSAL.get(name, 0.3) for name, felt in emotions.items()), key=abs, default=0.0)
+    told = ENERGY + BY_FEELING * moved + BY_EMPHASIS * min(3, emphatic) + (BY_STATE[state] if state else 0.0)
+    return round(max(0.1, min(1.0, told)), 2)
+
+
+def _is_loud(sentence: Sentence) -> bool:
+    """Whether at least two words are written in capitals, and more than half of all."""
+    words = [token for token in sentence.tokens if token.text.isalpha()]
+    loud = sum(token.shape == "A" and len(token.text) > 2 for token in words)
+    return loud >= 2 and 2 * loud > len(words)
+
+
+def _step(read: Sequence[Sentence], language: Language) -> Step | None:
+    found: set[str] = set()
+    for sentence in read:
+        asked = context.asked_from(sentence, language)
+        for hit in sentence.hits:
+            if hit.entry.kind == "steps" and hit.start < asked and not _if_before(sentence, hit, language):
+                found.add(hit.entry.value)
+    return next((step for step in STEPS if step in found), None)

@@ -1,0 +1,121 @@
+"""How a phrase stands in its sentence: whose it is, negated, supposed or asked, and to which degree. Pure."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final
+
+from orchestration.appraisal.languages import Language
+from orchestration.appraisal.speech import Hit, Sentence
+
+NEGATION_REACH: Final = 3
+"""A word is negated when one of the so many words before it in its clause is a negation."""
+UNFINISHED_REACH: Final = 5
+
+
+class Owner(Enum):
+    """Who a phrase tells about: the speaker, somebody else, something that is no person, or nobody named."""
+
+    OWN = "own"
+    OTHER = "other"
+    THING = "thing"
+    NOBODY = "nobody"
+
+
+def is_negated(sentence: Sentence, hit: Hit, language: Language) -> bool:
+    start = max(sentence.clause_start(hit.start), hit.start - NEGATION_REACH)
+    negations, undone = language.words["negations"], language.words["negation_undone"]
+    for place in range(start, hit.start):
+        if sentence.tokens[place].text in negations and sentence.tokens[place + 1].text not in undone:
+            return True
+    return False
+
+
+def is_supposed(sentence: Sentence, hit: Hit, language: Language) -> bool:
+    """True in a clause that says what would, could or should be."""
+    return _any_before(sentence, hit, language.words["hypothetical"], sentence.clause_start(hit.start))
+
+
+def is_unfinished(sentence: Sentence, hit: Hit, language: Language) -> bool:
+    """True for a result that is still to come: "until it is done", "to be fixed", "not solved yet"."""
+    start = max(sentence.clause_start(hit.start), hit.start - UNFINISHED_REACH)
+    after = sentence.tokens[hit.end : hit.end + 2]
+    ahead = language.words["not_yet"]
+    return _any_before(sentence, hit, language.words["unfinished"], start) or any(t.text in ahead for t in after)
+
+
+def _any_before(sentence: Sentence, hit: Hit, words: frozenset[str], start: int) -> bool:
+    return any(sentence.tokens[place].text in words for place in range(start, hit.start))
+
+
+def asked_from(sentence: Sentence, language: Language) -> int:
+    """The place from which the sentence asks or bids; its length when it does not.
+
+    In "I am stuck, can you help?" only the second clause is a question.
+    """
+    leads = [hit.start for hit in sentence.hits if hit.entry.kind == "questions"]
+    if "?" in sentence.ending:
+        leads.append(_first_question(sentence, language))
+    return min(leads, default=len(sentence.tokens))
+
+
+def _first_question(sentence: Sentence, language: Language) -> int:
+    """The place of the first clause that begins as a question; the last clause of several when none does."""
+    starts, joins = language.words["question_starts"], language.words["joins"]
+    last = 0
+    for place, token in enumerate(sentence.tokens):
+        begins = sentence.begins_clause(place)
+        if token.text in starts and (begins or sentence.tokens[place - 1].text in joins):
+            return place
+        if begins:
+            last = place
+    return last
+
+
+def owner_of(sentence: Sentence, hit: Hit, language: Language) -> Owner:
+    """Who the phrase tells about, by the words before it in its clause, the nearest first."""
+    words, tokens = language.words, sentence.tokens
+    start = sentence.clause_start(hit.start)
+    linked = tokens[hit.start].text in words["copulas"]
+    for place in range(hit.start - 1, start - 1, -1):
+        word = tokens[place].text
+        if word in words["own_copulas"] or word in words["own_subjects"] or word in words["own_objects"]:
+            return Owner.OWN
+        if word in words["others"] or _is_person(sentence, place, language):
+            return Owner.OTHER
+        if word in words["copulas"]:
+            linked = True
+        elif linked and word not in words["skipped"]:
+            return _owner_of_subject(sentence, place, start, language)
+    return Owner.NOBODY
+
+
+def _is_person(sentence: Sentence, place: int, language: Language) -> bool:
+    token = sentence.tokens[place]
+    return token.text in language.words["people"] or (token.shape == "a" and place > 0)
+
+
+def _owner_of_subject(sentence: Sentence, place: int, start: int, language: Language) -> Owner:
+    """Who the noun before a verb such as `was` is. A capitalised word alone counts as a name."""
+    words = language.words
+    for earlier in range(place, max(start, place - 3) - 1, -1):
+        word = sentence.tokens[earlier].text
+        if word in words["own_subjects"]:
+            return Owner.OWN
+        if word in words["others"] or word in words["people"]:
+            return Owner.OTHER
+    token = sentence.tokens[place]
+    is_name = place == start and token.shape == "a" and token.text not in language.function_words
+    return Owner.OTHER if is_name and token.text not in words["things"] else Owner.THING
+
+
+def degree(sentence: Sentence, hit: Hit, language: Language) -> int:
+    """2 for `extremely`, 1 for `very`, −1 for `a bit`, else 0: the strongest of the words before a phrase."""
+    steps = {"top": 2, "high": 1, "low": -1}
+    start = max(sentence.clause_start(hit.start), hit.start - 3)
+    found = [
+        steps[name]
+        for place in range(start, hit.start)
+        if (name := language.degrees.get(sentence.tokens[place].text)) is not None
+    ]
+    return max(found, key=abs, default=0)

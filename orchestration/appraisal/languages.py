@@ -1,0 +1,146 @@
+"""The languages that can be appraised: the words and phrases of each, from its file in `languages/`. Pure.
+
+A phrase is words with single spaces. `(a|b)` is a choice, `word?` and `(a|b)?` may be absent, `..` stands for up
+to three words. A phrase that ends with `+` is strong, one with `-` is mild. Each file is read once.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, Final, NamedTuple
+
+import Stemmer
+
+CODES: Final = ("en", "de")
+"""The languages, the default first."""
+MOST_WORDS_READ: Final = 200
+"""Only so many words of a text decide its language."""
+
+_PART: Final = re.compile(r"\([^()]*(?:\([^()]*\)[^()]*)*\)\??|\S+")
+_GAP: Final = r"(?:[\w'-]+ ){0,3}?"
+_WORD: Final = re.compile(r"[^\W_]+")
+
+
+class Entry(NamedTuple):
+    """What a phrase tells: `kind` is its table in the file, `value` an emotion, a state or a step.
+
+    `strength` is 1 for a strong phrase, −1 for a mild one. `pattern` is None for a single word.
+    """
+
+    kind: str
+    value: str
+    strength: int
+    pattern: re.Pattern[str] | None
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """The words of a language. `phrases`: by first word, the longest first. `words`: named sets of words.
+
+    `contractions`: the words that a contracted word stands for. `degrees`: what a degree word does to an
+    intensity. `outcomes`: by stem, 1 for a good outcome and −1 for a bad one.
+    """
+
+    code: str
+    function_words: frozenset[str]
+    contractions: Mapping[str, Sequence[str]]
+    words: Mapping[str, frozenset[str]]
+    degrees: Mapping[str, str]
+    phrases: Mapping[str, Sequence[Entry]]
+    outcomes: Mapping[str, int]
+    stemmer: Any
+
+    def outcome(self, word: str) -> int:
+        """1 for a word of a good outcome, −1 for one of a bad outcome, else 0."""
+        return self.outcomes.get(self.stemmer.stemWord(word), 0)
+
+
+@cache
+def language(code: str) -> Language:
+    """The language with this code. Raises FileNotFoundError for one without a file."""
+    text = resources.files("orchestration.appraisal").joinpath("languages", f"{code}.toml").read_text("utf-8")
+    table = tomllib.loads(text)
+    stemmer = Stemmer.Stemmer(table["stemmer"])
+    outcomes: dict[str, int] = {}
+    for name, sign in (("good", 1), ("bad", -1)):
+        outcomes |= {stemmer.stemWord(word): sign for word in table["results"][name].split()}
+    return Language(
+        code=code,
+        function_words=frozenset(table["function_words"].split()),
+        contractions={short: tuple(full.split()) for short, full in table["contractions"].items()},
+        words={name: frozenset(words.split()) for name, words in (table["words"] | table["pasted"]).items()},
+        degrees={word: name for name, words in table["degrees"].items() for word in words.split()},
+        phrases=_phrase_book(table),
+        outcomes=outcomes,
+        stemmer=stemmer,
+    )
+
+
+def language_of(text: str) -> Language:
+    """The language whose function words are most frequent at the beginning of a text; English when undecided."""
+    found = _WORD.findall(text[: 12 * MOST_WORDS_READ].lower())[:MOST_WORDS_READ]
+    candidates = [language(code) for code in CODES]
+    counts = [sum(map(each.function_words.__contains__, found)) for each in candidates]
+    return candidates[counts.index(max(counts))]
+
+
+def _phrase_book(table: Mapping[str, Any]) -> Mapping[str, Sequence[Entry]]:
+    by_first: defaultdict[str, list[Entry]] = defaultdict(list)
+    for kind, value, phrases in _phrase_lists(table):
+        for phrase in filter(None, (" ".join(part.split()) for part in phrases.split(","))):
+            strength = {"+": 1, "-": -1}.get(phrase[-1], 0)
+            bare = phrase[:-1] if strength else phrase
+            pattern = None if " " not in bare and "(" not in bare else re.compile(_pattern(bare))
+            entry = Entry(kind, value, strength, pattern, len(_PART.findall(bare)))
+            for first in _first_words(bare):
+                by_first[first].append(entry)
+    return {first: sorted(entries, key=lambda entry: -entry.length) for first, entries in by_first.items()}
+
+
+def _phrase_lists(table: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Each list of phrases with its kind and value."""
+    for kind, emotions in table["feelings"].items():
+        for emotion, phrases in emotions.items():
+            yield kind, emotion, phrases
+    for emotion, signs in table["emoji"].items():
+        yield "told", emotion, ", ".join(signs.split())
+    for kind in ("states", "steps"):
+        for value, part in table[kind].items():
+            yield kind, value, part["phrases"]
+    for kind in ("goals", "rules", "importance", "questions"):
+        for value, phrases in table[kind].items():
+            yield kind, value, phrases
+
+
+def _pattern(phrase: str) -> str:
+    """The regular expression of a phrase; each word is followed by one space. Repeats are bounded: linear time."""
+    parts = []
+    for part in _PART.findall(phrase):
+        optional = part.endswith("?")
+        bare = part[:-1] if optional else part
+        if bare == "..":
+            parts.append(_GAP)
+            continue
+        alternatives = bare[1:-1].split("|") if bare.startswith("(") else None
+        pattern = f"(?:{'|'.join(map(_pattern, alternatives))})" if alternatives else f"{re.escape(bare)} "
+        parts.append(f"(?:{pattern})?" if optional else pattern)
+    return "".join(parts)
+
+
+def _first_words(phrase: str) -> set[str]:
+    firsts: set[str] = set()
+    for part in _PART.findall(phrase):
+        optional = part.endswith("?")
+        bare = part[:-1] if optional else part
+        alternatives = bare[1:-1].split("|") if bare.startswith("(") else [bare]
+        firsts |= {alternative.split()[0] for alternative in alternatives}
+        if not optional:
+            break
+    return firsts

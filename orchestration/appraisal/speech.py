@@ -1,0 +1,185 @@
+"""The words of a text that its speaker says: sentences as tokens, without what is quoted or pasted. Pure.
+
+The time is linear in what is read: at most `MOST_CHARACTERS` characters and `MOST_SENTENCES` sentences.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from orchestration.appraisal.languages import Entry, Language
+
+MOST_CHARACTERS: Final = 12_000
+MOST_SENTENCES: Final = 60
+MOST_TOKENS: Final = 160
+"""Only so many tokens of a sentence are read."""
+QUOTE_WORDS: Final = 4
+"""A quotation of so many words or more is somebody else's voice."""
+
+_QUOTES: Final = re.compile('"[^"\n]*"|“[^“”\n]*”|„[^„“”\n]*[“”]|«[^«»\n]*»|»[^«»\n]*«')
+_END: Final = re.compile(r"[.!?…]+(?=[\s\"')\]]|$)|\n+")
+_TOKEN: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[^\w\s]")
+_REPEATED: Final = re.compile(r"([^\W\d_])\1{2,}")
+_CODE_SIGNS: Final = frozenset("{}[]();=<>_/\\|`$#")
+_CODE_SHARE: Final = 0.12
+_BREAKS: Final = frozenset(',;:()–—-.…!?"')
+_PLAIN_APOSTROPHE: Final = str.maketrans("’‘ʼ", "'''")
+
+
+class Token(NamedTuple):
+    """A word in lower case or a sign. `start`, `end`: its place in the text; words of one contraction share it.
+
+    `shape` is `A` for a word in capitals, `a` for one with a capital first, else empty.
+    """
+
+    text: str
+    start: int
+    end: int
+    shape: str
+
+
+class Hit(NamedTuple):
+    """A phrase in a sentence: tokens `[start, end)`."""
+
+    entry: Entry
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """The tokens of a sentence, the phrases in it, and the sign at its end: `?`, `!` or others."""
+
+    text: str
+    tokens: Sequence[Token]
+    hits: Sequence[Hit]
+    ending: str
+    elongated: bool = False
+
+    def begins_clause(self, place: int) -> bool:
+        return place == 0 or self.tokens[place - 1].text in _BREAKS
+
+    def clause_start(self, place: int) -> int:
+        """The place of the first token of the clause that the token at `place` is in."""
+        while not self.begins_clause(place):
+            place -= 1
+        return place
+
+
+def own_text(text: str, language: Language) -> str:
+    """The text with spaces or line ends in place of what is quoted or pasted; places of the rest stay the same.
+
+    Pasted are code, lines with `>`, long quotations, and all that follows a line such as "here is the mail:":
+    where a pasted block ends cannot be known, and a rule in it must not count.
+    """
+    read = text[:MOST_CHARACTERS].translate(_PLAIN_APOSTROPHE)
+    parts = read.split("```")
+    for place in range(1, len(parts), 2):
+        parts[place] = "\n" * len(parts[place])
+    read = "\n\n\n".join(parts)
+    kept: list[str] = []
+    pasted = False
+    for line in read.split("\n"):
+        pasted = pasted or _is_header(line, language)
+        kept.append(" " * len(line) if pasted or _is_foreign(line) else line)
+        pasted = pasted or _introduces(line, language)
+    return _QUOTES.sub(_without_quotation, "\n".join(kept))
+
+
+def _without_quotation(match: re.Match[str]) -> str:
+    quotation = match[0]
+    return " " * len(quotation) if quotation.count(" ") >= QUOTE_WORDS - 1 else quotation
+
+
+def _is_foreign(line: str) -> bool:
+    """True for a quoted line of a mail, and for a line of code."""
+    bare = line.lstrip()
+    if bare.startswith(">"):
+        return True
+    signs = sum(char in _CODE_SIGNS for char in bare)
+    return signs > 3 and signs > _CODE_SHARE * len(bare)
+
+
+def _is_header(line: str, language: Language) -> bool:
+    """True for the first line of a mail or of a trace of an error."""
+    first = line.split(maxsplit=1)[:1]
+    return bool(first) and first[0].lower() in language.words["headers"]
+
+
+def _introduces(line: str, language: Language) -> bool:
+    """True for a line such as "here is the mail:"."""
+    if not line.rstrip().endswith(":"):
+        return False
+    words = {token.lower() for token in _TOKEN.findall(line[-200:])}
+    return not words.isdisjoint(language.words["introduced"]) and not words.isdisjoint(
+        language.words["introducers"]
+    )
+
+
+def sentences(text: str, language: Language) -> Iterator[Sentence]:
+    """The sentences of what the speaker says in a text, at most `MOST_SENTENCES`."""
+    read = own_text(text, language)
+    start, count = 0, 0
+    for end in [*_END.finditer(read), None]:
+        stop = len(read) if end is None else end.start()
+        if read[start:stop].strip():
+            yield _sentence(read, (start, stop), "" if end is None else end[0], language)
+            count += 1
+        if end is None or count >= MOST_SENTENCES:
+            return
+        start = end.end()
+
+
+def _sentence(text: str, span: tuple[int, int], ending: str, language: Language) -> Sentence:
+    elongated = _REPEATED.search(text, *span) is not None
+    tokens = _tokens(text, span, language, squeeze=elongated)
+    return Sentence(text[slice(*span)], tokens, _find_phrases(tokens, language), ending.strip(), elongated)
+
+
+def _tokens(text: str, span: tuple[int, int], language: Language, *, squeeze: bool) -> list[Token]:
+    tokens: list[Token] = []
+    for match in _TOKEN.finditer(text, *span):
+        written = match[0]
+        word = written.lower()
+        if squeeze:
+            word = _REPEATED.sub(r"\1", word)
+        shape = ""
+        if word != written:
+            shape = "A" if len(written) > 1 and written.isupper() else "a"
+        for part in language.contractions.get(word, (word,)):
+            tokens.append(Token(part, match.start(), match.end(), shape))
+        if len(tokens) >= MOST_TOKENS:
+            break
+    return tokens
+
+
+def _find_phrases(tokens: Sequence[Token], language: Language) -> list[Hit]:
+    """Every phrase in the sentence; of those of one kind that overlap, the first and longest."""
+    book = language.phrases
+    firsts = [place for place, token in enumerate(tokens) if token.text in book]
+    if not firsts:
+        return []
+    starts, length = [], 0
+    for token in tokens:
+        starts.append(length)
+        length += len(token.text) + 1
+    joined = " ".join(token.text for token in tokens) + " "
+    hits: list[Hit] = []
+    read_to: dict[str, int] = {}
+    for place in firsts:
+        for entry in book[tokens[place].text]:
+            if read_to.get(entry.kind, 0) > place:
+                continue
+            end = place + 1
+            if entry.pattern is not None:
+                match = entry.pattern.match(joined, starts[place])
+                if match is None:
+                    continue
+                end = bisect_left(starts, match.end())
+            hits.append(Hit(entry, place, end))
+            read_to[entry.kind] = end
+    return hits
