@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from orchestration.ranking.channels import CHANNEL_WEIGHTS, ChannelWeights
+from schemas.settings import AppraisalMode
 from substrate.connection.pool import Connection
 from substrate.graphs.graph import Graph
 from substrate.graphs.registry import Graphs
@@ -22,7 +23,8 @@ class Deps:
     """The dependencies of a flow, made once when the service starts.
 
     `language_model` and `reranker` are None when none is configured. `auto_tags`: ingestion adds tags to memories
-    that have none. `far`: a query follows links for a second hop only from so many of its first memories.
+    that have none. `appraisal`: how a text is appraised
+    at writing. `far`: a query follows links for a second hop only from so many of its first memories.
     """
 
     connection: Connection
@@ -31,6 +33,7 @@ class Deps:
     channel_weights: ChannelWeights = CHANNEL_WEIGHTS
     language_model: LanguageModel | None = None
     auto_tags: bool = False
+    appraisal: AppraisalMode = "words"
     reranker: Reranker | None = None
     far: int = FAR
 

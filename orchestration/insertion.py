@@ -13,7 +13,16 @@ from typing import Any, Final, NamedTuple
 from orchestration.appraisal import key_phrases
 from orchestration.dependencies import Deps
 from orchestration.identifiers import link_name
-from orchestration.writing import atomic, command_rows, inheritance, receipts, records, restatements
+from orchestration.writing import (
+    appraised_rows,
+    atomic,
+    command_rows,
+    inheritance,
+    receipts,
+    records,
+    restatements,
+)
+from orchestration.writing.appraisals import appraise_commands
 from orchestration.writing.changes import Refusal
 from orchestration.writing.command_rows import Row
 from schemas.commands import ChangeCommand, Command, Relate, Remember, WriteReceipt
@@ -208,10 +217,17 @@ def _recognised_row(command: Remember, record: Record) -> dict[str, Any]:
 
 
 async def _store(run: Run, to: Destination) -> list[WriteReceipt]:
-    rows = await _with_tags(_new_rows(run), to)
+    rows = await _with_tags(await _appraised(run, _new_rows(run), to), to)
     await _embed(rows, to.deps)
     outcomes = await writer.remember(to.graph, _batch(run, rows, to.whole))
     return [await _receipt(*written, to) for written in zip(run, rows, outcomes, strict=True)]
+
+
+async def _appraised(run: Run, rows: list[dict[str, Any]], to: Destination) -> list[dict[str, Any]]:
+    """The rows of new memories with what their words say and their writers left out."""
+    commands = [timed.command for timed in run]
+    appraisals = await appraise_commands(commands, to.deps)
+    return list(map(appraised_rows.fill_row, rows, commands, appraisals))
 
 
 async def _relate(run: Run, to: Destination) -> list[WriteReceipt]:

@@ -44,6 +44,8 @@ class Source(StrEnum):
 
 InvalidationReason = Literal["reality_changed", "discovered_false"]
 Abstraction = Literal["L0", "L1", "L2", "L3"]
+Step = Literal["Decision", "Action", "Learning"]
+"""What a text is on the way to a solution."""
 STORED_DEFAULTS = {"energy": 0.5, "confidence": 0.5}
 """003, task 4: the energy and confidence of a memory without them."""
 
@@ -95,6 +97,7 @@ class ConsciousnessNode(Frozen):
     result: str | None = None
     rule: str | None = None
     abstraction: Abstraction | None = None
+    step: Step | None = None
     source: Source = Source.CITIZEN
     author: str | None = None
     episode_id: str | None = None
@@ -102,7 +105,10 @@ class ConsciousnessNode(Frozen):
     extra: dict[str, Any] = Field(default_factory=dict)
     unset: tuple[str, ...] = Field(
         default=(),
-        description="Fields that the writer left out: felt ones have defaults, `tags` were made at ingestion.",
+        description=(
+            "Fields that the writer left out. What their words say was read from the text; energy, confidence and "
+            "emotions that it does not tell have their defaults; `tags` were made at ingestion."
+        ),
     )
     unreadable: Unreadable = ()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Final, Self
+from typing import Annotated, Final, Literal, Self
 from urllib.parse import urlsplit
 
 from platformdirs import user_cache_path, user_data_path
@@ -58,6 +58,10 @@ def _check_counter(address: SecretStr) -> SecretStr:
 _WebAddress = Annotated[str, AfterValidator(_check_web)]
 
 
+AppraisalMode = Literal["words", "model", "off"]
+"""How the text of a memory is appraised at writing."""
+
+
 class StoreSettings(_Group):
     """Where the graphs are stored: in the bundled engine in `data`, or on the server at `url`."""
 
@@ -94,6 +98,13 @@ class StoreSettings(_Group):
     )
     query_timeout_ms: int = Field(
         default=1000, ge=50, le=1500, description="Deadline of one query in milliseconds, at most 1.5 seconds."
+    )
+    appraisal: AppraisalMode = Field(
+        default="words",
+        description=(
+            "How what a writer leaves out (feelings, goal, state, rule, step, energy, importance, result) is read "
+            "from the text: by its words, by the language model with `model`, or not at all with `off`."
+        ),
     )
     auto_tags: bool = Field(
         default=False,

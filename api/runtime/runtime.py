@@ -81,6 +81,7 @@ async def open_runtime(settings: Settings, on_loading: OnLoading | None = None) 
             embedder,
             language_model=model,
             auto_tags=settings.store.auto_tags,
+            appraisal=settings.store.appraisal,
             reranker=reranker,
         )
         async with nullcontext() if engine is None else _restart_on_exit(engine, connection, graphs):

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from orchestration.appraisal import context, feelings
 from orchestration.appraisal.context import Owner
 from orchestration.appraisal.languages import Language, language_of
 from orchestration.appraisal.speech import Hit, Sentence, sentences
-from schemas.memory import ResolutionState
-
-type Step = Literal["Decision", "Action", "Learning"]
+from schemas.memory import ResolutionState, Step
 
 LEAST_IMPORTANCE: Final = 0.3
 """The importance of a memory that nobody gave one (004: the default floor)."""

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 from uuid import uuid4
 
+from orchestration.appraisal.appraise import Appraisal
 from orchestration.dependencies import Deps
 from orchestration.identifiers import link_name
 from orchestration.writing import receipts, restatements, simulation, version_chain
+from orchestration.writing.appraisals import appraise_commands
 from orchestration.writing.changes import Refusal, WriteTimes
 from orchestration.writing.command_rows import NamedCommand
 from orchestration.writing.simulation import Outcome, Simulation, StoredParts
@@ -108,10 +110,12 @@ def _check_list(commands: Sequence[Command]) -> None:
 class RetryState:
     """State that all attempts to write one list share.
 
-    `vectors`: embeddings by text. `unanswered`: ids of commands that may be stored although no answer came.
+    `appraisals`: what the texts of the commands say, by command id. `vectors`: embeddings by text.
+    `unanswered`: ids of commands that may be stored although no answer came.
     """
 
     retried: bool = False
+    appraisals: Mapping[str, Appraisal] = field(default_factory=dict)
     vectors: dict[str, list[float] | None] = field(default_factory=dict)
     unanswered: set[str] = field(default_factory=set)
 
@@ -119,7 +123,7 @@ class RetryState:
 async def _apply_with_retries(commands: Sequence[Command], deps: Deps, now: Instant) -> list[WriteReceipt] | None:
     """The receipts; None when other writers were first `TRIES` times."""
     named = [name_command(command) for command in commands]
-    retry = RetryState()
+    retry = RetryState(appraisals=await _appraise(named, deps))
     for attempt in range(TRIES):
         retry.retried = attempt > 0
         applied = await _attempt(named, retry, deps, now)
@@ -136,6 +140,13 @@ def _correct_duplicate(receipt: WriteReceipt, retry: RetryState, now: Instant) -
     return receipt.model_copy(update={"duplicate": to_instant(receipt.created_at) < now})
 
 
+async def _appraise(named: Sequence[NamedCommand], deps: Deps) -> dict[str, Appraisal]:
+    if deps.appraisal == "off":
+        return {}
+    appraisals = await appraise_commands([command for command, _ in named], deps)
+    return {command_id: appraisal for (_, command_id), appraisal in zip(named, appraisals, strict=True)}
+
+
 async def _attempt(
     named: Sequence[NamedCommand], retry: RetryState, deps: Deps, now: Instant
 ) -> list[WriteReceipt] | None:
@@ -144,7 +155,7 @@ async def _attempt(
     graph = deps.graph(graph_name(first.level, first.citizen_id))
     stored = await read_stored(named, graph, deps, now, all_receipts=retry.retried)
     times = WriteTimes(now, max(now, stored.last_change + 1))
-    simulated = Simulation(stored, times)
+    simulated = Simulation(stored, times, retry.appraisals)
     outcomes = [simulated.simulate(command) for command in named]
     if any(isinstance(outcome, WriteReceipt) and outcome.status == "refused" for outcome in outcomes):
         return [_refused_or_withheld(*pair, stored) for pair in zip(named, outcomes, strict=True)]

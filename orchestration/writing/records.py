@@ -76,12 +76,17 @@ def indexed_text(content: Mapping[str, Any]) -> str:
 
 def _goal_and_labels(content: Mapping[str, Any]) -> str:
     labels = (*given_tags(content), *_listed(content.get("buckets")))
-    return " ".join((content.get("goal") or "", *labels)).replace("_", " ")
+    return " ".join((given_goal(content), *labels)).replace("_", " ")
 
 
 def given_tags(content: Mapping[str, Any]) -> Sequence[str]:
     """The tags that the writer gave, without those made at ingestion: these only repeat words of the text."""
     return () if "tags" in (content.get("unset") or ()) else _listed(content.get("tags"))
+
+
+def given_goal(content: Mapping[str, Any]) -> str:
+    """The goal that the writer gave; empty for one that was read from the text, whose words are there anyway."""
+    return "" if "goal" in (content.get("unset") or ()) else content.get("goal") or ""
 
 
 def wants_tags(row: Mapping[str, Any]) -> bool:

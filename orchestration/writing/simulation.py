@@ -6,8 +6,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from orchestration.appraisal.appraise import Appraisal
 from orchestration.identifiers import link_name
-from orchestration.writing import changes, command_rows, inheritance, receipts, records, restatements
+from orchestration.writing import (
+    appraised_rows,
+    changes,
+    command_rows,
+    inheritance,
+    receipts,
+    records,
+    restatements,
+)
 from orchestration.writing.changes import MEMORY_CHANGES, Attribution, Refusal, WriteTimes
 from orchestration.writing.command_rows import NamedCommand
 from orchestration.writing.version_chain import VersionChain
@@ -24,6 +33,8 @@ class PlannedWrite(NamedTuple):
     receipt_row: Mapping[str, Any]
     duplicate: bool = False
 
+
+NO_APPRAISALS: Final[Mapping[str, Appraisal]] = {}
 
 type Outcome = PlannedWrite | WriteReceipt
 
@@ -85,11 +96,15 @@ def needed_links(named: Sequence[NamedCommand]) -> list[str]:
 class Simulation:
     """The records as the simulated commands leave them. All commands have the same `times`.
 
-    `receipt_rows`: the receipts to store, one for each command id.
+    `receipt_rows`: the receipts to store, one for each command id. `appraisals`: what the texts of the commands
+    say, by command id.
     """
 
-    def __init__(self, stored: StoredParts, times: WriteTimes) -> None:
+    def __init__(
+        self, stored: StoredParts, times: WriteTimes, appraisals: Mapping[str, Appraisal] = NO_APPRAISALS
+    ) -> None:
         self.times = times
+        self._appraisals = appraisals
         self._stored = stored
         self.receipt_rows: list[Mapping[str, Any]] = []
         self._planned: dict[str, PlannedWrite] = {}
@@ -123,12 +138,16 @@ class Simulation:
             return self._add(named, command)
         if isinstance(command, ChangeCommand):
             chain = self._chain(command.id, is_link=writes_to_link(command))
-            return self._plan(named, chain.change(command, named.command_id, self.times))
+            appraisal = self._appraisals.get(named.command_id)
+            return self._plan(named, chain.change(command, named.command_id, self.times, appraisal))
         raise Refusal("invalid-request", f"an atomic list cannot contain {receipts.command_name(command)}")
 
     def _add(self, named: NamedCommand, command: Remember | Relate) -> Outcome:
         command_rows.check_end_ahead(command, self.times.now)
         row = command_rows.new_row(command, named.command_id, self.times.now)
+        appraisal = self._appraisals.get(named.command_id)
+        if isinstance(command, Remember) and appraisal is not None:
+            row = appraised_rows.fill_row(row, command, appraisal)
         if isinstance(command, Relate) and command.inferred:
             row = inheritance.inherit(row, self._contents(command.source_id, command.target_id))
         valid = Period(row["valid_at"], row["invalid_at"])

@@ -13,9 +13,10 @@ from typing import Any, Final
 
 import orjson
 
-from orchestration.writing import changes, records
+from orchestration.appraisal.appraise import Appraisal
+from orchestration.writing import appraised_rows, changes, records
 from orchestration.writing.changes import UNDOS, Attribution, Refusal, WriteTimes
-from schemas.commands import ChangeCommand, Undo, UndoLink
+from schemas.commands import ChangeCommand, Revision, Undo, UndoLink
 from schemas.temporal import Instant, Period
 from substrate import bitemporal
 from substrate.bitemporal import Change, OpenedRecord, Record, RewriteContext, is_open
@@ -174,12 +175,19 @@ class VersionChain:
         self._apply(change, by)
         return self.records[version]
 
-    def change(self, command: ChangeCommand, command_id: str, times: WriteTimes) -> Record:
-        """Apply a change and return the record for its receipt. Raises Refusal when it may not be applied."""
+    def change(
+        self, command: ChangeCommand, command_id: str, times: WriteTimes, appraisal: Appraisal | None = None
+    ) -> Record:
+        """Apply a change and return the record for its receipt. Raises Refusal when it may not be applied.
+
+        `appraisal`: what the text of the command says; None when texts are not appraised.
+        """
         if isinstance(command, UNDOS) and len(self.states) > 1:
             return self._undo_last(command, command_id, times)
         by = Attribution.from_command(command, command_id)
         change = changes.decide(command, tuple(self.records.values()), self.states[-1].last_version, times)
+        if isinstance(command, Revision) and appraisal is not None:
+            change = self._appraised(change, command, appraisal)
         for opened in change.opened:
             version, fingerprint = opened.record.version, self.fingerprints.get(opened.from_version)
             if opened.revised:
@@ -188,6 +196,15 @@ class VersionChain:
                 self.origins[version], self.fingerprints[version] = self.origins[opened.from_version], fingerprint
         self._apply(change, by)
         return change.receipt_record
+
+    def _appraised(self, change: Change, command: Revision, appraisal: Appraisal) -> Change:
+        """The change with what the new text says in the fields that nobody gave."""
+        opened = []
+        for each in change.opened:
+            before, record = self.records[each.from_version].content, each.record
+            content = appraised_rows.revise_content(before, record.content, command, appraisal)
+            opened.append(replace(each, record=replace(record, content=content)) if each.revised else each)
+        return replace(change, opened=tuple(opened))
 
     def _undo_last(self, command: Undo | UndoLink, command_id: str, times: WriteTimes) -> Record:
         """Revert the last change of the same list. It was never stored, so the state before it returns whole."""

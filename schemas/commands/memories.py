@@ -21,7 +21,7 @@ from schemas.commands.base import (
     move_unknown_to_extra,
 )
 from schemas.commands.links import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate
-from schemas.memory import Abstraction, InvalidationReason, ResolutionState, Source
+from schemas.memory import Abstraction, InvalidationReason, ResolutionState, Source, Step
 from schemas.temporal import Moment
 
 __all__ = [
@@ -60,6 +60,7 @@ class Remember(Command):
     result: ShortText | None = None
     rule: Text | None = None
     abstraction: Abstraction | None = None
+    step: Step | None = None
     correction_pattern_id: Identifier | None = None
     discovery_energy: Unit | None = None
     source: Source = Source.CITIZEN
@@ -107,6 +108,7 @@ class Revision(StretchCommand):
     result: ShortText | None = None
     rule: Text | None = None
     abstraction: Abstraction | None = None
+    step: Step | None = None
     correction_pattern_id: Identifier | None = None
     discovery_energy: Unit | None = None
     extra: JsonMap | None = None

@@ -10,7 +10,7 @@ NODE_COLUMNS: Final = (
     "invalidation_reason", "closed_reason", "correction_pattern_id", "discovery_energy",
     "energy", "confidence", "emotion_vector", "felt_quality", "body_sensation",
     "goal", "resolution_state", "tags", "buckets", "aliases",
-    "importance", "intensity", "result", "rule", "abstraction",
+    "importance", "intensity", "result", "rule", "abstraction", "step",
     "source", "author", "episode_id", "speaker", "extra", "unset",
 )  # fmt: skip
 """The columns of a memory record, in the order in which every query returns them."""
@@ -54,7 +54,7 @@ RECEIPT_COLUMNS: Final = (
 
 REPEATED: Final = frozenset(
     ("node_type", "goal", "mindstate", "formation_trigger", "resolution_state", "relation_type", "source",
-     "author", "episode_id", "speaker", "unset", "command_id", "key_id", "closed_key")
+     "author", "episode_id", "speaker", "unset", "step", "command_id", "key_id", "closed_key")
 )  # fmt: skip
 """Properties with few different values in many records: `intern` makes the engine store each value once."""
 

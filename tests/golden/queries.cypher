@@ -24,7 +24,7 @@ RETURN mean, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.in
     m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
     m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
     m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // anchors_then
 // :params $known_from, $known_to, $pool, $valid_from, $valid_to, $words
@@ -59,7 +59,7 @@ RETURN mean, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.in
     m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
     m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
     m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // around
 // :params $known_to, $spans
@@ -79,8 +79,8 @@ UNWIND (past + CASE WHEN i.created_at <= until AND i.expired_at >= s.since
 RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.created_at, n.expired_at,
     n.version, n.invalidation_reason, n.closed_reason, n.correction_pattern_id, n.discovery_energy, n.energy,
     n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
-    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.source, n.author,
-    n.episode_id, n.speaker, n.extra, n.unset;
+    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
+    n.author, n.episode_id, n.speaker, n.extra, n.unset;
 
 // begin_reembedding
 // :params $dimension, $model
@@ -375,7 +375,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // doing_then
 // :params $beside_since, $beside_states, $expanded, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $moment, $most_energy, $node_types, $required_emotions, $since, $states, $unfiltered, $valid_from, $valid_to, $window
@@ -441,7 +441,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // drop_otherpasttrace_embedding
 DROP VECTOR INDEX FOR (n:PastTraceB) ON (n.embedding);
@@ -652,7 +652,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_near_then
 // :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $k, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $required_emotions, $since, $states, $unfiltered, $valid_from, $valid_to
@@ -730,7 +730,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_new_now
 // :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $known_from, $known_to, $least_energy, $limit, $most_energy, $since, $valid_from, $valid_to
@@ -784,7 +784,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_new_then
 // :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $required_emotions, $since, $unfiltered, $valid_from, $valid_to
@@ -860,7 +860,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_now
 // :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $known_from, $known_to, $least_energy, $limit, $most_energy, $since, $states, $valid_from, $valid_to
@@ -911,7 +911,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_then
 // :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $required_emotions, $since, $states, $unfiltered, $valid_from, $valid_to
@@ -981,7 +981,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // first_state
 // :params $after, $open, $rows
@@ -1116,7 +1116,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // graph_then
 // :params $askers, $entities, $expanded, $far, $first_hop, $instruction_words, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to, $words
@@ -1313,7 +1313,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // held
 CALL db.meta.stats()
@@ -1350,8 +1350,8 @@ CALL {
 RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.created_at, n.expired_at,
     n.version, n.invalidation_reason, n.closed_reason, n.correction_pattern_id, n.discovery_energy, n.energy,
     n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
-    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.source, n.author,
-    n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
+    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
+    n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
     n.closed_key
 ORDER BY n.created_at, n.valid_at;
 
@@ -1370,8 +1370,8 @@ LIMIT $limit
 RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.created_at, n.expired_at,
     n.version, n.invalidation_reason, n.closed_reason, n.correction_pattern_id, n.discovery_energy, n.energy,
     n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
-    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.source, n.author,
-    n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
+    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
+    n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
     n.closed_key;
 
 // identity_now
@@ -1689,7 +1689,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // like_in_energy_then
 // :params $beside_since, $beside_states, $energy, $expanded, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $required_emotions, $since, $states, $unfiltered, $valid_from, $valid_to
@@ -1755,7 +1755,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // likeness
 // :params $pairs
@@ -1895,8 +1895,8 @@ WHERE ($kind IS NULL OR m.node_type = $kind) AND ($source IS NULL OR m.source = 
 RETURN id(i), m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.source, m.author,
-    m.episode_id, m.speaker, m.extra, m.unset
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY id(i), m.version
 LIMIT $limit;
 
@@ -1920,8 +1920,8 @@ WHERE ($kind IS NULL OR m.node_type = $kind) AND ($source IS NULL OR m.source = 
 RETURN id(i), m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.source, m.author,
-    m.episode_id, m.speaker, m.extra, m.unset
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY id(i), m.version
 LIMIT $limit;
 
@@ -2017,7 +2017,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // memories_of
 // :params $open, $wanted
@@ -2040,8 +2040,8 @@ RETURN n.fingerprint, i.version, coalesce(i.versions, i.version),
     n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.created_at, n.expired_at, n.version,
     n.invalidation_reason, n.closed_reason, n.correction_pattern_id, n.discovery_energy, n.energy,
     n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
-    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.source, n.author,
-    n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
+    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
+    n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
     n.closed_key;
 
 // memory
@@ -2050,8 +2050,8 @@ MATCH (n:ConsciousnessNode {id: $id})
 RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.created_at, n.expired_at,
     n.version, n.invalidation_reason, n.closed_reason, n.correction_pattern_id, n.discovery_energy, n.energy,
     n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
-    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.source, n.author,
-    n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
+    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
+    n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
     n.closed_key;
 
 // memory_page
@@ -2086,8 +2086,8 @@ WITH CASE WHEN carried THEN i ELSE p END AS n
 RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.created_at, n.expired_at,
     n.version, n.invalidation_reason, n.closed_reason, n.correction_pattern_id, n.discovery_energy, n.energy,
     n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
-    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.source, n.author,
-    n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
+    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
+    n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
     n.closed_key;
 
 // named_link_history
@@ -2300,8 +2300,8 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason,
     m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector,
     m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance,
-    m.intensity, m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra,
-    m.unset;
+    m.intensity, m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker,
+    m.extra, m.unset;
 
 // pools_then
 // :params $chance, $importance_floor, $known_from, $known_to, $labels, $lots, $matching, $min_confidence, $min_energy, $node_types, $recent, $recent_from, $required_emotions, $unfiltered, $valid_from, $valid_to, $words
@@ -2393,8 +2393,8 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason,
     m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector,
     m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance,
-    m.intensity, m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra,
-    m.unset;
+    m.intensity, m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker,
+    m.extra, m.unset;
 
 // put_citizenstate
 // :params $rows
@@ -2418,7 +2418,7 @@ SET e += {author: intern(r.properties.author), closed_key: intern(r.properties.c
     key_id: intern(r.properties.key_id), mindstate: intern(r.properties.mindstate),
     node_type: intern(r.properties.node_type), relation_type: intern(r.properties.relation_type),
     resolution_state: intern(r.properties.resolution_state), source: intern(r.properties.source),
-    speaker: intern(r.properties.speaker), unset: intern(r.properties.unset)}
+    speaker: intern(r.properties.speaker), step: intern(r.properties.step), unset: intern(r.properties.unset)}
 RETURN count(e);
 
 // put_memories
@@ -2432,7 +2432,7 @@ SET n += {author: intern(r.properties.author), closed_key: intern(r.properties.c
     key_id: intern(r.properties.key_id), mindstate: intern(r.properties.mindstate),
     node_type: intern(r.properties.node_type), relation_type: intern(r.properties.relation_type),
     resolution_state: intern(r.properties.resolution_state), source: intern(r.properties.source),
-    speaker: intern(r.properties.speaker), unset: intern(r.properties.unset)}
+    speaker: intern(r.properties.speaker), step: intern(r.properties.step), unset: intern(r.properties.unset)}
 FOREACH (v IN r.present |
   CREATE (n)-[:HAS_TRACE]->(t:Trace)
   SET t = v.properties
@@ -2463,7 +2463,7 @@ SET e += {author: intern(r.properties.author), closed_key: intern(r.properties.c
     key_id: intern(r.properties.key_id), mindstate: intern(r.properties.mindstate),
     node_type: intern(r.properties.node_type), relation_type: intern(r.properties.relation_type),
     resolution_state: intern(r.properties.resolution_state), source: intern(r.properties.source),
-    speaker: intern(r.properties.speaker), unset: intern(r.properties.unset)}
+    speaker: intern(r.properties.speaker), step: intern(r.properties.step), unset: intern(r.properties.unset)}
 RETURN count(e);
 
 // put_paststate
@@ -2494,7 +2494,7 @@ SET p += {author: intern(r.properties.author), closed_key: intern(r.properties.c
     key_id: intern(r.properties.key_id), mindstate: intern(r.properties.mindstate),
     node_type: intern(r.properties.node_type), relation_type: intern(r.properties.relation_type),
     resolution_state: intern(r.properties.resolution_state), source: intern(r.properties.source),
-    speaker: intern(r.properties.speaker), unset: intern(r.properties.unset)}
+    speaker: intern(r.properties.speaker), step: intern(r.properties.step), unset: intern(r.properties.unset)}
 FOREACH (v IN r.past |
   CREATE (p)-[:HAS_TRACE]->(t:PastTrace)
   SET t = v.properties
@@ -2591,8 +2591,8 @@ LIMIT $most_of_all
 RETURN held, m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at,
     m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy,
     m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags,
-    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.source, m.author,
-    m.episode_id, m.speaker, m.extra, m.unset;
+    m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule, m.abstraction, m.step, m.source,
+    m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // relate
 // :params $at, $command, $last, $open, $rows, $whole
@@ -2727,11 +2727,12 @@ FOREACH (_ IN new |
       confidence: r.confidence, emotion_vector: r.emotion_vector, felt_quality: r.felt_quality,
       body_sensation: r.body_sensation, goal: intern(r.goal), resolution_state: intern(r.resolution_state),
       tags: r.tags, buckets: r.buckets, aliases: r.aliases, importance: r.importance, intensity: r.intensity,
-      result: r.result, rule: r.rule, abstraction: r.abstraction, source: intern(r.source),
-      author: intern(r.author), episode_id: intern(r.episode_id), speaker: intern(r.speaker), extra: r.extra,
-      unset: intern(r.unset), search_text: r.search_text, name_key: r.name_key, entity_names: r.entity_names,
-      emotions: r.emotions, terms: r.terms, text_key: r.text_key, command_id: intern(r.command_id),
-      key_id: intern(r.key_id), fingerprint: r.fingerprint,
+      result: r.result, rule: r.rule, abstraction: r.abstraction, step: intern(r.step),
+      source: intern(r.source), author: intern(r.author), episode_id: intern(r.episode_id),
+      speaker: intern(r.speaker), extra: r.extra, unset: intern(r.unset), search_text: r.search_text,
+      name_key: r.name_key, entity_names: r.entity_names, emotions: r.emotions, terms: r.terms,
+      text_key: r.text_key, command_id: intern(r.command_id), key_id: intern(r.key_id),
+      fingerprint: r.fingerprint,
       created_at: at + r.nth})-[:HAS_TRACE]->(:Trace {embedding: vecf32(r.embedding),
       emotion: vecf32(r.emotion)})
   SET m.clock = at + $last
@@ -2921,7 +2922,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_alike_then
 // :params $emotion, $felt_far, $first_hop, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $required_emotions, $second_hop, $since, $states, $unfiltered, $valid_from, $valid_to
@@ -3102,7 +3103,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_goal_now
 // :params $emotion, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $known_from, $known_to, $least_energy, $most_energy, $near, $patterns, $plain_goal, $second_hop, $shared_words, $since, $states, $valid_from, $valid_to
@@ -3255,7 +3256,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_goal_then
 // :params $emotion, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $required_emotions, $second_hop, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
@@ -3476,7 +3477,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_impact_now
 // :params $emotion, $felt_far, $first_hop, $known_from, $known_to, $least_energy, $most_energy, $patterns, $second_hop, $since, $states, $valid_from, $valid_to
@@ -3614,7 +3615,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_impact_then
 // :params $emotion, $felt_far, $first_hop, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $required_emotions, $second_hop, $since, $states, $unfiltered, $valid_from, $valid_to
@@ -3795,7 +3796,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_words_now
 // :params $emotion, $felt_far, $first_hop, $goal, $goal_words, $known_from, $known_to, $least_energy, $most_energy, $patterns, $plain_goal, $second_hop, $shared_words, $since, $states, $valid_from, $valid_to
@@ -3938,7 +3939,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_words_then
 // :params $emotion, $felt_far, $first_hop, $goal, $goal_words, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $plain_goal, $required_emotions, $second_hop, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
@@ -4129,7 +4130,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resonate_now
 // :params $all_weights, $embedding, $embeddings, $emotion, $feelings, $groups, $half_life, $ids, $importance_floor, $k, $kindred, $known_from, $known_to, $limit, $max_level, $moment, $newest, $of_memory, $plural, $pool, $result, $shown, $triples, $types, $valid_from, $valid_to, $w_emotion, $w_importance, $w_likeness, $w_nodes, $w_recency, $w_relations, $w_result, $words
@@ -4259,7 +4260,7 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
     m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
     m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
     m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
+    m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY resonance DESC, m.id, m.version;
 
 // resonate_then
@@ -4454,7 +4455,7 @@ RETURN resonance, total, suppression, boost, nodes, relations, emotion, result, 
     m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
     m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
     m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
+    m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY resonance DESC, m.id, m.version;
 
 // rest_index
@@ -4500,8 +4501,8 @@ WHERE n.expired_at = $open AND n.valid_at <= $now AND n.invalid_at > $now
 RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.created_at, n.expired_at,
     n.version, n.invalidation_reason, n.closed_reason, n.correction_pattern_id, n.discovery_energy, n.energy,
     n.confidence, n.emotion_vector, n.felt_quality, n.body_sensation, n.goal, n.resolution_state, n.tags,
-    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.source, n.author,
-    n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
+    n.buckets, n.aliases, n.importance, n.intensity, n.result, n.rule, n.abstraction, n.step, n.source,
+    n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
     n.closed_key
 ORDER BY n.created_at, n.id
 LIMIT 1000;
@@ -4595,7 +4596,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // scan_then
 // :params $embedding, $expanded, $far, $first_hop, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to
@@ -4745,7 +4746,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // set_version
 // :params $number
@@ -4771,7 +4772,7 @@ SET p += {author: intern(r.properties.author), closed_key: intern(r.properties.c
     key_id: intern(r.properties.key_id), mindstate: intern(r.properties.mindstate),
     node_type: intern(r.properties.node_type), relation_type: intern(r.properties.relation_type),
     resolution_state: intern(r.properties.resolution_state), source: intern(r.properties.source),
-    speaker: intern(r.properties.speaker), unset: intern(r.properties.unset)}
+    speaker: intern(r.properties.speaker), step: intern(r.properties.step), unset: intern(r.properties.unset)}
 RETURN count(p);
 
 // state_page
@@ -4959,9 +4960,10 @@ FOREACH (r IN $new |
   CREATE (n:ConsciousnessNode)-[:HAS_TRACE]->(t:Trace)
   SET n = r.content
   SET n += {node_type: intern(r.content.node_type), goal: intern(r.content.goal),
-      resolution_state: intern(r.content.resolution_state), source: intern(r.content.source),
-      author: intern(r.content.author), episode_id: intern(r.content.episode_id),
-      speaker: intern(r.content.speaker), unset: intern(r.content.unset)}
+      resolution_state: intern(r.content.resolution_state), step: intern(r.content.step),
+      source: intern(r.content.source), author: intern(r.content.author),
+      episode_id: intern(r.content.episode_id), speaker: intern(r.content.speaker),
+      unset: intern(r.content.unset)}
   SET n += r.marks, n.created_at = CASE WHEN r.marks.created_at < $at
       OR r.marks.created_at = $open THEN r.marks.created_at ELSE r.marks.created_at + later END,
       n.expired_at = CASE WHEN r.marks.expired_at < $at
@@ -5231,7 +5233,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_by_words_then
 // :params $beside_since, $beside_states, $expanded, $first_hop, $goal, $goal_words, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $plain_goal, $required_emotions, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
@@ -5307,7 +5309,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_now
 // :params $beside_since, $beside_states, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $known_from, $known_to, $least_energy, $limit, $most_energy, $near, $plain_goal, $shared_words, $since, $states, $valid_from, $valid_to
@@ -5371,7 +5373,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_then
 // :params $beside_since, $beside_states, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $near, $node_types, $plain_goal, $required_emotions, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
@@ -5477,7 +5479,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // vector_now
 // :params $embedding, $expanded, $far, $first_hop, $k, $known_from, $known_to, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to
@@ -5566,7 +5568,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // vector_otherpasttrace_embedding
 CREATE VECTOR INDEX FOR (n:PastTraceB) ON (n.embedding)
@@ -5742,7 +5744,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason, m.closed_reason,
     m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality,
     m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity,
-    m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
+    m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // vector_trace_embedding
 CREATE VECTOR INDEX FOR (n:Trace) ON (n.embedding)
@@ -5832,7 +5834,7 @@ RETURN ways, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.in
     m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
     m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
     m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
+    m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY m.id, m.version;
 
 // walk_then
@@ -5936,7 +5938,7 @@ RETURN ways, m.terms, m.id, m.node_type, m.name, m.description, m.valid_at, m.in
     m.expired_at, m.version, m.invalidation_reason, m.closed_reason, m.correction_pattern_id,
     m.discovery_energy, m.energy, m.confidence, m.emotion_vector, m.felt_quality, m.body_sensation, m.goal,
     m.resolution_state, m.tags, m.buckets, m.aliases, m.importance, m.intensity, m.result, m.rule,
-    m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
+    m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset
 ORDER BY m.id, m.version;
 
 // write_stamp
