@@ -23,8 +23,9 @@ class Deps:
     """The dependencies of a flow, made once when the service starts.
 
     `language_model` and `reranker` are None when none is configured. `auto_tags`: ingestion adds tags to memories
-    that have none. `appraisal`: how a text is appraised
-    at writing. `far`: a query follows links for a second hop only from so many of its first memories.
+    that have none. `appraisal`: how a text is appraised at writing. `far`: a query follows links for a second hop
+    only from so many of its first memories. `half_life_days`: after so many days beyond the last 30 a memory counts
+    half in a waking.
     """
 
     connection: Connection
@@ -36,6 +37,7 @@ class Deps:
     appraisal: AppraisalMode = "words"
     reranker: Reranker | None = None
     far: int = FAR
+    half_life_days: float = 30.0
 
     def graph(self, name: str) -> Graph:
         """A handle for the graph; the graph itself need not exist."""

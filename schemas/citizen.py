@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -41,12 +41,31 @@ class Felt(Frozen):
     last_stream_id: str | None = None
 
 
+class StateSource(Frozen):
+    """Where a derived part of a state comes from: the memories `memory_ids`, newest first.
+
+    `name`: the emotion, the goal, or `energy`. `amount`, in [0, 1]: the derived value of an emotion or of energy;
+    of a goal, how present it is. Open goals that did not become the goal of the state have a source too.
+    """
+
+    field: Literal["emotion_vector", "energy", "goal"]
+    name: str
+    amount: float
+    memory_ids: tuple[str, ...]
+
+
 class CitizenState(Felt):
-    """The state at one moment: valid from `valid_at`, known since `updated_at`; both null for the default."""
+    """The state at one moment: valid from `valid_at`, known since `updated_at`; both null when none was set.
+
+    What nobody set is derived from the memories of the last days that say it: then `derived` is true, and
+    `sources` names them. What no memory says has its default.
+    """
 
     citizen_id: CitizenId
     valid_at: datetime | None = None
     updated_at: datetime | None = None
+    derived: bool = False
+    sources: tuple[StateSource, ...] = ()
 
 
 class StateRecord(Felt):

@@ -179,10 +179,17 @@ EMOTIONAL_MODES = (QueryMode.SIMILAR_STATE, QueryMode.RESOLUTION_PATTERNS)
 
 
 class StateBasedRetrieval(StreamRequest):
-    """Waking: retrieval by a state, without a question (003, component 1)."""
+    """Waking: retrieval by a state, without a question (003, component 1).
 
-    current_energy: Unit
-    current_emotions: Emotions
+    `current_energy`, `current_emotions` and `current_goal` that are left out (or null) are those of the citizen's
+    kept state, else derived from its memories of the last days, else the default; a derived goal does not narrow
+    the waking. Emotions given as `{}` are none: nothing is compared by emotion then, and a note says so.
+    `temporal_scope`: `recent` lets a memory count less the longer ago it last changed, `all_time` does not;
+    find_what_i_was_doing looks back 30 days in both.
+    """
+
+    current_energy: Unit | None = None
+    current_emotions: Emotions | None = None
     current_goal: ShortText | None = None
     query_mode: QueryMode = QueryMode.RELATED_UNRESOLVED
     include_only_unresolved: Flag = True
@@ -193,9 +200,3 @@ class StateBasedRetrieval(StreamRequest):
     max_results_per_level: Annotated[Whole, Field(ge=1, le=100)] = 20
     state_id: Identifier = Field(default_factory=lambda: uuid4().hex)
     generated_at: Moment = Field(default_factory=lambda: datetime.now(UTC))
-
-    @model_validator(mode="after")
-    def _the_mode_has_what_it_needs(self) -> Self:
-        if self.query_mode in EMOTIONAL_MODES and not any(self.current_emotions.values()):
-            raise ValueError(f"{self.query_mode} looks for likeness of emotion: current_emotions has none")
-        return self

@@ -106,6 +106,14 @@ class StoreSettings(_Group):
             "from the text: by its words, by the language model with `model`, or not at all with `off`."
         ),
     )
+    half_life_days: float = Field(
+        default=30.0,
+        gt=0,
+        le=36_500,
+        allow_inf_nan=False,
+        description="In a waking of scope `recent` a memory that changed in the last 30 days counts in full; "
+        "after so many days more it counts half.",
+    )
     auto_tags: bool = Field(
         default=False,
         description="Use key phrases as tags for memories ingested without tags, for the Tag-Walker.",

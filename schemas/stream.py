@@ -7,6 +7,7 @@ from datetime import datetime
 from pydantic import Field
 
 from schemas.base import Frozen
+from schemas.citizen import CitizenState
 from schemas.language_model import ModelCall
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level
 from schemas.stream_parts import EnergyShare, ResolutionPattern, TemporalDissonance, TraversalGraph
@@ -96,7 +97,8 @@ class ConsciousnessStream(Frozen):
     `degraded` names queries that failed or were late, whose results are missing, and as `fields` the fields that
     cannot be shown. `notes` says what was assumed or left out. `omitted` counts memories that did not fit
     `max_tokens`; energy, dissonances, metadata report, summary, paths, hubs, themes and density include them.
-    `model_calls` lists the calls of a language model.
+    `model_calls` lists the calls of a language model. `state` is the state that a waking began with, with the
+    memories from which what was neither given nor kept was derived; null for a question.
     """
 
     intention_id: str
@@ -123,3 +125,4 @@ class ConsciousnessStream(Frozen):
     entities: tuple[str, ...] = ()
     omitted: int = 0
     model_calls: tuple[ModelCall, ...] = ()
+    state: CitizenState | None = None

@@ -125,7 +125,7 @@ async def _answer_question(question: DemoQuestion, runtime: Runtime, console: Co
 
 async def _wake(runtime: Runtime, console: Console) -> None:
     state = StateBasedRetrieval(citizen_id=CITIZEN, explain=True, **WOKEN_WITH)
-    _show_waking(console, state)
+    _show_waking(console)
     stream = await retrieve_consciousness_context_from_state(state, runtime.deps, await runtime.moment())
     _show_answer(console, stream, datetime.now(UTC))
     _show_paths(console, stream)
@@ -228,10 +228,11 @@ def _show_changes(console: Console, changes: Sequence[TextChange], now: datetime
     console.print()
 
 
-def _show_waking(console: Console, state: StateBasedRetrieval) -> None:
+def _show_waking(console: Console) -> None:
     console.print(Rule(Text("woken without a question", "bold cyan"), align="left", style="cyan"))
-    felt = ", ".join(f"{name} {much:g}" for name, much in state.current_emotions.items())
-    console.print(Text(f"energy {state.current_energy:g}, {felt}, goal {state.current_goal}", "bold"))
+    energy, emotions, goal = (WOKEN_WITH[f"current_{name}"] for name in ("energy", "emotions", "goal"))
+    felt = ", ".join(f"{name} {much:g}" for name, much in emotions.items())
+    console.print(Text(f"energy {energy:g}, {felt}, goal {goal}", "bold"))
     _print_paragraph(
         console,
         "No question, so nothing is searched by words: she finds the open and blocked memories under her goal, by "

@@ -8,7 +8,8 @@ import typer
 
 from api.cli import formatting, options, stream_text, support
 from orchestration.waking.ask import retrieve_consciousness_context_from_state
-from schemas.intention import StateBasedRetrieval
+from schemas.citizen import CitizenState
+from schemas.intention import QueryMode, StateBasedRetrieval
 
 OPTIONS: Final = {
     "citizen_id": "--citizen",
@@ -71,12 +72,14 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
         support.write_json(stream.model_dump_json())
     else:
         scope = "from its state alone"
-        stream_text.show(stream, support.output(), question=describe_state(state), scope=scope, explain=explain)
+        question = describe_state(state.query_mode, stream.state)
+        stream_text.show(stream, support.output(), question=question, scope=scope, explain=explain)
 
 
-def describe_state(state: StateBasedRetrieval) -> str:
-    felt = ", ".join(f"{name} {much:g}" for name, much in state.current_emotions.items())
-    goal = f", goal {state.current_goal}" if state.current_goal else ""
-    return formatting.to_line(
-        f"{state.query_mode.value}: energy {state.current_energy:g}{', ' if felt else ''}{felt}{goal}"
-    )
+def describe_state(mode: QueryMode, state: CitizenState | None) -> str:
+    """The mode and the state that a citizen woke from, in one line."""
+    if state is None:
+        return mode.value
+    felt = ", ".join(f"{name} {much:g}" for name, much in state.emotion_vector.items())
+    goal = f", goal {state.goal}" if state.goal else ""
+    return formatting.to_line(f"{mode.value}: energy {state.energy:g}{', ' if felt else ''}{felt}{goal}")

@@ -53,10 +53,14 @@ router = APIRouter(prefix="/v1/citizens", tags=["citizens"], route_class=StrictR
 async def state(
     citizen_id: CitizenId, query: Annotated[StateAsOf, Query()], runtime: OpenRuntime, now: Now, response: Response
 ) -> CitizenState:
-    """The energy, emotions and goal of a citizen, now or at a moment. `Substrate-Notes` lists what was assumed."""
+    """The energy, emotions and goal of a citizen, now or at a moment.
+
+    What nobody set is derived from the memories of the days before: then `derived` is true and `sources` names
+    them. `Substrate-Notes` lists what was assumed.
+    """
     add_notes(response, query)
     scope = Scope.resolve_datetimes(query.as_of_time, query.known_at, now)
-    return await citizen.read_state(citizen_id, runtime.deps, scope)
+    return await citizen.felt_state(citizen_id, runtime.deps, scope, now)
 
 
 @router.get("/{citizen_id}/state/history", operation_id="get_state_history")

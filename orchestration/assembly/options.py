@@ -34,16 +34,19 @@ class StreamOptions:
 
 
 def intention_options(intention: RetrievalIntention) -> StreamOptions:
-    return _options(intention, intention.intention_id, intention.temporal_mode)
+    state = State(intention.current_goal, intention.current_emotions)
+    return _options(intention, intention.intention_id, intention.temporal_mode, state)
 
 
-def state_options(state: StateBasedRetrieval) -> StreamOptions:
+def state_options(state: StateBasedRetrieval, woken_from: State) -> StreamOptions:
+    """`woken_from`: the state of the request, with what it left out."""
     past = state.as_of_time is not None or state.known_at is not None
-    return _options(state, state.state_id, TemporalMode.POINT_IN_TIME if past else TemporalMode.CURRENT)
+    mode = TemporalMode.POINT_IN_TIME if past else TemporalMode.CURRENT
+    return _options(state, state.state_id, mode, woken_from)
 
 
 def _options(
-    request: RetrievalIntention | StateBasedRetrieval, request_id: str, mode: TemporalMode
+    request: RetrievalIntention | StateBasedRetrieval, request_id: str, mode: TemporalMode, state: State
 ) -> StreamOptions:
     return StreamOptions(
         request_id=request_id,
@@ -55,6 +58,6 @@ def _options(
         budget=None if request.max_tokens is None else Budget(request.max_tokens, tokens.counter()),
         form=request.form,
         require_valid=request.require_valid,
-        state=State(request.current_goal, request.current_emotions),
+        state=state,
         plurality=request.plurality,
     )

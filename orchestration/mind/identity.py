@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import open_view
-from orchestration.mind.state import read_state
+from orchestration.mind.state import felt_state
 from schemas.citizen import Identity, IdentityEntity, WhoIs
 from schemas.memory import Level
 from schemas.paging import decode_cursor, encode_cursor
@@ -48,9 +48,10 @@ async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:
             next_cursor = encode_cursor(*position, page.shown + len(entities), scope.valid.start, known_at)
     if not entities and request.cursor is None:
         notes = (*notes, f"citizen {request.citizen_id} had no memory that pointed to another at that moment")
-    state = await read_state(request.citizen_id, deps, scope)
+    state = await felt_state(request.citizen_id, deps, scope, now)
     if state.updated_at is None:
-        notes = (*notes, f"citizen {request.citizen_id} had no state at that moment: the default state is shown")
+        shown = "one derived from its memories" if state.derived else "the default state"
+        notes = (*notes, f"citizen {request.citizen_id} had no state at that moment: {shown} is shown")
     return Identity(
         citizen_id=request.citizen_id,
         as_of_time=to_datetime(scope.valid.start),

@@ -11,6 +11,8 @@ from typing import Any, Final
 import orjson
 
 from orchestration.dependencies import Deps
+from orchestration.graph_queries.existing_graphs import open_view
+from orchestration.mind.derived_state import NOTHING_DERIVED, DerivedState, derive_state
 from orchestration.mind.energy import apply_energy_feedback
 from schemas.citizen import (
     CitizenState,
@@ -19,36 +21,67 @@ from schemas.citizen import (
     StateHistory,
     StateRecord,
 )
-from schemas.errors import Conflict, NotFound
+from schemas.errors import Conflict, Fault, NotFound, StoreTimeout
 from schemas.memory import Level
 from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.stream import ConsciousnessStream, EnergyFeedback
 from schemas.temporal import Instant, Period, Scope, open_end, to_datetime, to_instant
 from substrate.bitemporal import Record
+from substrate.connection.errors import GraphMissing
 from substrate.graphs.names import graph_name
 from substrate.store import rows, states
+from substrate.store.feelings import read_felt_lately
 from substrate.store.states import Content
 
 _MAX_TRIES: Final = 64
 """Of several writers at once, one succeeds in each round, so 64 writers need at most 64 tries."""
 _WAIT_S: Final = 0.002
 _MAX_WAITS: Final = 8
+_DERIVED_FIELDS: Final = ("energy", "emotion_vector", "goal")
 _JSON_FIELDS: Final = frozenset(("emotion_vector", "drives"))
 
 
 async def read_state(citizen_id: str, deps: Deps, scope: Scope) -> CitizenState:
-    """The state at the moment of the scope; the default state when none was set."""
+    """The state at the moment of the scope, as it was set; the default state when none was set."""
     graph = graph_name(Level.N1, citizen_id)
     if not await deps.graphs.for_reading(graph):
         return CitizenState(citizen_id=citizen_id)
     record = await states.read_at(deps.graph(graph), scope)
-    if record is None:
+    return _state(citizen_id, record, NOTHING_DERIVED)
+
+
+async def felt_state(citizen_id: str, deps: Deps, scope: Scope, now: Instant) -> CitizenState:
+    """The state at the moment of the scope; what was not set is derived from the memories of the days before.
+
+    Nothing is derived where the memories cannot be read in time. Raises StoreMisfit, Unavailable.
+    """
+    view = await open_view(citizen_id, (Level.N1,), scope, deps, now=now)
+    target = view.targets.get(Level.N1)
+    if target is None:
         return CitizenState(citizen_id=citizen_id)
+    record = await states.read_at(target.graph, scope)
+    if record is not None and all(record.content.get(name) is not None for name in _DERIVED_FIELDS):
+        return _state(citizen_id, record, NOTHING_DERIVED)
+    try:
+        memories = await read_felt_lately(target, scope)
+    except (GraphMissing, StoreTimeout, Fault):
+        memories = []
+    return _state(citizen_id, record, derive_state(memories))
+
+
+def _state(citizen_id: str, record: Record | None, derived: DerivedState) -> CitizenState:
+    """The kept record; a field that it does not have is the derived one, or has its default."""
+    kept = {} if record is None else state_fields(record.content)
+    said = {"energy": derived.energy, "emotion_vector": derived.emotions or None, "goal": derived.goal}
+    made = {name: value for name, value in said.items() if value is not None and kept.get(name) is None}
+    sources = tuple(source for source in derived.sources if source.field in made)
     return CitizenState(
         citizen_id=citizen_id,
-        valid_at=to_datetime(record.valid.start),
-        updated_at=to_datetime(record.known.start),
-        **state_fields(record.content),
+        valid_at=None if record is None else to_datetime(record.valid.start),
+        updated_at=None if record is None else to_datetime(record.known.start),
+        derived=bool(made),
+        sources=sources,
+        **{**kept, **made},
     )
 
 
@@ -108,7 +141,7 @@ async def change_state(citizen_id: str, change: StateChange, deps: Deps, now: In
     valid_at = now if change.valid_at is None else to_instant(change.valid_at)
     if fields:
         await _change(citizen_id, lambda _: fields, deps, valid_at=valid_at, now=now)
-    return await read_state(citizen_id, deps, Scope.current(valid_at))
+    return await felt_state(citizen_id, deps, Scope.current(valid_at), now)
 
 
 async def _change(

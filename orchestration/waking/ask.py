@@ -15,6 +15,7 @@ from orchestration.assembly.stream import RetrievalReport, assemble
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.execution import QueryResult, run_all
 from orchestration.graph_queries.existing_graphs import View, open_view
+from orchestration.mind.state import felt_state
 from orchestration.ranking.candidates import Key
 from orchestration.ranking.plurality import with_plurality
 from orchestration.stream_completion import StageTimer, complete, let_others_run
@@ -22,7 +23,8 @@ from orchestration.traversal.probability import State
 from orchestration.waking.queries import build_queries, embed_goal
 from orchestration.waking.resolutions import pass_scores_on, rank_resolutions, show_pattern
 from orchestration.waking.scoring import WakingState, activate, collect_answers, mode_score, plain_goal
-from schemas.intention import QueryMode, StateBasedRetrieval
+from schemas.citizen import CitizenState
+from schemas.intention import EMOTIONAL_MODES, QueryMode, StateBasedRetrieval
 from schemas.memory import ConsciousnessNode
 from schemas.stream import ConsciousnessStream
 from schemas.stream_parts import ResolutionPattern
@@ -36,18 +38,20 @@ async def retrieve_consciousness_context_from_state(
     """The stream for a state (003, component 1); resolution patterns come highest discovery energy first.
 
     Raises as `retrieve_consciousness_context` does. A level without a graph is empty; a query that fails or is
-    late is named in `degraded`. Without current emotions no query by emotion is sent, and a note says so.
+    late is named in `degraded`. Without emotions no query by emotion is sent, and a note says so.
     """
     timer = StageTimer()
     notes: list[str] = []
     scope = Scope.resolve_datetimes(state.as_of_time, state.known_at, now)
     view = await open_view(state.citizen_id, state.query_levels, scope, deps, now=now)
     timer.end("open")
-    waking = _waking_state(state, scope)
-    meaning = await embed_goal(state, view, deps, notes)
+    whole = await _whole_state(state, scope, deps, now)
+    waking = _waking_state(state, whole, scope, deps.half_life_days)
+    timer.end("state")
+    meaning = await embed_goal(waking, view, deps, notes)
     timer.end("embed")
     async with deps.connection.questions.turn():
-        results = await run_all(build_queries(state, view, meaning))
+        results = await run_all(build_queries(state, waking, view, meaning))
         timer.end("six_queries")
         collected = collect_answers(results, waking, scope.known.end)
         candidates, answers = collected.candidates, collected.answers
@@ -60,24 +64,39 @@ async def retrieve_consciousness_context_from_state(
         await let_others_run()
         timer.end("activation")
         patterns = [show_pattern(each, answers[each.blockage.key].emotional) for each in resolutions]
-        report = _report(state, view, results, notes=notes, patterns=patterns)
-        stream = _in_mode_order(assemble(state_options(state), candidates, activation, report), scores)
+        report = _report(view, results, notes=[*_notes(state, waking, view), *notes], patterns=patterns)
+        stream = assemble(state_options(state, waking.link_state), candidates, activation, report)
+        stream = _in_mode_order(stream.model_copy(update={"state": whole}), scores)
         await let_others_run()
         timer.end("assembly")
-        return await complete(stream, state, view, deps, timer=timer)
+        woken = state.model_copy(update={"current_energy": waking.energy})
+        return await complete(stream, woken, view, deps, timer=timer)
+
+
+async def _whole_state(state: StateBasedRetrieval, scope: Scope, deps: Deps, now: Instant) -> CitizenState:
+    """The state to wake from: what the request gives, else what is kept, else what the memories tell."""
+    said = {
+        "energy": state.current_energy,
+        "emotion_vector": state.current_emotions,
+        "goal": state.current_goal,
+    }
+    given = {name: value for name, value in said.items() if value is not None}
+    if len(given) == len(said):
+        return CitizenState(citizen_id=state.citizen_id, **given)
+    felt = await felt_state(state.citizen_id, deps, scope, now)
+    sources = tuple(source for source in felt.sources if source.field not in given)
+    return felt.model_copy(update={**given, "sources": sources, "derived": bool(sources)})
 
 
 def _report(
-    state: StateBasedRetrieval,
     view: View,
     results: Iterable[QueryResult],
     *,
     notes: Sequence[str],
     patterns: Sequence[ResolutionPattern],
 ) -> RetrievalReport:
-    """`notes`: those that came up on the way."""
     return RetrievalReport(
-        notes=[*_notes(state, view), *notes],
+        notes=notes,
         retrieved_at=to_datetime(view.now),
         timings=[result.timing for result in results],
         entities=[],
@@ -85,25 +104,31 @@ def _report(
     )
 
 
-def _notes(state: StateBasedRetrieval, view: View) -> list[str]:
+def _notes(state: StateBasedRetrieval, waking: WakingState, view: View) -> list[str]:
     notes = [*state.notes, *view.notes]
-    if not any(state.current_emotions.values()):
-        notes.append("the state has no emotions: likeness of emotion was not used")
+    if not any(waking.emotions.values()):
+        sought = f", and {waking.mode} looks for it" if waking.mode in EMOTIONAL_MODES else ""
+        notes.append(f"the state has no emotions: likeness of emotion was not used{sought}")
     if state.query_mode is QueryMode.WHAT_I_WAS_DOING and state.temporal_scope == "all_time":
         notes.append("find_what_i_was_doing always looks back 30 days; temporal_scope was ignored")
     return notes
 
 
-def _waking_state(state: StateBasedRetrieval, scope: Scope) -> WakingState:
-    goal = state.current_goal
+def _waking_state(
+    state: StateBasedRetrieval, whole: CitizenState, scope: Scope, half_life_days: float
+) -> WakingState:
+    """The state in the form of the scores. A derived goal is left out: other open work would not be found."""
+    derived = {source.field for source in whole.sources}
+    goal = None if "goal" in derived else whole.goal
     return WakingState(
         mode=state.query_mode,
-        energy=state.current_energy,
-        emotions=normal_emotions(state.current_emotions),
+        energy=whole.energy,
+        emotions=normal_emotions(whole.emotion_vector),
         goal=goal if goal is not None and plain_goal(goal) else None,
         moment=scope.valid.start,
+        half_life=half_life_days if state.temporal_scope == "recent" else None,
         pressure=state.reality_pressure,
-        link_state=State(state.current_goal, state.current_emotions),
+        link_state=State(goal, whole.emotion_vector),
     )
 
 

@@ -13,8 +13,9 @@ from orchestration.graph_queries.plural_pools import build_pool_query
 from orchestration.graph_queries.six_queries import MIN_POOL
 from orchestration.ranking.plurality import DAY
 from orchestration.waking import scoring
+from orchestration.waking.scoring import WakingState
 from schemas.errors import Unavailable
-from schemas.intention import QueryMode, StateBasedRetrieval
+from schemas.intention import EMOTIONAL_MODES, QueryMode, StateBasedRetrieval
 from schemas.memory import ResolutionState
 from schemas.temporal import BEGINNING_OF_TIME, Scope
 from substrate.emotions import emotion_vector
@@ -25,6 +26,8 @@ from substrate.store.waking import WakingQueries
 from substrate.text import query_words
 
 WINDOW: Final = int(scoring.WINDOW_DAYS) * DAY
+NO_HALF_LIFE: Final = 1e30
+"""Microseconds: so long a half-life weighs nothing."""
 NEAREST_IN_MEANING = 20
 """Only the so many memories nearest to the goal in each graph can be about it."""
 NEAREST_IN_EMOTION = 2000
@@ -72,21 +75,20 @@ class GoalMeaning(NamedTuple):
     max_distance: float = 0.0
 
 
-def compares_goals(state: StateBasedRetrieval) -> bool:
+def compares_goals(waking: WakingState) -> bool:
     """True when the mode compares goals and the state has a goal that is not empty."""
-    modes = (QueryMode.RELATED_UNRESOLVED, QueryMode.RESOLUTION_PATTERNS)
-    return state.query_mode in modes and bool(scoring.plain_goal(state.current_goal or ""))
+    return waking.mode in (QueryMode.RELATED_UNRESOLVED, QueryMode.RESOLUTION_PATTERNS) and bool(waking.goal)
 
 
-async def embed_goal(state: StateBasedRetrieval, view: View, deps: Deps, notes: list[str]) -> GoalMeaning | None:
+async def embed_goal(waking: WakingState, view: View, deps: Deps, notes: list[str]) -> GoalMeaning | None:
     """The vector of the goal: None if the mode compares no goals, empty if the goal cannot be embedded.
 
     In the second case `notes` gains the reason.
     """
-    if not view.targets or not compares_goals(state):
+    if not view.targets or not compares_goals(waking):
         return None
     try:
-        vector = await deps.embedder.embed_query(scoring.plain_goal(state.current_goal or ""))
+        vector = await deps.embedder.embed_query(scoring.plain_goal(waking.goal or ""))
     except Unavailable as error:
         notes.append(f"goals were compared by their words only: {error.detail}")
         return GoalMeaning([])
@@ -95,20 +97,26 @@ async def embed_goal(state: StateBasedRetrieval, view: View, deps: Deps, notes: 
     return GoalMeaning(vector, 1.0 - scoring.SHARED_MEANING)
 
 
-def build_queries(state: StateBasedRetrieval, view: View, meaning: GoalMeaning | None) -> list[QueryRequest]:
-    """Two queries for each graph (one when the state has no emotions), and the pools of plurality."""
+def build_queries(
+    state: StateBasedRetrieval, waking: WakingState, view: View, meaning: GoalMeaning | None
+) -> list[QueryRequest]:
+    """Two queries for each graph, and the pools of plurality; without emotions only those that compare none."""
     scope = view.scope
-    values = {**_shared_values(state, scope), **_mode_values(state, scope), **_goal_values(state, meaning)}
-    emotion = emotion_vector(state.current_emotions)
+    goal = waking.link_state.goal or ""
+    values = {
+        **_shared_values(state, waking, scope), **_mode_values(state, waking, scope), **_goal_values(goal, meaning)
+    }  # fmt: skip
+    emotion = emotion_vector(waking.emotions)
     requests = []
     for target in view.targets.values():
         pair = _pair(state.query_mode, meaning, store.THEN if target.past else store.NOW)
         if emotion is not None:
             values["emotion"] = emotion
             requests.append(QueryRequest("vector", target, pair.by_emotion, values))
-        requests.append(QueryRequest("graph", target, pair.by_mode, values))
+        if emotion is not None or waking.mode not in EMOTIONAL_MODES:
+            requests.append(QueryRequest("graph", target, pair.by_mode, values))
         if state.plurality is not None:
-            words, moment = query_words(state.current_goal or ""), scope.valid.start
+            words, moment = query_words(goal), scope.valid.start
             pools = build_pool_query(state, state.plurality, target, words, values=values, moment=moment)
             requests.append(pools)
     return requests
@@ -122,7 +130,7 @@ def _pair(mode: QueryMode, meaning: GoalMeaning | None, queries: WakingQueries) 
     return pair._replace(by_mode=by_goal[mode](queries))
 
 
-def _shared_values(state: StateBasedRetrieval, scope: Scope) -> dict[str, Any]:
+def _shared_values(state: StateBasedRetrieval, waking: WakingState, scope: Scope) -> dict[str, Any]:
     """The parameters that are the same in every mode."""
     pool = max(MIN_POOL, 2 * state.max_results_per_level)
     reach = six_queries.Reach(pool=pool)
@@ -131,7 +139,9 @@ def _shared_values(state: StateBasedRetrieval, scope: Scope) -> dict[str, Any]:
         **EVERY_MEMORY,
         "moment": scope.valid.start,
         "window": float(WINDOW),
-        "energy": state.current_energy,
+        "recent_from": scope.valid.start - WINDOW,
+        "half_life": NO_HALF_LIFE if waking.half_life is None else waking.half_life * DAY,
+        "energy": waking.energy,
         "k": NEAREST_IN_EMOTION,
         "limit": pool,
         "patterns": MAX_PATTERNS,
@@ -141,21 +151,19 @@ def _shared_values(state: StateBasedRetrieval, scope: Scope) -> dict[str, Any]:
     }
 
 
-def _mode_values(state: StateBasedRetrieval, scope: Scope) -> dict[str, Any]:
+def _mode_values(state: StateBasedRetrieval, waking: WakingState, scope: Scope) -> dict[str, Any]:
     """The parameters of a mode: which memories may be answers, and which linked memories are shown with them."""
     mode = state.query_mode
-    recent = state.temporal_scope == "recent" or mode is QueryMode.WHAT_I_WAS_DOING
-    since = scope.valid.start - WINDOW if recent else BEGINNING_OF_TIME
-    whole = mode is QueryMode.RESOLUTION_PATTERNS
+    since = scope.valid.start - WINDOW if mode is QueryMode.WHAT_I_WAS_DOING else BEGINNING_OF_TIME
     near = mode is QueryMode.SIMILAR_STATE
     only = mode is QueryMode.RELATED_UNRESOLVED and state.include_only_unresolved
     return {
         "since": since,
         "states": _states(state),
-        "least_energy": round(state.current_energy - scoring.ENERGY_RANGE, 9) if near else 0.0,
-        "most_energy": round(state.current_energy + scoring.ENERGY_RANGE, 9) if near else 1.0,
+        "least_energy": round(waking.energy - scoring.ENERGY_RANGE, 9) if near else 0.0,
+        "most_energy": round(waking.energy + scoring.ENERGY_RANGE, 9) if near else 1.0,
         "felt_far": 1.0 - scoring.least_likeness(mode) + HASH_ERROR,
-        "beside_since": BEGINNING_OF_TIME if whole else since,
+        "beside_since": since,
         "beside_states": _UNRESOLVED if only else [],
     }
 
@@ -170,13 +178,13 @@ def _states(state: StateBasedRetrieval) -> list[str]:
     return _UNRESOLVED if state.include_only_unresolved else [*_UNRESOLVED, _RESOLVED]
 
 
-def _goal_values(state: StateBasedRetrieval, meaning: GoalMeaning | None) -> dict[str, Any]:
+def _goal_values(goal: str, meaning: GoalMeaning | None) -> dict[str, Any]:
     if meaning is None:
         return {}
-    plain = scoring.plain_goal(state.current_goal or "")
+    plain = scoring.plain_goal(goal)
     words = query_words(plain)
     return {
-        "goal": state.current_goal,
+        "goal": goal,
         "plain_goal": f" {plain} ",
         "goal_words": [f" {word} " for word in words],
         "shared_words": max(1, -(-len(words) // 3)),

@@ -11,7 +11,13 @@ from typing import NamedTuple
 
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key
 from orchestration.ranking.spreading import Identity
-from orchestration.waking.scoring import CollectedAnswers, WakingState, discovery_energy, is_like_now
+from orchestration.waking.scoring import (
+    CollectedAnswers,
+    WakingState,
+    discovery_energy,
+    is_like_now,
+    recency_weight,
+)
 from schemas.intention import QueryMode
 from schemas.stream_parts import ResolutionPattern
 from substrate.store.waking import STEP_TYPES
@@ -61,7 +67,7 @@ def find_resolutions(candidates: Candidates, blockages: Iterable[Key]) -> list[R
 
 
 def rank_resolutions(collected: CollectedAnswers, waking: WakingState) -> list[Resolution]:
-    """The resolutions: highest discovery energy first; of equal ones first those with a record as blocked."""
+    """The resolutions: highest discovery energy × recency first; of equals those known as blocked."""
     if waking.mode is not QueryMode.RESOLUTION_PATTERNS:
         return []
     memories = collected.candidates.memories
@@ -69,7 +75,7 @@ def rank_resolutions(collected: CollectedAnswers, waking: WakingState) -> list[R
     return sorted(
         find_resolutions(collected.candidates, blockages),
         key=lambda resolution: (
-            -discovery_energy(resolution.blockage),
+            -discovery_energy(resolution.blockage) * recency_weight(resolution.blockage.get("valid_at"), waking),
             resolution.blockage.key[:2] not in collected.once_blocked,
             -collected.answers[resolution.blockage.key].emotional,
             resolution.blockage.key,

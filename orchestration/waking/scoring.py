@@ -14,6 +14,7 @@ from orchestration.graph_queries.execution import QueryResult
 from orchestration.ranking import consciousness_score
 from orchestration.ranking.activation import Activation
 from orchestration.ranking.candidates import Candidate, Candidates, Key
+from orchestration.ranking.consciousness_score import Score
 from orchestration.ranking.plurality import DAY, recency
 from orchestration.ranking.spreading import SpreadWeights, spread
 from orchestration.traversal.probability import NO_STATE, OTHER_GOAL, PART_OF_GOAL, State, goal_match
@@ -31,7 +32,7 @@ LEAST_LIKENESS = 0.6
 ENERGY_RANGE = 0.25
 """Energies are similar when they differ by at most this; low, middle and high stay apart (no number in 003)."""
 WINDOW_DAYS = 30.0
-"""Recent means within so many days; recency is 0.5 after so many (003: the last 30 days, days / 30)."""
+"""Recent means within so many days (003); recency in find_what_i_was_doing is 0.5 after as many."""
 SHARED_WORDS = 0.5
 """Goals are alike when their Dice coefficient of words is at least this."""
 SHARED_MEANING = 0.3
@@ -48,7 +49,8 @@ SPREAD_SHARE = 0.5
 class WakingState:
     """The present state of the citizen, with emotion names in normal form.
 
-    `link_state`: goal and emotions again, in the form that `traversal.probability` needs.
+    `half_life`: the days after which what is not recent counts half; None where age does not count. `link_state`:
+    goal and emotions again, in the form that `traversal.probability` needs.
     """
 
     mode: QueryMode
@@ -56,6 +58,7 @@ class WakingState:
     emotions: Mapping[str, float]
     goal: str | None
     moment: Instant
+    half_life: float | None = None
     pressure: float = consciousness_score.REALITY_PRESSURE
     link_state: State = NO_STATE
 
@@ -95,6 +98,17 @@ def _spaced(goal: str) -> str:
 
 def _dice(words: Sequence[str], other: Sequence[str]) -> float:
     return 2.0 * len(set(words) & set(other)) / (len(words) + len(other)) if words and other else 0.0
+
+
+def recency_weight(changed_at: Instant, waking: WakingState) -> float:
+    """How much a record counts that last changed then: 1 within the last 30 days, before that half for each
+    half-life; in (0, 1] (003: recent is the last 30 days, and weighs).
+
+    find_what_i_was_doing has a recency of its own.
+    """
+    if waking.half_life is None or waking.mode is QueryMode.WHAT_I_WAS_DOING:
+        return 1.0
+    return recency((waking.moment - changed_at) / DAY - WINDOW_DAYS, waking.half_life)
 
 
 def energy_nearness(energy: float, other: float) -> float:
@@ -205,12 +219,16 @@ def _keep_answer(answers: dict[Key, Answer], key: Key, answer: Answer) -> None:
 
 
 def mode_score(memory: Candidate, answer: Answer, waking: WakingState) -> float:
-    """The score of an answer in [0, 1], by mode (003, component 1).
+    """The score of an answer in [0, 1], by mode (003, component 1), × `recency_weight`.
 
     find_related_unresolved: energy × goal likeness; without a goal the mean of the cosine of emotions and the
     nearness of energies. find_similar_state: cosine of emotions. find_what_i_was_doing: energy × recency.
     find_resolution_patterns: discovery energy × goal likeness (1 without a goal).
     """
+    return recency_weight(memory.get("valid_at"), waking) * _fit(memory, answer, waking)
+
+
+def _fit(memory: Candidate, answer: Answer, waking: WakingState) -> float:
     energy = float(memory.get("energy"))
     match = goal_likeness(memory.get("goal"), waking.goal, answer.meaning) if waking.goal else None
     if waking.mode is QueryMode.SIMILAR_STATE:
@@ -231,8 +249,8 @@ def discovery_energy(memory: Candidate) -> float:
 def activate(candidates: Candidates, scores: Mapping[Key, float], waking: WakingState) -> Activation:
     """Score the candidates by the formula of 003, component 5, answers first. `scores`: those of the answers.
 
-    An answer keeps the score of its mode, because the number of its links does not matter for the mode. Another
-    memory gets half of what spreads to it, at most the score of the best answer.
+    An answer keeps the score of its mode, because the number of its links does not matter for the mode; its age
+    weighs all else as well. Another memory gets half of what spreads to it, at most the score of the best answer.
     """
     memories = candidates.memories
     base = {key: scores.get(key, 0.0) for key in memories}
@@ -244,5 +262,15 @@ def activate(candidates: Candidates, scores: Mapping[Key, float], waking: Waking
         memories.values(), activations, waking.emotions, waking.pressure
     )
     parts = {key: {"mode": base[key], "spread": shares.get(key, 0.0)} for key in memories}
-    order = sorted(consciousness_score.ranked(rated), key=lambda score: score.key not in scores)
+    aged = [_aged(score, memories[score.key], waking) if score.key in scores else score for score in rated]
+    order = sorted(consciousness_score.ranked(aged), key=lambda score: score.key not in scores)
     return Activation(tuple(order), parts)
+
+
+def _aged(score: Score, memory: Candidate, waking: WakingState) -> Score:
+    """The score with the term `age`, at most 0: it weighs what is not relevance, whose age is in it already."""
+    weight = recency_weight(memory.get("valid_at"), waking)
+    if weight == 1.0:
+        return score
+    age = -(1.0 - weight) * (score.total - score.activation)
+    return score._replace(total=score.total + age, terms={**score.terms, "age": age})

@@ -7,6 +7,7 @@ signal, the best of the newest, and the pools of plurality if it is requested.
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -17,7 +18,8 @@ from schemas.wave_signal import Channel, Resonance
 from substrate.connection.pool import Row
 from substrate.cypher.fragments import degree_now, node_columns, records_of, visible
 from substrate.cypher.query import Query
-from substrate.graphs.graph import Graph, GraphTarget
+from substrate.graphs.graph import GraphTarget
+from substrate.store.newest import NodeRange, find_newest
 from substrate.store.rows import node as node_of_row
 from substrate.text import name_key
 
@@ -25,10 +27,6 @@ MAX_SIGNAL_LINKS: Final = 1000
 """At most so many links of the signal's nodes are read, those of nodes with few links first."""
 MAX_MEMORY_LINKS: Final = 500
 """The links of a memory with more links than this are not read; it is scored without them."""
-NEWEST: Final = 5000
-"""This many of the last nodes of the graph are searched for recent, important memories of the same emotion."""
-ENOUGH_MEMORIES: Final = 1000
-"""If fewer of these nodes are memories, the search begins earlier: re-embedding adds many nodes at the end."""
 MAX_ASSERTED: Final = 64
 """At most so many links that one memory asserts are compared with the signal."""
 DAY: Final = 86_400_000_000.0
@@ -205,30 +203,13 @@ RESONATE_THEN: Final = Query("resonate_then", _statement(now=False))
 
 RESOLVE: Final = Query(
     "resolve_names",
-    "CALL db.meta.stats() YIELD nodeCount UNWIND [1, 4, 16, 64, 256] AS wide "
-    f"WITH nodeCount - {NEWEST} * wide AS first CALL {{ WITH first "
-    f"MATCH (n:ConsciousnessNode) WHERE id(n) >= first WITH n LIMIT {ENOUGH_MEMORIES} RETURN count(n) AS held }} "
-    "RETURN 'newest' AS kind, first AS key, held AS id "
-    "UNION ALL MATCH (n:ConsciousnessNode) WHERE n.id IN $names RETURN 'id' AS kind, n.id AS key, n.id AS id "
+    "MATCH (n:ConsciousnessNode) WHERE n.id IN $names RETURN 'id' AS kind, n.id AS key, n.id AS id "
     "UNION ALL MATCH (n:ConsciousnessNode) WHERE n.name_key IN $keys WITH n ORDER BY n.id LIMIT 256 "
     "RETURN 'name' AS kind, n.name_key AS key, n.id AS id "
     "UNION ALL MATCH (p:PastVersion) WHERE p.name_key IN $keys WITH p ORDER BY p.id LIMIT 256 "
     "RETURN DISTINCT 'name' AS kind, p.name_key AS key, p.id AS id",
 )
-"""Node numbers near the end of the graph, each with the number of memories after it; and the memories that have,
-or had once, one of these ids or names."""
-
-PROBES: Final = 64
-
-PLACE_THEN: Final = Query(
-    "place_then",
-    f"CALL db.meta.stats() YIELD nodeCount UNWIND range(0, {PROBES - 1}) AS step CALL {{ WITH step, nodeCount "
-    f"MATCH (n:ConsciousnessNode) WHERE id(n) >= step * nodeCount / {PROBES} WITH n LIMIT 1 "
-    "RETURN CASE WHEN n.valid_at < $valid_to AND n.created_at < $known_to THEN 1 ELSE null END AS held } "
-    "RETURN nodeCount, count(step), count(held)",
-)
-"""The number of nodes, of probes, and of probes that hit a memory which held and was known by the end of the
-scope."""
+"""The memories that have, or had once, one of these ids or names."""
 
 
 def _surroundings(link: str) -> str:
@@ -247,15 +228,8 @@ SURROUNDINGS_THEN: Final = Query("surroundings_then", _surroundings("LINK|PAST_L
 """Entities of the memories `$shown`, and the types of the links around the memories `$near`, most common first."""
 
 
-class NodeRange(NamedTuple):
-    """A range of internal ids, `[start, end)`; ids grow in the order in which nodes are created."""
-
-    start: int
-    end: int = 2**53
-
-
 class _NameRow(NamedTuple):
-    """A row of `RESOLVE`. `kind` is newest, id or name; for newest, `key` is a node number and `value` a count."""
+    """A row of `RESOLVE`. `kind` is id or name."""
 
     kind: str
     key: Any
@@ -273,35 +247,17 @@ class ResolvedNames(NamedTuple):
 async def resolve_names(target: GraphTarget, names: Sequence[str], scope: Scope) -> ResolvedNames:
     """The memories that have, or had once, these names or ids, ordered by id."""
     keys = [key for name in names if (key := name_key(name))]
-    rows = [_NameRow(*row) for row in await target.graph.read(RESOLVE, names=list(names), keys=keys)]
+    found, newest = await asyncio.gather(
+        target.graph.read(RESOLVE, names=list(names), keys=keys), find_newest(target.graph, scope)
+    )
+    rows = [_NameRow(*row) for row in found]
     by_id = {row.key: row.value for row in rows if row.kind == "id"}
     by_name: defaultdict[str, set[str]] = defaultdict(set)
     for row in rows:
         if row.kind == "name":
             by_name[row.key].add(row.value)
     ids = {name: sorted({*by_name[name_key(name)], *filter(None, (by_id.get(name),))}) for name in names}
-    newest = _newest_now(rows) if scope.is_present else await _newest_then(target.graph, scope)
     return ResolvedNames(target, ids, newest)
-
-
-def _newest_now(rows: Iterable[_NameRow]) -> NodeRange:
-    """The range from the highest node number that `ENOUGH_MEMORIES` follow."""
-    starts = {row.key: row.value for row in rows if row.kind == "newest"}
-    enough = [start for start, memories in starts.items() if memories >= ENOUGH_MEMORIES]
-    return NodeRange(max(enough, default=min(starts)))
-
-
-async def _newest_then(graph: Graph, scope: Scope) -> NodeRange:
-    """The node numbers around the end of the graph at another moment.
-
-    The end is estimated from the share of probes that held then: a search for the last node that held would be
-    wrong, because old memories may be stored late.
-    """
-    [(size, probes, held_probes)] = await graph.read(PLACE_THEN, **scope.bounds())
-    if held_probes == probes:
-        return NodeRange(size - NEWEST)
-    end = size * held_probes // probes
-    return NodeRange(end - NEWEST, end + NEWEST)
 
 
 class Surroundings(NamedTuple):

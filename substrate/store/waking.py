@@ -24,6 +24,7 @@ from substrate.cypher.fragments import (
 )
 from substrate.cypher.query import Query
 from substrate.emotions import normal_emotions
+from substrate.store.newest import NEWEST
 from substrate.store.rows import NODE_PLACE
 from substrate.store.search import HOP, ID, NODE_START, SCORE, SOURCE, TARGET, VERSION
 
@@ -54,8 +55,11 @@ _BESIDE: Final = (
 )
 """Memories linked to an answer that may be shown with it."""
 
-NEWEST: Final = 5000
-"""The newest memories are searched in the last so many nodes of a graph; a third of these or more are memories."""
+_WEIGHT: Final = (
+    "(1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END "
+    "/ $half_life))"
+)
+"""How much a record counts by its last change: 1 from `$recent_from` on, before it half for each `$half_life`."""
 
 _LATE: Final = f"CALL db.meta.stats() YIELD nodeCount WITH nodeCount - {NEWEST} AS first "
 
@@ -156,14 +160,15 @@ _MEASURED: Final = (
 
 
 def _felt(time: _Time, searches: tuple[str, ...], measured: str = "") -> str:
-    order = "ORDER BY score, s.id, s.version LIMIT $limit"
+    order = f"ORDER BY (2.0 - score) * {_WEIGHT} DESC, s.valid_at DESC, s.id, s.version LIMIT $limit"
     return f"{_union(searches, measured + 'WHERE score <= $felt_far ')} {order} {_with_neighbours(time)}"
 
 
 def _like_in_energy(time: _Time) -> str:
     return (
         _union(time.records, "WITH s, i, abs(s.energy - $energy) AS score ")
-        + f"ORDER BY score, s.energy DESC, s.id, s.version LIMIT $limit {_with_neighbours(time)}"
+        + f"ORDER BY (2.0 - score) * {_WEIGHT} DESC, s.energy DESC, s.id, s.version LIMIT $limit "
+        + _with_neighbours(time)
     )
 
 
@@ -189,7 +194,7 @@ def _under_goal(time: _Time, *, meant: bool = True) -> str:
 
 
 def _unresolved(time: _Time, *, meant: bool = True) -> str:
-    order = "ORDER BY s.energy DESC, score, s.id, s.version LIMIT $limit"
+    order = f"ORDER BY s.energy * {_WEIGHT} DESC, score, s.id, s.version LIMIT $limit"
     return f"{_under_goal(time, meant=meant)} {order} {_with_neighbours(time)}"
 
 
@@ -297,7 +302,7 @@ class WakingQueries(NamedTuple):
 
 def _queries(name: str, time: _Time) -> WakingQueries:
     everything = _union(time.records, "WITH s, i, 2.0 AS score ")
-    impact = "coalesce(s.discovery_energy, 0.5) DESC"
+    impact = f"coalesce(s.discovery_energy, 0.5) * {_WEIGHT} DESC"
     return WakingQueries(
         Query(f"felt_{name}", _felt(time, time.records, _MEASURED)),
         Query(f"felt_new_{name}", _felt(time, time.new_records, _MEASURED)),
@@ -309,7 +314,7 @@ def _queries(name: str, time: _Time) -> WakingQueries:
         Query(f"resolved_by_goal_{name}", _resolved(time, _under_goal(time), impact)),
         Query(f"resolved_by_words_{name}", _resolved(time, _under_goal(time, meant=False), impact)),
         Query(f"resolved_by_impact_{name}", _resolved(time, everything, impact)),
-        Query(f"resolved_alike_{name}", _resolved(time, everything, "apart")),
+        Query(f"resolved_alike_{name}", _resolved(time, everything, f"(2.0 - apart) * {_WEIGHT} DESC")),
     )
 
 

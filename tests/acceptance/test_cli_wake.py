@@ -114,7 +114,6 @@ def test_feedback_is_reported_on_request(substrate: Command) -> None:
         (("--emotion", "=0.5"), "--emotion"),
         (("--emotion", "joy=1.2"), "--emotion"),
         (("--emotion", "joy=nan"), "--emotion"),
-        (("--mode", "similar_state"), "--emotion"),
         (("--mode", "sideways"), "--mode"),
         (("--energy", "1.2"), "--energy"),
         (("--goal", "g" * 100_000), "--goal"),

@@ -40,8 +40,6 @@ REFUSED = [
     ("wake", {**STATE, "current_energy": "high"}, "current_energy: "),
     ("wake", {**STATE, "current_emotions": {"joy": -0.01}}, "current_emotions.joy: "),
     ("wake", {**STATE, "current_emotions": {f"feeling {n}": 0.1 for n in range(65)}}, "current_emotions: "),
-    ("wake", {**STATE, "current_emotions": {}, "query_mode": MODES[1]}, "current_emotions has none"),
-    ("wake", {**STATE, "current_emotions": {}, "query_mode": MODES[3]}, "current_emotions has none"),
     ("wake", {**STATE, "query_mode": "find_peace"}, "query_mode: Input should be 'find_related_unresolved'"),
     ("wake", {**STATE, "temporal_scope": "tomorrow"}, "temporal_scope: Input should be 'recent' or 'all_time'"),
     ("wake", {**STATE, "current_goal": "g" * 100_000}, "current_goal: String should have at most"),

@@ -603,8 +603,45 @@ UNWIND $ids AS id
 MATCH (n:ConsciousnessNode {id: id})
 RETURN n.id, n.emotion_vector, n.resolution_state, n.energy;
 
+// felt_lately_now
+// :params $known_from, $known_to, $newest, $open, $until, $valid_from, $valid_to
+MATCH (m:ConsciousnessNode)
+WHERE id(m) >= $newest AND id(m) < $until
+WITH m
+WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+    AND m.expired_at > $known_from
+    AND (m.emotion_vector IS NOT NULL OR m.goal IS NOT NULL OR m.resolution_state IN $open)
+WITH m
+ORDER BY m.valid_at DESC, m.id, m.version
+LIMIT 64
+RETURN m.id, m.valid_at, m.emotion_vector, m.energy, m.goal, m.resolution_state, m.speaker, m.unset;
+
+// felt_lately_then
+// :params $known_from, $known_to, $newest, $open, $until, $valid_from, $valid_to
+MATCH (m:ConsciousnessNode)
+WHERE id(m) >= $newest AND id(m) < $until
+WITH m
+WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+    AND m.expired_at > $known_from
+    AND (m.emotion_vector IS NOT NULL OR m.goal IS NOT NULL OR m.resolution_state IN $open)
+WITH m
+ORDER BY m.valid_at DESC, m.id, m.version
+LIMIT 64
+RETURN m.id, m.valid_at, m.emotion_vector, m.energy, m.goal, m.resolution_state, m.speaker, m.unset
+UNION ALL
+MATCH (m:PastVersion)
+WHERE id(m) >= $newest AND id(m) < $until
+WITH m
+WHERE m.valid_at < $valid_to AND m.invalid_at > $valid_from AND m.created_at < $known_to
+    AND m.expired_at > $known_from
+    AND (m.emotion_vector IS NOT NULL OR m.goal IS NOT NULL OR m.resolution_state IN $open)
+WITH m
+ORDER BY m.valid_at DESC, m.id, m.version
+LIMIT 64
+RETURN m.id, m.valid_at, m.emotion_vector, m.energy, m.goal, m.resolution_state, m.speaker, m.unset;
+
 // felt_near_now
-// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $k, $known_from, $known_to, $least_energy, $limit, $most_energy, $since, $states, $valid_from, $valid_to
+// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $half_life, $k, $known_from, $known_to, $least_energy, $limit, $most_energy, $recent_from, $since, $states, $valid_from, $valid_to
 CALL {
   CALL db.idx.vector.queryNodes('Trace', 'emotion', $k, vecf32($emotion))
   YIELD node AS t, score
@@ -617,7 +654,8 @@ CALL {
   RETURN s, i, score
 }
 WITH s, i, score
-ORDER BY score, s.id, s.version
+ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.valid_at DESC, s.id, s.version
 LIMIT $limit
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {
@@ -655,7 +693,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_near_then
-// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $k, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $required_emotions, $since, $states, $unfiltered, $valid_from, $valid_to
+// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $half_life, $k, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   CALL db.idx.vector.queryNodes('Trace', 'emotion', $k, vecf32($emotion))
   YIELD node AS t, score
@@ -688,7 +726,8 @@ CALL {
   RETURN s, i, score
 }
 WITH s, i, score
-ORDER BY score, s.id, s.version
+ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.valid_at DESC, s.id, s.version
 LIMIT $limit
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {
@@ -733,7 +772,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_new_now
-// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $known_from, $known_to, $least_energy, $limit, $most_energy, $since, $valid_from, $valid_to
+// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $least_energy, $limit, $most_energy, $recent_from, $since, $valid_from, $valid_to
 CALL {
   CALL db.meta.stats()
   YIELD nodeCount
@@ -749,7 +788,8 @@ CALL {
   RETURN s, i, score
 }
 WITH s, i, score
-ORDER BY score, s.id, s.version
+ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.valid_at DESC, s.id, s.version
 LIMIT $limit
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {
@@ -787,7 +827,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_new_then
-// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $required_emotions, $since, $unfiltered, $valid_from, $valid_to
+// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $unfiltered, $valid_from, $valid_to
 CALL {
   CALL db.meta.stats()
   YIELD nodeCount
@@ -818,7 +858,8 @@ CALL {
   RETURN s, i, score
 }
 WITH s, i, score
-ORDER BY score, s.id, s.version
+ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.valid_at DESC, s.id, s.version
 LIMIT $limit
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {
@@ -863,7 +904,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_now
-// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $known_from, $known_to, $least_energy, $limit, $most_energy, $since, $states, $valid_from, $valid_to
+// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $least_energy, $limit, $most_energy, $recent_from, $since, $states, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -876,7 +917,8 @@ CALL {
   RETURN s, i, score
 }
 WITH s, i, score
-ORDER BY score, s.id, s.version
+ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.valid_at DESC, s.id, s.version
 LIMIT $limit
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {
@@ -914,7 +956,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // felt_then
-// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $required_emotions, $since, $states, $unfiltered, $valid_from, $valid_to
+// :params $beside_since, $beside_states, $emotion, $expanded, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -939,7 +981,8 @@ CALL {
   RETURN s, i, score
 }
 WITH s, i, score
-ORDER BY score, s.id, s.version
+ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.valid_at DESC, s.id, s.version
 LIMIT $limit
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {
@@ -1643,7 +1686,7 @@ RETURN DISTINCT 'name' AS kind, node.id AS key, null AS amount, node.name AS nam
     node.node_type AS node_type;
 
 // like_in_energy_now
-// :params $beside_since, $beside_states, $energy, $expanded, $first_hop, $known_from, $known_to, $least_energy, $limit, $most_energy, $since, $states, $valid_from, $valid_to
+// :params $beside_since, $beside_states, $energy, $expanded, $first_hop, $half_life, $known_from, $known_to, $least_energy, $limit, $most_energy, $recent_from, $since, $states, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -1654,7 +1697,8 @@ CALL {
   RETURN s, i, score
 }
 WITH s, i, score
-ORDER BY score, s.energy DESC, s.id, s.version
+ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.energy DESC, s.id, s.version
 LIMIT $limit
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {
@@ -1692,7 +1736,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // like_in_energy_then
-// :params $beside_since, $beside_states, $energy, $expanded, $first_hop, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $required_emotions, $since, $states, $unfiltered, $valid_from, $valid_to
+// :params $beside_since, $beside_states, $energy, $expanded, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $recent_from, $required_emotions, $since, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -1713,7 +1757,8 @@ CALL {
   RETURN s, i, score
 }
 WITH s, i, score
-ORDER BY score, s.energy DESC, s.id, s.version
+ORDER BY (2.0 - score) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.energy DESC, s.id, s.version
 LIMIT $limit
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {
@@ -2238,6 +2283,21 @@ WITH i
 LIMIT $rows
 RETURN max(id(i)), count(i);
 
+// places_now
+CALL db.meta.stats()
+YIELD nodeCount
+UNWIND [1, 4, 16, 64, 256] AS wide
+WITH nodeCount - 5000 * wide AS first
+CALL {
+  WITH first
+  MATCH (n:ConsciousnessNode)
+  WHERE id(n) >= first
+  WITH n
+  LIMIT 1000
+  RETURN count(n) AS held
+}
+RETURN first, held;
+
 // places_of_label
 // :params $first, $label, $rows
 MATCH (t:Tag {name: $label})
@@ -2754,20 +2814,6 @@ RETURN r.id, size(new), at + r.nth, fingerprint, version, valid_at, invalid_at, 
 
 // resolve_names
 // :params $keys, $names
-CALL db.meta.stats()
-YIELD nodeCount
-UNWIND [1, 4, 16, 64, 256] AS wide
-WITH nodeCount - 5000 * wide AS first
-CALL {
-  WITH first
-  MATCH (n:ConsciousnessNode)
-  WHERE id(n) >= first
-  WITH n
-  LIMIT 1000
-  RETURN count(n) AS held
-}
-RETURN 'newest' AS kind, first AS key, held AS id
-UNION ALL
 MATCH (n:ConsciousnessNode)
 WHERE n.id IN $names
 RETURN 'id' AS kind, n.id AS key, n.id AS id
@@ -2787,7 +2833,7 @@ LIMIT 256
 RETURN DISTINCT 'name' AS kind, p.name_key AS key, p.id AS id;
 
 // resolved_alike_now
-// :params $emotion, $felt_far, $first_hop, $known_from, $known_to, $least_energy, $most_energy, $patterns, $second_hop, $since, $states, $valid_from, $valid_to
+// :params $emotion, $felt_far, $first_hop, $half_life, $known_from, $known_to, $least_energy, $most_energy, $patterns, $recent_from, $second_hop, $since, $states, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -2810,7 +2856,8 @@ MATCH (f)-[:HAS_TRACE]->(t)
 WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
 WHERE apart <= $felt_far
 WITH s, i, score, apart
-ORDER BY apart, s.id, s.version
+ORDER BY (2.0 - apart) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.id, s.version
 LIMIT $patterns
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {
@@ -2925,7 +2972,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_alike_then
-// :params $emotion, $felt_far, $first_hop, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $required_emotions, $second_hop, $since, $states, $unfiltered, $valid_from, $valid_to
+// :params $emotion, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -2958,7 +3005,8 @@ MATCH (f)-[:HAS_TRACE]->(t)
 WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
 WHERE apart <= $felt_far
 WITH s, i, score, apart
-ORDER BY apart, s.id, s.version
+ORDER BY (2.0 - apart) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.id, s.version
 LIMIT $patterns
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {
@@ -3106,7 +3154,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_goal_now
-// :params $emotion, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $known_from, $known_to, $least_energy, $most_energy, $near, $patterns, $plain_goal, $second_hop, $shared_words, $since, $states, $valid_from, $valid_to
+// :params $emotion, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $least_energy, $most_energy, $near, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $states, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -3144,7 +3192,9 @@ MATCH (f)-[:HAS_TRACE]->(t)
 WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
 WHERE apart <= $felt_far
 WITH s, i, score, apart
-ORDER BY coalesce(s.discovery_energy, 0.5) DESC, s.id, s.version
+ORDER BY coalesce(s.discovery_energy,
+    0.5) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.id, s.version
 LIMIT $patterns
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {
@@ -3259,7 +3309,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_goal_then
-// :params $emotion, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $required_emotions, $second_hop, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
+// :params $emotion, $far, $felt_far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $near, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -3332,7 +3382,9 @@ MATCH (f)-[:HAS_TRACE]->(t)
 WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
 WHERE apart <= $felt_far
 WITH s, i, score, apart
-ORDER BY coalesce(s.discovery_energy, 0.5) DESC, s.id, s.version
+ORDER BY coalesce(s.discovery_energy,
+    0.5) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.id, s.version
 LIMIT $patterns
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {
@@ -3480,7 +3532,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_impact_now
-// :params $emotion, $felt_far, $first_hop, $known_from, $known_to, $least_energy, $most_energy, $patterns, $second_hop, $since, $states, $valid_from, $valid_to
+// :params $emotion, $felt_far, $first_hop, $half_life, $known_from, $known_to, $least_energy, $most_energy, $patterns, $recent_from, $second_hop, $since, $states, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -3503,7 +3555,9 @@ MATCH (f)-[:HAS_TRACE]->(t)
 WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
 WHERE apart <= $felt_far
 WITH s, i, score, apart
-ORDER BY coalesce(s.discovery_energy, 0.5) DESC, s.id, s.version
+ORDER BY coalesce(s.discovery_energy,
+    0.5) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.id, s.version
 LIMIT $patterns
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {
@@ -3618,7 +3672,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_impact_then
-// :params $emotion, $felt_far, $first_hop, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $required_emotions, $second_hop, $since, $states, $unfiltered, $valid_from, $valid_to
+// :params $emotion, $felt_far, $first_hop, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $recent_from, $required_emotions, $second_hop, $since, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -3651,7 +3705,9 @@ MATCH (f)-[:HAS_TRACE]->(t)
 WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
 WHERE apart <= $felt_far
 WITH s, i, score, apart
-ORDER BY coalesce(s.discovery_energy, 0.5) DESC, s.id, s.version
+ORDER BY coalesce(s.discovery_energy,
+    0.5) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.id, s.version
 LIMIT $patterns
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {
@@ -3799,7 +3855,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_words_now
-// :params $emotion, $felt_far, $first_hop, $goal, $goal_words, $known_from, $known_to, $least_energy, $most_energy, $patterns, $plain_goal, $second_hop, $shared_words, $since, $states, $valid_from, $valid_to
+// :params $emotion, $felt_far, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $least_energy, $most_energy, $patterns, $plain_goal, $recent_from, $second_hop, $shared_words, $since, $states, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -3827,7 +3883,9 @@ MATCH (f)-[:HAS_TRACE]->(t)
 WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
 WHERE apart <= $felt_far
 WITH s, i, score, apart
-ORDER BY coalesce(s.discovery_energy, 0.5) DESC, s.id, s.version
+ORDER BY coalesce(s.discovery_energy,
+    0.5) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.id, s.version
 LIMIT $patterns
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {
@@ -3942,7 +4000,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // resolved_by_words_then
-// :params $emotion, $felt_far, $first_hop, $goal, $goal_words, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $plain_goal, $required_emotions, $second_hop, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
+// :params $emotion, $felt_far, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $min_confidence, $min_energy, $most_energy, $node_types, $patterns, $plain_goal, $recent_from, $required_emotions, $second_hop, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -3985,7 +4043,9 @@ MATCH (f)-[:HAS_TRACE]->(t)
 WITH s, i, score, min(vec.cosineDistance(t.emotion, vecf32($emotion))) AS apart
 WHERE apart <= $felt_far
 WITH s, i, score, apart
-ORDER BY coalesce(s.discovery_energy, 0.5) DESC, s.id, s.version
+ORDER BY coalesce(s.discovery_energy,
+    0.5) * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    s.id, s.version
 LIMIT $patterns
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {
@@ -5182,7 +5242,7 @@ SET m.clock = at, m.pending_until = CASE WHEN coalesce(m.pending_until,
 RETURN later;
 
 // unresolved_by_words_now
-// :params $beside_since, $beside_states, $expanded, $first_hop, $goal, $goal_words, $known_from, $known_to, $least_energy, $limit, $most_energy, $plain_goal, $shared_words, $since, $states, $valid_from, $valid_to
+// :params $beside_since, $beside_states, $expanded, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $least_energy, $limit, $most_energy, $plain_goal, $recent_from, $shared_words, $since, $states, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -5198,7 +5258,8 @@ CALL {
   RETURN s, i, score
 }
 WITH s, i, min(score) AS score
-ORDER BY s.energy DESC, score, s.id, s.version
+ORDER BY s.energy * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    score, s.id, s.version
 LIMIT $limit
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {
@@ -5236,7 +5297,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_by_words_then
-// :params $beside_since, $beside_states, $expanded, $first_hop, $goal, $goal_words, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $plain_goal, $required_emotions, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
+// :params $beside_since, $beside_states, $expanded, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -5267,7 +5328,8 @@ CALL {
   RETURN s, i, score
 }
 WITH s, i, min(score) AS score
-ORDER BY s.energy DESC, score, s.id, s.version
+ORDER BY s.energy * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    score, s.id, s.version
 LIMIT $limit
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {
@@ -5312,7 +5374,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_now
-// :params $beside_since, $beside_states, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $known_from, $known_to, $least_energy, $limit, $most_energy, $near, $plain_goal, $shared_words, $since, $states, $valid_from, $valid_to
+// :params $beside_since, $beside_states, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $least_energy, $limit, $most_energy, $near, $plain_goal, $recent_from, $shared_words, $since, $states, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -5338,7 +5400,8 @@ CALL {
   RETURN s, i, score
 }
 WITH s, i, min(score) AS score
-ORDER BY s.energy DESC, score, s.id, s.version
+ORDER BY s.energy * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    score, s.id, s.version
 LIMIT $limit
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {
@@ -5376,7 +5439,7 @@ RETURN hop, score, startNode(e).id, endNode(e).id, e.id, e.relation_type, e.goal
     m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker, m.extra, m.unset;
 
 // unresolved_then
-// :params $beside_since, $beside_states, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $near, $node_types, $plain_goal, $required_emotions, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
+// :params $beside_since, $beside_states, $expanded, $far, $first_hop, $goal, $goal_embedding, $goal_words, $half_life, $known_from, $known_to, $labels, $least_energy, $limit, $min_confidence, $min_energy, $most_energy, $near, $node_types, $plain_goal, $recent_from, $required_emotions, $shared_words, $since, $states, $unfiltered, $valid_from, $valid_to
 CALL {
   MATCH (s:ConsciousnessNode)
   WHERE s.resolution_state IN $states AND s.valid_at >= $since AND s.energy >= $least_energy
@@ -5437,7 +5500,8 @@ CALL {
   RETURN s, i, score
 }
 WITH s, i, min(score) AS score
-ORDER BY s.energy DESC, score, s.id, s.version
+ORDER BY s.energy * (1.0 / (1.0 + CASE WHEN s.valid_at < $recent_from THEN 1.0 * ($recent_from - s.valid_at) ELSE 0.0 END / $half_life)) DESC,
+    score, s.id, s.version
 LIMIT $limit
 WITH collect(s) AS starts, collect(i) AS identities, collect(score) AS scores
 CALL {

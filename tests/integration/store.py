@@ -43,6 +43,12 @@ def remember(citizen: str, memory_id: str | None = None, **fields: Any) -> Remem
     return Remember.model_validate({"citizen_id": citizen, "id": memory_id, "name": name, **fields})
 
 
+def work(citizen: str, memory_id: str, state: str | None, days: float = 1, **fields: Any) -> Remember:
+    """Work in a resolution state, so many days old on day 100."""
+    whole = {"resolution_state": state, "valid_at": moment(100 - days), **fields}
+    return remember(citizen, memory_id, **whole)
+
+
 def relate(citizen: str, source: str, target: str, **fields: Any) -> Relate:
     whole = {
         "citizen_id": citizen,

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from orchestration.graph_queries.execution import QueryRequest
 from orchestration.graph_queries.existing_graphs import View
 from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates
 from orchestration.ranking.plurality import DAY, recency
 from orchestration.ranking.spreading import likelihoods
 from orchestration.traversal.probability import State
-from orchestration.waking.queries import GoalMeaning, build_queries
+from orchestration.waking.queries import NO_HALF_LIFE, GoalMeaning, build_queries
 from orchestration.waking.resolutions import Resolution, find_resolutions, pass_scores_on, show_pattern
 from orchestration.waking.scoring import (
     SPREAD_SHARE,
@@ -31,6 +32,7 @@ from orchestration.waking.scoring import (
     measure,
     mode_score,
     plain_goal,
+    recency_weight,
 )
 from schemas.intention import QueryMode, StateBasedRetrieval
 from schemas.memory import Level
@@ -130,6 +132,17 @@ def test_each_mode_scores_as_003_says(
     mode: QueryMode, goal: str | None, columns: Mapping[str, Any], answer: Answer, score: float
 ) -> None:
     assert mode_score(a_memory("m", **columns), answer, waking(mode, goal=goal)) == pytest.approx(score)
+
+
+@pytest.mark.parametrize(("days", "weight"), [(0, 1.0), (30, 1.0), (40, 0.5), (50, 1 / 3), (-5, 1.0)])
+def test_a_memory_counts_in_full_for_thirty_days_and_then_half_for_each_half_life(
+    days: int, weight: float
+) -> None:
+    changed = NOW - days * DAY
+    assert recency_weight(changed, waking(QueryMode.RELATED_UNRESOLVED, half_life=10.0)) == pytest.approx(weight)
+    assert recency_weight(changed, waking(QueryMode.RELATED_UNRESOLVED)) == 1.0
+    # past activity has a recency of its own
+    assert recency_weight(changed, waking(QueryMode.WHAT_I_WAS_DOING, half_life=10.0)) == 1.0
 
 
 @given(st.sampled_from(QueryMode), st.sampled_from([None, "g", "g h", "other"]), UNIT, UNIT, st.integers(0, 399))
@@ -353,28 +366,39 @@ def seen(graphs: Mapping[Level, str], scope: Scope, *, past: bool = False) -> Vi
 HERE = seen(GRAPHS, Scope.current(NOW))
 
 
+def asked_of(view: View, meaning: GoalMeaning | None = None, **fields: Any) -> list[QueryRequest]:
+    """The queries of a state whose memories count half after ten days."""
+    request = state(**fields)
+    half_life = 10.0 if request.temporal_scope == "recent" else None
+    emotions = request.current_emotions or {}
+    felt = {"energy": 0.4, "emotions": emotions, "goal": request.current_goal, "half_life": half_life}
+    link_state = State(request.current_goal, emotions)
+    return build_queries(request, waking(request.query_mode, link_state=link_state, **felt), view, meaning)
+
+
 @pytest.mark.parametrize("mode", QueryMode)
 def test_six_queries_one_pair_a_level(mode: QueryMode) -> None:
-    asked = build_queries(state(query_mode=mode), HERE, None)
+    asked = asked_of(HERE, query_mode=mode)
     names = ["N1_vector", "N1_graph", "N2_vector", "N2_graph", "N3_vector", "N3_graph"]
     assert [one.name for one in asked] == names
     assert all(one.query.name.endswith("_now") for one in asked)
 
 
 def test_without_emotions_the_queries_of_emotion_are_left_out() -> None:
-    asked = build_queries(state(current_emotions={}), HERE, None)
+    asked = asked_of(HERE, current_emotions={})
     assert [one.name for one in asked] == ["N1_graph", "N2_graph", "N3_graph"]
-    assert build_queries(state(), seen({}, Scope.current(NOW)), None) == []
+    assert asked_of(seen({}, Scope.current(NOW))) == []
 
 
-def test_recent_is_thirty_days_before_the_moment_of_waking() -> None:
-    def since(**fields: Any) -> int:
-        values = build_queries(state(**fields), HERE, None)[0].values
-        return int(values["since"])
+def test_what_is_older_than_thirty_days_counts_less_and_only_past_activity_ends_there() -> None:
+    def ages(**fields: Any) -> tuple[bool, float, float]:
+        values = asked_of(HERE, **fields)[0].values
+        return values["since"] < -(10**15), values["recent_from"], values["half_life"]
 
-    assert since() == NOW - 30 * DAY
-    assert since(temporal_scope="all_time") < -(10**15)
-    assert since(temporal_scope="all_time", query_mode="find_what_i_was_doing") == NOW - 30 * DAY
+    assert ages() == (True, NOW - 30 * DAY, 10.0 * DAY)
+    assert ages(temporal_scope="all_time") == (True, NOW - 30 * DAY, NO_HALF_LIFE)
+    doing = asked_of(HERE, temporal_scope="all_time", query_mode="find_what_i_was_doing")[0]
+    assert doing.values["since"] == NOW - 30 * DAY
 
 
 @pytest.mark.parametrize(
@@ -390,13 +414,13 @@ def test_recent_is_thirty_days_before_the_moment_of_waking() -> None:
 def test_each_mode_asks_for_its_states_and_energies(
     fields: Mapping[str, Any], states: list[str], energies: tuple[float, float]
 ) -> None:
-    values = build_queries(state(**fields), HERE, None)[0].values
+    values = asked_of(HERE, **fields)[0].values
     assert (values["states"], (values["least_energy"], values["most_energy"])) == (states, energies)
 
 
 def test_a_goal_goes_by_its_words_and_its_meaning() -> None:
     meaning = GoalMeaning([0.0, 1.0], 0.7)
-    asked = build_queries(state(current_goal="Design_the-Schema"), HERE, meaning)[1]
+    asked = asked_of(HERE, meaning, current_goal="Design_the-Schema")[1]
     assert asked.query.name == "unresolved_now"
     assert asked.values["plain_goal"] == " design the schema "
     assert asked.values["goal_words"] == [" design ", " schema "]
@@ -404,14 +428,14 @@ def test_a_goal_goes_by_its_words_and_its_meaning() -> None:
 
 
 def test_a_goal_without_a_meaning_goes_by_its_words_alone() -> None:
-    asked = build_queries(state(current_goal="Design_the-Schema"), HERE, GoalMeaning([]))[1]
+    asked = asked_of(HERE, GoalMeaning([]), current_goal="Design_the-Schema")[1]
     assert asked.query.name == "unresolved_by_words_now"
     assert "goal_embedding" not in asked.query.text
 
 
 def test_another_moment_has_queries_of_its_own() -> None:
-    past = state(as_of_time="2025-07-01T00:00:00Z", known_at="2025-08-01T00:00:00Z")
+    moment = {"as_of_time": "2025-07-01T00:00:00Z", "known_at": "2025-08-01T00:00:00Z"}
+    past = state(**moment)
     scope = Scope.resolve_datetimes(past.as_of_time, past.known_at, NOW)
-    assert all(
-        one.query.name.endswith("_then") for one in build_queries(past, seen(GRAPHS, scope, past=True), None)
-    )
+    asked = asked_of(seen(GRAPHS, scope, past=True), **moment)
+    assert all(one.query.name.endswith("_then") for one in asked)

@@ -1,0 +1,127 @@
+"""Derives the state of a citizen from its memories of the last days, where nobody set one. Pure.
+
+Only the citizen's own words count. Each memory counts by its recency, from the newest of them on: whoever comes
+back after a month wakes as it fell asleep.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from orchestration.question.reading import ASKING, ROLES
+from schemas.citizen import StateSource
+from schemas.memory import STORED_DEFAULTS, ResolutionState
+from schemas.temporal import Instant
+from substrate.store.feelings import FeltMemory
+
+DAY: Final = 86_400_000_000
+"""Microseconds."""
+DAYS: Final = 7.0
+"""Memories count up to so many days before the newest one with a feeling, a goal or open work."""
+HALF_LIFE_DAYS: Final = 2.0
+"""A memory counts half after so many days: a mood passes faster than a matter."""
+MOST_EMOTIONS: Final = 6
+MOST_GOALS: Final = 5
+UNSAID: Final = 0.5
+"""A goal of which no memory says that it is being worked on counts half."""
+LEAST_EMOTION: Final = 0.05
+"""Weaker emotions are no part of a mood."""
+
+
+class DerivedState(NamedTuple):
+    """What the memories say of a state; None or empty for what they do not say."""
+
+    energy: float | None
+    emotions: dict[str, float]
+    goal: str | None
+    sources: tuple[StateSource, ...]
+
+
+NOTHING_DERIVED: Final = DerivedState(None, {}, None, ())
+
+
+class _Weighed(NamedTuple):
+    """A memory and how much it counts, in (0, 1]."""
+
+    memory: FeltMemory
+    weight: float
+
+
+def is_own(speaker: str | None) -> bool:
+    """Whether the words of a memory are those of a citizen or of a person, not of an assistant, tool or system."""
+    role = (speaker or "").strip().lower()
+    return role in ASKING or role not in ROLES
+
+
+def derive_state(memories: Iterable[FeltMemory]) -> DerivedState:
+    """The state that the citizen's own memories of the last days tell."""
+    own = [memory for memory in memories if is_own(memory.speaker)]
+    newest = max((memory.valid_at for memory in own), default=0)
+    weighed = [
+        _Weighed(memory, _weight(newest - memory.valid_at))
+        for memory in sorted(own, key=lambda memory: (-memory.valid_at, memory.memory_id))
+        if newest - memory.valid_at <= DAYS * DAY
+    ]
+    emotions, energy, goals = _emotions(weighed), _energy(weighed), _goals(weighed)
+    return DerivedState(
+        energy=energy[0].amount if energy else None,
+        emotions={source.name: source.amount for source in emotions},
+        goal=goals[0].name if goals else None,
+        sources=(*emotions, *energy, *goals),
+    )
+
+
+def _weight(age: Instant) -> float:
+    """1 / (1 + days / half-life), in (0, 1] (004, change 3)."""
+    return 1.0 / (1.0 + age / DAY / HALF_LIFE_DAYS)
+
+
+def _emotions(weighed: Sequence[_Weighed]) -> list[StateSource]:
+    """The mean of each emotion over the memories that feel anything, strongest first."""
+    feeling = [one for one in weighed if any(one.memory.emotions.values())]
+    whole = sum(one.weight for one in feeling)
+    names = {name for one in feeling for name in one.memory.emotions}
+    sources = [_emotion_source(name, feeling, whole) for name in names]
+    present = [source for source in sources if source.amount >= LEAST_EMOTION]
+    return sorted(present, key=lambda source: (-source.amount, source.name))[:MOST_EMOTIONS]
+
+
+def _emotion_source(name: str, feeling: Sequence[_Weighed], whole: float) -> StateSource:
+    having = [one for one in feeling if one.memory.emotions.get(name)]
+    amount = sum(one.weight * one.memory.emotions[name] for one in having) / whole
+    return StateSource(field="emotion_vector", name=name, amount=round(amount, 4), memory_ids=_ids(having))
+
+
+def _energy(weighed: Sequence[_Weighed]) -> list[StateSource]:
+    """The mean energy of the memories that say one: a default says nothing."""
+    saying = [one for one in weighed if _says_energy(one.memory)]
+    whole = sum(one.weight for one in saying)
+    if not saying:
+        return []
+    amount = sum(one.weight * one.memory.energy for one in saying) / whole
+    return [StateSource(field="energy", name="energy", amount=round(amount, 4), memory_ids=_ids(saying))]
+
+
+def _says_energy(memory: FeltMemory) -> bool:
+    return "energy" not in memory.unset or memory.energy != STORED_DEFAULTS["energy"]
+
+
+def _goals(weighed: Sequence[_Weighed]) -> list[StateSource]:
+    """The goals that are not reached, the most present first: by energy and recency of their memories."""
+    having: defaultdict[str, list[_Weighed]] = defaultdict(list)
+    for one in weighed:
+        if one.memory.goal and one.memory.work != ResolutionState.RESOLVED.value:
+            having[one.memory.goal].append(one)
+    sources = [_goal_source(goal, ones) for goal, ones in having.items()]
+    return sorted(sources, key=lambda source: (-source.amount, source.name))[:MOST_GOALS]
+
+
+def _goal_source(goal: str, having: Sequence[_Weighed]) -> StateSource:
+    amount = max(one.weight * one.memory.energy * (1.0 if one.memory.work else UNSAID) for one in having)
+    return StateSource(field="goal", name=goal, amount=round(amount, 4), memory_ids=_ids(having))
+
+
+def _ids(weighed: Iterable[_Weighed]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.memory.memory_id for one in weighed))

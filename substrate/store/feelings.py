@@ -1,0 +1,75 @@
+"""Reads what a citizen felt and wanted of late: the memories that a state can be derived from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from schemas.temporal import Instant, Scope
+from substrate.cypher.fragments import visible
+from substrate.cypher.query import Query
+from substrate.emotions import normal_emotions
+from substrate.graphs.graph import GraphTarget
+from substrate.store.newest import find_newest
+
+OPEN_STATES: Final = ("in_progress", "blocked")
+MOST: Final = 64
+"""At most so many of the newest memories with a feeling, a goal or open work are read."""
+
+_COLUMNS: Final = ", ".join(
+    f"m.{name}"
+    for name in (
+        "id", "valid_at", "emotion_vector", "energy", "goal", "resolution_state", "speaker", "unset"
+    )
+)  # fmt: skip
+
+
+def _felt_lately(label: str) -> str:
+    return (
+        f"MATCH (m:{label}) WHERE id(m) >= $newest AND id(m) < $until WITH m WHERE {visible('m')} "
+        "AND (m.emotion_vector IS NOT NULL OR m.goal IS NOT NULL OR m.resolution_state IN $open) "
+        f"WITH m ORDER BY m.valid_at DESC, m.id, m.version LIMIT {MOST} RETURN {_COLUMNS} "
+    )
+
+
+FELT_LATELY_NOW: Final = Query("felt_lately_now", _felt_lately("ConsciousnessNode"))
+FELT_LATELY_THEN: Final = Query(
+    "felt_lately_then", f"{_felt_lately('ConsciousnessNode')} UNION ALL {_felt_lately('PastVersion')}"
+)
+
+
+class FeltMemory(NamedTuple):
+    """What a memory says of its citizen's state. `emotions` by normal name; `work`: the resolution state.
+
+    `unset`: the fields that its writer left out.
+    """
+
+    memory_id: str
+    valid_at: Instant
+    emotions: Mapping[str, float]
+    energy: float
+    goal: str | None
+    work: str | None
+    speaker: str | None
+    unset: frozenset[str]
+
+
+async def read_felt_lately(target: GraphTarget, scope: Scope) -> list[FeltMemory]:
+    """The newest memories of the scope that have a feeling, a goal or open work, newest first; at most `MOST`.
+
+    Raises GraphMissing, StoreTimeout, Unavailable, Fault.
+    """
+    newest = await find_newest(target.graph, scope)
+    query = FELT_LATELY_THEN if target.past else FELT_LATELY_NOW
+    values = {**scope.bounds(), "newest": newest.start, "until": newest.end, "open": list(OPEN_STATES)}
+    memories = [_felt_memory(*row) for row in await target.graph.read(query, **values)]
+    return sorted(memories, key=lambda memory: (-memory.valid_at, memory.memory_id))[:MOST]
+
+
+def _felt_memory(memory_id: str, valid_at: Instant, emotions: str | None, energy: Any, *rest: Any) -> FeltMemory:
+    goal, work, speaker, unset = rest
+    felt = normal_emotions(orjson.loads(emotions)) if emotions else {}
+    left_out = frozenset((unset or "").split(","))
+    return FeltMemory(memory_id, valid_at, felt, float(energy), goal, work, speaker, left_out)
