@@ -434,7 +434,7 @@ def test_a_goal_without_a_meaning_goes_by_its_words_alone() -> None:
 
 
 def test_another_moment_has_queries_of_its_own() -> None:
-    moment = {"as_of_time": "2025-07-01T00:00:00Z", "known_at": "2025-08-01T00:00:00Z"}
+    moment: dict[str, Any] = {"as_of_time": "2025-07-01T00:00:00Z", "known_at": "2025-08-01T00:00:00Z"}
     past = state(**moment)
     scope = Scope.resolve_datetimes(past.as_of_time, past.known_at, NOW)
     asked = asked_of(seen(GRAPHS, scope, past=True), **moment)
