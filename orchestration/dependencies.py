@@ -23,9 +23,9 @@ class Deps:
     """The dependencies of a flow, made once when the service starts.
 
     `language_model` and `reranker` are None when none is configured. `auto_tags`: ingestion adds tags to memories
-    that have none. `appraisal`: how a text is appraised at writing. `far`: a query follows links for a second hop
-    only from so many of its first memories. `half_life_days`: after so many days beyond the last 30 a memory counts
-    half in a waking.
+    that have none. `appraisal`: how a text is appraised at writing. `far`: a query follows links for a second
+    hop only from so many of its first memories. `half_life_days`: after so many days beyond the last 30 a memory
+    counts half in a waking.
     """
 
     connection: Connection
