@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import cache
 from itertools import chain
 from operator import itemgetter
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, ClassVar, Final, Self
 
 import orjson
 from pydantic import (
@@ -17,10 +17,16 @@ from pydantic import (
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    ModelWrapValidatorHandler,
     PrivateAttr,
+    ValidationError,
     model_validator,
 )
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError, PydanticKnownError, core_schema
+
+from schemas.field_names import ALIASES, FieldNames, Names, Reading
 
 MAX_TEXT = 100_000
 """The most characters of a text field."""
@@ -231,10 +237,30 @@ def _read_defaults(model: type[BaseModel]) -> tuple[dict[str, Any], set[str]]:
     return defaults, set(defaults)
 
 
+@cache
+def _field_names(kind: type[Request]) -> FieldNames:
+    return FieldNames.of(kind.model_fields.keys(), kind.other_names)
+
+
+def _describe_aliases(schema: JsonSchemaValue, names: FieldNames) -> None:
+    """Name in the schema of each field, in place, its other name."""
+    for alias, name in names.aliases.items():
+        field = schema["properties"][name]
+        if "x-alias" not in field:
+            words = f"Also `{alias}`."
+            field["description"] = f"{field['description']} {words}" if "description" in field else words
+            field["x-alias"] = alias
+
+
 class Request(Frozen):
-    """Input from outside: unknown fields are refused, times without a zone are taken as UTC."""
+    """Input from outside: unknown fields are refused, times without a zone are taken as UTC.
+
+    `other_names`: what fields may also be called. With `keeps_unknown` unknown fields go into `extra`.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    other_names: ClassVar[Names] = ALIASES
+    keeps_unknown: ClassVar[bool] = False
 
     _notes: tuple[str, ...] = PrivateAttr(default=())
 
@@ -248,10 +274,28 @@ class Request(Frozen):
         noted._notes = (*self._notes, note)
         return noted
 
-    @model_validator(mode="before")
+    @model_validator(mode="wrap")
     @classmethod
-    def _check_field_count(cls, raw: Any) -> Any:
-        return check_field_count(raw)
+    def _read_fields(cls, raw: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """Counts the fields, then reads them under any of their names."""
+        check_field_count(raw)
+        if not isinstance(raw, dict):
+            return handler(raw)
+        names = _field_names(cls)
+        fields = names.rename(raw)
+        try:
+            return handler(names.move_to_extra(fields) if cls.keeps_unknown else fields)
+        except ValidationError as error:
+            raise Reading(names, raw, cls.keeps_unknown).reword(error) from None
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        described = handler(schema)
+        if cls.other_names is ALIASES:
+            _describe_aliases(handler.resolve_ref_schema(described), _field_names(cls))
+        return described
 
     @model_validator(mode="after")
     def _assume_utc(self) -> Self:

@@ -123,11 +123,12 @@ class StreamRequest(Plural):
 class RetrievalIntention(StreamRequest):
     """A question in words (003, component 1).
 
-    `as_of_time` sets both time axes, `known_at` the transaction axis alone; without `as_of_time` it asks what is
-    true now, as known then. `time_range_*` limit the transaction time of `evolution` and `full_history` (003): a
-    change at the start belongs to the range, one at the end does not. Limits are per query and level. `current_*`
-    is the state that weighs links. `rerank` reorders the best: `mmr` by different words, `rrf` by the ranks in
-    each channel, `llm` by the language model, `custom` by the reranker of the service.
+    `as_of_time` sets both time axes, `known_at` the transaction axis alone; without `as_of_time` it asks what
+    is true now, as known then. Either makes the mode `point_in_time` where none is named. `time_range_*` limit
+    the transaction time of `evolution` and `full_history` (003): a change at the start belongs to the range,
+    one at the end does not. Limits are per query and level. `current_*` is the state that weighs links.
+    `rerank` reorders the best: `mmr` by different words, `rrf` by the ranks in each channel, `llm` by the
+    language model, `custom` by the reranker of the service.
     """
 
     query_text: QueryText
@@ -152,6 +153,8 @@ class RetrievalIntention(StreamRequest):
 
     @model_validator(mode="after")
     def _times_fit_the_mode(self) -> Self:
+        if "temporal_mode" not in self.model_fields_set and (self.as_of_time or self.known_at) is not None:
+            self.__dict__["temporal_mode"] = TemporalMode.POINT_IN_TIME
         momentary = self.temporal_mode is TemporalMode.POINT_IN_TIME
         if momentary and self.as_of_time is None and self.known_at is None:
             raise ValueError("temporal_mode point_in_time needs as_of_time or known_at")

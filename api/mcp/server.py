@@ -19,6 +19,7 @@ from api.mcp.tools import TOOLS, Tool, ToolAnswer, WakeArguments, wake
 from api.problems import fault_line, invalid_request, shorten_faults
 from orchestration.assembly.displayed_text import visible_values
 from schemas.errors import SubstrateError
+from schemas.field_names import NAMES_OF_REST
 
 type Context = ServerRequestContext[Any]
 type Page = types.PaginatedRequestParams | None
@@ -31,16 +32,7 @@ INSTRUCTIONS: Final = (
 )
 FOCUS_URI: Final = "substrate://citizens/{citizen_id}/focus"
 _FOCUS_PATTERN: Final = re.compile(r"substrate://citizens/([^/]+)/focus")
-TOOL_NAMES_OF_REST: Final = {
-    "query_text": "query",
-    "description": "text",
-    "emotion_vector": "emotions",
-    "current_energy": "energy",
-    "current_emotions": "emotions",
-    "current_goal": "goal",
-}
-"""The tools' names of fields that REST names differently."""
-_REST_NAMES: Final = re.compile(rf"\b({'|'.join(TOOL_NAMES_OF_REST)})\b")
+_REST_NAMES: Final = re.compile(rf"\b({'|'.join(NAMES_OF_REST)})\b")
 _BY_NAME: Final = {tool.name: tool for tool in TOOLS}
 
 
@@ -154,4 +146,4 @@ def _problem(error: SubstrateError) -> dict[str, Any]:
 
 
 def _use_tool_names(text: str) -> str:
-    return _REST_NAMES.sub(lambda name: TOOL_NAMES_OF_REST[name[0]], text)
+    return _REST_NAMES.sub(lambda name: NAMES_OF_REST[name[0]][0], text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, ClassVar, Final, NamedTuple
 
 from pydantic import AfterValidator, Field
 
@@ -15,6 +15,7 @@ from orchestration.assembly.displayed_text import attribution, one_line
 from schemas.base import CitizenId, Emotions, Flag, Frozen, Identifier, Name, Request, ShortText, Text, Unit, Whole
 from schemas.citizen import Identity
 from schemas.commands import Tags, WriteReceipt
+from schemas.field_names import NAMES_OF_REST, Names
 from schemas.intention import check_not_blank
 from schemas.memory import Level, Source
 from schemas.stream import ConsciousnessStream
@@ -51,7 +52,13 @@ KnownAtArgument = Annotated[
 QuotedArgument = Annotated[Flag, Field(description="True: you fetched or quote it; it is not your own statement.")]
 
 
-class _StreamArguments(Request):
+class Arguments(Request):
+    """The arguments of a tool. The names of REST are taken too."""
+
+    other_names: ClassVar[Names] = NAMES_OF_REST
+
+
+class _StreamArguments(Arguments):
     citizen_id: CitizenArgument
     max_tokens: MaxTokensArgument = MAX_TOKENS
 
@@ -78,7 +85,7 @@ class WakeArguments(_StreamArguments):
     )
 
 
-class RememberArguments(Request):
+class RememberArguments(Arguments):
     citizen_id: CitizenArgument
     name: Annotated[Name, Field(description="What it is about, in a few words.")]
     text: Annotated[Text, Field(description="What is remembered, in full sentences.")] = ""
@@ -97,7 +104,7 @@ class RememberArguments(Request):
     command_id: CommandIdArgument = None
 
 
-class CorrectArguments(Request):
+class CorrectArguments(Arguments):
     """New content for a memory. With `changed` the old content was true until now, otherwise it never was."""
 
     citizen_id: CitizenArgument
@@ -112,13 +119,13 @@ class CorrectArguments(Request):
     command_id: CommandIdArgument = None
 
 
-class HistoryArguments(Request):
+class HistoryArguments(Arguments):
     citizen_id: CitizenArgument
     id: MemoryIdArgument
     level: LevelArgument = Level.N1
 
 
-class IdentityArguments(Request):
+class IdentityArguments(Arguments):
     citizen_id: CitizenArgument
     as_of_time: AsOfArgument = None
     known_at: KnownAtArgument = None

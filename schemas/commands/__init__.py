@@ -14,7 +14,6 @@ from schemas.commands.base import (
     check_not_cleared,
     check_period,
     check_stretch_start,
-    move_unknown_to_extra,
 )
 from schemas.commands.erasure import Erase, EraseCitizen, EraseEpisode, EraseMemory, ErasureReport, Removed
 from schemas.commands.links import (
@@ -80,5 +79,4 @@ __all__ = [
     "check_not_cleared",
     "check_period",
     "check_stretch_start",
-    "move_unknown_to_extra",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, PrivateAttr, model_validator
 
@@ -78,17 +78,6 @@ class Command(Request):
         assumed = self.model_copy()
         object.__setattr__(assumed, "__pydantic_fields_set__", self.model_fields_set - set(names))
         return assumed
-
-
-def move_unknown_to_extra(data: Any, known: set[str]) -> Any:
-    """Move unknown fields into `extra` unchanged (003, 6: unknown fields are allowed)."""
-    if not isinstance(data, dict) or not isinstance(data.get("extra", {}), dict):
-        return data
-    unknown = {key: value for key, value in data.items() if key not in known}
-    if not unknown:
-        return data
-    rest = {key: value for key, value in data.items() if key in known}
-    return {**rest, "extra": {**unknown, **data.get("extra", {})}}
 
 
 def check_period(start: datetime | None, end: datetime | None) -> None:

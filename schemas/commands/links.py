@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -15,7 +15,6 @@ from schemas.commands.base import (
     check_not_cleared,
     check_period,
     check_stretch_start,
-    move_unknown_to_extra,
 )
 from schemas.memory import InvalidationReason, ResolutionState, Source
 from schemas.temporal import Moment
@@ -40,6 +39,7 @@ LinkId = Annotated[str, Field(min_length=1, max_length=470), AfterValidator(_lin
 class Relate(Command):
     """A new link. The REQUIRED tier of 003, component 6, has only the defaults that 003 names."""
 
+    keeps_unknown: ClassVar[bool] = True
     command: Literal["relate"] = "relate"
     id: Identifier | None = Field(
         default=None, description="Default: `source|TYPE|target`, so that the same link is made only once."
@@ -65,11 +65,6 @@ class Relate(Command):
     source: Source = Source.CITIZEN
     episode_id: Identifier | None = None
     extra: JsonMap = Field(default_factory=dict)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _unknown_fields_are_kept(cls, data: Any) -> Any:
-        return move_unknown_to_extra(data, set(cls.model_fields))
 
     @model_validator(mode="after")
     def _holds_for_some_time(self) -> Relate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Annotated, ClassVar, Final, Literal, get_args
 
 from pydantic import Discriminator, Field, TypeAdapter, model_validator
 
@@ -18,7 +18,6 @@ from schemas.commands.base import (
     check_not_cleared,
     check_period,
     check_stretch_start,
-    move_unknown_to_extra,
 )
 from schemas.commands.links import CorrectLink, Relate, ResolveLink, SupersedeLink, UndoLink, Unrelate
 from schemas.memory import Abstraction, InvalidationReason, ResolutionState, Source, Step
@@ -38,6 +37,7 @@ class Remember(Command):
     set.
     """
 
+    keeps_unknown: ClassVar[bool] = True
     command: Literal["remember"] = "remember"
     id: Identifier | None = None
     node_type: Name = "Memory"
@@ -68,11 +68,6 @@ class Remember(Command):
     speaker: ShortText | None = None
     restate: bool = False
     extra: JsonMap = Field(default_factory=dict)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _unknown_fields_are_kept(cls, data: Any) -> Any:
-        return move_unknown_to_extra(data, set(cls.model_fields))
 
     @model_validator(mode="after")
     def _holds_for_some_time(self) -> Remember:

@@ -79,12 +79,18 @@ def test_a_bad_field_is_refused_and_named(field: str, value: Any) -> None:
     assert field in refusal(**{field: value})
 
 
+@pytest.mark.parametrize("time", ["as_of_time", "known_at"])
+def test_a_time_makes_the_mode_point_in_time(time: str) -> None:
+    asked = RetrievalIntention.model_validate({"citizen_id": "a", "query_text": "tea", time: THEN})
+    assert asked.temporal_mode == "point_in_time"
+
+
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
         ({"temporal_mode": "point_in_time"}, "point_in_time needs as_of_time or known_at"),
-        ({"as_of_time": THEN}, "need temporal_mode point_in_time"),
-        ({"known_at": THEN}, "need temporal_mode point_in_time"),
+        ({"as_of_time": THEN, "temporal_mode": "current"}, "need temporal_mode point_in_time"),
+        ({"known_at": THEN, "temporal_mode": "evolution"}, "need temporal_mode point_in_time"),
         (
             {"temporal_mode": "evolution", "time_range_start": THEN, "time_range_end": THEN},
             "time_range_end must lie after",
