@@ -24,7 +24,7 @@ def create_service(
     """The application of `create_app`, with the explorer's page and MCP."""
     service = create_app(settings, show_key, on_failure)
     EXPLORER.install(service)
-    mcp = McpEndpoint(service, installed_version())
+    mcp = McpEndpoint(service, installed_version(), settings.server.mcp_tools)
     service.router.routes.append(Route(mcp.path, BodyLimit(mcp), methods=["POST"]))
     rest_lifespan = service.router.lifespan_context
 

@@ -205,6 +205,10 @@ class ServerSettings(_Group):
         validation_alias=AliasChoices("SUBSTRATE_TRUSTED_PROXIES", "FORWARDED_ALLOW_IPS"),
         description="Comma-separated addresses of proxies whose `X-Forwarded-For` is trusted; none unless set.",
     )
+    mcp_tools: str = Field(
+        default="",
+        description="Tools that `/mcp` offers beside the usual six, with commas; `all`: every one.",
+    )
     otlp_endpoint: _WebAddress | None = Field(
         default=None,
         pattern=r"^https?://",

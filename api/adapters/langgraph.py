@@ -29,6 +29,7 @@ from langgraph.store.base import (
 from api.adapters import langgraph_items as items
 from api.adapters.fitting import fit_query
 from api.client import Substrate
+from api.client.fields import MemoryListFields
 from schemas.commands import WriteReceipt
 from schemas.errors import Conflict, InvalidRequest, NotFound, SubstrateError, errors_by_slug
 from schemas.memory import ConsciousnessNode, Level
@@ -207,7 +208,11 @@ class SubstrateStore(BaseStore):
     def _listed(self, prefix: Sequence[str], page: int = MOST) -> Iterator[ConsciousnessNode]:
         """The items of a namespace in the order in which they were stored, `page` of them in each request."""
         limit = max(1, min(page, MOST))
-        arguments = {"citizen_id": self.citizen_id, "bucket": items.bucket_name(prefix), "limit": limit}
+        arguments: MemoryListFields = {
+            "citizen_id": self.citizen_id,
+            "bucket": items.bucket_name(prefix),
+            "limit": limit,
+        }
         while True:
             try:
                 answer = self._client.list_memories(**arguments)

@@ -6,7 +6,7 @@ Hosts wait only seconds for the first answer, so the modules of the store are im
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from importlib import import_module
 from typing import Annotated, Any
@@ -19,6 +19,7 @@ from api.mcp.server import Context, make_server
 from api.mcp.stdio import standard_streams
 from api.mcp.store_opening import BackgroundStore, SetStatus
 from api.mcp.tool_schemas import CitizenScope, single_citizen_scope
+from api.mcp.tools import Tool, choose_tools, split_names
 from api.version import installed_version
 from schemas.errors import SubstrateError
 
@@ -39,15 +40,25 @@ def mcp(
         str | None,
         typer.Option(metavar="ID", help="The only citizen to serve: no tool then takes another citizen's id."),
     ] = None,
+    tools: Annotated[
+        str,
+        typer.Option(
+            metavar="NAMES",
+            help="More tools than the usual six: resolve, set_state, relate, retract, undo; or all.",
+        ),
+    ] = "",
 ) -> None:
     """Serve agents over standard input and output, with the engine in the data directory or a service."""
     owner = CitizenScope() if citizen is None else single_citizen_scope(citizen, "--citizen")
-    fault = run_until_stopped(_serve(ctx, url, owner))
+    chosen = choose_tools(split_names(tools))
+    fault = run_until_stopped(_serve(ctx, url, owner, chosen))
     if fault is not None:
         raise typer.Exit(exit_code(fault))
 
 
-async def _serve(ctx: typer.Context, url: str | None, owner: CitizenScope) -> SubstrateError | None:
+async def _serve(
+    ctx: typer.Context, url: str | None, owner: CitizenScope, tools: Sequence[Tool]
+) -> SubstrateError | None:
     """Serve until stopped. Returns the error, already printed, if the store could not be opened."""
 
     @asynccontextmanager
@@ -76,7 +87,7 @@ async def _serve(ctx: typer.Context, url: str | None, owner: CitizenScope) -> Su
         return await store.client(report)
 
     async with store.open_in_background():
-        server = make_server(get_client, installed_version(), lambda _: owner)
+        server = make_server(get_client, installed_version(), tools, lambda _: owner)
         async with standard_streams() as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
     return store.fault

@@ -7,11 +7,12 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Self, Unpack
 
 import httpx
 from starlette.types import ASGIApp
 
+from api.client import fields
 from api.client.transport import (
     ATTEMPTS,
     Call,
@@ -119,109 +120,135 @@ class AsyncSubstrate(Sender):
         client._attempts = attempts
         return client
 
-    async def retrieve(self, intention: RetrievalIntention | None = None, /, **fields: Any) -> ConsciousnessStream:
+    async def retrieve(
+        self, intention: RetrievalIntention | None = None, /, **given: Unpack[fields.RetrieveFields]
+    ) -> ConsciousnessStream:
         """The part of a citizen's memory that matters now, over all three levels."""
-        body = collect_fields(intention, fields)
+        body = collect_fields(intention, given)
         call = Call("POST", "/v1/retrieve", body, repeatable=not body.get("apply_feedback"))
         return await self._request(ConsciousnessStream, call)
 
-    async def wake(self, state: StateBasedRetrieval | None = None, /, **fields: Any) -> ConsciousnessStream:
+    async def wake(
+        self, state: StateBasedRetrieval | None = None, /, **given: Unpack[fields.WakeFields]
+    ) -> ConsciousnessStream:
         """The part of a citizen's memory that fits its state; no question is needed."""
-        body = collect_fields(state, fields)
+        body = collect_fields(state, given)
         call = Call("POST", "/v1/wake", body, repeatable=not body.get("apply_feedback"))
         return await self._request(ConsciousnessStream, call)
 
-    async def resonate(self, signal: Resonate | None = None, /, **fields: Any) -> Resonances:
+    async def resonate(
+        self, signal: Resonate | None = None, /, **given: Unpack[fields.ResonateFields]
+    ) -> Resonances:
         """The memories that resonate with a signal, with the score of each channel."""
-        return await self._request(Resonances, Call("POST", "/v1/resonate", collect_fields(signal, fields)))
+        return await self._request(Resonances, Call("POST", "/v1/resonate", collect_fields(signal, given)))
 
-    async def associate(self, walk: TagWalk | None = None, /, **fields: Any) -> Associations:
+    async def associate(
+        self, walk: TagWalk | None = None, /, **given: Unpack[fields.AssociateFields]
+    ) -> Associations:
         """Memories that match the words of a question, and others that their tags and links lead to."""
-        return await self._request(Associations, Call("POST", "/v1/associate", collect_fields(walk, fields)))
+        return await self._request(Associations, Call("POST", "/v1/associate", collect_fields(walk, given)))
 
-    async def identity(self, whose: WhoIs | None = None, /, **fields: Any) -> Identity:
+    async def identity(self, whose: WhoIs | None = None, /, **given: Unpack[fields.IdentityFields]) -> Identity:
         """Who the citizen is, or was: the entities that most of its memories point to."""
-        body = collect_fields(whose, fields)
+        body = collect_fields(whose, given)
         citizen = quote_segment(body.pop("citizen_id", None))
         return await self._request(Identity, Call("GET", f"/v1/citizens/{citizen}/identity", params=body))
 
-    async def remember(self, command: Remember | None = None, /, **fields: Any) -> WriteReceipt:
+    async def remember(
+        self, command: Remember | None = None, /, **given: Unpack[fields.RememberFields]
+    ) -> WriteReceipt:
         """Store one memory."""
-        return await self._request(WriteReceipt, Call("POST", "/v1/memories", collect_command(command, fields)))
+        return await self._request(WriteReceipt, Call("POST", "/v1/memories", collect_command(command, given)))
 
-    async def supersede(self, command: Supersede | None = None, /, **fields: Any) -> WriteReceipt:
+    async def supersede(
+        self, command: Supersede | None = None, /, **given: Unpack[fields.SupersedeFields]
+    ) -> WriteReceipt:
         """The world changed: the old content ends at `effective_at`, the new begins there."""
-        return await self._send_change("memories/supersede", collect_command(command, fields))
+        return await self._send_change("memories/supersede", collect_command(command, given))
 
-    async def correct(self, command: Correct | None = None, /, **fields: Any) -> WriteReceipt:
+    async def correct(
+        self, command: Correct | None = None, /, **given: Unpack[fields.CorrectFields]
+    ) -> WriteReceipt:
         """We were wrong: the corrected content holds over the same valid time."""
-        return await self._send_change("memories/correct", collect_command(command, fields))
+        return await self._send_change("memories/correct", collect_command(command, given))
 
-    async def retract(self, command: Retract | None = None, /, **fields: Any) -> WriteReceipt:
+    async def retract(self, command: Retract | None = None, /, **given: Unpack[fields.EndFields]) -> WriteReceipt:
         """The memory no longer holds from `effective_at` on; without `effective_at` it never held."""
-        return await self._send_change("memories/retract", collect_command(command, fields))
+        return await self._send_change("memories/retract", collect_command(command, given))
 
-    async def resolve(self, command: Resolve | None = None, /, **fields: Any) -> WriteReceipt:
+    async def resolve(
+        self, command: Resolve | None = None, /, **given: Unpack[fields.ResolveFields]
+    ) -> WriteReceipt:
         """Set the resolution state of a memory: resolved, unless another state is named."""
-        return await self._send_change("memories/resolve", collect_command(command, fields))
+        return await self._send_change("memories/resolve", collect_command(command, given))
 
-    async def undo(self, command: Undo | None = None, /, **fields: Any) -> WriteReceipt:
+    async def undo(self, command: Undo | None = None, /, **given: Unpack[fields.UndoFields]) -> WriteReceipt:
         """Revert the last change by new records; the mistake stays visible in the past."""
-        return await self._send_change("memories/undo", collect_command(command, fields))
+        return await self._send_change("memories/undo", collect_command(command, given))
 
-    async def get(self, memory_id: str, /, **where: Any) -> ConsciousnessNode:
+    async def get(self, memory_id: str, /, **where: Unpack[fields.RecordFields]) -> ConsciousnessNode:
         """The memory as it is now, or at `as_of_time` as known at `known_at`."""
         params = {**where, "id": memory_id}
         return await self._request(ConsciousnessNode, Call("GET", pop_path("memories", params), params=params))
 
-    async def history(self, memory_id: str, /, **page: Any) -> MemoryHistory:
+    async def history(self, memory_id: str, /, **page: Unpack[fields.HistoryFields]) -> MemoryHistory:
         """All records of the memory in the order they became known; with `limit` or `cursor` one page."""
         params = {**page, "id": memory_id}
         call = Call("GET", f"{pop_path('memories', params)}/history", params=params)
         return await self._request_all_pages(MemoryHistory, call, "records")
 
-    async def list_memories(self, /, **filters: Any) -> MemoryPage:
+    async def list_memories(self, /, **filters: Unpack[fields.MemoryListFields]) -> MemoryPage:
         """One page of a graph, now or at a moment; `cursor` is the `next` of the page before."""
         return await self._request(MemoryPage, Call("GET", "/v1/memories", params=filters))
 
-    async def relate(self, command: Relate | None = None, /, **fields: Any) -> WriteReceipt:
+    async def relate(self, command: Relate | None = None, /, **given: Unpack[fields.RelateFields]) -> WriteReceipt:
         """Store one link between two memories."""
-        return await self._request(WriteReceipt, Call("POST", "/v1/links", collect_command(command, fields)))
+        return await self._request(WriteReceipt, Call("POST", "/v1/links", collect_command(command, given)))
 
-    async def supersede_link(self, command: SupersedeLink | None = None, /, **fields: Any) -> WriteReceipt:
+    async def supersede_link(
+        self, command: SupersedeLink | None = None, /, **given: Unpack[fields.SupersedeLinkFields]
+    ) -> WriteReceipt:
         """The world changed: the old metadata end at `effective_at`, the new begin there."""
-        return await self._send_change("links/supersede", collect_command(command, fields))
+        return await self._send_change("links/supersede", collect_command(command, given))
 
-    async def correct_link(self, command: CorrectLink | None = None, /, **fields: Any) -> WriteReceipt:
+    async def correct_link(
+        self, command: CorrectLink | None = None, /, **given: Unpack[fields.CorrectLinkFields]
+    ) -> WriteReceipt:
         """We were wrong: the corrected metadata hold over the same valid time."""
-        return await self._send_change("links/correct", collect_command(command, fields))
+        return await self._send_change("links/correct", collect_command(command, given))
 
-    async def unrelate(self, command: Unrelate | None = None, /, **fields: Any) -> WriteReceipt:
+    async def unrelate(
+        self, command: Unrelate | None = None, /, **given: Unpack[fields.EndFields]
+    ) -> WriteReceipt:
         """The link no longer holds from `effective_at` on; without `effective_at` it never held."""
-        return await self._send_change("links/retract", collect_command(command, fields))
+        return await self._send_change("links/retract", collect_command(command, given))
 
-    async def resolve_link(self, command: ResolveLink | None = None, /, **fields: Any) -> WriteReceipt:
+    async def resolve_link(
+        self, command: ResolveLink | None = None, /, **given: Unpack[fields.ResolveFields]
+    ) -> WriteReceipt:
         """Set the resolution state of a link: resolved, unless another state is named."""
-        return await self._send_change("links/resolve", collect_command(command, fields))
+        return await self._send_change("links/resolve", collect_command(command, given))
 
-    async def undo_link(self, command: UndoLink | None = None, /, **fields: Any) -> WriteReceipt:
+    async def undo_link(
+        self, command: UndoLink | None = None, /, **given: Unpack[fields.UndoFields]
+    ) -> WriteReceipt:
         """Revert the last change by new records; the mistake stays visible in the past."""
-        return await self._send_change("links/undo", collect_command(command, fields))
+        return await self._send_change("links/undo", collect_command(command, given))
 
-    async def get_link(self, link_id: str, /, **where: Any) -> ConsciousnessRelationship:
+    async def get_link(self, link_id: str, /, **where: Unpack[fields.RecordFields]) -> ConsciousnessRelationship:
         """The link as it is now, or at `as_of_time` as known at `known_at`."""
         params = {**where, "id": link_id}
         return await self._request(
             ConsciousnessRelationship, Call("GET", pop_path("links", params), params=params)
         )
 
-    async def link_history(self, link_id: str, /, **page: Any) -> LinkHistory:
+    async def link_history(self, link_id: str, /, **page: Unpack[fields.HistoryFields]) -> LinkHistory:
         """All records of the link in the order they became known; with `limit` or `cursor` one page."""
         params = {**page, "id": link_id}
         call = Call("GET", f"{pop_path('links', params)}/history", params=params)
         return await self._request_all_pages(LinkHistory, call, "records")
 
-    async def list_links(self, /, **filters: Any) -> LinkPage:
+    async def list_links(self, /, **filters: Unpack[fields.LinkListFields]) -> LinkPage:
         """One page of a graph, now or at a moment; `cursor` is the `next` of the page before."""
         return await self._request(LinkPage, Call("GET", "/v1/links", params=filters))
 
@@ -255,24 +282,24 @@ class AsyncSubstrate(Sender):
             body["episode_id"] = episode_id
         return await self._request(EpisodeReport, Call("POST", "/v1/episodes", body))
 
-    async def state(self, citizen_id: str, /, **when: Any) -> CitizenState:
+    async def state(self, citizen_id: str, /, **when: Unpack[fields.MomentFields]) -> CitizenState:
         """The energy, emotions, goal and drives of the citizen, now or at `as_of_time` as known at `known_at`."""
         path = f"/v1/citizens/{quote_segment(citizen_id)}/state"
         return await self._request(CitizenState, Call("GET", path, params=when))
 
-    async def state_history(self, citizen_id: str, /, **page: Any) -> StateHistory:
+    async def state_history(self, citizen_id: str, /, **page: Unpack[fields.PageFields]) -> StateHistory:
         """One page of the records of the state; `cursor` is the `next` of the page before."""
         path = f"/v1/citizens/{quote_segment(citizen_id)}/state/history"
         return await self._request(StateHistory, Call("GET", path, params=page))
 
     async def set_state(
-        self, citizen_id: str, change: StateChange | None = None, /, **fields: Any
+        self, citizen_id: str, change: StateChange | None = None, /, **given: Unpack[fields.StateFields]
     ) -> CitizenState:
         """Set the fields given, from `valid_at` or now on; the others stay."""
         path = f"/v1/citizens/{quote_segment(citizen_id)}/state"
-        return await self._request(CitizenState, Call("PUT", path, collect_fields(change, fields)))
+        return await self._request(CitizenState, Call("PUT", path, collect_fields(change, given)))
 
-    async def dissonances(self, citizen_id: str, /, **filters: Any) -> LearningMoments:
+    async def dissonances(self, citizen_id: str, /, **filters: Unpack[fields.LearningFields]) -> LearningMoments:
         """Every belief that changed, and how often each correction pattern recurs.
 
         With `limit` or `cursor` only one page; with `known_at` as it was known then.
@@ -281,20 +308,26 @@ class AsyncSubstrate(Sender):
         learned = await self._request_all_pages(LearningMoments, call, "dissonances")
         return learned.model_copy(update={"recurring": tuple(count_recurring(learned.dissonances))})
 
-    async def erase_memory(self, command: EraseMemory | None = None, /, **fields: Any) -> ErasureReport:
+    async def erase_memory(
+        self, command: EraseMemory | None = None, /, **given: Unpack[fields.EraseMemoryFields]
+    ) -> ErasureReport:
         """Remove the memory for good, from the past too. This cannot be undone."""
-        body = collect_command(command, fields)
+        body = collect_command(command, given)
         return await self._request(ErasureReport, Call("POST", f"{pop_path('memories', body)}/erase", body))
 
-    async def erase_episode(self, command: EraseEpisode | None = None, /, **fields: Any) -> ErasureReport:
+    async def erase_episode(
+        self, command: EraseEpisode | None = None, /, **given: Unpack[fields.EraseEpisodeFields]
+    ) -> ErasureReport:
         """Remove a conversation for good: its memories, its links, and the people whom only it knew."""
-        body = collect_command(command, fields)
+        body = collect_command(command, given)
         path = f"/v1/episodes/{quote_segment(body.pop('episode_id', None))}"
         return await self._request(ErasureReport, Call("DELETE", path, params=body))
 
-    async def erase_citizen(self, command: EraseCitizen | None = None, /, **fields: Any) -> ErasureReport:
+    async def erase_citizen(
+        self, command: EraseCitizen | None = None, /, **given: Unpack[fields.EraseCitizenFields]
+    ) -> ErasureReport:
         """Remove the whole personal memory for good."""
-        body = collect_command(command, fields)
+        body = collect_command(command, given)
         path = f"/v1/citizens/{quote_segment(body.pop('citizen_id', None))}"
         return await self._request(ErasureReport, Call("DELETE", path, params=body))
 
@@ -310,30 +343,36 @@ class AsyncSubstrate(Sender):
         """Errors, warnings and completeness of a link's metadata; stores nothing."""
         return await self._request(ValidationResult, Call("POST", "/v1/validation/link", dict(link)))
 
-    async def sweep(self, request: SweepRequest | None = None, /, **fields: Any) -> SweepAnswer:
+    async def sweep(
+        self, request: SweepRequest | None = None, /, **given: Unpack[fields.SweepFields]
+    ) -> SweepAnswer:
         """Check whole graphs and report their state; with `limit` one batch, and `next` for the following one."""
-        return await self._request(SweepAnswer, Call("POST", "/v1/upkeep/sweep", collect_fields(request, fields)))
+        return await self._request(SweepAnswer, Call("POST", "/v1/upkeep/sweep", collect_fields(request, given)))
 
-    async def repair(self, request: RepairRequest | None = None, /, **fields: Any) -> RepairOutcome:
+    async def repair(
+        self, request: RepairRequest | None = None, /, **given: Unpack[fields.RepairFields]
+    ) -> RepairOutcome:
         """Run the repair task of a finding. `gone`: the record changed since, and nothing was done."""
         return await self._request(
-            RepairOutcome, Call("POST", "/v1/upkeep/repair", collect_fields(request, fields))
+            RepairOutcome, Call("POST", "/v1/upkeep/repair", collect_fields(request, given))
         )
 
-    async def create_key(self, request: KeyRequest | None = None, /, **fields: Any) -> NewKey:
+    async def create_key(self, request: KeyRequest | None = None, /, **given: Unpack[fields.KeyFields]) -> NewKey:
         """Make a key. It is shown only once."""
         return await self._request(
-            NewKey, Call("POST", "/v1/keys", collect_fields(request, fields), repeatable=False)
+            NewKey, Call("POST", "/v1/keys", collect_fields(request, given), repeatable=False)
         )
 
     async def list_keys(self) -> KeyList:
         """All keys, oldest first, including revoked and expired ones."""
         return await self._request(KeyList, Call("GET", "/v1/keys"))
 
-    async def change_key(self, key_id: str, change: KeyChange | None = None, /, **fields: Any) -> KeyInfo:
+    async def change_key(
+        self, key_id: str, change: KeyChange | None = None, /, **given: Unpack[fields.KeyChangeFields]
+    ) -> KeyInfo:
         """Change the highest source that the key may claim."""
         return await self._request(
-            KeyInfo, Call("PATCH", f"/v1/keys/{quote_segment(key_id)}", collect_fields(change, fields))
+            KeyInfo, Call("PATCH", f"/v1/keys/{quote_segment(key_id)}", collect_fields(change, given))
         )
 
     async def revoke_key(self, key_id: str) -> KeyInfo:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from orchestration.assembly.displayed_text import NOTICE, one_line
 from schemas.base import Frozen
-from schemas.citizen import AttachedRule, Identity
+from schemas.citizen import AttachedRule, CitizenState, Identity
 from schemas.commands import WriteReceipt
 from schemas.memory import ConsciousnessNode, InvalidationReason, Level, MemoryRecord, Source
 from schemas.stream import ConsciousnessStream, Degradation
@@ -35,7 +36,13 @@ class StreamMemory(Frozen):
         )
 
 
-class StreamValues(Frozen):
+class Noticed(Frozen):
+    """An answer with stored text: it says first what that is, for hosts that show only the values to a model."""
+
+    notice: str = NOTICE
+
+
+class StreamValues(Noticed):
     """The memories, most active first. `omitted` counts those that did not fit, `degraded` names missing parts."""
 
     memories: tuple[StreamMemory, ...]
@@ -101,7 +108,7 @@ class RecordValues(Frozen):
         return cls(**{name: getattr(record, renamed.get(name, name)) for name in cls.model_fields})
 
 
-class HistoryValues(Frozen):
+class HistoryValues(Noticed):
     """All records of one memory, in the order in which they became known."""
 
     id: str
@@ -120,7 +127,7 @@ class EntityValues(Frozen):
     rules: tuple[AttachedRule, ...]
 
 
-class IdentityValues(Frozen):
+class IdentityValues(Noticed):
     """Who a citizen is; the first entity is the self. Energy, emotions and goal are those of the same moment."""
 
     citizen_id: str
@@ -147,3 +154,24 @@ class IdentityValues(Frozen):
             goal=identity.state.goal,
             **identity.model_dump(include={"citizen_id", "as_of_time", "known_at", "notes"}),
         )
+
+
+class StateValues(Noticed):
+    """What a citizen feels and wants, from `valid_at` on."""
+
+    citizen_id: str
+    energy: float
+    emotions: dict[str, float]
+    goal: str | None = None
+    valid_at: datetime | None = None
+
+    @classmethod
+    def of(cls, state: CitizenState) -> StateValues:
+        fields = state.model_dump(include={"citizen_id", "energy", "goal", "valid_at"})
+        return cls(**fields, emotions=state.emotion_vector)
+
+    def text(self) -> str:
+        """The state on one line."""
+        felt = [f"{name} {strength:.2g}" for name, strength in self.emotions.items()]
+        goal = [] if self.goal is None else [f"goal: {self.goal}"]
+        return one_line("; ".join([f"energy {self.energy:.2g}", *felt, *goal]))

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api.client import AsyncSubstrate
 from api.mcp.tool_schemas import CitizenScope
+from api.mcp.tools import choose_tools, split_names
 from api.security.permissions import Caller
 
 FORWARDED_HEADERS: Final = ("authorization", "x-api-key", "x-request-id")
@@ -27,9 +28,11 @@ class McpEndpoint:
 
     path: Final = "/mcp"
 
-    def __init__(self, app: Starlette, version: str) -> None:
+    def __init__(self, app: Starlette, version: str, extra_tools: str = "") -> None:
+        """`extra_tools`: the tools to offer beside the usual ones, as `tools.choose_tools` takes them."""
         self._app = app
         self._version = version
+        self._tools = choose_tools(split_names(extra_tools))
         self._opening = asyncio.Lock()
         self._closing = asyncio.Event()
         self._holder: asyncio.Task[None] | None = None
@@ -49,7 +52,7 @@ class McpEndpoint:
     async def _open(self) -> ASGIApp:
         """Open the SDK in a task of its own: the task that opens it must also close it."""
         server = (await asyncio.to_thread(import_module, "api.mcp.server")).make_server(
-            self._client, self._version, _scope_of
+            self._client, self._version, self._tools, _scope_of
         )
         managers = import_module("mcp.server.streamable_http_manager")
         manager = managers.StreamableHTTPSessionManager(server, stateless=True, json_response=True)

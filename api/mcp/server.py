@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
 import mcp_types as types
@@ -14,8 +14,9 @@ from pydantic import ValidationError
 
 from api.client import AsyncSubstrate
 from api.mcp import tool_schemas
+from api.mcp.arguments import WakeArguments
 from api.mcp.tool_schemas import CitizenScope
-from api.mcp.tools import TOOLS, Tool, ToolAnswer, WakeArguments, wake
+from api.mcp.tools import TOOLS, Tool, ToolAnswer, wake
 from api.problems import fault_line, invalid_request, shorten_faults
 from orchestration.assembly.displayed_text import visible_values
 from schemas.errors import SubstrateError
@@ -33,12 +34,15 @@ INSTRUCTIONS: Final = (
 FOCUS_URI: Final = "substrate://citizens/{citizen_id}/focus"
 _FOCUS_PATTERN: Final = re.compile(r"substrate://citizens/([^/]+)/focus")
 _REST_NAMES: Final = re.compile(rf"\b({'|'.join(NAMES_OF_REST)})\b")
-_BY_NAME: Final = {tool.name: tool for tool in TOOLS}
+_EXTRAS: Final = frozenset(tool.name for tool in TOOLS if tool.extra)
 
 
-def make_server(client_of: ClientOf, version: str, scope_of: ScopeOf = lambda _: CitizenScope()) -> Server[Any]:
-    """The server. For each request `client_of` gives the client to call, and `scope_of` the citizen to fill in."""
-    handlers = _Handlers(client_of, scope_of)
+def make_server(client_of: ClientOf, version: str, tools: Sequence[Tool], scope_of: ScopeOf) -> Server[Any]:
+    """The server of these tools.
+
+    For each request `client_of` gives the client to call, and `scope_of` the citizen to fill in.
+    """
+    handlers = _Handlers(client_of, scope_of, tools)
     return Server(
         "substrate",
         version=version,
@@ -52,19 +56,21 @@ def make_server(client_of: ClientOf, version: str, scope_of: ScopeOf = lambda _:
 
 
 class _Handlers:
-    def __init__(self, client_of: ClientOf, scope_of: ScopeOf) -> None:
+    def __init__(self, client_of: ClientOf, scope_of: ScopeOf, tools: Sequence[Tool]) -> None:
         self._client_of = client_of
         self._scope_of = scope_of
+        self._tools = {tool.name: tool for tool in tools}
 
     async def tools(self, context: Context, _page: Page) -> types.ListToolsResult:
         citizen_scope = self._scope_of(context)
-        return types.ListToolsResult(tools=[_describe_tool(tool, citizen_scope) for tool in TOOLS])
+        return types.ListToolsResult(tools=[_describe_tool(tool, citizen_scope) for tool in self._tools.values()])
 
     async def call(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        tool = _BY_NAME.get(params.name)
+        tool = self._tools.get(params.name)
         if tool is None:
-            known = ", ".join(_BY_NAME)
-            raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name}; there are {known}")
+            known = ", ".join(self._tools)
+            hint = "; --tools or SUBSTRATE_MCP_TOOLS offers it" if params.name in _EXTRAS else ""
+            raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name} here; there are {known}{hint}")
         try:
             arguments = _parse_arguments(tool.arguments, self._scope_of(context).complete(params.arguments or {}))
             return _success(await tool.call(await self._client_of(context), arguments))

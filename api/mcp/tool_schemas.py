@@ -1,6 +1,6 @@
 """The JSON schemas of the tools, shortened for a model to read, and the citizen that a server fills in.
 
-Patterns, titles and references are left out: arguments are validated anyway, and they cost a model tokens.
+Patterns, lengths, titles and references are left out: arguments are validated anyway, and these cost tokens.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def answer_schema(kind: type[BaseModel]) -> dict[str, Any]:
 class _SchemaReader:
     """Shortens a schema of pydantic: drops keywords, resolves references and `null` alternatives."""
 
-    dropped = frozenset({"title", "pattern", "propertyNames", "$defs"})
+    dropped = frozenset(
+        ("title", "pattern", "propertyNames", "$defs", "minLength", "maxLength", "maxItems", "maxProperties")
+    )
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._schema = schema
@@ -77,9 +79,9 @@ class _SchemaReader:
 
 
 class _AnswerSchemaReader(_SchemaReader):
-    """Also drops descriptions and defaults, which the schema of an answer does not need."""
+    """Also drops descriptions, defaults and formats, which the schema of an answer does not need."""
 
-    dropped = _SchemaReader.dropped | {"description", "default", "additionalProperties"}
+    dropped = _SchemaReader.dropped | {"description", "default", "additionalProperties", "format"}
 
     def shorten(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         """Shorten the schema, and require every field that is never null."""

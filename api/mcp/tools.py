@@ -1,134 +1,41 @@
-"""The six tools: their arguments, the call of the client, and the answer as text and as values."""
+"""The tools: the call of the client, and the answer as text and as values."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final, NamedTuple
-
-from pydantic import AfterValidator, Field
+from typing import Any, Final, NamedTuple
 
 from api.client import AsyncSubstrate
+from api.client.fields import MomentFields
 from api.mcp import answers
+from api.mcp.arguments import (
+    Arguments,
+    CorrectArguments,
+    HistoryArguments,
+    IdentityArguments,
+    RecallArguments,
+    RelateArguments,
+    RememberArguments,
+    ResolveArguments,
+    RetractArguments,
+    SetStateArguments,
+    UndoArguments,
+    WakeArguments,
+)
 from orchestration.assembly.compact import REASONS, compact
-from orchestration.assembly.displayed_text import attribution, one_line
-from schemas.base import CitizenId, Emotions, Flag, Frozen, Identifier, Name, Request, ShortText, Text, Unit, Whole
+from orchestration.assembly.displayed_text import attribution, fence, one_line
+from orchestration.identifiers import identifier
+from schemas.base import Frozen
 from schemas.citizen import Identity
-from schemas.commands import Tags, WriteReceipt
-from schemas.field_names import NAMES_OF_REST, Names
-from schemas.intention import check_not_blank
-from schemas.memory import Level, Source
+from schemas.commands import WriteReceipt
+from schemas.errors import InvalidRequest
+from schemas.memory import Source
 from schemas.stream import ConsciousnessStream
-from schemas.temporal import END_OF_TIME, Moment, to_datetime
+from schemas.temporal import END_OF_TIME, to_datetime
 
-MAX_TOKENS: Final = 2000
 AS_KNOWN_NOW: Final = to_datetime(END_OF_TIME - 1)
 """A `known_at` that sees all that is known now."""
-
-CitizenArgument = Annotated[CitizenId, Field(description="The id of the citizen whose memory it is.")]
-MemoryIdArgument = Annotated[Identifier, Field(description="The memory's id, as recall and remember return it.")]
-LevelArgument = Annotated[
-    Level,
-    Field(description="N1: the citizen's own memory. N2: the memory of all citizens. N3: what the world knows."),
-]
-EmotionsArgument = Annotated[
-    Emotions | None, Field(description='Emotions by name, each from 0 to 1: {"joy": 0.8}.')
-]
-CommandIdArgument = Annotated[
-    Identifier | None,
-    Field(description="Your own id for this call: a call repeated with it is applied only once."),
-]
-MaxTokensArgument = Annotated[
-    Whole, Field(ge=1, description="About how many tokens of memories the answer may have.")
-]
-AsOfArgument = Annotated[
-    Moment | None,
-    Field(description="Ask what was true at this time, as it is known now: 2025-07-20T14:30:00Z. Default: now."),
-]
-KnownAtArgument = Annotated[
-    Moment | None,
-    Field(description="Ask only for what was already known at this time. Default: all that is known now."),
-]
-QuotedArgument = Annotated[Flag, Field(description="True: you fetched or quote it; it is not your own statement.")]
-
-
-class Arguments(Request):
-    """The arguments of a tool. The names of REST are taken too."""
-
-    other_names: ClassVar[Names] = NAMES_OF_REST
-
-
-class _StreamArguments(Arguments):
-    citizen_id: CitizenArgument
-    max_tokens: MaxTokensArgument = MAX_TOKENS
-
-
-class RecallArguments(_StreamArguments):
-    query: Annotated[
-        Text,
-        Field(min_length=1, max_length=20_000, description="What to think of, as a question or in a few words."),
-        AfterValidator(check_not_blank),
-    ]
-    as_of_time: AsOfArgument = None
-    known_at: KnownAtArgument = None
-
-
-class WakeArguments(_StreamArguments):
-    """The citizen's state; fields left out are read from its stored state."""
-
-    energy: Annotated[
-        Unit | None, Field(description="How awake the citizen is, from 0 to 1. Default: its stored energy.")
-    ] = None
-    emotions: EmotionsArgument = None
-    goal: Annotated[ShortText | None, Field(description="What the citizen wants. Default: its stored goal.")] = (
-        None
-    )
-
-
-class RememberArguments(Arguments):
-    citizen_id: CitizenArgument
-    name: Annotated[Name, Field(description="What it is about, in a few words.")]
-    text: Annotated[Text, Field(description="What is remembered, in full sentences.")] = ""
-    node_type: Annotated[Name, Field(description="The kind of thing it is, such as Memory, Person or Goal.")] = (
-        "Memory"
-    )
-    level: LevelArgument = Level.N1
-    energy: Annotated[Unit, Field(description="How strongly it is on the citizen's mind, from 0 to 1.")] = 0.5
-    confidence: Annotated[Unit, Field(description="How sure it is, from 0 to 1.")] = 0.5
-    emotions: EmotionsArgument = None
-    tags: Annotated[Tags, Field(description="Words that it shares with related memories.")] = ()
-    valid_at: Annotated[
-        Moment | None, Field(description="Since when it is true: 2025-07-20T14:30:00Z. Default: now.")
-    ] = None
-    quoted: QuotedArgument = False
-    command_id: CommandIdArgument = None
-
-
-class CorrectArguments(Arguments):
-    """New content for a memory. With `changed` the old content was true until now, otherwise it never was."""
-
-    citizen_id: CitizenArgument
-    id: MemoryIdArgument
-    level: LevelArgument = Level.N1
-    name: Annotated[Name | None, Field(description="What it is about, if that changes.")] = None
-    text: Annotated[Text | None, Field(description="The new text, in full sentences.")] = None
-    changed: Annotated[
-        Flag, Field(description="True: it was right until now, and the world changed. False: it was never right.")
-    ] = False
-    quoted: QuotedArgument = False
-    command_id: CommandIdArgument = None
-
-
-class HistoryArguments(Arguments):
-    citizen_id: CitizenArgument
-    id: MemoryIdArgument
-    level: LevelArgument = Level.N1
-
-
-class IdentityArguments(Arguments):
-    citizen_id: CitizenArgument
-    as_of_time: AsOfArgument = None
-    known_at: KnownAtArgument = None
 
 
 class ToolAnswer(NamedTuple):
@@ -139,70 +46,89 @@ class ToolAnswer(NamedTuple):
 
 
 class Tool(NamedTuple):
-    """`read_only`: it changes nothing. `destructive`: it ends a belief."""
+    """`read_only`: it changes nothing. `destructive`: it ends a belief. `extra`: offered only where chosen."""
 
     name: str
     title: str
     description: str
-    arguments: type[Request]
+    arguments: type[Arguments]
     answer: type[Frozen]
     call: Callable[[AsyncSubstrate, Any], Awaitable[ToolAnswer]]
     read_only: bool = True
     destructive: bool = False
+    extra: bool = False
 
 
-async def recall(client: AsyncSubstrate, arguments: RecallArguments) -> ToolAnswer:
-    times = _time_fields(arguments)
-    if times:
-        times["temporal_mode"] = "point_in_time"
+async def recall(client: AsyncSubstrate, given: RecallArguments) -> ToolAnswer:
     stream = await client.retrieve(
-        citizen_id=arguments.citizen_id, query_text=arguments.query, max_tokens=arguments.max_tokens, **times
+        citizen_id=given.citizen_id, query=given.query, max_tokens=given.max_tokens, **_times(given)
     )
     return _stream_answer(stream)
 
 
-async def wake(client: AsyncSubstrate, arguments: WakeArguments) -> ToolAnswer:
-    state = await client.state(arguments.citizen_id)
+async def wake(client: AsyncSubstrate, given: WakeArguments) -> ToolAnswer:
+    state = await client.state(given.citizen_id)
     stream = await client.wake(
-        citizen_id=arguments.citizen_id,
-        current_energy=state.energy if arguments.energy is None else arguments.energy,
-        current_emotions=state.emotion_vector if arguments.emotions is None else arguments.emotions,
-        current_goal=state.goal if arguments.goal is None else arguments.goal,
-        max_tokens=arguments.max_tokens,
+        citizen_id=given.citizen_id,
+        mode=given.mode,
+        energy=state.energy if given.energy is None else given.energy,
+        emotions=state.emotion_vector if given.emotions is None else given.emotions,
+        goal=state.goal if given.goal is None else given.goal,
+        max_tokens=given.max_tokens,
     )
     return _stream_answer(stream)
 
 
-async def remember(client: AsyncSubstrate, arguments: RememberArguments) -> ToolAnswer:
-    values = arguments.model_dump(exclude_none=True, exclude={"quoted"})
-    renamed = {"text": "description", "emotions": "emotion_vector"}
-    fields = {renamed.get(name, name): value for name, value in values.items()}
-    receipt = await client.remember(**fields, **_source_field(arguments))
-    return _receipt_answer("remembered", receipt)
+async def remember(client: AsyncSubstrate, given: RememberArguments) -> ToolAnswer:
+    return _receipt_answer("remembered", await client.remember(**_fields(given)))
 
 
-async def correct(client: AsyncSubstrate, arguments: CorrectArguments) -> ToolAnswer:
+async def correct(client: AsyncSubstrate, given: CorrectArguments) -> ToolAnswer:
     """Correct the memory, or supersede it if the world changed. Raises what the client raises."""
-    values = arguments.model_dump(exclude_none=True, exclude={"changed", "quoted"})
-    fields = {"description" if name == "text" else name: value for name, value in values.items()}
-    fields |= _source_field(arguments)
-    if arguments.changed:
+    fields = _fields(given, "changed", "reason", "energy") | _discovery(given)
+    if given.changed:
         return _receipt_answer("superseded", await client.supersede(**fields))
     return _receipt_answer("corrected", await client.correct(**fields))
 
 
-async def history(client: AsyncSubstrate, arguments: HistoryArguments) -> ToolAnswer:
-    answer = await client.history(arguments.id, citizen_id=arguments.citizen_id, level=arguments.level)
+async def history(client: AsyncSubstrate, given: HistoryArguments) -> ToolAnswer:
+    answer = await client.history(given.id, citizen_id=given.citizen_id, level=given.level)
     records = tuple(map(answers.RecordValues.of, answer.records))
     lines = map(_record_line, records, map(attribution, answer.records))
     return ToolAnswer(
-        "\n".join(lines), answers.HistoryValues(id=answer.id, records=records, degraded=answer.degraded)
+        fence("\n".join(lines)), answers.HistoryValues(id=answer.id, records=records, degraded=answer.degraded)
     )
 
 
-async def identity(client: AsyncSubstrate, arguments: IdentityArguments) -> ToolAnswer:
-    citizen = await client.identity(citizen_id=arguments.citizen_id, **_time_fields(arguments))
-    return ToolAnswer(_identity_text(citizen), answers.IdentityValues.of(citizen))
+async def identity(client: AsyncSubstrate, given: IdentityArguments) -> ToolAnswer:
+    citizen = await client.identity(citizen_id=given.citizen_id, **_times(given))
+    return ToolAnswer(fence(_identity_text(citizen)), answers.IdentityValues.of(citizen))
+
+
+async def resolve(client: AsyncSubstrate, given: ResolveArguments) -> ToolAnswer:
+    return _receipt_answer(given.resolution_state.value, await client.resolve(**_fields(given)))
+
+
+async def retract(client: AsyncSubstrate, given: RetractArguments) -> ToolAnswer:
+    """The memory was true until a moment, or never."""
+    fields = _fields(given, "until")
+    if given.until is not None:
+        fields |= {"effective_at": given.until, "reason": "reality_changed"}
+    return _receipt_answer("retracted", await client.retract(**fields))
+
+
+async def undo(client: AsyncSubstrate, given: UndoArguments) -> ToolAnswer:
+    return _receipt_answer("undone: the last change of", await client.undo(**_fields(given)))
+
+
+async def relate(client: AsyncSubstrate, given: RelateArguments) -> ToolAnswer:
+    return _receipt_answer("related", await client.relate(**_fields(given)))
+
+
+async def set_state(client: AsyncSubstrate, given: SetStateArguments) -> ToolAnswer:
+    state = await client.set_state(given.citizen_id, **_fields(given, "citizen_id"))
+    values = answers.StateValues.of(state)
+    return ToolAnswer(fence(values.text()), values)
 
 
 TOOLS: Final[Sequence[Tool]] = (
@@ -257,26 +183,105 @@ TOOLS: Final[Sequence[Tool]] = (
         answers.IdentityValues,
         identity,
     ),
+    Tool(
+        "resolve",
+        "Resolve a memory",
+        "Say that the work of a memory is done, going on or blocked, from now on.",
+        ResolveArguments,
+        answers.ReceiptValues,
+        resolve,
+        read_only=False,
+        extra=True,
+    ),
+    Tool(
+        "set_state",
+        "Set a citizen's state",
+        "Say what a citizen feels and wants from now on; `wake` goes by it.",
+        SetStateArguments,
+        answers.StateValues,
+        set_state,
+        read_only=False,
+        extra=True,
+    ),
+    Tool(
+        "relate",
+        "Relate two memories",
+        "Store a link between two memories, with what the citizen felt and wanted.",
+        RelateArguments,
+        answers.ReceiptValues,
+        relate,
+        read_only=False,
+        extra=True,
+    ),
+    Tool(
+        "retract",
+        "Retract a memory",
+        "Say that a memory was never true, or only until a moment; its history keeps it.",
+        RetractArguments,
+        answers.ReceiptValues,
+        retract,
+        read_only=False,
+        destructive=True,
+        extra=True,
+    ),
+    Tool(
+        "undo",
+        "Undo a change",
+        "Revert the last change of a memory; its history keeps the mistake.",
+        UndoArguments,
+        answers.ReceiptValues,
+        undo,
+        read_only=False,
+        destructive=True,
+        extra=True,
+    ),
 )
+ALL: Final = "all"
 
 
-def _time_fields(arguments: RecallArguments | IdentityArguments) -> dict[str, Any]:
+def choose_tools(names: Collection[str]) -> Sequence[Tool]:
+    """The tools that a server offers: the usual ones, and those of these names; all with `all`.
+
+    Raises InvalidRequest for a name that no tool has.
+    """
+    unknown = sorted(set(names) - {ALL, *(tool.name for tool in TOOLS)})
+    if unknown:
+        extras = ", ".join(tool.name for tool in TOOLS if tool.extra)
+        raise InvalidRequest(f"there is no tool {', '.join(unknown)}", remedy=f"There are {extras}, or {ALL}.")
+    return tuple(tool for tool in TOOLS if not tool.extra or tool.name in names or ALL in names)
+
+
+def split_names(text: str) -> frozenset[str]:
+    """The names in a text that separates them by commas."""
+    return frozenset(name.strip() for name in text.split(",") if name.strip())
+
+
+def _times(given: RecallArguments | IdentityArguments) -> MomentFields:
     """The times of a question. `as_of_time` alone asks what was true then, as known now."""
-    times = {"as_of_time": arguments.as_of_time, "known_at": arguments.known_at}
-    if arguments.as_of_time is not None and arguments.known_at is None:
-        times["known_at"] = AS_KNOWN_NOW
-    return {name: time for name, time in times.items() if time is not None}
+    if given.as_of_time is None:
+        return {} if given.known_at is None else {"known_at": given.known_at}
+    return {"as_of_time": given.as_of_time, "known_at": given.known_at or AS_KNOWN_NOW}
 
 
-def _source_field(arguments: RememberArguments | CorrectArguments) -> dict[str, Source]:
-    """The source `tool` for quoted content; no field otherwise, so that the caller's default applies."""
-    return {"source": Source.TOOL} if arguments.quoted else {}
+def _fields(given: Arguments, *left_out: str) -> dict[str, Any]:
+    """The arguments that were given, as fields of a command. What is `quoted` has the source `tool`."""
+    fields = given.model_dump(exclude_none=True, exclude_unset=True, exclude={*left_out, "quoted"})
+    return {**fields, "source": Source.TOOL} if getattr(given, "quoted", False) else fields
+
+
+def _discovery(given: CorrectArguments) -> dict[str, Any]:
+    """What the learning moment shows: the reason as its pattern, and its energy (003, component 2)."""
+    energy = (
+        max(given.emotions.values(), default=None) if given.energy is None and given.emotions else given.energy
+    )
+    found = {} if given.reason is None else {"correction_pattern_id": identifier(one_line(given.reason))}
+    return found if energy is None else {**found, "discovery_energy": energy}
 
 
 def _stream_answer(stream: ConsciousnessStream) -> ToolAnswer:
     shown = {(memory.level, memory.node_id) for memory in stream.activation_tiers.ordered()}
     changes = [change for change in stream.temporal_dissonances if (change.level, change.node_id) in shown]
-    return ToolAnswer(compact(stream, changes, ids=True), answers.StreamValues.of(stream))
+    return ToolAnswer(fence(compact(stream, changes, ids=True)), answers.StreamValues.of(stream))
 
 
 def _receipt_answer(verb: str, receipt: WriteReceipt) -> ToolAnswer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,7 +25,9 @@ SECTIONS = {
 """The heading that stands before each of these methods."""
 ABOUT = """\
 `from api.client import Substrate, AsyncSubstrate`. Both have the methods below; those of `AsyncSubstrate` are
-awaited. A method that takes a value also takes the fields of that value by name."""
+awaited. A method that takes a value also takes the fields of that value by name. `api.client.fields` names
+them: an editor completes them, and a type checker finds a misspelt one. A field may have its short name: `text`,
+`query`, `emotions`."""
 FRAMEWORKS = """\
 LlamaIndex: `from api.adapters.llama_index import SubstrateRetriever, SubstrateMemoryBlock`. LangGraph, with the
 extra `langgraph`: `from api.adapters.langgraph import SubstrateStore`. Programs that use them are in
@@ -67,7 +70,8 @@ def _methods() -> Iterator[str]:
 def _signature(method: Any) -> str:
     signature = inspect.signature(method)
     parameters = [parameter for name, parameter in signature.parameters.items() if name != "self"]
-    return f"{method.__name__}{signature.replace(parameters=parameters)}".replace("'", "")
+    text = f"{method.__name__}{signature.replace(parameters=parameters)}".replace("'", "")
+    return re.sub(r"Unpack\[fields\.(\w+)\]", r"\1", text)
 
 
 def _meaning(method: Any) -> str:

@@ -17,6 +17,7 @@ def page() -> str:
 
 
 def _tool(tool: Tool) -> str:
-    hint = "Changes nothing." if tool.read_only else "Ends a belief." if tool.destructive else "Adds a memory."
+    hint = "Changes nothing." if tool.read_only else "Ends a belief." if tool.destructive else "Ends nothing."
+    hint += " Offered where it is chosen." if tool.extra else ""
     schema = tool.arguments.model_json_schema()
     return "\n\n".join((f"## {tool.name}", f"{tool.description} {hint}", markdown.fields(schema)))

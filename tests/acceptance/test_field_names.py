@@ -81,7 +81,7 @@ async def test_python_and_the_tools_take_either_name(service: Service, client: S
     client.set_state(citizen, emotions=JOY)
     assert client.state(citizen).emotion_vector == JOY
     with pytest.raises(InvalidRequest, match="did you mean `description`"):
-        client.remember(citizen_id=citizen, name="Tea", descripton="x")
+        client.remember(citizen_id=citizen, name="Tea", descripton="x")  # type: ignore[call-arg]
     async with over_http(service) as tools:
         said = {"citizen_id": citizen, "name": "Coffee", "description": "Black.", "emotion_vector": JOY}
         told = await tools.call_tool("remember", said)

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import httpx
 import httpx2
@@ -132,7 +132,7 @@ async def ask_over_mcp(afternoon: Afternoon, key: str) -> str:
         return "".join(part.text for part in answer.content if isinstance(part, TextContent))
 
 
-async def ask_in_python(memory: AsyncSubstrate, **when: object) -> str:
+async def ask_in_python(memory: AsyncSubstrate, **when: Any) -> str:
     """The text for a prompt."""
     stream = await memory.retrieve(citizen_id="ada", query_text=QUESTION, form="compact", **when)
     return stream.text or ""

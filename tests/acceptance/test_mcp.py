@@ -100,7 +100,7 @@ async def faults_are_errors_and_change_nothing(client: Client) -> None:
         assert answer.is_error, tool
         assert said in text_of(answer)
         assert answer.structured_content["type"].startswith("/problems/")
-    with pytest.raises(MCPError, match="there is no tool forget"):
+    with pytest.raises(MCPError, match="there is no tool forget here"):
         await client.call_tool("forget", {})
     with pytest.raises(MCPError, match="no such resource"):
         await client.read_resource("substrate://elsewhere")

@@ -12,6 +12,7 @@ from jsonschema import validate
 from mcp.client.client import Client
 from mcp.types import CallToolResult
 
+from orchestration.assembly.displayed_text import CLOSING, NOTICE, OPENING
 from tests.acceptance.conftest import Service
 from tests.acceptance.test_mcp import over_http, text_of
 
@@ -29,6 +30,13 @@ def texts_within(value: Any) -> Iterator[str]:
             yield from texts_within(inner)
     elif isinstance(value, str):
         yield value
+
+
+def stored_lines(text: str) -> list[str]:
+    """The lines of an answer that hold stored text: those between the marks."""
+    notice, opening, *lines, closing = text.splitlines()
+    assert (notice, opening, closing) == (NOTICE, OPENING, CLOSING)
+    return lines
 
 
 async def told(client: Client, citizen: str, **said: Any) -> str:
@@ -64,7 +72,7 @@ async def test_the_list_of_tools_holds_no_patterns_of_control_characters(service
     async with over_http(service) as client:
         listed = [tool.model_dump(exclude_none=True) for tool in (await client.list_tools()).tools]
         assert not [text for text in texts_within(listed) if "\\x" in text or "$defs" in text]
-        assert len(json.dumps(listed)) < 12_500
+        assert len(json.dumps(listed)) < 13_500
         refused = await client.call_tool("remember", {"citizen_id": "ada", "name": "a\x00b"})
     assert refused.is_error
     assert "control character" in text_of(refused)
@@ -134,7 +142,7 @@ async def test_a_history_is_exact_and_says_why_a_belief_ended(service: Service, 
     assert "2025-03-01T08:09:10.500000Z" in said
     assert "found to be false" in said
     assert "the world changed" in said
-    assert len(said.splitlines()) == len(records)
+    assert len(stored_lines(said)) == len(records)
     for record in records:
         assert record["created_at"] in said
     assert {record.get("closed_reason") for record in records} >= {"discovered_false"}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from api.mcp.tool_schemas import CITIZEN, CitizenScope, answer_schema, argument_schema, single_citizen_scope
-from api.mcp.tools import TOOLS, Tool
+from api.mcp.tools import TOOLS, Tool, choose_tools, split_names
 from schemas.errors import InvalidRequest
 
 tools = pytest.mark.parametrize("tool", TOOLS, ids=[tool.name for tool in TOOLS])
@@ -46,6 +46,15 @@ def test_a_server_for_one_citizen_alone_takes_no_other(tool: Tool) -> None:
     alone = CitizenScope("ada", alone=True).narrow(schema)
     assert CITIZEN not in alone["properties"]
     assert CitizenScope().narrow(schema) == schema
+
+
+def test_six_tools_are_usual_and_others_are_chosen_by_name() -> None:
+    assert len(choose_tools(())) == 6
+    assert [tool.name for tool in choose_tools({"undo", "recall"}) if tool.extra] == ["undo"]
+    assert choose_tools({"all"}) == TOOLS
+    assert split_names(" undo,, resolve ,") == {"undo", "resolve"}
+    with pytest.raises(InvalidRequest, match="there is no tool forget, undoo"):
+        choose_tools({"undoo", "forget", "undo"})
 
 
 def test_the_citizen_of_the_server_is_filled_in_where_it_is_left_out() -> None:

@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.assembly.displayed_text import attribution, one_line, visible, visible_values
+from orchestration.assembly.displayed_text import (
+    CLOSING,
+    NOTICE,
+    OPENING,
+    attribution,
+    fence,
+    one_line,
+    visible,
+    visible_values,
+)
 from tests.builders import a_node
 
 SEEN = "\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd"
@@ -69,3 +78,14 @@ def test_values_keep_their_shape() -> None:
 )
 def test_a_displayed_memory_names_its_source(fields: dict[str, str], said: str) -> None:
     assert attribution(a_node(**fields)) == said
+
+
+def test_stored_text_stands_between_two_marks_and_below_what_it_is() -> None:
+    assert fence("- a < b, <memory>") == f"{NOTICE}\n{OPENING}\n- a < b, <memory>\n{CLOSING}"
+
+
+@given(st.lists(st.sampled_from(["<", "</", " ", "/", "\uff1c", "‹", "memories", "MEMORIES", ">", "a"])))
+def test_no_stored_text_holds_a_mark(parts: list[str]) -> None:
+    _, _, inside = fence(one_line("".join(parts))).partition(f"{OPENING}\n")
+    inside = inside.removesuffix(CLOSING)
+    assert not any(mark in "".join(inside.split()).lower() for mark in (OPENING, CLOSING))
