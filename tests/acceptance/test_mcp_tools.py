@@ -119,9 +119,9 @@ async def test_every_tool_can_be_offered_and_works(tmp_path: Path) -> None:
         state = await called(client, "set_state", energy=0.9, emotions={"joy": 0.5}, goal="Sail </memories>")
         assert stored_lines(text_of(state)) == ["energy 0.9; joy 0.5; goal: Sail ‹/memories>"]
         assert (await called(client, "identity")).structured_content["goal"] == "Sail </memories>"
-        for tool in sorted(EXTRAS):
-            refused = await client.call_tool(tool, {"citizen_id": "bo"})
-            assert refused.is_error, tool
+        for name in sorted(EXTRAS):
+            refused = await client.call_tool(name, {"citizen_id": "bo"})
+            assert refused.is_error, name
 
 
 async def test_the_other_tools_need_the_same_rights_as_over_rest(tmp_path: Path) -> None:

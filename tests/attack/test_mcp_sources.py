@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.types import TextResourceContents
 
 from orchestration.assembly.displayed_text import NOTICE
 from tests.acceptance.conftest import Service
@@ -68,6 +69,7 @@ async def test_no_memory_ends_the_part_that_holds_stored_text(service: Service, 
             assert "\uff1c" not in inside, tool
             assert told.structured_content["notice"] == NOTICE
         [focus] = (await client.read_resource(f"substrate://citizens/{citizen}/focus")).contents
+        assert isinstance(focus, TextResourceContents)
         assert stored_lines(focus.text)
 
 
