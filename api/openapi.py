@@ -28,7 +28,7 @@ TAGS: Final = [
     {"name": "episodes", "description": "Store and erase whole conversations."},
     {
         "name": "citizens",
-        "description": "Read and set the state of a citizen; read its identity and what it learned; export it.",
+        "description": "List them; read and set the state of one; read its identity, what it learned; export it.",
     },
     {"name": "upkeep", "description": "Find faults of a graph and repair them."},
     {"name": "validation", "description": "Check a link before it is written."},

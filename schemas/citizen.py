@@ -68,6 +68,13 @@ class CitizenState(Felt):
     sources: tuple[StateSource, ...] = ()
 
 
+class CitizenPage(Frozen):
+    """Ids of citizens of whom something is stored, in their order; `next` is the cursor of the next page."""
+
+    citizens: tuple[str, ...]
+    next: str | None = None
+
+
 class StateRecord(Felt):
     """One record of a state with its valid time and its transaction time; null: no end."""
 

@@ -26,6 +26,18 @@ MemoryOrLink = Annotated[
 ]
 OfLink = Annotated[bool, typer.Option("--link", help="ID is a link's own id.")]
 
+NodeType = Annotated[str | None, typer.Option("--type", help="Memory, Decision, Person, …")]
+Energy = Annotated[float | None, typer.Option(help="0 to 1.")]
+Confidence = Annotated[float | None, typer.Option(help="0 to 1.")]
+Emotion = Annotated[list[str] | None, typer.Option(metavar="NAME=X", help="joy=0.7; repeat for several.")]
+Goal = Annotated[str | None, typer.Option(help="The goal that it serves.")]
+State = Annotated[str | None, typer.Option(help="resolved, in_progress or blocked.")]
+Importance = Annotated[float | None, typer.Option(help="How much it matters in the long run, 0 to 1.")]
+Rule = Annotated[str | None, typer.Option(help="What to do from now on.")]
+Tag = Annotated[list[str] | None, typer.Option(help="Repeat for several.")]
+Mindstate = Annotated[str | None, typer.Option(help="Of a link: the state of mind in which it is made.")]
+ValidAt = Annotated[str | None, typer.Option(metavar="TIME", help="When it began to be true. Default: now.")]
+
 ResultsOfAQuery = Annotated[int, typer.Option(help="Results of each query, 1 to 100.")]
 MaxTokens = Annotated[int | None, typer.Option(help="Leave out memories that do not fit.")]
 Plural = Annotated[

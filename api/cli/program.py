@@ -48,6 +48,11 @@ COMMANDS: Final[Mapping[str, str]] = {
     "remember": "Store one memory.",
     "ingest": "Store conversations, notes or commands from files.",
     "history": "Show every record of one memory or link, as bars on both time axes.",
+    "supersede": "Say that the world changed: new content for a memory or link from a moment on.",
+    "correct": "Say that a memory or link was wrong: new content over the same time.",
+    "retract": "Say that a memory or link does not hold, or no longer.",
+    "resolve": "Set the state of the work of a memory or link.",
+    "relate": "Store one link between two memories.",
     "undo": "Revert the last change of a memory or a link.",
     "validate": "Check whole graphs for broken, duplicate, empty or unset data, and repair it.",
     "wake": "Wake a citizen from its state alone, and see what comes to mind.",
@@ -61,6 +66,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "resonate": "Send a wave signal into a citizen's memory, and see what resonates.",
     "associate": "Find memories by words, then follow their tags and links; no vectors.",
     "identity": "Show who a citizen is, or was: the entities that most of its memories point to.",
+    "citizens": "List the citizens of whom something is stored.",
     "serve": "Serve the REST API.",
     "mcp": "Serve agents by the Model Context Protocol, over standard input and output.",
     "keys": "Make, list and revoke the keys of the service.",
@@ -68,7 +74,10 @@ COMMANDS: Final[Mapping[str, str]] = {
 }
 """The help line of each command. `app` is in the module of the same name, unless `_MODULES` names another."""
 
-_MODULES: Final[Mapping[str, str]] = {"import": "import_", "restore": "backup", "recover": "backup"}
+_MODULES: Final[Mapping[str, str]] = {
+    "import": "import_", "restore": "backup", "recover": "backup",
+    "supersede": "revise", "correct": "revise", "retract": "revise", "resolve": "revise",
+}  # fmt: skip
 
 
 class CommandsOnDemand(TyperGroup):

@@ -30,6 +30,8 @@ OPTIONS: Final = {
     "energy": "--energy",
     "confidence": "--confidence",
     "goal": "--goal",
+    "importance": "--importance",
+    "rule": "--rule",
 }
 """The option that sets each field of a memory, for error texts."""
 
@@ -45,20 +47,20 @@ def remember(  # noqa: PLR0913  (a command's arguments are its options)
         str | None, typer.Option("--citizen", "-c", metavar="ID", help="Whose memory; N1 needs one.")
     ] = None,
     level: Annotated[str, typer.Option(help="N1 personal, N2 collective, N3 ecosystem.")] = "N1",
-    description: Annotated[str | None, typer.Option(help="The text, when TEXT is its name.")] = None,
+    description: Annotated[
+        str | None, typer.Option("--description", "--text", help="The text, when TEXT is its name.")
+    ] = None,
     memory_id: Annotated[str | None, typer.Option("--id", help="An id of your own.")] = None,
     node_type: Annotated[str, typer.Option("--type", help="Memory, Decision, Person, …")] = "Memory",
-    valid_at: Annotated[
-        str | None, typer.Option(metavar="TIME", help="When it began to be true. Default: now.")
-    ] = None,
-    energy: Annotated[float | None, typer.Option(help="0 to 1.")] = None,
-    confidence: Annotated[float | None, typer.Option(help="0 to 1.")] = None,
-    emotion: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=X", help="joy=0.7; repeat for several.")
-    ] = None,
-    goal: Annotated[str | None, typer.Option(help="The goal that it serves.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="Repeat for several.")] = None,
-    state: Annotated[str | None, typer.Option(help="resolved, in_progress or blocked.")] = None,
+    valid_at: options.ValidAt = None,
+    energy: options.Energy = None,
+    confidence: options.Confidence = None,
+    emotion: options.Emotion = None,
+    goal: options.Goal = None,
+    state: options.State = None,
+    importance: options.Importance = None,
+    rule: options.Rule = None,
+    tag: options.Tag = None,
     as_json: options.ReceiptAsJson = False,
 ) -> None:
     """Store one memory. TEXT `-` reads it from standard input."""
@@ -75,11 +77,13 @@ def remember(  # noqa: PLR0913  (a command's arguments are its options)
         "goal": goal,
         "tags": tuple(tag) if tag else None,
         "resolution_state": state,
+        "importance": importance,
+        "rule": rule,
     }
     receipt = support.run(
         store_command(support.read_settings(ctx), support.validate(Remember, support.drop_unset(fields), OPTIONS))
     )
-    support.print_answer(receipt, _show, as_json=as_json)
+    support.print_answer(receipt, show_stored, as_json=as_json)
 
 
 def _name_and_description(text: str, description: str | None) -> dict[str, Any]:
@@ -99,7 +103,8 @@ async def store_command(settings: Settings, command: Command) -> WriteReceipt:
     return receipt
 
 
-def _show(receipt: WriteReceipt, console: Console) -> None:
+def show_stored(receipt: WriteReceipt, console: Console) -> None:
+    """Print the receipt of a new memory or link."""
     known = "recognised" if receipt.recognised else "it was there already"
     again = f" ({known})" if receipt.duplicate else ""
     since = f", holds since {formatting.format_time(receipt.valid_at)} UTC"

@@ -36,7 +36,7 @@ from schemas.settings import (
 )
 from schemas.temporal import Instant, check_digits
 from substrate.engine.loading import Loading
-from substrate.graphs.names import CITIZEN_PREFIX, graph_name
+from substrate.graphs.names import graph_name
 
 run = run_until_stopped
 
@@ -210,11 +210,7 @@ async def find_graph(runtime: Runtime, level: Level, citizen: str | None) -> str
         return graph
     if level is not Level.N1:
         raise NotFound(f"nothing was remembered in {level} yet", remedy="See `substrate ingest --help`.")
-    known = [
-        name.removeprefix(CITIZEN_PREFIX)
-        for name in await runtime.deps.graphs.existing()
-        if name.startswith(CITIZEN_PREFIX)
-    ]
+    known = await runtime.deps.graphs.citizens()
     raise NotFound(f"there is no citizen {citizen!r} here", remedy=_propose_citizens(str(citizen), known))
 
 

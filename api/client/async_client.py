@@ -24,10 +24,11 @@ from api.client.transport import (
     collect_fields,
     pop_path,
     quote_segment,
+    read_connection,
 )
 from orchestration.mind.dissonance import count_recurring
 from schemas.association import Associations, TagWalk
-from schemas.citizen import CitizenState, Identity, LearningMoments, StateChange, StateHistory, WhoIs
+from schemas.citizen import CitizenPage, CitizenState, Identity, LearningMoments, StateChange, StateHistory, WhoIs
 from schemas.commands import (
     Command,
     Correct,
@@ -61,13 +62,12 @@ from schemas.responses import (
     Ready,
     ReceiptList,
 )
-from schemas.settings import AuthSettings, ClientSettings, EmbeddingSettings, Settings, StoreSettings
+from schemas.settings import AuthSettings, EmbeddingSettings, Settings, StoreSettings
 from schemas.stream import ConsciousnessStream
 from schemas.upkeep import RepairOutcome, RepairRequest, SweepAnswer, SweepRequest
 from schemas.validation import ValidationResult
 from schemas.wave_signal import Resonances, Resonate
 
-TIMEOUT_SECONDS: Final = 30.0
 INSIDE: Final = ("", 0)
 """A caller inside this process has no address."""
 
@@ -82,7 +82,7 @@ class AsyncSubstrate(Sender):
     def __init__(
         self, base_url: str | None = None, api_key: str | None = None, *, http: httpx.AsyncClient | None = None
     ) -> None:
-        self._http = http or httpx.AsyncClient(**_read_connection(base_url, api_key))
+        self._http = http or httpx.AsyncClient(**read_connection(base_url, api_key))
 
     @classmethod
     @asynccontextmanager
@@ -282,6 +282,10 @@ class AsyncSubstrate(Sender):
             body["episode_id"] = episode_id
         return await self._request(EpisodeReport, Call("POST", "/v1/episodes", body))
 
+    async def list_citizens(self, /, **page: Unpack[fields.PageFields]) -> CitizenPage:
+        """One page of the citizens that the key may read; `cursor` is the `next` of the page before."""
+        return await self._request(CitizenPage, Call("GET", "/v1/citizens", params=page))
+
     async def state(self, citizen_id: str, /, **when: Unpack[fields.MomentFields]) -> CitizenState:
         """The energy, emotions, goal and drives of the citizen, now or at `as_of_time` as known at `known_at`."""
         path = f"/v1/citizens/{quote_segment(citizen_id)}/state"
@@ -378,14 +382,6 @@ class AsyncSubstrate(Sender):
     async def revoke_key(self, key_id: str) -> KeyInfo:
         """Revoke the key: it is refused from now on."""
         return await self._request(KeyInfo, Call("DELETE", f"/v1/keys/{quote_segment(key_id)}"))
-
-
-def _read_connection(base_url: str | None, api_key: str | None) -> dict[str, Any]:
-    settings = ClientSettings()
-    if api_key is None and settings.api_key is not None:
-        api_key = settings.api_key.get_secret_value()
-    headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
-    return {"base_url": base_url or settings.base_url, "headers": headers, "timeout": TIMEOUT_SECONDS}
 
 
 def _read_settings(path: Path, embedding: str | None) -> Settings:

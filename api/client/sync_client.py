@@ -134,6 +134,7 @@ class Substrate:
     receipt = _block_on(AsyncSubstrate.receipt)
 
     ingest = _block_on(AsyncSubstrate.ingest)
+    list_citizens = _block_on(AsyncSubstrate.list_citizens)
     state = _block_on(AsyncSubstrate.state)
     state_history = _block_on(AsyncSubstrate.state_history)
     set_state = _block_on(AsyncSubstrate.set_state)

@@ -30,8 +30,10 @@ from schemas.errors import (
     errors_by_slug,
 )
 from schemas.paging import MOST
+from schemas.settings import ClientSettings
 
 ATTEMPTS: Final = 5
+TIMEOUT_SECONDS: Final = 30.0
 PATIENCE_SECONDS: Final = 60.0
 """How long a call is retried. A `Retry-After` beyond it raises at once."""
 _UNSENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
@@ -114,6 +116,15 @@ class Sender:
     async def aclose(self) -> None:
         """Close the connection."""
         await self._http.aclose()
+
+
+def read_connection(base_url: str | None, api_key: str | None) -> dict[str, Any]:
+    """The options of the connection; an address or a key that is not given is read from the environment."""
+    settings = ClientSettings()
+    if api_key is None and settings.api_key is not None:
+        api_key = settings.api_key.get_secret_value()
+    headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
+    return {"base_url": base_url or settings.base_url, "headers": headers, "timeout": TIMEOUT_SECONDS}
 
 
 def collect_fields(value: ModelOrFields | None, fields: Fields) -> dict[str, Any]:

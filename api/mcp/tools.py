@@ -25,7 +25,7 @@ from api.mcp.arguments import (
 )
 from orchestration.assembly.compact import REASONS, compact
 from orchestration.assembly.displayed_text import attribution, fence, one_line
-from orchestration.identifiers import identifier
+from orchestration.mind.dissonance import discovery_fields
 from schemas.base import Frozen
 from schemas.citizen import Identity
 from schemas.commands import WriteReceipt
@@ -85,7 +85,8 @@ async def remember(client: AsyncSubstrate, given: RememberArguments) -> ToolAnsw
 
 async def correct(client: AsyncSubstrate, given: CorrectArguments) -> ToolAnswer:
     """Correct the memory, or supersede it if the world changed. Raises what the client raises."""
-    fields = _fields(given, "changed", "reason", "energy") | _discovery(given)
+    fields = _fields(given, "changed", "reason", "energy")
+    fields |= discovery_fields(given.reason, given.emotions, given.energy)
     if given.changed:
         return _receipt_answer("superseded", await client.supersede(**fields))
     return _receipt_answer("corrected", await client.correct(**fields))
@@ -267,15 +268,6 @@ def _fields(given: Arguments, *left_out: str) -> dict[str, Any]:
     """The arguments that were given, as fields of a command. What is `quoted` has the source `tool`."""
     fields = given.model_dump(exclude_none=True, exclude_unset=True, exclude={*left_out, "quoted"})
     return {**fields, "source": Source.TOOL} if getattr(given, "quoted", False) else fields
-
-
-def _discovery(given: CorrectArguments) -> dict[str, Any]:
-    """What the learning moment shows: the reason as its pattern, and its energy (003, component 2)."""
-    energy = (
-        max(given.emotions.values(), default=None) if given.energy is None and given.emotions else given.energy
-    )
-    found = {} if given.reason is None else {"correction_pattern_id": identifier(one_line(given.reason))}
-    return found if energy is None else {**found, "discovery_energy": energy}
 
 
 def _stream_answer(stream: ConsciousnessStream) -> ToolAnswer:

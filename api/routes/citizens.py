@@ -1,4 +1,4 @@
-"""Citizens: their state, what they learned, their identity, their export and erasure."""
+"""Citizens: their list, their state, what they learned, their identity, their export and erasure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from api.request_parsing.erasures import ErasureRequest, erase_and_report
 from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import SingleWrite
 from api.security.exports import ReservedExport, stream_blocks
-from api.security.permissions import ERASURE, citizen_may, requires
+from api.security.permissions import CITIZENS, ERASURE, CurrentCaller, citizen_may, requires
 from orchestration.mind import state as citizen
 from orchestration.mind.identity import read_identity
 from orchestration.mind.learning import learning_page
@@ -23,6 +23,7 @@ from orchestration.transfer.line_format import Origin
 from schemas.base import CitizenId, Request
 from schemas.citizen import (
     AsOf,
+    CitizenPage,
     CitizenState,
     Identity,
     LearningMoments,
@@ -34,7 +35,7 @@ from schemas.citizen import (
 )
 from schemas.commands import EraseCitizen, ErasureReport
 from schemas.memory import Level
-from schemas.paging import Paged
+from schemas.paging import Paged, decode_cursor, encode_cursor
 from schemas.temporal import Moment, Scope, to_instant
 
 
@@ -46,6 +47,18 @@ class ExportRequest(Request):
 
 
 router = APIRouter(prefix="/v1/citizens", tags=["citizens"], route_class=StrictRoute)
+
+
+@router.get("", operation_id="list_citizens")
+@requires(CITIZENS)
+async def listed(query: Annotated[Paged, Query()], caller: CurrentCaller, runtime: OpenRuntime) -> CitizenPage:
+    """The citizens of whom something is stored and whom the key may read, a page at a time."""
+    after = "" if query.cursor is None else decode_cursor(query.cursor, str)[0]
+    citizens = [name for name in await runtime.deps.graphs.citizens() if name > after and caller.may_read(name)]
+    shown = citizens[: query.limit]
+    return CitizenPage(
+        citizens=tuple(shown), next=encode_cursor(shown[-1]) if len(citizens) > len(shown) else None
+    )
 
 
 @router.get("/{citizen_id}/state", operation_id="get_state")

@@ -107,6 +107,10 @@ class Caller:
             author = named if named is not None and "write" in self.grants.citizen_actions(named) else None
         return Writer(key_id, author, self.principal.highest_source)
 
+    def may_read(self, citizen_id: str) -> bool:
+        """True when a scope of the caller allows to read the citizen's memory."""
+        return "read" in self.grants.citizen_actions(citizen_id)
+
     def require_upkeep(self) -> None:
         """Raises Forbidden unless the caller has the scope `upkeep`, or is an administrator."""
         _require_scope(self.grants.upkeep or self.grants.admin, "upkeep")
@@ -211,6 +215,7 @@ def _allow(_caller: Caller, arguments: Arguments) -> Arguments:
 PUBLIC: Final = Permission("nothing", _allow)
 """For routes that need no key."""
 ANY_KEY: Final = Permission("any key", _allow)
+CITIZENS: Final = Permission("any key; it sees only the citizens that it may read", _allow)
 
 
 def _check_admin(caller: Caller, arguments: Arguments) -> Arguments:

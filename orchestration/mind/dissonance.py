@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from orchestration.identifiers import identifier
 from schemas.memory import ConsciousnessNode, InvalidationReason, Level
 from schemas.stream_parts import RecurringCorrection, TemporalDissonance
 from schemas.temporal import Instant, Period, TemporalMode
@@ -61,6 +62,20 @@ def count_recurring(dissonances: Iterable[TemporalDissonance]) -> list[Recurring
         for pattern, ids in corrected.items()
     ]
     return sorted(recurring, key=lambda correction: (-correction.count, correction.correction_pattern_id))
+
+
+def discovery_fields(
+    reason: str | None, emotions: Mapping[str, float] | None, energy: float | None
+) -> dict[str, Any]:
+    """The fields of a correction whose learning moment shows this reason, and this energy in [0, 1].
+
+    The reason becomes the pattern: equal reasons are counted together. Without an energy it is that of the
+    strongest emotion.
+    """
+    if energy is None and emotions:
+        energy = max(emotions.values())
+    pattern = {} if reason is None else {"correction_pattern_id": identifier(" ".join(reason.split()))}
+    return pattern if energy is None else {**pattern, "discovery_energy": energy}
 
 
 def unbroken_start(start: Instant, earlier: Sequence[Period]) -> Instant:

@@ -167,6 +167,12 @@ class Graphs:
         """Sorted names of all graphs of this store."""
         return await existing_graphs(self.connection)
 
+    async def citizens(self) -> list[str]:
+        """Sorted ids of all citizens of whom something is stored."""
+        return [
+            name.removeprefix(CITIZEN_PREFIX) for name in await self.existing() if name.startswith(CITIZEN_PREFIX)
+        ]
+
     def _generation(self, name: str, stamp: Stamp) -> int:
         generation = stamp.generation_of(self.model, self.dimension)
         if generation is not None:

@@ -13,7 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.mind.dissonance import count_recurring, detect_temporal_dissonances, unbroken_start
+from orchestration.mind.dissonance import (
+    count_recurring,
+    detect_temporal_dissonances,
+    discovery_fields,
+    unbroken_start,
+)
+from schemas.commands import Correct
 from schemas.memory import ConsciousnessNode, InvalidationReason
 from schemas.stream_parts import RecurringCorrection, TemporalDissonance
 from schemas.temporal import Instant, Period, TemporalMode, open_end, to_datetime
@@ -375,3 +381,25 @@ def test_a_belief_is_as_old_as_the_first_of_the_records_without_a_gap(lengths: l
 
 def test_the_older_of_two_earlier_records_counts() -> None:
     assert unbroken_start(10, [Period(5, 10), Period(3, 10), Period(1, 5)]) == 3
+
+
+@pytest.mark.parametrize(
+    ("reason", "emotions", "energy", "fields"),
+    [
+        (None, None, None, {}),
+        ("Tom told me", None, None, {"correction_pattern_id": "Tom told me"}),
+        (" Tom \n told  me", {"shame": 0.2, "surprise": 0.8}, None,
+         {"correction_pattern_id": "Tom told me", "discovery_energy": 0.8}),
+        (None, {"shame": 0.2}, 0.0, {"discovery_energy": 0.0}),
+        (None, {}, None, {}),
+    ],
+)  # fmt: skip
+def test_a_correction_carries_its_reason_and_its_strongest_feeling(
+    reason: str | None, emotions: dict[str, float] | None, energy: float | None, fields: dict[str, Any]
+) -> None:
+    assert discovery_fields(reason, emotions, energy) == fields
+
+
+def test_a_reason_of_any_text_is_a_pattern() -> None:
+    odd = discovery_fields("a | b\n" * 100, None, None)["correction_pattern_id"]
+    assert Correct(citizen_id="c", id="m", correction_pattern_id=odd).correction_pattern_id == odd

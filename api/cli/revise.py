@@ -1,0 +1,225 @@
+"""`substrate supersede`, `correct`, `retract` and `resolve`: change one memory or link; its history keeps all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from api.cli import formatting, options, support
+from api.cli.remember import store_command
+from orchestration.mind.dissonance import discovery_fields
+from schemas.commands import (
+    Command,
+    Correct,
+    CorrectLink,
+    Resolve,
+    ResolveLink,
+    Retract,
+    Supersede,
+    SupersedeLink,
+    Unrelate,
+    WriteReceipt,
+)
+from schemas.errors import InvalidRequest
+
+OPTIONS: Final = {
+    "id": "ID", "citizen_id": "--citizen", "level": "--level", "name": "--name", "description": "--text",
+    "node_type": "--type", "energy": "--energy", "confidence": "--confidence", "emotion_vector": "--emotion",
+    "goal": "--goal", "resolution_state": "--state", "importance": "--importance", "rule": "--rule",
+    "tags": "--tag", "mindstate": "--mindstate", "correction_pattern_id": "--reason",
+    "discovery_energy": "--discovery-energy", "effective_at": "--at", "valid_from": "--from", "valid_to": "--to",
+    "expected_version": "--expected-version",
+}  # fmt: skip
+"""The option that sets each field, for error texts."""
+KINDS: Final[Mapping[str, tuple[type[Command], type[Command]]]] = {
+    "supersede": (Supersede, SupersedeLink),
+    "correct": (Correct, CorrectLink),
+    "retract": (Retract, Unrelate),
+    "resolve": (Resolve, ResolveLink),
+}
+"""The command on a memory, and the one on a link."""
+DONE: Final = {"supersede": "superseded", "correct": "corrected", "retract": "retracted"}
+
+Name = Annotated[str | None, typer.Option(help="The new name.")]
+Content = Annotated[str | None, typer.Option("--text", "--description", help="The new text.")]
+Reason = Annotated[
+    str | None,
+    typer.Option(help="What showed it; the same words each time for the same kind of mistake."),
+]
+Discovery = Annotated[float | None, typer.Option(help="How strongly it struck, 0 to 1.")]
+From = Annotated[str | None, typer.Option("--from", metavar="TIME", help="Where the stretch that changes begins.")]
+To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Where the stretch that changes ends.")]
+Version = Annotated[
+    int | None,
+    typer.Option("--expected-version", metavar="N", help="Refuse when the record that holds has another version."),
+]
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def supersede(  # noqa: PLR0913  (a command's arguments are its options)
+    ctx: typer.Context,
+    identity: options.MemoryOrLink,
+    *,
+    citizen: options.AnyCitizen = None,
+    level: options.Level = "N1",
+    link: options.OfLink = False,
+    at: Annotated[str | None, typer.Option(metavar="TIME", help="When the world changed. Default: now.")] = None,
+    to: To = None,
+    name: Name = None,
+    text: Content = None,
+    node_type: options.NodeType = None,
+    energy: options.Energy = None,
+    confidence: options.Confidence = None,
+    emotion: options.Emotion = None,
+    goal: options.Goal = None,
+    state: options.State = None,
+    importance: options.Importance = None,
+    rule: options.Rule = None,
+    tag: options.Tag = None,
+    mindstate: options.Mindstate = None,
+    reason: Reason = None,
+    discovery_energy: Discovery = None,
+    version: Version = None,
+    as_json: options.ReceiptAsJson = False,
+) -> None:
+    """The world changed: the old content ends, the new begins there. Only what is given changes."""
+    times = {
+        "effective_at": support.parse_time_option("--at", at),
+        "valid_to": support.parse_time_option("--to", to),
+    }
+    content = _content(
+        name=name, description=text, node_type=node_type, energy=energy, confidence=confidence, emotion=emotion,
+        goal=goal, resolution_state=state, importance=importance, rule=rule, tag=tag, mindstate=mindstate,
+        reason=reason, discovery_energy=discovery_energy, expected_version=version,
+    )  # fmt: skip
+    address = _address(identity, citizen, level)
+    _change(ctx, "supersede", {**address, **times, **content}, link=link, as_json=as_json)
+
+
+@app.command()
+def correct(  # noqa: PLR0913  (a command's arguments are its options)
+    ctx: typer.Context,
+    identity: options.MemoryOrLink,
+    *,
+    citizen: options.AnyCitizen = None,
+    level: options.Level = "N1",
+    link: options.OfLink = False,
+    start: From = None,
+    to: To = None,
+    name: Name = None,
+    text: Content = None,
+    node_type: options.NodeType = None,
+    energy: options.Energy = None,
+    confidence: options.Confidence = None,
+    emotion: options.Emotion = None,
+    goal: options.Goal = None,
+    state: options.State = None,
+    importance: options.Importance = None,
+    rule: options.Rule = None,
+    tag: options.Tag = None,
+    mindstate: options.Mindstate = None,
+    reason: Reason = None,
+    discovery_energy: Discovery = None,
+    version: Version = None,
+    as_json: options.ReceiptAsJson = False,
+) -> None:
+    """We were wrong: the corrected content holds over the same time. Only what is given changes."""
+    content = _content(
+        name=name, description=text, node_type=node_type, energy=energy, confidence=confidence, emotion=emotion,
+        goal=goal, resolution_state=state, importance=importance, rule=rule, tag=tag, mindstate=mindstate,
+        reason=reason, discovery_energy=discovery_energy, expected_version=version,
+    )  # fmt: skip
+    address = _address(identity, citizen, level)
+    _change(ctx, "correct", {**address, **_stretch(start, to), **content}, link=link, as_json=as_json)
+
+
+@app.command()
+def retract(  # noqa: PLR0913  (a command's arguments are its options)
+    ctx: typer.Context,
+    identity: options.MemoryOrLink,
+    *,
+    citizen: options.AnyCitizen = None,
+    level: options.Level = "N1",
+    link: options.OfLink = False,
+    at: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Until when it was true. Default: it never was.")
+    ] = None,
+    start: From = None,
+    to: To = None,
+    version: Version = None,
+    as_json: options.ReceiptAsJson = False,
+) -> None:
+    """It does not hold: never, or no longer from --at on, or not between --from and --to."""
+    ended = support.parse_time_option("--at", at)
+    reason = None if ended is None else "reality_changed"
+    fields = {**_address(identity, citizen, level), **_stretch(start, to), "effective_at": ended, "reason": reason}
+    _change(ctx, "retract", {**fields, "expected_version": version}, link=link, as_json=as_json)
+
+
+@app.command()
+def resolve(  # noqa: PLR0913  (a command's arguments are its options)
+    ctx: typer.Context,
+    identity: options.MemoryOrLink,
+    *,
+    citizen: options.AnyCitizen = None,
+    level: options.Level = "N1",
+    link: options.OfLink = False,
+    state: Annotated[str, typer.Option(help="resolved, in_progress or blocked.")] = "resolved",
+    at: Annotated[str | None, typer.Option(metavar="TIME", help="Since when. Default: now.")] = None,
+    to: To = None,
+    version: Version = None,
+    as_json: options.ReceiptAsJson = False,
+) -> None:
+    """Set the state of the work of a memory or link; all else stays."""
+    times = {
+        "effective_at": support.parse_time_option("--at", at),
+        "valid_to": support.parse_time_option("--to", to),
+    }
+    fields = {**_address(identity, citizen, level), **times, "resolution_state": state}
+    _change(ctx, "resolve", {**fields, "expected_version": version}, link=link, as_json=as_json)
+
+
+def _address(identity: str, citizen: str | None, level: str) -> dict[str, Any]:
+    return {"id": identity, "citizen_id": citizen, "level": level.upper()}
+
+
+def _stretch(start: str | None, end: str | None) -> dict[str, Any]:
+    return {
+        "valid_from": support.parse_time_option("--from", start),
+        "valid_to": support.parse_time_option("--to", end),
+    }
+
+
+def _content(**given: Any) -> dict[str, Any]:
+    """The fields of the new content, and of the learning moment, from the options given.
+
+    Raises InvalidRequest when no content is given.
+    """
+    if all(value is None for name, value in given.items() if name not in ("expected_version", "reason")):
+        raise InvalidRequest("nothing changes", remedy="Name what changes, such as --text or --state.")
+    tag, reason, energy = given.pop("tag"), given.pop("reason"), given.pop("discovery_energy")
+    emotions = support.parse_numbers("--emotion", given.pop("emotion"), "joy=0.7") or None
+    content = {**given, "emotion_vector": emotions, "tags": tuple(tag) if tag else None}
+    return content | discovery_fields(reason, emotions if reason else None, energy)
+
+
+def _change(ctx: typer.Context, verb: str, fields: Mapping[str, Any], *, link: bool, as_json: bool) -> None:
+    """Apply the change to the memory or link, and print its receipt."""
+    of_memory, of_link = KINDS[verb]
+    kind = of_link if options.names_link(str(fields["id"]), link=link) else of_memory
+    command = support.validate(kind, support.drop_unset(fields), OPTIONS)
+    receipt = support.run(store_command(support.read_settings(ctx), command))
+    done = DONE.get(verb) or str(fields["resolution_state"]).replace("_", " ")
+
+    def show(receipt: WriteReceipt, console: Console) -> None:
+        again = " (it was there already)" if receipt.duplicate else ""
+        outcome = f"; version {receipt.version}{again}"
+        console.print(Text.assemble(f"{done} ", (formatting.to_line(receipt.id or ""), "bold"), outcome))
+
+    support.print_answer(receipt, show, as_json=as_json)
