@@ -68,7 +68,7 @@ boat tool rude tasks tabs bags flags temperature mindset mindstate relation rela
 speaker_name speakers results decision corrections validity validated invalid abstract relevance related parent
 parent_id children evidence quote quotes citation isbn price currency amount unit favourite private archived
 pinned unread sender recipient reply_to response answer question prompt tokens cost latency vector cluster
-segment series genre artist album song calories steps heart_rate sleep food recipe naming restore restart
+segment series genre artist album song calories heart_rate sleep food recipe naming restore restart
 commands
 """.split()
 """Fields of their own that people store with a memory."""
