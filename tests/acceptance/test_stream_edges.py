@@ -175,7 +175,7 @@ def grow_leaves(service: Service, citizen: str) -> None:
         f"UNWIND range(1, {LEAVES}) AS n CREATE (h)-[k:LINK]->(x:ConsciousnessNode) "
         "SET x = properties(b) SET x.id = 'leaf' + n SET k = properties(e) SET k.id = 'l' + n, k.handle = n"
     )
-    with Redis(unix_socket_path=str(socket_path(service.data))) as engine:
+    with Redis(unix_socket_path=str(socket_path(service.data)), socket_timeout=None) as engine:
         engine.execute_command("GRAPH.QUERY", f"citizen_{citizen}", grow)
 
 
