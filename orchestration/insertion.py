@@ -21,6 +21,7 @@ from orchestration.writing import (
     receipts,
     records,
     restatements,
+    thread_closing,
 )
 from orchestration.writing.appraisals import appraise_commands
 from orchestration.writing.changes import Refusal
@@ -217,17 +218,16 @@ def _recognised_row(command: Remember, record: Record) -> dict[str, Any]:
 
 
 async def _store(run: Run, to: Destination) -> list[WriteReceipt]:
-    rows = await _with_tags(await _appraised(run, _new_rows(run), to), to)
-    await _embed(rows, to.deps)
-    outcomes = await writer.remember(to.graph, _batch(run, rows, to.whole))
-    return [await _receipt(*written, to) for written in zip(run, rows, outcomes, strict=True)]
-
-
-async def _appraised(run: Run, rows: list[dict[str, Any]], to: Destination) -> list[dict[str, Any]]:
-    """The rows of new memories with what their words say and their writers left out."""
     commands = [timed.command for timed in run]
     appraisals = await appraise_commands(commands, to.deps)
-    return list(map(appraised_rows.fill_row, rows, commands, appraisals))
+    appraised = list(map(appraised_rows.fill_row, _new_rows(run), commands, appraisals))
+    rows = await _with_tags(appraised, to)
+    await _embed(rows, to.deps)
+    outcomes = await writer.remember(to.graph, _batch(run, rows, to.whole))
+    stored = zip(commands, rows, appraisals, outcomes, strict=True)
+    told = [thread_closing.Told(command, row, appraisal) for command, row, appraisal, at in stored if at.new]
+    await thread_closing.close_threads(told, to.graph, to.deps, run[0].now)
+    return [await _receipt(*written, to) for written in zip(run, rows, outcomes, strict=True)]
 
 
 async def _relate(run: Run, to: Destination) -> list[WriteReceipt]:

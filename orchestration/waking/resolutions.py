@@ -114,9 +114,14 @@ def _steps(
             if identity not in seen and identity in memories:
                 seen.add(identity)
                 ring.append(identity)
-                if memories[identity].get("node_type") in STEP_TYPES:
+                if _is_step(memories[identity]):
                     steps.append(ResolutionStep(memories[identity], hops))
     return tuple(steps[:MAX_STEPS])
+
+
+def _is_step(memory: Candidate) -> bool:
+    """True for a step by its type, and for one that its words tell."""
+    return memory.get("node_type") in STEP_TYPES or memory.get("step") in STEP_TYPES
 
 
 def show_pattern(resolution: Resolution, emotional_likeness: float) -> ResolutionPattern:

@@ -29,6 +29,8 @@ NO_STATEMENTS: Final = frozenset(
 )  # fmt: skip
 """Types of memories that say nothing of their writer: what they are about is somebody or something else."""
 
+UNTYPED: Final = ("Memory", "Turn")
+"""Types that leave open what a memory is as a step; any other says it, or that it is none."""
 _DEFAULTS: Final = {"energy": STORED_DEFAULTS["energy"]}
 
 type Row = Mapping[str, Any]
@@ -90,7 +92,10 @@ def owner_of(command: Command) -> str | None:
 def fill_row(row: Row, command: Remember, appraisal: Appraisal) -> dict[str, Any]:
     """The row of a new memory with what the appraisal says and the command left out."""
     told = _columns(appraisal, row, owner_of(command))
-    taken = {name: value for name, value in told.items() if name not in command.model_fields_set}
+    given = command.model_fields_set
+    if command.node_type == "Memory" and "node_type" in given:
+        given = given | {"step"}
+    taken = {name: value for name, value in told.items() if name not in given}
     if not taken:
         return dict(row)
     filled = {**row, **taken, "unset": _with_names(row["unset"], taken)}
@@ -136,7 +141,7 @@ def _columns(appraisal: Appraisal, content: Row, owner: str | None) -> dict[str,
         "importance": appraisal.importance,
         "result": appraisal.result,
         "rule": appraisal.rule if may_rule(content, owner) else None,
-        "step": appraisal.step,
+        "step": appraisal.step if content["node_type"] in UNTYPED else None,
     }
     return {name: value for name, value in columns.items() if value is not None}
 

@@ -37,7 +37,8 @@ MAX_RESOLUTION_LINKS: Final = 1000
 _GOAL: Final = NODE_START + NODE_PLACE["goal"]
 _EMOTIONS: Final = NODE_START + NODE_PLACE["emotion_vector"]
 
-_STEP: Final = f"IN [{', '.join(repr(step) for step in STEP_TYPES)}]"
+_IS_STEP: Final = f"(j.node_type IN {list(STEP_TYPES)} OR j.step IN {list(STEP_TYPES)})"
+"""The memory `j` is a step by its type, or its words tell one."""
 
 _IN_ANY_STATE: Final = (
     f"s.valid_at >= $since AND s.energy >= $least_energy AND s.energy <= $most_energy AND {visible('s')}"
@@ -255,7 +256,7 @@ def _onward(link: str, other: str) -> str:
 def _first_steps(time: _Time) -> str:
     return (
         f"{_resolutions(time)} MATCH (r)-[e:{time.link}]-(j:ConsciousnessNode) "
-        f"WHERE {visible('e')} AND {time.there} AND j.node_type {_STEP} AND {_onward('e', 'j')} "
+        f"WHERE {visible('e')} AND {time.there} AND {_IS_STEP} AND {_onward('e', 'j')} "
         f"{_strongest('r', 'e', 'j', '$first_hop')} WITH 2 AS hop, e, j {time.record} "
         "RETURN hop, null AS score, e, m "
     )
@@ -270,7 +271,7 @@ def _second_steps(time: _Time) -> str:
         f"{time.uncrowded('b', 'r, y, b', HUB)} "
         f"{_strongest('r', 'y', 'b', '$first_hop')} "
         f"MATCH (b)-[e:{time.link}]-(j:ConsciousnessNode) "
-        f"WHERE {visible('e')} AND {time.there} AND j.id <> r.id AND j.node_type {_STEP} "
+        f"WHERE {visible('e')} AND {time.there} AND j.id <> r.id AND {_IS_STEP} "
         "WITH y, b, e, j ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id "
         "WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others "
         "UNWIND range(0, size(links) - 1) AS place UNWIND [[2, y, b], [3, links[place], others[place]]] AS row "

@@ -2244,6 +2244,27 @@ RETURN m.node_type, count(m) AS held
 ORDER BY held DESC, m.node_type
 LIMIT 40;
 
+// open_threads
+// :params $before, $embedding, $limit, $open, $speaker
+MATCH (n:ConsciousnessNode)
+WHERE n.resolution_state IN ['blocked', 'in_progress'] AND n.expired_at = $open AND n.valid_at < $before
+    AND n.invalid_at > $before AND n.unset CONTAINS 'resolution_state' AND coalesce(n.speaker, '') = $speaker
+WITH n
+ORDER BY n.valid_at DESC, n.id
+LIMIT $limit
+OPTIONAL MATCH (n)-[:HAS_TRACE]->(t)
+RETURN n.id, n.name, n.description, n.valid_at, n.source, vec.cosineDistance(t.embedding, vecf32($embedding));
+
+// open_threads_by_words
+// :params $before, $limit, $open, $speaker
+MATCH (n:ConsciousnessNode)
+WHERE n.resolution_state IN ['blocked', 'in_progress'] AND n.expired_at = $open AND n.valid_at < $before
+    AND n.invalid_at > $before AND n.unset CONTAINS 'resolution_state' AND coalesce(n.speaker, '') = $speaker
+WITH n
+ORDER BY n.valid_at DESC, n.id
+LIMIT $limit
+RETURN n.id, n.name, n.description, n.valid_at, n.source, null;
+
 // past_link_page
 // :params $beyond, $first, $rows, $skip
 MATCH (n:ConsciousnessNode)
@@ -2905,7 +2926,7 @@ CALL {
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
-      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
       AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -2949,7 +2970,7 @@ CALL {
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
-      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -3065,7 +3086,7 @@ CALL {
   MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
-      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
       AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -3123,7 +3144,7 @@ CALL {
   MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
-      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -3242,7 +3263,7 @@ CALL {
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
-      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
       AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -3286,7 +3307,7 @@ CALL {
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
-      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -3443,7 +3464,7 @@ CALL {
   MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
-      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
       AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -3501,7 +3522,7 @@ CALL {
   MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
-      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -3605,7 +3626,7 @@ CALL {
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
-      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
       AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -3649,7 +3670,7 @@ CALL {
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
-      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -3766,7 +3787,7 @@ CALL {
   MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
-      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
       AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -3824,7 +3845,7 @@ CALL {
   MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
-      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -3933,7 +3954,7 @@ CALL {
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
-      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
       AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -3977,7 +3998,7 @@ CALL {
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
-      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -4104,7 +4125,7 @@ CALL {
   MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
-      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
       AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
@@ -4162,7 +4183,7 @@ CALL {
   MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
-      AND j.node_type IN ['Decision', 'Action', 'Learning']
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -4854,6 +4875,23 @@ WHERE s.valid_at > $after AND s.valid_at < $before AND s.expired_at = $open
 RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
     s.drives, s.last_stream_id
 LIMIT $rows;
+
+// steps_between
+// :params $before, $embedding, $far, $limit, $open, $opened, $since, $speaker
+MATCH (o:ConsciousnessNode {id: $opened})-[:HAS_TRACE]->(a)
+WITH a
+MATCH (n:ConsciousnessNode)
+WHERE n.valid_at > $since AND n.valid_at < $before AND n.expired_at = $open AND n.step IS NOT NULL
+    AND coalesce(n.speaker, '') = $speaker
+WITH a, n
+MATCH (n)-[:HAS_TRACE]->(t)
+WITH n, vec.cosineDistance(t.embedding, a.embedding) AS from_open,
+    vec.cosineDistance(t.embedding, vecf32($embedding)) AS from_solution
+WITH n, CASE WHEN from_open < from_solution THEN from_open ELSE from_solution END AS distance
+WHERE distance <= $far
+RETURN n.id
+ORDER BY distance, n.id
+LIMIT $limit;
 
 // surroundings_now
 // :params $known_from, $known_to, $near, $shown, $valid_from, $valid_to

@@ -46,6 +46,19 @@ def test_what_is_given_is_never_overridden_and_not_unset() -> None:
     assert not set(given) & set(row["unset"].split(","))
 
 
+@pytest.mark.parametrize(
+    ("fields", "step"),
+    [
+        ({}, "Decision"),
+        ({"node_type": "Turn", "speaker": "user"}, "Decision"),
+        ({"node_type": "Problem"}, None),
+        ({"node_type": "Memory"}, None),
+    ],
+)
+def test_a_type_that_was_given_says_what_a_memory_is_as_a_step(fields: dict[str, Any], step: str | None) -> None:
+    assert row_of(description="I decided to sell the boat.", **fields)["step"] == step
+
+
 def test_an_inferred_goal_is_no_word_to_search_by() -> None:
     row = row_of(description="I want to learn Spanish")
     assert indexed_text(row) == indexed_text({**row, "goal": None})

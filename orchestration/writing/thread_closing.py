@@ -1,0 +1,138 @@
+"""Closes open threads that a new memory tells as solved, by inference.
+
+The open memory is resolved from the start of the new one on and gets a link RESOLVED_BY to it; both are marked
+as inferred. Only a state that was itself inferred from words is changed. The source is that of the new memory, so
+the rule of trust holds; a thread that it may not change stays open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from orchestration.appraisal import threads
+from orchestration.appraisal.appraise import Appraisal
+from orchestration.appraisal.threads import OpenThread
+from orchestration.dependencies import Deps
+from orchestration.ranking.relevance import word_weights
+from orchestration.writing import atomic
+from orchestration.writing.appraised_rows import text_of
+from schemas.commands import Command, Relate, Remember, Resolve
+from schemas.memory import ResolutionState
+from schemas.temporal import Instant, to_datetime
+from substrate.graphs.graph import Graph
+from substrate.store import lexicon
+from substrate.store.threads import LaterText, OpenMemory, read_open_threads, read_steps
+from substrate.text import query_words
+
+RESOLVED_BY: Final = "RESOLVED_BY"
+LED_TO: Final = "LED_TO"
+"""From a step (a decision, an action, something learned) to the solution."""
+ALIKE: Final = 0.35
+"""Least cosine of a step to the open memory or to the solution."""
+MAX_STEPS: Final = 4
+HOW: Final = "remember how it was solved"
+MOST_WORDS: Final = 64
+"""Only so many words of a long text are looked up."""
+
+
+class Told(NamedTuple):
+    """A memory that was just stored: its command, its row, and what its words say."""
+
+    command: Remember
+    row: Mapping[str, Any]
+    appraisal: Appraisal
+
+
+async def close_threads(told: Sequence[Told], graph: Graph, deps: Deps, now: Instant) -> int:
+    """Close what these memories tell as solved, in the order of their valid time. Returns how many were closed.
+
+    Raises as `atomic.apply` does. Calling it again changes nothing: what is resolved is no longer open.
+    """
+    closed = 0
+    for solution in sorted(told, key=lambda memory: int(memory.row["valid_at"])):
+        least = threads.least_strength(solution.appraisal)
+        if least is None:
+            continue
+        memories = await _open_before(solution, graph)
+        if not memories:
+            continue
+        text = text_of(solution.row)
+        weights = await _word_weights(text, graph)
+        for thread in threads.find_solved(text, list(map(_thread, memories.values())), least, weights):
+            closed += await _close(solution, memories[thread.id], graph, deps, now=now)
+    return closed
+
+
+async def _close(solution: Told, opened: OpenMemory, graph: Graph, deps: Deps, *, now: Instant) -> bool:
+    """Close one thread; False when that is refused."""
+    receipts = await atomic.apply(_closing(solution, opened), deps, now)
+    if any(receipt.status != "stored" for receipt in receipts):
+        return False
+    steps = await read_steps(graph, opened, _later_text(solution), far=1.0 - ALIKE, limit=MAX_STEPS)
+    links = [_link(solution, step, LED_TO, goal=HOW) for step in steps]
+    await atomic.apply(links, deps, now)
+    return True
+
+
+async def _open_before(solution: Told, graph: Graph) -> dict[str, OpenMemory]:
+    memories = await read_open_threads(graph, _later_text(solution))
+    return {memory.id: memory for memory in memories if memory.id != solution.row["id"]}
+
+
+def _later_text(solution: Told) -> LaterText:
+    row = solution.row
+    return LaterText(row["speaker"], row["valid_at"], row.get("embedding"))
+
+
+async def _word_weights(text: str, graph: Graph) -> dict[str, float]:
+    """The inverse document frequency of each stem of the text in the graph."""
+    rows = await lexicon.look_up(
+        graph, words=query_words(text)[:MOST_WORDS], phrases=(), name_queries=(), past=False
+    )
+    return word_weights(rows.records, rows.memories)
+
+
+def _thread(memory: OpenMemory) -> OpenThread:
+    likeness = 0.0 if memory.distance is None else 1.0 - memory.distance
+    return OpenThread(memory.id, memory.description or memory.name, likeness)
+
+
+def _closing(solution: Told, opened: OpenMemory) -> list[Command]:
+    """The commands that close a thread: its state first, so that the link inherits what is resolved."""
+    resolve = Resolve(
+        id=opened.id,
+        effective_at=to_datetime(solution.row["valid_at"]),
+        resolution_state=ResolutionState.RESOLVED,
+        **_writer_fields(solution),
+    )
+    return [_made(resolve, solution), _link(solution, opened.id, RESOLVED_BY, goal=HOW)]
+
+
+def _link(solution: Told, source_id: str, relation_type: str, *, goal: str) -> Command:
+    """An inferred link from an earlier memory to the solution."""
+    relate = Relate(
+        source_id=source_id,
+        relation_type=relation_type,
+        target_id=str(solution.row["id"]),
+        goal=goal,
+        mindstate="inferred",
+        energy=0.5,
+        confidence=0.5,
+        emotion_vector={},
+        resolution_state=ResolutionState.RESOLVED,
+        formation_trigger="told as solved",
+        valid_at=to_datetime(solution.row["valid_at"]),
+        episode_id=solution.command.episode_id,
+        **_writer_fields(solution),
+    )
+    return _made(relate, solution)
+
+
+def _writer_fields(solution: Told) -> dict[str, Any]:
+    command = solution.command
+    return {"level": command.level, "citizen_id": command.citizen_id, "source": command.source}
+
+
+def _made(command: Command, solution: Told) -> Command:
+    return command.as_inferred().with_writer(solution.command.writer)

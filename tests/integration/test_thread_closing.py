@@ -1,0 +1,119 @@
+"""What was open and is told as solved is closed by inference: once, marked, and never against what was given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from orchestration.dependencies import Deps
+from schemas.commands import ANY_COMMAND
+from schemas.memory import Level, MemoryRecord, ResolutionState, Source
+from substrate.graphs.names import graph_name
+from substrate.store import reader, rows
+from tests.integration.store import day, links, moment, remember, stored
+
+OPEN = "I'm blocked on the glass case, the supplier in Hamburg won't ship it."
+SOLVED = "The glass case from Hamburg is standing in the room, that's finally sorted."
+
+
+async def tell(deps: Deps, citizen: str, memory_id: str, text: str, on: float, **fields: Any) -> None:
+    """Store what the citizen tells on a day."""
+    told = remember(citizen, memory_id, description=text, valid_at=moment(on), **fields)
+    await stored(deps, told, now=day(on))
+
+
+async def states(deps: Deps, citizen: str, memory_id: str) -> list[tuple[ResolutionState | None, bool]]:
+    """The state of each record of a memory that is still believed, by valid time, and whether it was inferred."""
+    found = await reader.history(deps.graph(graph_name(Level.N1, citizen)), memory_id)
+    records: list[MemoryRecord] = [rows.memory_record(row, Level.N1) for row in found]
+    believed = sorted((each for each in records if each.expired_at is None), key=lambda each: each.valid_at)
+    return [(each.resolution_state, "resolution_state" in each.unset) for each in believed]
+
+
+async def solutions(deps: Deps, citizen: str) -> list[tuple[str, str]]:
+    found = await links(deps, citizen)
+    return [(link.source_id, link.target_id) for link in found if link.relation_type == "RESOLVED_BY"]
+
+
+async def test_a_thread_told_as_solved_is_closed_from_then_on_and_linked(deps: Deps, fresh_citizen: str) -> None:
+    await tell(deps, fresh_citizen, "open", OPEN, 1)
+    await tell(deps, fresh_citizen, "other", "I'm still waiting for the tax office about my refund.", 2)
+    await tell(deps, fresh_citizen, "solved", SOLVED, 20)
+    assert await solutions(deps, fresh_citizen) == [("open", "solved")]
+    assert await states(deps, fresh_citizen, "open") == [
+        (ResolutionState.BLOCKED, True), (ResolutionState.RESOLVED, True)
+    ]  # fmt: skip
+    assert await states(deps, fresh_citizen, "other") == [(ResolutionState.BLOCKED, True)]
+
+
+async def test_the_link_to_the_solution_is_resolved_and_marked_as_inferred(deps: Deps, fresh_citizen: str) -> None:
+    await tell(deps, fresh_citizen, "open", OPEN, 1)
+    await tell(deps, fresh_citizen, "solved", SOLVED, 20)
+    [link] = [link for link in await links(deps, fresh_citizen) if link.relation_type == "RESOLVED_BY"]
+    assert link.resolution_state is ResolutionState.RESOLVED
+    assert "resolution_state" in link.unset
+
+
+async def test_a_state_that_was_given_is_never_changed(deps: Deps, fresh_citizen: str) -> None:
+    await tell(deps, fresh_citizen, "open", OPEN, 1, resolution_state="blocked")
+    await tell(deps, fresh_citizen, "solved", SOLVED, 20)
+    assert await solutions(deps, fresh_citizen) == []
+    assert await states(deps, fresh_citizen, "open") == [(ResolutionState.BLOCKED, False)]
+
+
+async def test_what_is_told_as_solved_and_was_never_open_closes_nothing(deps: Deps, fresh_citizen: str) -> None:
+    await tell(deps, fresh_citizen, "harbour", "The glass case is a present of the supplier in Hamburg.", 1)
+    await tell(deps, fresh_citizen, "solved", SOLVED, 20)
+    assert await solutions(deps, fresh_citizen) == []
+
+
+async def test_a_thread_is_solved_once_and_can_be_opened_again_by_a_new_memory(
+    deps: Deps, fresh_citizen: str
+) -> None:
+    await tell(deps, fresh_citizen, "open", OPEN, 1)
+    await tell(deps, fresh_citizen, "solved", SOLVED, 20)
+    await tell(deps, fresh_citizen, "twice", "As I said, the glass case from Hamburg is sorted.", 21)
+    await tell(
+        deps, fresh_citizen, "again", "The glass case broke, I'm stuck again with the supplier in Hamburg.", 30
+    )
+    await tell(deps, fresh_citizen, "mended", "The new glass case from Hamburg is here, sorted at last.", 40)
+    assert await solutions(deps, fresh_citizen) == [("again", "mended"), ("open", "solved")]
+
+
+@pytest.mark.parametrize(
+    "text", ["Tom says the glass case from Hamburg is sorted?", "If only the glass case were sorted."]
+)
+async def test_a_question_or_a_wish_solves_nothing(deps: Deps, fresh_citizen: str, text: str) -> None:
+    await tell(deps, fresh_citizen, "open", OPEN, 1)
+    await tell(deps, fresh_citizen, "solved", text, 20)
+    assert await solutions(deps, fresh_citizen) == []
+
+
+async def test_a_source_that_may_not_change_the_open_memory_leaves_it_open(deps: Deps, fresh_citizen: str) -> None:
+    await tell(deps, fresh_citizen, "open", OPEN, 1)
+    await tell(deps, fresh_citizen, "solved", SOLVED, 20, source=Source.INGESTION, speaker="Unknown")
+    assert await states(deps, fresh_citizen, "open") == [(ResolutionState.BLOCKED, True)]
+
+
+async def test_steps_on_the_way_are_linked_to_the_solution(deps: Deps, fresh_citizen: str) -> None:
+    await tell(deps, fresh_citizen, "open", OPEN, 1)
+    step = "I decided to call another supplier in Hamburg about the glass case."
+    await tell(deps, fresh_citizen, "step", step, 5)
+    await tell(deps, fresh_citizen, "solved", SOLVED, 20)
+    led = [
+        (link.source_id, link.target_id)
+        for link in await links(deps, fresh_citizen)
+        if link.relation_type == "LED_TO"
+    ]
+    assert led == [("step", "solved")]
+
+
+async def test_a_resolution_that_is_given_later_is_no_longer_marked(deps: Deps, fresh_citizen: str) -> None:
+    await tell(deps, fresh_citizen, "open", OPEN, 1)
+    given = {"command": "resolve", "citizen_id": fresh_citizen, "id": "open", "resolution_state": "in_progress"}
+    await stored(deps, ANY_COMMAND.validate_python({**given, "effective_at": moment(3)}), now=day(4))
+    await tell(deps, fresh_citizen, "solved", SOLVED, 20)
+    assert await states(deps, fresh_citizen, "open") == [
+        (ResolutionState.BLOCKED, True), (ResolutionState.IN_PROGRESS, False)
+    ]  # fmt: skip
