@@ -17,6 +17,9 @@ from orchestration.appraisal.languages import Language, language_of
 from orchestration.appraisal.speech import Hit, Sentence, sentences
 from schemas.memory import ResolutionState, Step
 
+STATES: Final = frozenset(("states", "states_others", "states_bare"))
+"""The tables of phrases for states: of the speaker, of what others did about it, and without the word "I"."""
+_ENDS: Final = frozenset((ResolutionState.RESOLVED.value, "good"))
 LEAST_IMPORTANCE: Final = 0.3
 """The importance of a memory that nobody gave one (004: the default floor)."""
 CONTEMPLATIVE: Final = 0.2
@@ -38,7 +41,7 @@ BY_STATE: Final = {
 """What an open or a closed matter adds to the energy."""
 BY_FEELING: Final = 0.35
 BY_EMPHASIS: Final = 0.05
-"""What each sentence in capitals, with an exclamation mark or stretched letters adds, at most three times."""
+"""What each sentence in capitals, with several marks or stretched letters adds, at most three times."""
 
 
 class Voice(StrEnum):
@@ -76,15 +79,16 @@ def appraise(text: str, voice: Voice) -> Appraisal:
     language = language_of(text)
     read = list(sentences(text, language))
     emotions = feelings.own_emotions(read, language)
+    outcomes = _outcomes(read, language)
     states = _states(read, language)
-    state = states[-1] if states else None
+    state = _last_state(states)
     return Appraisal(
         emotions=emotions,
-        result=_result(read, language, states),
+        result=feelings.result_of(outcomes | ({1} if ResolutionState.RESOLVED in states else set())),
         resolution_state=state,
         goal=_goal(text, read, language),
         rule=_rule(text, read, language),
-        importance=_importance(read),
+        importance=_importance(read, language),
         energy=_energy(read, emotions, state),
         step=_step(read, language),
         tells_solution=ResolutionState.RESOLVED in states,
@@ -103,29 +107,54 @@ def is_standing_instruction(text: str) -> bool:
 
 
 def _states(read: Sequence[Sentence], language: Language) -> list[ResolutionState]:
-    """The states that the speaker tells of the own work, in the order of the text."""
+    """The states that the speaker tells of the own work, in the order of the text.
+
+    A good outcome after a blockage resolves it: "I was blocked for weeks, but yesterday I got the permit".
+    """
     found: list[ResolutionState] = []
     for sentence in read:
         asked = context.asked_from(sentence, language)
-        hits = [hit for hit in sentence.hits if hit.entry.kind == "states" and hit.start < asked]
-        found += [ResolutionState(hit.entry.value) for hit in hits if _tells_state(sentence, hit, language)]
+        for hit in sentence.hits:
+            if hit.start >= asked or not _tells_turn(sentence, hit, language):
+                continue
+            if hit.entry.kind in STATES:
+                found.append(ResolutionState(hit.entry.value))
+            elif found and found[-1] is ResolutionState.BLOCKED and hit.entry.value == "good":
+                found.append(ResolutionState.RESOLVED)
     return found
 
 
-def _tells_state(sentence: Sentence, hit: Hit, language: Language) -> bool:
-    if context.is_supposed(sentence, hit, language) or context.is_negated(sentence, hit, language):
-        return False
-    if hit.entry.value == ResolutionState.RESOLVED and context.is_unfinished(sentence, hit, language):
-        return False
-    return context.owner_of(sentence, hit, language) is not Owner.OTHER
+def _last_state(states: Sequence[ResolutionState]) -> ResolutionState | None:
+    """The state in the end: work that goes on beside a blockage does not lift it."""
+    for state in reversed(states):
+        if state is not ResolutionState.IN_PROGRESS:
+            return state if state is ResolutionState.BLOCKED else states[-1]
+    return states[-1] if states else None
 
 
-def _result(read: Sequence[Sentence], language: Language, states: Sequence[ResolutionState]) -> str | None:
-    told = [s for s in read if context.asked_from(s, language) == len(s.tokens)]
-    signs = feelings.outcomes(told, language)
-    if ResolutionState.RESOLVED in states:
-        signs.add(1)
-    return feelings.result_of(signs)
+def _tells_turn(sentence: Sentence, hit: Hit, language: Language) -> bool:
+    """Whether a phrase tells a state or an outcome of the speaker's own or shared work."""
+    kind = hit.entry.kind
+    if kind not in STATES and kind != "outcomes":
+        return False
+    if not context.is_told(sentence, hit, language):
+        return False
+    if hit.entry.value in _ENDS and context.is_unfinished(sentence, hit, language):
+        return False
+    if kind == "states_bare":
+        return context.opens_clause(sentence, hit, language)
+    return kind == "states_others" or context.owner_of(sentence, hit, language) is not Owner.OTHER
+
+
+def _outcomes(read: Sequence[Sentence], language: Language) -> set[int]:
+    """The signs of what turned out: 1 for a good outcome, −1 for a bad one."""
+    signs: set[int] = set()
+    for sentence in read:
+        asked = context.asked_from(sentence, language)
+        for hit in sentence.hits:
+            if hit.entry.kind == "outcomes" and hit.start < asked and _tells_turn(sentence, hit, language):
+                signs.add(1 if hit.entry.value == "good" else -1)
+    return signs
 
 
 class _Span(NamedTuple):
@@ -182,7 +211,13 @@ def _bids(sentence: Sentence, hit: Hit, language: Language) -> bool:
     if hit.entry.value == "anywhere":
         return after not in words["own_subjects"] and not _own_before(sentence, hit, language)
     before = tokens[sentence.clause_start(hit.start) : hit.start]
-    return after.isalpha() and after not in words["rule_not"] and all(t.text in words["polite"] for t in before)
+    return _may_bid(after, language) and all(token.text in words["polite"] for token in before)
+
+
+def _may_bid(word: str, language: Language) -> bool:
+    """Whether the word after `always` may be an imperative: not `misses`, `being`, `happy`."""
+    inflected = word.endswith(tuple(language.words["inflected"])) and not word.endswith("ss")
+    return word.isalpha() and word not in language.words["rule_not"] and not inflected
 
 
 def _own_before(sentence: Sentence, hit: Hit, language: Language) -> bool:
@@ -193,16 +228,19 @@ def _own_before(sentence: Sentence, hit: Hit, language: Language) -> bool:
     return bool(own) and not any(word in language.words["addressed"] for word in words)
 
 
-def _importance(read: Sequence[Sentence]) -> float | None:
-    told = any(hit.entry.kind == "importance" for sentence in read for hit in sentence.hits)
-    return LEAST_IMPORTANCE + CONTEMPLATIVE if told else None
+def _importance(read: Sequence[Sentence], language: Language) -> float | None:
+    for sentence in read:
+        for hit in sentence.hits:
+            if hit.entry.kind == "importance" and context.owner_of(sentence, hit, language) is not Owner.OTHER:
+                return LEAST_IMPORTANCE + CONTEMPLATIVE
+    return None
 
 
 def _energy(
     read: Sequence[Sentence], emotions: Mapping[str, float], state: ResolutionState | None
 ) -> float | None:
     """The energy that the words tell, in [0.1, 1]: of the strongest feeling, of emphasis, of an open matter."""
-    emphatic = sum("!" in s.ending or s.elongated or _is_loud(s) for s in read)
+    emphatic = sum("!!" in s.ending or s.elongated or _is_loud(s) for s in read)
     if not emotions and state is None and not emphatic:
         return None
     moved = max((felt * feelings.AROUSAL.get(name, 0.3) for name, felt in emotions.items()), key=abs, default=0.0)
@@ -222,6 +260,14 @@ def _step(read: Sequence[Sentence], language: Language) -> Step | None:
     for sentence in read:
         asked = context.asked_from(sentence, language)
         for hit in sentence.hits:
-            if hit.entry.kind == "steps" and hit.start < asked and not _if_before(sentence, hit, language):
+            if hit.start < asked and _tells_step(sentence, hit, language):
                 found.add(hit.entry.value)
     return next((step for step in STEPS if step in found), None)
+
+
+def _tells_step(sentence: Sentence, hit: Hit, language: Language) -> bool:
+    if hit.entry.kind == "steps_bare":
+        return context.opens_clause(sentence, hit, language)
+    if hit.entry.kind != "steps" or not context.is_told(sentence, hit, language):
+        return False
+    return context.owner_of(sentence, hit, language) is not Owner.OTHER

@@ -28,7 +28,38 @@ def is_negated(sentence: Sentence, hit: Hit, language: Language) -> bool:
     for place in range(start, hit.start):
         if sentence.tokens[place].text in negations and sentence.tokens[place + 1].text not in undone:
             return True
+    after = sentence.tokens[hit.end : hit.end + NEGATION_REACH]
+    return any(token.text in language.words["negations_after"] for token in after)
+
+
+def is_told(sentence: Sentence, hit: Hit, language: Language) -> bool:
+    """Whether the speaker tells a phrase of now: not denied, supposed, reported from others or long over."""
+    ways = (is_negated, is_supposed, is_reported, is_over)
+    return not any(way(sentence, hit, language) for way in ways)
+
+
+def is_reported(sentence: Sentence, hit: Hit, language: Language) -> bool:
+    """True for what somebody else says: "according to Omar it is fixed"; not for "I think it is fixed"."""
+    words, tokens = language.words, sentence.tokens
+    for place in range(hit.start):
+        own = place > 0 and tokens[place - 1].text in words["own_subjects"]
+        if tokens[place].text in words["reporting"] and not own:
+            return True
     return False
+
+
+def is_over(sentence: Sentence, hit: Hit, language: Language) -> bool:
+    """True for what was once: "I used to be afraid", "we were stuck, but that is long gone"."""
+    marks = [other.start for other in sentence.hits if other.entry.kind == "past"]
+    return any(mark > hit.start or mark >= sentence.clause_start(hit.start) for mark in marks)
+
+
+def opens_clause(sentence: Sentence, hit: Hit, language: Language) -> bool:
+    """Whether only degree words and the like come before a phrase in its clause: the speaker left out the "I"."""
+    words = language.words
+    may_precede = words["skipped"] | words["polite"] | words["joins"]
+    before = sentence.tokens[sentence.clause_start(hit.start) : hit.start]
+    return all(token.text in may_precede for token in before)
 
 
 def is_supposed(sentence: Sentence, hit: Hit, language: Language) -> bool:
@@ -76,10 +107,13 @@ def owner_of(sentence: Sentence, hit: Hit, language: Language) -> Owner:
     """Who the phrase tells about, by the words before it in its clause, the nearest first."""
     words, tokens = language.words, sentence.tokens
     start = sentence.clause_start(hit.start)
+    own = words["own_subjects"] | words["own_objects"] | words["own_possessives"] | words["own_copulas"]
+    if any(token.text in own for token in tokens[hit.start : hit.end]):
+        return Owner.OWN
     linked = tokens[hit.start].text in words["copulas"]
     for place in range(hit.start - 1, start - 1, -1):
         word = tokens[place].text
-        if word in words["own_copulas"] or word in words["own_subjects"] or word in words["own_objects"]:
+        if word in own - words["own_possessives"]:
             return Owner.OWN
         if word in words["others"] or _is_person(sentence, place, language):
             return Owner.OTHER
@@ -92,7 +126,8 @@ def owner_of(sentence: Sentence, hit: Hit, language: Language) -> Owner:
 
 def _is_person(sentence: Sentence, place: int, language: Language) -> bool:
     token = sentence.tokens[place]
-    return token.text in language.words["people"] or (token.shape == "a" and place > 0)
+    is_name = language.names_have_capitals and token.shape == "a" and place > 0 and token.text != "i"
+    return is_name or token.text in language.words["people"]
 
 
 def _owner_of_subject(sentence: Sentence, place: int, start: int, language: Language) -> Owner:

@@ -14,6 +14,7 @@ from orchestration.appraisal import context
 from orchestration.appraisal.context import Owner
 from orchestration.appraisal.languages import Language, language_of
 from orchestration.appraisal.speech import Hit, Sentence, sentences
+from substrate.emotions import POSITIVE
 
 FEELINGS: Final = frozenset(("felt", "evoking", "nouns", "told"))
 """The tables of phrases for emotions."""
@@ -50,19 +51,27 @@ def read_emotions(text: str) -> dict[str, float]:
 def own_emotions(read: Sequence[Sentence], language: Language) -> dict[str, float]:
     """The emotions that the speaker tells as felt, with their intensities; the strongest first."""
     felt: dict[str, float] = {}
+    ironic = is_ironic(read)
     for sentence in read:
         asked = context.asked_from(sentence, language)
         for hit in sentence.hits:
-            if hit.entry.kind in FEELINGS and hit.start < asked and _is_felt(sentence, hit, language):
+            if hit.entry.kind not in FEELINGS or hit.start >= asked or (ironic and hit.entry.value in POSITIVE):
+                continue
+            if _is_felt(sentence, hit, language):
                 strength = intensity(sentence, hit, language)
                 again = EMPHASIS if hit.entry.value in felt else 0.0
                 felt[hit.entry.value] = min(1.0, max(felt.get(hit.entry.value, 0.0), strength) + again)
     return {emotion: round(felt[emotion], 2) for emotion in sorted(felt, key=lambda each: -felt[each])}
 
 
+def is_ironic(read: Iterable[Sentence]) -> bool:
+    """Whether a phrase such as "oh great, another" marks the praise in a text as irony."""
+    return any(hit.entry.kind == "irony" for sentence in read for hit in sentence.hits)
+
+
 def _is_felt(sentence: Sentence, hit: Hit, language: Language) -> bool:
     """Whether a phrase for an emotion tells what the speaker feels: not denied, supposed or of somebody else."""
-    if context.is_negated(sentence, hit, language) or context.is_supposed(sentence, hit, language):
+    if not context.is_told(sentence, hit, language):
         return False
     kind = hit.entry.kind
     owner = context.owner_of(sentence, hit, language)

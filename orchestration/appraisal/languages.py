@@ -1,7 +1,8 @@
 """The languages that can be appraised: the words and phrases of each, from its file in `languages/`. Pure.
 
-A phrase is words with single spaces. `(a|b)` is a choice, `word?` and `(a|b)?` may be absent, `..` stands for up
-to three words. A phrase that ends with `+` is strong, one with `-` is mild. Each file is read once.
+A phrase is words with single spaces. `(a|b)` is a choice, `word?` and `(a|b)?` may be absent, `#` is a number, and
+`..` stands for up to five words, none of them a negation. A phrase that ends with `+` is strong, one with `-` is
+mild. Each file is read once.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ MOST_WORDS_READ: Final = 200
 """Only so many words of a text decide its language."""
 
 _PART: Final = re.compile(r"\([^()]*(?:\([^()]*\)[^()]*)*\)\??|\S+")
-_GAP: Final = r"(?:[\w'-]+ ){0,3}?"
+_GAP: Final = r"(?:(?!(?:not|never|no|nicht|nie|keine?) )[\w'-]+ ){0,5}?"
+"""Up to five words, none of them a negation: it would turn the phrase into its opposite."""
+_SPECIAL: Final = {"..": _GAP, "#": r"\d[\d.,]* "}
 _WORD: Final = re.compile(r"[^\W_]+")
 
 
@@ -46,6 +49,7 @@ class Language:
 
     `contractions`: the words that a contracted word stands for. `degrees`: what a degree word does to an
     intensity. `outcomes`: by stem, 1 for a good outcome and −1 for a bad one.
+    `names_have_capitals`: a capitalised word inside a sentence is a name.
     """
 
     code: str
@@ -55,6 +59,7 @@ class Language:
     degrees: Mapping[str, str]
     phrases: Mapping[str, Sequence[Entry]]
     outcomes: Mapping[str, int]
+    names_have_capitals: bool
     stemmer: Any
 
     def outcome(self, word: str) -> int:
@@ -79,6 +84,7 @@ def language(code: str) -> Language:
         degrees={word: name for name, words in table["degrees"].items() for word in words.split()},
         phrases=_phrase_book(table),
         outcomes=outcomes,
+        names_have_capitals=table["names_have_capitals"],
         stemmer=stemmer,
     )
 
@@ -111,12 +117,17 @@ def _phrase_lists(table: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
             yield kind, emotion, phrases
     for emotion, signs in table["emoji"].items():
         yield "told", emotion, ", ".join(signs.split())
-    for kind in ("states", "steps"):
+    for kind in ("states", "steps", "outcomes"):
         for value, part in table[kind].items():
-            yield kind, value, part["phrases"]
-    for kind in ("goals", "rules", "importance", "questions"):
+            yield from ((_kind(kind, name), value, phrases) for name, phrases in part.items())
+    for kind in ("goals", "rules", "importance", "questions", "irony", "past", "idle"):
         for value, phrases in table[kind].items():
             yield kind, value, phrases
+
+
+def _kind(table: str, name: str) -> str:
+    """The kind of a list of phrases: that of its table, or `states_others` for the list `others` of `states`."""
+    return table if name == "phrases" else f"{table}_{name}"
 
 
 def _pattern(phrase: str) -> str:
@@ -125,8 +136,8 @@ def _pattern(phrase: str) -> str:
     for part in _PART.findall(phrase):
         optional = part.endswith("?")
         bare = part[:-1] if optional else part
-        if bare == "..":
-            parts.append(_GAP)
+        if bare in _SPECIAL:
+            parts.append(_SPECIAL[bare])
             continue
         alternatives = bare[1:-1].split("|") if bare.startswith("(") else None
         pattern = f"(?:{'|'.join(map(_pattern, alternatives))})" if alternatives else f"{re.escape(bare)} "

@@ -22,7 +22,7 @@ QUOTE_WORDS: Final = 4
 
 _QUOTES: Final = re.compile('"[^"\n]*"|“[^“”\n]*”|„[^„“”\n]*[“”]|«[^«»\n]*»|»[^«»\n]*«')
 _END: Final = re.compile(r"[.!?…]+(?=[\s\"')\]]|$)|\n+")
-_TOKEN: Final = re.compile(r"[^\W_]+(?:['-][^\W_]+)*|[^\w\s]")
+_TOKEN: Final = re.compile(r"\d+(?:[.,:]\d+)+|[^\W_]+(?:['-][^\W_]+)*|[^\w\s]")
 _REPEATED: Final = re.compile(r"([^\W\d_])\1{2,}")
 _CODE_SIGNS: Final = frozenset("{}[]();=<>_/\\|`$#")
 _CODE_SHARE: Final = 0.12
@@ -158,7 +158,7 @@ def _tokens(text: str, span: tuple[int, int], language: Language, *, squeeze: bo
 
 
 def _find_phrases(tokens: Sequence[Token], language: Language) -> list[Hit]:
-    """Every phrase in the sentence; of those of one kind that overlap, the first and longest."""
+    """Every phrase in the sentence; of those that overlap and tell the same, the first and longest."""
     book = language.phrases
     firsts = [place for place, token in enumerate(tokens) if token.text in book]
     if not firsts:
@@ -169,10 +169,10 @@ def _find_phrases(tokens: Sequence[Token], language: Language) -> list[Hit]:
         length += len(token.text) + 1
     joined = " ".join(token.text for token in tokens) + " "
     hits: list[Hit] = []
-    read_to: dict[str, int] = {}
+    read_to: dict[tuple[str, str], int] = {}
     for place in firsts:
         for entry in book[tokens[place].text]:
-            if read_to.get(entry.kind, 0) > place:
+            if read_to.get(entry[:2], 0) > place:
                 continue
             end = place + 1
             if entry.pattern is not None:
@@ -181,5 +181,13 @@ def _find_phrases(tokens: Sequence[Token], language: Language) -> list[Hit]:
                     continue
                 end = bisect_left(starts, match.end())
             hits.append(Hit(entry, place, end))
-            read_to[entry.kind] = end
-    return hits
+            read_to[entry[:2]] = end
+    return _without_idle(hits)
+
+
+def _without_idle(hits: list[Hit]) -> list[Hit]:
+    """The hits that overlap no set phrase which only looks like one, such as "happy to help"."""
+    idle = [hit for hit in hits if hit.entry.kind == "idle"]
+    if not idle:
+        return hits
+    return [hit for hit in hits if not any(hit.start < each.end and each.start <= hit.end for each in idle)]
