@@ -11,6 +11,7 @@ from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple
 
 from orchestration.appraisal import key_phrases
+from orchestration.appraisal.appraise import Appraisal
 from orchestration.dependencies import Deps
 from orchestration.identifiers import link_name
 from orchestration.writing import (
@@ -218,16 +219,31 @@ def _recognised_row(command: Remember, record: Record) -> dict[str, Any]:
 
 
 async def _store(run: Run, to: Destination) -> list[WriteReceipt]:
-    commands = [timed.command for timed in run]
-    appraisals = await appraise_commands(commands, to.deps)
-    appraised = list(map(appraised_rows.fill_row, _new_rows(run), commands, appraisals))
-    rows = await _with_tags(appraised, to)
+    appraised = await appraise_commands([timed.command for timed in run], to.deps)
+    rows = await _with_tags(_fill_rows(run, appraised.appraisals), to)
     await _embed(rows, to.deps)
     outcomes = await writer.remember(to.graph, _batch(run, rows, to.whole))
-    stored = zip(commands, rows, appraisals, outcomes, strict=True)
-    told = [thread_closing.Told(command, row, appraisal) for command, row, appraisal, at in stored if at.new]
+    stored = zip(run, rows, appraised.appraisals, outcomes, strict=True)
+    told = [
+        thread_closing.Told(timed.command, row, appraisal)
+        for timed, row, appraisal, outcome in stored
+        if outcome.new
+    ]
     await thread_closing.close_threads(told, to.graph, to.deps, run[0].now)
-    return [await _receipt(*written, to) for written in zip(run, rows, outcomes, strict=True)]
+    answers = [await _receipt(*written, to) for written in zip(run, rows, outcomes, strict=True)]
+    return [_with_note(receipt, appraised.notes.get(place)) for place, receipt in enumerate(answers)]
+
+
+def _fill_rows(run: Run, appraisals: Sequence[Appraisal]) -> list[dict[str, Any]]:
+    """The rows of new memories with what their words say and their writers left out."""
+    commands = [timed.command for timed in run]
+    return list(map(appraised_rows.fill_row, _new_rows(run), commands, appraisals))
+
+
+def _with_note(receipt: WriteReceipt, note: str | None) -> WriteReceipt:
+    if note is None or receipt.status == "refused" or receipt.duplicate:
+        return receipt
+    return receipt.model_copy(update={"warnings": (*receipt.warnings, note)})
 
 
 async def _relate(run: Run, to: Destination) -> list[WriteReceipt]:

@@ -90,7 +90,7 @@ async def add_versions(
         notes += left_out_notes(result.level, records)
     memories = [candidates.memories[key] for key in sorted(added)]
     scores = consciousness_score.consciousness_scores(
-        memories, [0.0] * len(memories), asker.emotions, asker.pressure
+        memories, [0.0] * len(memories), asker.emotions, asker.pressure, inferred=False
     )
     parts = {**activation.parts, **{key: {} for key in added}}
     order = (*activation.order, *scores)

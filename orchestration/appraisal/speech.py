@@ -187,7 +187,7 @@ def _find_phrases(tokens: Sequence[Token], language: Language) -> list[Hit]:
 
 def _without_idle(hits: list[Hit]) -> list[Hit]:
     """The hits that overlap no set phrase which only looks like one, such as "happy to help"."""
-    idle = [hit for hit in hits if hit.entry.kind == "idle"]
-    if not idle:
-        return hits
-    return [hit for hit in hits if not any(hit.start < each.end and each.start <= hit.end for each in idle)]
+    left = hits
+    for idle in [hit for hit in hits if hit.entry.kind == "idle"]:
+        left = [hit for hit in left if hit.start >= idle.end or idle.start > hit.end]
+    return left

@@ -15,6 +15,7 @@ from orchestration.dependencies import Deps
 from orchestration.ingestion.formats.parsed import ParsedFiles
 from orchestration.ingestion.speakers import backdate_persons, resolve_speakers
 from orchestration.writing import atomic, records
+from orchestration.writing.appraisals import BY_WORDS
 from schemas.commands import Command, Relate, Remember, Writer, WriteReceipt
 from schemas.memory import Source
 from schemas.responses import IngestReport
@@ -51,8 +52,10 @@ class _Tally:
     def count_receipt(self, command: Command, receipt: WriteReceipt, shared: frozenset[str]) -> None:
         if receipt.status == "stored":
             self.counts["duplicates" if receipt.duplicate else "stored"] += 1
-            if getattr(command, "source", None) is not Source.INGESTION:
-                self.warnings.update(text for text in receipt.warnings if text not in command.notes)
+            told = [text for text in receipt.warnings if text not in command.notes]
+            if getattr(command, "source", None) is Source.INGESTION:
+                told = [text for text in told if text.startswith(BY_WORDS)]
+            self.warnings.update(told)
         elif receipt.problem == "conflict" and receipt.id in shared:
             self.counts["duplicates"] += 1
         else:

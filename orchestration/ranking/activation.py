@@ -60,6 +60,6 @@ def activate(
     greatest = max(1.0, max(relevance.values()))
     activations = (relevance[key] / greatest for key in candidates.memories)
     scores = consciousness_score.consciousness_scores(
-        candidates.memories.values(), activations, asker.emotions, asker.pressure
+        candidates.memories.values(), activations, asker.emotions, asker.pressure, inferred=False
     )
     return Activation(tuple(final_order(consciousness_score.ranked(scores), candidates, question)), parts)

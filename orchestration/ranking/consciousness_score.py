@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import repeat
 from operator import itemgetter
 from typing import Final, NamedTuple
@@ -10,6 +11,7 @@ from typing import Final, NamedTuple
 import orjson
 
 from orchestration.ranking.candidates import Candidate, Key
+from schemas.memory import STORED_DEFAULTS
 from schemas.validation import CONDITIONAL, IMPORTANT, REQUIRED
 from substrate.emotions import cosine_similarities
 from substrate.store.rows import NODE_PLACE
@@ -21,6 +23,8 @@ FOCUS, PERIPHERAL, BACKGROUND = 5, 20, 50
 """The most memories of each tier (003, component 5)."""
 STANDING_OUT: Final = 0.5
 """A memory in focus has at least this share of the greatest activation of the stream."""
+_READ: Final = frozenset(("emotion_vector", "goal", "resolution_state"))
+"""The metadata that is absent unless a writer gave it or the text tells it."""
 _METADATA = (*REQUIRED, *IMPORTANT, *CONDITIONAL)
 _PLACES = tuple(NODE_START + place for name, place in NODE_PLACE.items() if name in _METADATA)
 _metadata = itemgetter(*_PLACES)
@@ -43,13 +47,21 @@ def priority(energy: float, pressure: float = REALITY_PRESSURE) -> float:
     return energy * 0.4 + pressure * 0.6
 
 
-def completeness(memory: Candidate) -> float:
+@lru_cache(maxsize=256)
+def _names(unset: str | None) -> frozenset[str]:
+    return frozenset((unset or "").split(","))
+
+
+def completeness(memory: Candidate, *, inferred: bool = True) -> float:
     """The share of 003's 13 metadata fields that the memory has, in [0, 7/13] (003, component 6).
 
     A memory can have seven of them. The other six take the same off every score and change no order; dividing by
-    seven would nearly double the weight that 003 gives to a missing field.
+    seven would nearly double the weight that 003 gives to a missing field. Without `inferred`, what was read from
+    the text counts as missing.
     """
     absent: int = _metadata(memory.row).count(None)
+    if not inferred:
+        absent += sum(memory.get(name) is not None for name in _READ & _names(memory.get("unset")))
     return (len(_PLACES) - absent) / len(_METADATA)
 
 
@@ -58,12 +70,15 @@ def consciousness_scores(
     relevance: Iterable[float],
     emotions: Mapping[str, float],
     pressure: float = REALITY_PRESSURE,
+    *,
+    inferred: bool = True,
 ) -> list[Score]:
     """relevance + 0.4 priority + 0.2 confidence + 0.5 resonance − 0.1 (1 − completeness) (003, component 5).
 
     `relevance`: after spreading, in [0, 1], in the order of `memories`. `emotions`: those of the
     question, in normal form; resonance is their cosine with those of the memory, in [0, 1]. `pressure` is in [0,
-    1].
+    1]. Without `inferred`, energy and completeness are those of what a writer gave: for a question, the words that
+    tell the rest are scored already.
     """
     scored = list(memories)
     resonances: Iterable[float] = repeat(0.0)
@@ -76,13 +91,18 @@ def consciousness_scores(
     for memory, activation, resonance in zip(scored, relevance, resonances, strict=False):
         terms = {
             "relevance": activation,
-            "priority": 0.4 * priority(float(memory.get("energy")), pressure),
+            "priority": 0.4 * priority(_energy(memory, inferred=inferred), pressure),
             "confidence": 0.2 * float(memory.get("confidence")),
             "emotional_resonance": 0.5 * resonance,
-            "incompleteness": -0.1 * (1.0 - completeness(memory)),
+            "incompleteness": -0.1 * (1.0 - completeness(memory, inferred=inferred)),
         }
         scores.append(Score(memory.key, activation, sum(terms.values()), terms))
     return scores
+
+
+def _energy(memory: Candidate, *, inferred: bool) -> float:
+    is_read = not inferred and "energy" in _names(memory.get("unset"))
+    return STORED_DEFAULTS["energy"] if is_read else float(memory.get("energy"))
 
 
 def ranked(scores: Sequence[Score]) -> list[Score]:

@@ -1,17 +1,84 @@
-"""Appraises the commands that will be written, by the way that the settings choose."""
+"""Appraises the commands that will be written, in the way that the settings choose.
+
+With `model`, ingested texts are read by the language model, in batches; where it gives no usable answer in time,
+and for all other texts, the words are read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
 
+from orchestration.appraisal import prompt
 from orchestration.appraisal.appraise import NOTHING, Appraisal
 from orchestration.dependencies import Deps
 from orchestration.writing import appraised_rows
-from schemas.commands import Command
+from schemas.commands import Command, Remember
+from schemas.memory import Source
+from substrate.inference.language.model import LanguageModel, ModelRequest
+
+SECONDS: Final = 30.0
+"""Deadline of the request for one batch."""
+AT_ONCE: Final = 4
+"""Batches that are sent to the model at the same time."""
+BY_WORDS: Final = "appraised by its words"
+"""How the warning begins that a receipt has when the language model gave no usable answer."""
+NO_ITEM: Final = f"{BY_WORDS}: the language model gave no usable answer for it"
+NO_MODEL: Final = f"{BY_WORDS}: no language model is configured"
 
 
-async def appraise_commands(commands: Sequence[Command], deps: Deps) -> list[Appraisal]:
+class Appraised(NamedTuple):
+    """The appraisals of commands, in their order, and by place why a text was read by its words alone."""
+
+    appraisals: list[Appraisal]
+    notes: Mapping[int, str]
+
+
+async def appraise_commands(commands: Sequence[Command], deps: Deps) -> Appraised:
     """What the text of each command says; nothing with `off`, and for a command without a text of its own."""
     if deps.appraisal == "off":
-        return [NOTHING] * len(commands)
-    return [appraised_rows.appraise_command(command) for command in commands]
+        return Appraised([NOTHING] * len(commands), {})
+    by_words = [appraised_rows.appraise_command(command) for command in commands]
+    texts = {} if deps.appraisal == "words" else _ingested_texts(commands)
+    if not texts:
+        return Appraised(by_words, {})
+    if deps.language_model is None:
+        return Appraised(by_words, dict.fromkeys(texts, NO_MODEL))
+    read, notes = await _ask_model(texts, deps.language_model)
+    return Appraised([read.get(place, words) for place, words in enumerate(by_words)], notes)
+
+
+def _ingested_texts(commands: Sequence[Command]) -> dict[int, str]:
+    """The speakers' own words of ingested texts, by the place of the command."""
+    texts: dict[int, str] = {}
+    for place, command in enumerate(commands):
+        if isinstance(command, Remember) and command.source is Source.INGESTION:
+            own = prompt.own_words(appraised_rows.text_to_appraise(command) or "")
+            if own:
+                texts[place] = own
+    return texts
+
+
+async def _ask_model(
+    texts: Mapping[int, str], model: LanguageModel
+) -> tuple[dict[int, Appraisal], dict[int, str]]:
+    places, own = list(texts), list(texts.values())
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def ask(batch: range) -> tuple[dict[int, Appraisal], str]:
+        asked = [own[place] for place in batch]
+        async with turns:
+            request = ModelRequest("appraisal", prompt.build_prompt(asked), SECONDS)
+            value, call = await model.ask(request, prompt.Items)
+        if value is None:
+            return {}, f"{BY_WORDS}: {call.failure}"
+        return {batch[place]: told for place, told in prompt.read_items(value, asked).items()}, NO_ITEM
+
+    read: dict[int, Appraisal] = {}
+    notes: dict[int, str] = {}
+    batches = list(prompt.split_batches(own))
+    for batch, (told, note) in zip(batches, await asyncio.gather(*map(ask, batches)), strict=True):
+        read |= {places[place]: appraisal for place, appraisal in told.items()}
+        notes |= {places[place]: note for place in batch if place not in told}
+    return read, notes

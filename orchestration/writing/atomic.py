@@ -143,7 +143,7 @@ def _correct_duplicate(receipt: WriteReceipt, retry: RetryState, now: Instant) -
 async def _appraise(named: Sequence[NamedCommand], deps: Deps) -> dict[str, Appraisal]:
     if deps.appraisal == "off":
         return {}
-    appraisals = await appraise_commands([command for command, _ in named], deps)
+    appraisals = (await appraise_commands([command for command, _ in named], deps)).appraisals
     return {command_id: appraisal for (_, command_id), appraisal in zip(named, appraisals, strict=True)}
 
 
