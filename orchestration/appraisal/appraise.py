@@ -143,7 +143,10 @@ def _tells_turn(sentence: Sentence, hit: Hit, language: Language) -> bool:
         return False
     if kind == "states_bare":
         return context.opens_clause(sentence, hit, language)
-    return kind == "states_others" or context.owner_of(sentence, hit, language) is not Owner.OTHER
+    if kind == "states_others":
+        is_own = context.follows_own_subject(sentence, hit, language)
+        return not (is_own and hit.entry.value == ResolutionState.BLOCKED)
+    return context.owner_of(sentence, hit, language) is not Owner.OTHER
 
 
 def _outcomes(read: Sequence[Sentence], language: Language) -> set[int]:
@@ -182,6 +185,8 @@ def _if_before(sentence: Sentence, hit: Hit, language: Language) -> bool:
 def _goal_span(sentence: Sentence, hit: Hit, language: Language) -> _Span | None:
     tokens = sentence.tokens
     if hit.end >= len(tokens) or tokens[hit.end].text in language.words["goal_not"]:
+        return None
+    if hit.entry.value == "doing" and not tokens[hit.end].text.endswith("ing"):
         return None
     end = hit.end
     breaks = language.words["clause_breaks"]

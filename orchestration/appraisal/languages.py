@@ -139,10 +139,22 @@ def _pattern(phrase: str) -> str:
         if bare in _SPECIAL:
             parts.append(_SPECIAL[bare])
             continue
-        alternatives = bare[1:-1].split("|") if bare.startswith("(") else None
+        alternatives = _alternatives(bare) if bare.startswith("(") else None
         pattern = f"(?:{'|'.join(map(_pattern, alternatives))})" if alternatives else f"{re.escape(bare)} "
         parts.append(f"(?:{pattern})?" if optional else pattern)
     return "".join(parts)
+
+
+def _alternatives(choice: str) -> list[str]:
+    """The parts of `(a|b)`; a part may hold a choice of its own."""
+    parts, depth = [""], 0
+    for char in choice[1:-1]:
+        depth += (char == "(") - (char == ")")
+        if char == "|" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return parts
 
 
 def _first_words(phrase: str) -> set[str]:
@@ -150,8 +162,9 @@ def _first_words(phrase: str) -> set[str]:
     for part in _PART.findall(phrase):
         optional = part.endswith("?")
         bare = part[:-1] if optional else part
-        alternatives = bare[1:-1].split("|") if bare.startswith("(") else [bare]
-        firsts |= {alternative.split()[0] for alternative in alternatives}
+        alternatives = _alternatives(bare) if bare.startswith("(") else [bare]
+        for alternative in alternatives:
+            firsts |= {alternative} if alternative == bare else _first_words(alternative)
         if not optional:
             break
     return firsts

@@ -77,13 +77,13 @@ def consciousness_scores(
 
     `relevance`: after spreading, in [0, 1], in the order of `memories`. `emotions`: those of the
     question, in normal form; resonance is their cosine with those of the memory, in [0, 1]. `pressure` is in [0,
-    1]. Without `inferred`, energy and completeness are those of what a writer gave: for a question, the words that
-    tell the rest are scored already.
+    1]. Without `inferred`, only what a writer gave counts: for a question, the words that tell the rest
+    are scored already.
     """
     scored = list(memories)
     resonances: Iterable[float] = repeat(0.0)
     if emotions:
-        vectors = [memory.get("emotion_vector") for memory in scored]
+        vectors = [_felt(memory, inferred=inferred) for memory in scored]
         resonances = cosine_similarities(
             [stored and orjson.loads(stored) for stored in vectors], emotions
         ).tolist()
@@ -103,6 +103,11 @@ def consciousness_scores(
 def _energy(memory: Candidate, *, inferred: bool) -> float:
     is_read = not inferred and "energy" in _names(memory.get("unset"))
     return STORED_DEFAULTS["energy"] if is_read else float(memory.get("energy"))
+
+
+def _felt(memory: Candidate, *, inferred: bool) -> str | None:
+    is_read = not inferred and "emotion_vector" in _names(memory.get("unset"))
+    return None if is_read else memory.get("emotion_vector")
 
 
 def ranked(scores: Sequence[Score]) -> list[Score]:
