@@ -83,10 +83,8 @@ def consciousness_scores(
     scored = list(memories)
     resonances: Iterable[float] = repeat(0.0)
     if emotions:
-        vectors = [_felt(memory, inferred=inferred) for memory in scored]
-        resonances = cosine_similarities(
-            [stored and orjson.loads(stored) for stored in vectors], emotions
-        ).tolist()
+        felt = [_felt(memory, inferred=inferred) for memory in scored]
+        resonances = cosine_similarities(felt, emotions).tolist()
     scores = []
     for memory, activation, resonance in zip(scored, relevance, resonances, strict=False):
         terms = {
@@ -105,9 +103,12 @@ def _energy(memory: Candidate, *, inferred: bool) -> float:
     return STORED_DEFAULTS["energy"] if is_read else float(memory.get("energy"))
 
 
-def _felt(memory: Candidate, *, inferred: bool) -> str | None:
-    is_read = not inferred and "emotion_vector" in _names(memory.get("unset"))
-    return None if is_read else memory.get("emotion_vector")
+def _felt(memory: Candidate, *, inferred: bool) -> Mapping[str, float] | None:
+    stored = memory.get("emotion_vector")
+    if not stored or (not inferred and "emotion_vector" in _names(memory.get("unset"))):
+        return None
+    felt: dict[str, float] = orjson.loads(stored)
+    return felt
 
 
 def ranked(scores: Sequence[Score]) -> list[Score]:
