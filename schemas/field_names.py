@@ -33,7 +33,7 @@ MEANT: Final[Mapping[str, str]] = {
     "alias": "aliases",
 }
 """Names that a new record does not have, and the fields that are meant by them."""
-OTHER_WORDS: Final = frozenset(("sources", "speakers", "results", "invalid", "commands"))
+OTHER_WORDS: Final = frozenset(("sources", "speakers", "results", "steps", "invalid", "commands"))
 """Words that are near to a field and mean something else."""
 
 _LONGEST: Final = 64

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypedDict
 
 from schemas.citizen import Drive
 from schemas.intention import Filters, Plurality, QueryMode, Rerank
-from schemas.memory import Abstraction, InvalidationReason, Level, ResolutionState, Source
+from schemas.memory import Abstraction, InvalidationReason, Level, ResolutionState, Source, Step
 from schemas.temporal import TemporalMode
 from schemas.upkeep import RepairTask
 from schemas.wave_signal import Channel, Relation, Weights, WindowItem
@@ -221,6 +221,7 @@ class MemoryFields(TypedDict, total=False):
     result: str | None
     rule: str | None
     abstraction: Abstraction | None
+    step: Step | None
     correction_pattern_id: str | None
     discovery_energy: float | None
     extra: Json | None
