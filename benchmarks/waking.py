@@ -37,7 +37,6 @@ from benchmarks.life import USER, Life, Message, Waking, find_faults, load_lives
 from benchmarks.scoring import Report, score
 from benchmarks.waking_scores import CUTOFF, Found, Known, Rates, compare_identity, compare_known, rate_wakings
 from schemas.errors import Conflict, InvalidRequest
-from schemas.intention import StateBasedRetrieval
 from schemas.memory import ConsciousnessNode
 from schemas.settings import EmbeddingSettings
 from schemas.stream import ConsciousnessStream
@@ -154,17 +153,16 @@ async def ingest_until(life: Life, at: datetime, client: AsyncSubstrate) -> None
 
 async def wake(life: Life, waking: Waking, client: AsyncSubstrate) -> list[str] | None:
     """Wake at the moment of a probe; None when the service refuses to wake from what the probe has."""
-    state = StateBasedRetrieval(
-        citizen_id=life.citizen_id,
-        query_mode=waking.mode,
-        as_of_time=waking.at,
-        known_at=datetime.now(UTC),
-        current_goal=waking.goal,
-        current_emotions=waking.emotions,
-        current_energy=waking.energy,
-    )
     try:
-        stream = await client.wake(state)
+        stream = await client.wake(
+            citizen_id=life.citizen_id,
+            mode=waking.mode,
+            as_of_time=waking.at,
+            known_at=datetime.now(UTC),
+            goal=waking.goal,
+            emotions=waking.emotions,
+            energy=waking.energy,
+        )
     except InvalidRequest:
         return None
     return ranked_ids(stream)

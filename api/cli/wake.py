@@ -32,15 +32,18 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
     ctx: typer.Context,
     *,
     citizen: Annotated[str, typer.Option("--citizen", "-c", metavar="ID", help="Who wakes.")],
-    energy: Annotated[float, typer.Option(help="The energy it wakes with, 0 to 1.")] = 0.5,
-    emotion: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=X", help="drive=0.8; repeat for several.")
+    energy: Annotated[
+        float | None, typer.Option(help="The energy it wakes with, 0 to 1. Default: its own.")
     ] = None,
-    goal: Annotated[str | None, typer.Option(help="What it is trying to do, if it knows.")] = None,
+    emotion: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=X", help="drive=0.8; repeat for several. Default: its own."),
+    ] = None,
+    goal: Annotated[str | None, typer.Option(help="What it is trying to do. Default: its own goal.")] = None,
     mode: Annotated[
         str, typer.Option(help="find_related_unresolved, _similar_state, _what_i_was_doing, _resolution_patterns.")
     ] = "find_related_unresolved",
-    scope: Annotated[str, typer.Option(help="recent (30 days) or all_time.")] = "recent",
+    scope: Annotated[str, typer.Option(help="recent (what changed lately counts more) or all_time.")] = "recent",
     level: options.Levels = None,
     limit: options.ResultsOfAQuery = 20,
     plural: options.Plural = False,
@@ -51,11 +54,14 @@ def wake(  # noqa: PLR0913  (a command's arguments are its options)
     explain: options.Explain = False,
     as_json: options.StreamAsJson = False,
 ) -> None:
-    """Wake a citizen from its state alone, and see what comes to mind."""
+    """Wake a citizen from its state alone, and see what comes to mind.
+
+    What is not given is read from the state that is kept of it, else from its memories of the last days.
+    """
     fields = {
         "citizen_id": citizen,
         "current_energy": energy,
-        "current_emotions": support.parse_numbers("--emotion", emotion, "joy=0.7"),
+        "current_emotions": support.parse_numbers("--emotion", emotion, "joy=0.7") or None,
         "current_goal": goal,
         "query_mode": mode if mode.startswith("find") else f"find_{mode.lstrip('_')}",
         "temporal_scope": scope,

@@ -131,7 +131,7 @@ class AsyncSubstrate(Sender):
     async def wake(
         self, state: StateBasedRetrieval | None = None, /, **given: Unpack[fields.WakeFields]
     ) -> ConsciousnessStream:
-        """The part of a citizen's memory that fits its state; no question is needed."""
+        """The part of a citizen's memory that fits its state: the given one, else the kept or derived one."""
         body = collect_fields(state, given)
         call = Call("POST", "/v1/wake", body, repeatable=not body.get("apply_feedback"))
         return await self._request(ConsciousnessStream, call)

@@ -63,17 +63,17 @@ class RecallArguments(_StreamArguments):
 
 
 class WakeArguments(_StreamArguments):
-    """The citizen's state; fields left out are those of the state that is kept of it."""
+    """The citizen's state; what is left out is read from its kept state, else from its memories."""
 
     mode: Annotated[
         QueryMode,
         Field(description="What to look for: open work, a similar mood, the latest work, or how work was solved."),
     ] = QueryMode.RELATED_UNRESOLVED
     energy: Annotated[
-        Unit | None, Field(description="How awake the citizen is, from 0 to 1. Default: its kept energy.")
+        Unit | None, Field(description="How awake the citizen is, from 0 to 1. Default: its own.")
     ] = None
     emotions: EmotionsArgument = None
-    goal: Annotated[ShortText | None, Field(description="What the citizen wants. Default: its kept goal.")] = None
+    goal: Annotated[ShortText | None, Field(description="What the citizen wants. Default: its own.")] = None
 
 
 class RememberArguments(Arguments):

@@ -67,16 +67,7 @@ async def recall(client: AsyncSubstrate, given: RecallArguments) -> ToolAnswer:
 
 
 async def wake(client: AsyncSubstrate, given: WakeArguments) -> ToolAnswer:
-    state = await client.state(given.citizen_id)
-    stream = await client.wake(
-        citizen_id=given.citizen_id,
-        mode=given.mode,
-        energy=state.energy if given.energy is None else given.energy,
-        emotions=state.emotion_vector if given.emotions is None else given.emotions,
-        goal=state.goal if given.goal is None else given.goal,
-        max_tokens=given.max_tokens,
-    )
-    return _stream_answer(stream)
+    return _stream_answer(await client.wake(**given.model_dump(exclude_none=True)))
 
 
 async def remember(client: AsyncSubstrate, given: RememberArguments) -> ToolAnswer:
