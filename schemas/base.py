@@ -289,6 +289,11 @@ class Request(Frozen):
             raise Reading(names, raw, cls.keeps_unknown).reword(error) from None
 
     @classmethod
+    def under_own_names(cls, raw: dict[str, Any]) -> dict[str, Any]:
+        """The raw fields with each under its own name, so that equal requests look equal."""
+        return _field_names(cls).rename(raw)
+
+    @classmethod
     def __get_pydantic_json_schema__(
         cls, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:

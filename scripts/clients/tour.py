@@ -19,7 +19,9 @@ from substrate_api.models.retrieval_intention_current_emotions_type_0 import (
     RetrievalIntentionCurrentEmotionsType0,
 )
 from substrate_api.models.state_based_retrieval import StateBasedRetrieval
-from substrate_api.models.state_based_retrieval_current_emotions import StateBasedRetrievalCurrentEmotions
+from substrate_api.models.state_based_retrieval_current_emotions_type_0 import (
+    StateBasedRetrievalCurrentEmotionsType0,
+)
 from substrate_api.models.write_receipt import WriteReceipt
 
 
@@ -49,7 +51,7 @@ def tour(url: str, key: str) -> str:
     state = StateBasedRetrieval(
         citizen_id="py",
         current_energy=0.9,
-        current_emotions=StateBasedRetrievalCurrentEmotions.from_dict({"fear": 0.9}),
+        current_emotions=StateBasedRetrievalCurrentEmotionsType0.from_dict({"fear": 0.9}),
     )
     for stream in (retrieve.sync(client=client, body=question), wake.sync(client=client, body=state)):
         assert isinstance(stream, ConsciousnessStream)

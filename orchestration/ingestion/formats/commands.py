@@ -12,7 +12,7 @@ import orjson
 
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, entries, fault, make_command
-from schemas.commands import Command
+from schemas.commands import KINDS, Command
 
 FORM: Final = Format(
     "commands",
@@ -62,8 +62,9 @@ def parse(files: FileSet) -> ParsedFiles:
 
 def _command(file: File, place: str, entry: dict[str, Any], citizen_id: str | None) -> Command:
     owner = {"citizen_id": citizen_id} if citizen_id is not None and entry.get("level", "N1") == "N1" else {}
+    content = KINDS.get(str(entry.get("command")), Command).under_own_names(entry)
     try:
-        digest = blake2b(orjson.dumps(entry, option=orjson.OPT_SORT_KEYS), digest_size=10).hexdigest()
+        digest = blake2b(orjson.dumps(content, option=orjson.OPT_SORT_KEYS), digest_size=10).hexdigest()
     except TypeError as error:
         raise fault(FORM, file.name, place, f"cannot be stored ({error})") from error
     return make_command(FORM, file.name, place, {**owner, "command_id": f"line:{digest}", **entry})

@@ -229,6 +229,19 @@ def test_commands_are_taken_as_they_are_written() -> None:
     assert len({command.command_id for command in found}) == 3
 
 
+def test_a_line_is_the_same_command_under_the_other_names_of_its_fields() -> None:
+    short, long = (
+        said(read("commands", json.dumps({"command": "remember", "name": "a", name: "b"})))
+        for name in ("text", "description")
+    )
+    assert short == long
+
+
+def test_a_misspelt_field_of_a_line_is_refused() -> None:
+    with pytest.raises(InvalidRequest, match="did you mean `description`"):
+        read("commands", json.dumps({"command": "remember", "name": "a", "descripton": "b"}))
+
+
 GOOD = {"speaker": "A", "dia_id": "D1:1", "text": "x"}
 
 
