@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Final
+from weakref import WeakValueDictionary
 
 from orchestration.ranking.channels import CHANNEL_WEIGHTS, ChannelWeights
 from schemas.settings import AppraisalMode
@@ -18,6 +22,20 @@ FAR: Final = 3
 """Default of `Deps.far`."""
 
 
+class Conversations:
+    """One turn for each conversation: lists of messages for it are taken one after another in this process."""
+
+    def __init__(self) -> None:
+        self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
+
+    @asynccontextmanager
+    async def turn(self, citizen_id: str, episode_id: str) -> AsyncIterator[None]:
+        """Wait until nobody else stores messages of the episode, and keep others waiting meanwhile."""
+        lock = self._locks.setdefault((citizen_id, episode_id), asyncio.Lock())
+        async with lock:
+            yield
+
+
 @dataclass(frozen=True, slots=True)
 class Deps:
     """The dependencies of a flow, made once when the service starts.
@@ -25,7 +43,7 @@ class Deps:
     `language_model` and `reranker` are None when none is configured. `auto_tags`: ingestion adds tags to memories
     that have none. `appraisal`: how a text is appraised at writing. `far`: a query follows links for a second
     hop only from so many of its first memories. `half_life_days`: after so many days beyond the last 30 a memory
-    counts half in a waking.
+    counts half in a waking. `conversations`: whose turn it is to store messages of one.
     """
 
     connection: Connection
@@ -38,6 +56,7 @@ class Deps:
     reranker: Reranker | None = None
     far: int = FAR
     half_life_days: float = 30.0
+    conversations: Conversations = field(default_factory=Conversations)
 
     def graph(self, name: str) -> Graph:
         """A handle for the graph; the graph itself need not exist."""

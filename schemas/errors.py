@@ -10,7 +10,8 @@ SubstrateError
 │   ├── NotFound           404  no such memory, citizen or receipt
 │   ├── Conflict           409  it clashes with what is stored
 │   ├── PreconditionFailed 412  it is no longer as If-Match says
-│   └── RateLimited        429  more requests than the key may send
+│   ├── RateLimited        429  more requests than the key may send
+│   └── Refused                 the Python client: a part of a list was refused, the rest is stored
 ├── Unavailable          503  try again: the engine is starting, restarting or too slow
 │   ├── StoreTimeout
 │   └── StorageFull        507  the disk of the store is full: reads go on
@@ -124,6 +125,16 @@ class RateLimited(Incorrect):
     def __init__(self, detail: str, *, remedy: str = "", retry_after: int) -> None:
         super().__init__(detail, remedy=remedy)
         self.retry_after = retry_after
+
+
+class Refused(Incorrect):
+    """A part of what was sent was refused; the rest is stored. `faults` says why, `report` is the whole answer.
+
+    Only the Python client raises it: over REST the report itself is the answer.
+    """
+
+    title = "A part of what was sent was refused"
+    report: object = None
 
 
 class Unavailable(SubstrateError):

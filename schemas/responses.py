@@ -86,6 +86,34 @@ class EpisodeReport(IngestReport):
     facts: FactsReport | None = None
 
 
+class HeardMessage(Frozen):
+    """What became of a message: `id` of its turn, `message_id` as the sender named it.
+
+    `stored`; `duplicate`: it was stored before; `superseded`: it was edited, and its new text holds from then on;
+    `retracted`: it was taken back; `left_out`: it has no text; `refused`. `reason` explains the last two.
+    """
+
+    message_id: str | None = None
+    status: Literal["stored", "duplicate", "superseded", "retracted", "left_out", "refused"]
+    id: str | None = None
+    reason: str | None = None
+
+
+class HeardReport(Frozen):
+    """What became of each message of a list, in its order, and how many there are of each kind."""
+
+    citizen_id: str
+    episode_id: str
+    stored: int = 0
+    duplicates: int = 0
+    superseded: int = 0
+    retracted: int = 0
+    left_out: int = 0
+    refused: int = 0
+    messages: tuple[HeardMessage, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
 class EpisodeProgress(Frozen):
     """Progress of a conversation stored in the background: `done` of `total` memories and links.
 

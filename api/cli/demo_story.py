@@ -14,7 +14,8 @@ import orjson
 from orchestration.dependencies import Deps
 from orchestration.ingestion.formats import parse
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
-from orchestration.ingestion.pipeline import Progress, ingest
+from orchestration.ingestion.pipeline import ingest
+from orchestration.ingestion.storing import Progress
 from schemas.errors import NotFound
 from schemas.temporal import Instant, to_datetime
 

@@ -15,6 +15,7 @@ from orchestration.ingestion.facts import require_language_model, store_facts
 from orchestration.ingestion.formats import FORMATS, parse
 from orchestration.ingestion.formats.files import read_files
 from orchestration.ingestion.formats.parsed import ParsedFiles
+from orchestration.ingestion.hearing import arranged_episodes
 from orchestration.ingestion.pipeline import ingest, ingest_atomically
 from schemas.errors import InvalidRequest
 from schemas.language_model import FactsReport
@@ -95,8 +96,10 @@ async def _ingest(
         with support.progress_bar(support.messages(), total) as advance:
             report = await ingest(intake, runtime.deps, now, progress=advance)
         seconds = time.perf_counter() - begun
-        facts = await store_facts(intake, runtime.deps, await runtime.moment()) if extract_facts else None
-        return report, facts, seconds
+        if not extract_facts:
+            return report, None, seconds
+        arranged = await arranged_episodes(intake, runtime.deps, now)
+        return report, await store_facts(arranged, runtime.deps, await runtime.moment()), seconds
 
 
 def _show_facts(report: FactsReport, console: Console) -> None:

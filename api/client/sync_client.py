@@ -133,6 +133,7 @@ class Substrate:
     apply = _block_on(AsyncSubstrate.apply)
     receipt = _block_on(AsyncSubstrate.receipt)
 
+    hear = _block_on(AsyncSubstrate.hear)
     ingest = _block_on(AsyncSubstrate.ingest)
     list_citizens = _block_on(AsyncSubstrate.list_citizens)
     state = _block_on(AsyncSubstrate.state)

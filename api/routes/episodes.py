@@ -19,16 +19,18 @@ from api.request_parsing.erasures import EpisodeErasureRequest, erase_and_report
 from api.request_parsing.strict_json import StrictRoute
 from api.request_parsing.writes import SingleWrite
 from api.runtime.ingestions import BackgroundIngestions, ConversationKey
-from api.security.permissions import CONVERSATION, ERASURE, CurrentCaller, citizen_may, requires
+from api.security.permissions import CONVERSATION, ERASURE, TURNS, CurrentCaller, citizen_may, requires
 from api.telemetry import metrics
 from orchestration.ingestion.facts import require_language_model, store_facts
 from orchestration.ingestion.formats import File, FileSet, ParsedFiles, parse
 from orchestration.ingestion.formats.reader import MAX_NAME
-from orchestration.ingestion.pipeline import Progress, ingest
+from orchestration.ingestion.hearing import NewMessages, arranged_episodes, hear_messages
+from orchestration.ingestion.pipeline import ingest
+from orchestration.ingestion.storing import Job, Progress
 from schemas.base import MAX_TEXT, VISIBLE_TEXT_PATTERN, AtMost, CitizenId, Flag, Identifier, Request
 from schemas.commands import EraseEpisode, ErasureReport
 from schemas.memory import Level
-from schemas.responses import EpisodeProgress, EpisodeReport
+from schemas.responses import EpisodeProgress, EpisodeReport, HeardReport
 
 router = APIRouter(prefix="/v1/episodes", tags=["episodes"], route_class=StrictRoute)
 
@@ -49,7 +51,8 @@ Message = Annotated[
             "examples": [{"role": "user", "content": "Hello."}],
             "properties": dict.fromkeys(("speaker", "role", "session"), _NAME)
             | dict.fromkeys(("text", "content"), _TEXT)
-            | {name: {"type": "string", "format": "date-time"} for name in ("timestamp", "time")},
+            | {name: {"type": "string", "format": "date-time"} for name in ("timestamp", "time", "edited_at")}
+            | {"id": _NAME, "deleted": {"type": "boolean"}},
             "allOf": [_any_of("speaker", "role"), _any_of("text", "content")],
         }
     ),
@@ -100,6 +103,13 @@ class Conversation(Request):
     messages: Annotated[list[Message], Field(min_length=1, fail_fast=True), AtMost(10_000)]
 
 
+class Turns(Request):
+    """Messages of a conversation: its newest ones, a window on its end, or the whole list as it is now."""
+
+    citizen_id: CitizenId
+    messages: Annotated[list[Message], Field(min_length=1, fail_fast=True), AtMost(10_000)]
+
+
 class ParsedEpisode(NamedTuple):
     id: str
     intake: ParsedFiles
@@ -143,6 +153,25 @@ async def remember_episode(
     return Response(progress.model_dump_json(), 202, headers, media_type="application/json")
 
 
+@router.post("/{episode_id:path}/turns", operation_id="hear")
+@requires(TURNS)
+async def hear(
+    episode_id: Annotated[Identifier, Path()], turns: Turns, context: Annotated[IngestionContext, Depends()]
+) -> HeardReport:
+    """Append messages to a conversation; it begins with the first.
+
+    Only what is new is stored, and each message is reported. A message is known by its `id`, or by its place and
+    its words: send the new messages alone, the last ones, or the whole list. An edited message supersedes its
+    turn, from its `edited_at` or now on; with `deleted` it is retracted. A pause of more than an hour begins a
+    session, unless the message names its `session`.
+    """
+    writer = context.caller.writer_of(Level.N1, turns.citizen_id)
+    job = Job(context.runtime.deps, context.now, writer)
+    report = await hear_messages(NewMessages(turns.citizen_id, episode_id, turns.messages), job)
+    metrics.record_ingestion(report.stored, report.duplicates, report.refused)
+    return report
+
+
 @router.get("/{episode_id:path}", operation_id="get_episode_progress")
 @requires(citizen_may("read"))
 async def progress(
@@ -166,7 +195,8 @@ async def _store(
     metrics.record_ingestion(report.stored, report.duplicates, report.refused)
     facts = None
     if conversation.extract_facts:
-        facts = await store_facts(episode.intake, deps, context.now, writer)
+        arranged = await arranged_episodes(episode.intake, deps, context.now)
+        facts = await store_facts(arranged, deps, context.now, writer)
     return EpisodeReport(**dict(report), citizen_id=citizen_id, episode_id=episode.id, facts=facts)
 
 

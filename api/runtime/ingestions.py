@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from orchestration.ingestion.pipeline import Progress
+from orchestration.ingestion.storing import Progress
 from schemas.errors import Conflict, NotFound, RateLimited, SubstrateError
 from schemas.responses import EpisodeProgress, EpisodeReport
 

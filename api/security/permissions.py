@@ -364,4 +364,14 @@ def _check_conversation(caller: Caller, arguments: Arguments) -> Arguments:
 CONVERSATION: Final = Permission(
     "citizen:ID:write", _check_conversation, _path_check_anywhere("write", shared=False)
 )
-"""For conversations: their records have the source ingestion, facts drawn from them the source tool."""
+"""For whole conversations: their records have the source ingestion, facts drawn from them the source tool."""
+
+
+def _check_turns(caller: Caller, arguments: Arguments) -> Arguments:
+    caller.require(Level.N1, arguments["turns"].citizen_id, "write")
+    caller.require_source(Source.INGESTION)
+    return arguments
+
+
+TURNS: Final = Permission("citizen:ID:write", _check_turns, _path_check_anywhere("write", shared=False))
+"""For messages of a conversation: their records have the source ingestion."""

@@ -34,6 +34,20 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Message:
+    """A message of a list that may grow: its turn, and what only the list says of it.
+
+    `id` is the sender's; `session` the title that the message itself names. `deleted`: it was taken back.
+    """
+
+    turn: Turn
+    id: str | None = None
+    session: str | None = None
+    edited_at: datetime | None = None
+    deleted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """A part of a conversation without a long pause. `turns` are in order; `date` is its beginning, if known."""
 
@@ -57,13 +71,15 @@ class Session:
 class Episode:
     """A conversation of one citizen; no session is empty. The same `id` is the same conversation.
 
-    `people`: ids of speakers by name, where the id is not the one that `person_id` makes of the name.
+    `people`: ids of speakers by name, where the id is not the one that `person_id` makes of the name. `messages`:
+    the list that the sessions were made of, when it may be the growing list of a chat.
     """
 
     id: str
     citizen_id: str
     sessions: tuple[Session, ...]
     people: Mapping[str, str] = field(default_factory=dict)
+    messages: tuple[Message, ...] = ()
 
     def person(self, speaker: str) -> str:
         return self.people.get(speaker) or person_id(speaker)
@@ -99,16 +115,16 @@ def commands(episode: Episode) -> Iterator[Command]:
     for session in episode.sessions:
         times = session.times()
         session_id = identifier(f"{episode.id}:{session.key}")
-        yield _session(episode, session, session_id, times[0])
+        yield session_memory(episode, session, session_id, times[0])
         if last_session is not None:
             yield build_link(episode, last_session, "NEXT", session_id, goal=IN_ORDER, time=times[0])
         for index, (turn, time) in enumerate(zip(session.turns, times, strict=True)):
             turn_id = identifier(f"{episode.id}:{turn.key}")
-            yield _turn(episode, turn, turn_id, time)
+            yield turn_memory(episode, turn, turn_id, time)
             speaker = episode.person(turn.speaker)
             if speaker not in known:
                 known.add(speaker)
-                yield _person(episode, turn.speaker, speaker, first_times.get(speaker))
+                yield person_memory(episode, turn.speaker, speaker, first_times.get(speaker))
             yield build_link(episode, turn_id, "SAID_BY", speaker, goal=WHO_SPOKE, time=time)
             if index == 0:
                 yield build_link(episode, session_id, "STARTS_WITH", turn_id, goal=IN_ORDER, time=time)
@@ -133,7 +149,7 @@ def valid_at_field(time: datetime | None) -> dict[str, Any]:
     return {} if time is None else {"valid_at": time}
 
 
-def _session(episode: Episode, session: Session, session_id: str, begun: datetime | None) -> Remember:
+def session_memory(episode: Episode, session: Session, session_id: str, begun: datetime | None) -> Remember:
     """Build the memory of a session. Its text has the day, but neither the speakers nor the length.
 
     With a name it would match every question that names the speaker; the session may continue in the next file.
@@ -152,7 +168,7 @@ def _session(episode: Episode, session: Session, session_id: str, begun: datetim
     )
 
 
-def _turn(episode: Episode, turn: Turn, turn_id: str, time: datetime | None) -> Remember:
+def turn_memory(episode: Episode, turn: Turn, turn_id: str, time: datetime | None) -> Remember:
     extra = {"extra": dict(turn.extra)} if turn.extra else {}
     return Remember(
         command_id=identifier(f"ingest:{episode.id}"),
@@ -169,7 +185,7 @@ def _turn(episode: Episode, turn: Turn, turn_id: str, time: datetime | None) -> 
     )
 
 
-def _person(episode: Episode, speaker: str, speaker_id: str, time: datetime | None) -> Remember:
+def person_memory(episode: Episode, speaker: str, speaker_id: str, time: datetime | None) -> Remember:
     return Remember(
         command_id=identifier(f"ingest:{episode.id}"),
         citizen_id=episode.citizen_id,

@@ -461,6 +461,15 @@ WHERE m.other_state = 'clearing'
 SET m.other_model = null, m.other_dimension = null, m.other_state = null
 RETURN m.generation;
 
+// episode_turns
+// :params $after, $episode, $rows
+MATCH (n:ConsciousnessNode)
+WHERE id(n) > $after AND n.episode_id = $episode
+WITH n
+LIMIT $rows
+RETURN id(n), n.id, n.node_type, n.name, n.speaker, n.description, n.valid_at, n.invalid_at, n.expired_at,
+    coalesce(n.version, 1), n.fingerprint, n.extra;
+
 // erase_bare
 MATCH (g:Tag)
 WHERE indegree(g, 'TAGGED') = 0

@@ -14,7 +14,8 @@ from orchestration.dependencies import Deps
 from orchestration.identifiers import person_id
 from orchestration.ingestion.episodes import Episode, Session, Turn
 from orchestration.ingestion.formats import File, FileSet, ParsedFiles, parse
-from orchestration.ingestion.pipeline import chunks, ingest
+from orchestration.ingestion.pipeline import ingest
+from orchestration.ingestion.storing import chunks
 from schemas.commands import Relate, Remember
 from schemas.errors import InvalidRequest
 from schemas.memory import Level

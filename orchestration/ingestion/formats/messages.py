@@ -1,15 +1,16 @@
 """`messages`: a chat as JSON or JSON lines. Pure.
 
-Each file is one conversation. Known fields are `speaker` or `role`, `text` or `content`, and optionally
-`timestamp` or `time`, and `session`; all others go to `extra` of the turn.
+Each file is one conversation, whole or grown, or its newest messages. Known fields are `speaker` or `role`, `text`
+or `content`, and optionally `id`, `timestamp` or `time`, `session`, `edited_at` and `deleted`; all others go to
+`extra` of the turn, and so does `id`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from orchestration.ingestion.episodes import Episode, Session, Turn
+from orchestration.ingestion.episodes import Episode, Message, Session, Turn
 from orchestration.ingestion.formats.parsed import File, FileSet, ParsedFiles
 from orchestration.ingestion.formats.reader import Format, Reader, entries, type_name
 
@@ -17,10 +18,11 @@ FORM: Final = Format(
     "messages",
     'a list or lines of {"role" or "speaker", "content" or "text", and if known "timestamp"}',
 )
+FIRST_TITLE: Final = "session 1"
 _SPEAKER = ("speaker", "role")
 _TEXT = ("text", "content")
 _TIME = ("timestamp", "time")
-_KNOWN = frozenset((*_SPEAKER, *_TEXT, *_TIME, "session"))
+_KNOWN = frozenset((*_SPEAKER, *_TEXT, *_TIME, "session", "edited_at", "deleted"))
 
 
 def parse(files: FileSet) -> ParsedFiles:
@@ -41,65 +43,94 @@ def parse(files: FileSet) -> ParsedFiles:
 def _episode(reader: Reader, file: File, name: str, citizen_id: str | None) -> Episode:
     if citizen_id is None:
         reader.fail("", "has no owner: name a citizen")
+    messages: list[Message] = []
+    for place, entry in entries(FORM, file, "messages"):
+        message = read_message(reader, entry, place)
+        if message.turn.text or (message.deleted and message.id is not None):
+            messages.append(message)
+        else:
+            reader.counts["messages without text were left out"] += 1
+    sessions = _sessions(messages)
+    if not messages:
+        reader.fail("", "holds no message with a text")
+    return Episode(name, citizen_id, sessions, messages=tuple(messages))
+
+
+def _sessions(messages: Sequence[Message]) -> tuple[Session, ...]:
+    """Group the messages by the session that each names, else by that of the message before it."""
     titles: dict[str, list[Turn]] = {}
     numbers: dict[str, int] = {}
-    for place, entry in entries(FORM, file, "messages"):
-        title = _session_title(reader, entry, place, next(reversed(titles), "session 1"))
-        turns = titles.setdefault(title, [])
-        number = numbers.setdefault(title, len(titles))
-        text = _text(reader, entry, place)
-        if text is None:
-            reader.counts["messages without text were left out"] += 1
-            continue
-        turns.append(_turn(reader, entry, text, key=f"D{number}:{len(turns) + 1}", place=place))
-    sessions = tuple(
+    title = FIRST_TITLE
+    for message in messages:
+        title = message.session or title
+        if not message.deleted:
+            turns = titles.setdefault(title, [])
+            number = numbers.setdefault(title, len(titles))
+            turns.append(_keyed(message.turn, f"D{number}:{len(turns) + 1}"))
+    return tuple(
         Session(f"session_{number}", title, turns[0].time, tuple(turns))
         for number, (title, turns) in enumerate(titles.items(), start=1)
-        if turns
     )
-    if not sessions:
-        reader.fail("", "holds no message with a text")
-    return Episode(name, citizen_id, sessions)
 
 
-def _session_title(reader: Reader, entry: Mapping[str, Any], place: str, last: str) -> str:
-    """Return the session of a message: its own, else that of the previous message."""
+def _keyed(turn: Turn, key: str) -> Turn:
+    return Turn(key, turn.speaker, turn.text, turn.time, turn.extra)
+
+
+def read_message(reader: Reader, entry: Mapping[str, Any], place: str) -> Message:
+    """Read one message; its text is empty when it has none. Raises InvalidRequest for an invalid field."""
+    deleted = entry.get("deleted") or False
+    if not isinstance(deleted, bool):
+        reader.fail(f"{place}, field deleted", f"is {type_name(deleted)}, not true or false")
+    if not deleted and not any(name in entry for name in _TEXT):
+        reader.fail(place, "has no text")
+    speaker, time, edited_at = _first(entry, _SPEAKER), _first(entry, _TIME), entry.get("edited_at")
+    if speaker is None and not (deleted and entry.get("id") is not None):
+        reader.fail(place, "has no speaker")
+    unknown = {name: value for name, value in entry.items() if name not in _KNOWN}
+    turn = Turn(
+        key="",
+        speaker="" if speaker is None else reader.name(speaker, f"{place}, speaker"),
+        text=_text(reader, entry, place),
+        time=None if time is None else reader.moment(time, f"{place}, time"),
+        extra=reader.extra(unknown, place),
+    )
+    return Message(
+        turn,
+        id=read_id(entry.get("id")),
+        session=_session_title(reader, entry, place),
+        edited_at=None if edited_at is None else reader.moment(edited_at, f"{place}, edited_at"),
+        deleted=deleted,
+    )
+
+
+def read_id(value: Any) -> str | None:
+    """The sender's id of a message. Anything else under this name stays in `extra` alone."""
+    is_id = isinstance(value, str | int) and not isinstance(value, bool) and value != ""
+    return str(value) if is_id else None
+
+
+def _session_title(reader: Reader, entry: Mapping[str, Any], place: str) -> str | None:
+    """Return the session that a message names."""
     value = entry.get("session")
     if value is None:
-        return last
+        return None
     if isinstance(value, int) and not isinstance(value, bool):
         return f"session {value}"
     return reader.name(value, f"{place}, field session")[:200]
 
 
-def _turn(reader: Reader, entry: Mapping[str, Any], text: str, *, key: str, place: str) -> Turn:
-    speaker = _first(entry, _SPEAKER)
-    if speaker is None:
-        reader.fail(place, "has no speaker")
-    time = _first(entry, _TIME)
-    unknown = {name: value for name, value in entry.items() if name not in _KNOWN}
-    return Turn(
-        key=key,
-        speaker=reader.name(speaker, f"{place}, speaker"),
-        text=text,
-        time=None if time is None else reader.moment(time, f"{place}, time"),
-        extra=reader.extra(unknown, place),
-    )
-
-
-def _text(reader: Reader, entry: Mapping[str, Any], place: str) -> str | None:
-    """Return the text of a message, or the texts of its parts; None when it has none."""
-    if not any(name in entry for name in _TEXT):
-        reader.fail(place, "has no text")
+def _text(reader: Reader, entry: Mapping[str, Any], place: str) -> str:
+    """Return the text of a message, or the texts of its parts; empty when it has none."""
     content = _first(entry, _TEXT)
     if isinstance(content, list):
         parts = [part for part in content if isinstance(part, dict) and "text" in part]
         content = "\n".join(reader.text(part["text"], f"{place}, text") for part in parts)
     if content is None:
-        return None
+        return ""
     if not isinstance(content, str):
         reader.fail(f"{place}, text", f"is {type_name(content)}, not a text")
-    return reader.text(content, f"{place}, text").strip() or None
+    return reader.text(content, f"{place}, text").strip()
 
 
 def _first(entry: Mapping[str, Any], names: tuple[str, ...]) -> Any:

@@ -1,0 +1,315 @@
+"""Places the messages of a list among the stored turns of its episode: only what is new is stored. Pure.
+
+A new message stands behind the message before it in the list; where the list goes on with a stored turn, between
+the two. An edited message supersedes its turn, one marked deleted retracts it, one left out changes nothing.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from types import MappingProxyType
+from typing import Final
+
+from orchestration.identifiers import identifier
+from orchestration.ingestion.continuation import Continuation, Heard, SessionStart, Status, Step
+from orchestration.ingestion.episodes import STEP, Episode, Message, turn_memory
+from orchestration.ingestion.transcript import Alignment, StoredTurn, Transcript, TurnOrder, align, said
+from orchestration.ranking.channels import SESSION_GAP
+from orchestration.writing.records import fingerprint
+from schemas.commands import Command, Correct, Retract, Supersede
+from schemas.memory import Source
+from schemas.temporal import Instant, to_datetime, to_instant
+
+FIRST_TITLE: Final = "session 1"
+NAMED_LEFT_OUT: Final = 5
+TWICE: Final = "its id stands twice in this list, with other words"
+OTHER_SPEAKER: Final = "a message with this id was said by another speaker; only a text can be edited"
+NO_TEXT: Final = "it has no text"
+NOT_STORED: Final = "it is marked deleted and was never stored"
+
+
+def continue_episode(
+    episode: Episode,
+    transcript: Transcript,
+    now: Instant,
+    *,
+    fewest: int = 1,
+    found: Mapping[int, str] = MappingProxyType({}),
+) -> Continuation:
+    """Decide what becomes of each message of the list. `fewest` and `found` as `transcript.align`."""
+    alignment = align(episode.messages, transcript, fewest=fewest, found=found)
+    return _Arranger(episode, transcript, now).arrange(alignment)
+
+
+class _Arranger:
+    """Places the messages of a list, one after another."""
+
+    def __init__(self, episode: Episode, transcript: Transcript, now: Instant) -> None:
+        self.episode = episode
+        self.transcript = transcript
+        self.now = now
+        self.heard: list[Heard] = []
+        self.changes: list[Command] = []
+        self.placed: list[tuple[TurnOrder, Message, datetime | None, bool]] = []
+        self.new_orders: list[TurnOrder] = []
+        self.last: TurnOrder | None = None
+        self.sayings: dict[str, int] = {}
+        self.new_ids: dict[str, str] = {}
+        self.times: dict[TurnOrder, Instant] = {}
+        self.session_keys = sorted(transcript.sessions, key=_session_order)
+        firsts = (session for session in transcript.sessions.values() if "." not in session.key)
+        self.numbers = {session.title: _session_number(session.key) for session in firsts}
+        self.groups = {number: title for title, number in self.numbers.items()}
+
+    def arrange(self, alignment: Alignment) -> Continuation:
+        messages = self.episode.messages
+        following = self._following(alignment.positions)
+        expected: datetime | None = None
+        title: str | None = None
+        for place, (message, at) in enumerate(zip(messages, alignment.positions, strict=True)):
+            if message.session is not None and message.session != title:
+                title, expected = message.session, None
+            time = expected if message.turn.time is None else message.turn.time
+            if at is not None:
+                self._meet_again(message, self.transcript.turns[at], time)
+            else:
+                self._meet(message, time, title=title, following=following[place])
+            expected = None if time is None else time + STEP
+        steps = self._steps()
+        notes = _left_out_note(self.episode.id, [self.transcript.turns[at] for at in alignment.left_out])
+        known = frozenset(step_id for step_id in self._known(steps))
+        return Continuation(self.episode, tuple(self.heard), steps, tuple(self.changes), known, notes)
+
+    def _known(self, steps: Sequence[Step]) -> Iterator[str]:
+        for step in steps:
+            if not step.is_new:
+                yield self._id(step.turn.key)
+            if step.starts is not None and step.starts.key in self.transcript.sessions:
+                yield self._id(step.starts.key)
+
+    def _id(self, key: str) -> str:
+        return identifier(f"{self.episode.id}:{key}")
+
+    def _meet_again(self, message: Message, turn: StoredTurn, time: datetime | None) -> None:
+        """A message that is a stored turn."""
+        self.last = turn.order
+        status, reason = self._compare(message, turn)
+        self.heard.append(Heard(message, status, turn.id, reason))
+        if status in ("superseded", "retracted"):
+            self.changes.append(self._change(message, turn, status))
+        elif status == "duplicate" and not turn.gone:
+            self.placed.append((turn.order, message, time, False))
+
+    def _compare(self, message: Message, turn: StoredTurn) -> tuple[Status, str | None]:
+        if turn.gone:
+            return "duplicate", None
+        if message.deleted:
+            return "retracted", None
+        if said(message.turn.speaker, message.turn.text) == turn.said:
+            return "duplicate", None
+        if not message.turn.text:
+            return "left_out", NO_TEXT
+        if message.turn.speaker != turn.speaker:
+            return "refused", OTHER_SPEAKER
+        if message.edited_at is None and self._is_first_text(message, turn):
+            return "duplicate", None
+        return "superseded", None
+
+    def _is_first_text(self, message: Message, turn: StoredTurn) -> bool:
+        """True when the turn was stored from this very message and has been changed since."""
+        keyed = replace(message.turn, key=turn.order.key)
+        return turn.fingerprint == fingerprint(turn_memory(self.episode, keyed, turn.id, message.turn.time))
+
+    def _change(self, message: Message, turn: StoredTurn, status: Status) -> Command:
+        named = {"citizen_id": self.episode.citizen_id, "id": turn.id, "source": Source.INGESTION}
+        at = self._changed_at(message, turn)
+        started = {} if at <= turn.since else {"effective_at": to_datetime(at)}
+        if status == "retracted":
+            return Retract(**named, **started, reason="reality_changed")
+        if not started:
+            return Correct(**named, description=message.turn.text)
+        return Supersede(**named, **started, description=message.turn.text)
+
+    def _changed_at(self, message: Message, turn: StoredTurn) -> Instant:
+        """When a message was edited or taken back: as it says, else at its own later time, else now."""
+        if message.edited_at is not None:
+            return to_instant(message.edited_at)
+        time = None if message.turn.time is None else to_instant(message.turn.time)
+        return self.now if time is None or time <= turn.since or message.deleted else time
+
+    def _following(self, positions: Sequence[int | None]) -> list[TurnOrder | None]:
+        """For each message the place of the next one in the list that is stored."""
+        following: list[TurnOrder | None] = []
+        next_one: TurnOrder | None = None
+        for at in reversed(positions):
+            following.append(next_one)
+            next_one = next_one if at is None else self.transcript.turns[at].order
+        return following[::-1]
+
+    def _meet(
+        self, message: Message, time: datetime | None, *, title: str | None, following: TurnOrder | None
+    ) -> None:
+        """A message that is not stored."""
+        status, reason = self._judge_new(message)
+        if status != "stored":
+            self.heard.append(Heard(message, status, self.new_ids.get(message.id or ""), reason))
+            return
+        order = self._new_order(title, following)
+        insort(self.new_orders, order)
+        self.last = order
+        self.placed.append((order, message, time, True))
+        turn_id = self._id(order.key)
+        if message.id is not None:
+            self.new_ids[message.id] = turn_id
+        self.heard.append(Heard(message, "stored", turn_id))
+
+    def _judge_new(self, message: Message) -> tuple[Status, str | None]:
+        if message.deleted:
+            return "left_out", NOT_STORED
+        if not message.turn.text:
+            return "left_out", NO_TEXT
+        words = said(message.turn.speaker, message.turn.text)
+        if message.id is not None and self.sayings.setdefault(message.id, words) != words:
+            return "refused", TWICE
+        return ("duplicate" if message.id in self.new_ids else "stored"), None
+
+    def _new_order(self, title: str | None, following: TurnOrder | None) -> TurnOrder:
+        """Behind the message before it in the list; where a stored one follows there, before the next turn."""
+        number = self._number(title)
+        if title is None and self.last is None and following is not None:
+            number = following.session
+        end = self._last_in(number)
+        if end is None:
+            return TurnOrder(number, (1,))
+        before = self.last if self.last is not None and self.last.session == number else None
+        if following is None or following.session != number or before == end:
+            return end.next()
+        if before is None:
+            before = self._before(following, number) or TurnOrder(number, (0,))
+        after = self._after(before)
+        return end.next() if after is None or after.session != number else before.before(after)
+
+    def _number(self, title: str | None) -> int:
+        """The number of the session with this title; without a title, of the message before."""
+        if title is None:
+            if self.last is not None:
+                return self.last.session
+            return (
+                self.transcript.turns[-1].order.session if self.transcript.turns else self._numbered(FIRST_TITLE)
+            )
+        return self._numbered(title)
+
+    def _numbered(self, title: str) -> int:
+        number = self.numbers.setdefault(title, 1 + max(self.numbers.values(), default=0))
+        self.groups.setdefault(number, title)
+        return number
+
+    def _last_in(self, number: int) -> TurnOrder | None:
+        return self._before(TurnOrder(number + 1, (0,)), number)
+
+    def _before(self, order: TurnOrder, session: int | None = None) -> TurnOrder | None:
+        """The last place before `order` that has a turn, stored or new; with `session` only one of that."""
+        stored, new = self._stored_at(order), bisect_left(self.new_orders, order)
+        found = [self.transcript.turns[stored - 1].order] if stored else []
+        found += [self.new_orders[new - 1]] if new else []
+        last = max(found, default=None)
+        return None if last is None or session not in (None, last.session) else last
+
+    def _after(self, order: TurnOrder) -> TurnOrder | None:
+        """The first place after `order` that has a turn."""
+        following = TurnOrder(order.session, (*order.place, 0))
+        stored, new = self._stored_at(following), bisect_left(self.new_orders, following)
+        found = [turn.order for turn in self.transcript.turns[stored : stored + 1]]
+        return min(found + self.new_orders[new : new + 1], default=None)
+
+    def _stored_at(self, order: TurnOrder) -> int:
+        return bisect_left(self.transcript.turns, order, key=lambda turn: turn.order)
+
+    def _steps(self) -> tuple[Step, ...]:
+        """The placed turns in their order, with their neighbours and the sessions that they begin."""
+        placed_at = {order for order, *_ in self.placed}
+        self.times = {o: self.now if time is None else to_instant(time) for o, _, time, _ in self.placed}
+        steps: list[Step] = []
+        for order, message, time, is_new in sorted(self.placed, key=lambda placed: placed[0]):
+            before, after = self._before(order), self._after(order)
+            starts = self._start(order, before, message, time=time, is_new=is_new)
+            steps.append(
+                Step(
+                    turn=replace(message.turn, key=order.key),
+                    time=time,
+                    is_new=is_new,
+                    before=None if before is None else self._id(before.key),
+                    after=None if not is_new or after is None or after in placed_at else self._id(after.key),
+                    parts=self._parts(order, after) if is_new else None,
+                    starts=starts,
+                )
+            )
+        return tuple(steps)
+
+    def _parts(self, order: TurnOrder, after: TurnOrder | None) -> tuple[str, str] | None:
+        """The stored turns on both sides of a new one, when the turn after it is stored."""
+        at = self._stored_at(order)
+        around = self.transcript.turns[at - 1 : at + 1] if at else ()
+        return (around[0].id, around[1].id) if len(around) == 2 and around[1].order == after else None
+
+    def _start(
+        self, order: TurnOrder, before: TurnOrder | None, message: Message, *, time: datetime | None, is_new: bool
+    ) -> SessionStart | None:
+        """The session that the turn begins: the first of its title, or the next part after a pause."""
+        base = f"session_{order.session}"
+        key: str | None = None
+        title = self.groups.get(order.session, f"session {order.session}")
+        if before is None or before.session != order.session:
+            key = base
+        elif not is_new:
+            key = self._stored_start(order.session, time)
+        elif message.session is None and self._pause(before, time) > SESSION_GAP:
+            part = 2 + sum(known.startswith(f"{base}.") for known in self.session_keys)
+            key, title = f"{base}.{part}", f"{title} ({part})"
+        if key is None or (not is_new and key not in self.transcript.sessions):
+            return None
+        stored = self.transcript.sessions.get(key)
+        if key not in self.session_keys:
+            insort(self.session_keys, key, key=_session_order)
+        position = self.session_keys.index(key)
+        earlier = self.session_keys[position - 1] if position else None
+        return SessionStart(key, title if stored is None else stored.title, earlier)
+
+    def _stored_start(self, number: int, time: datetime | None) -> str | None:
+        if time is None:
+            return None
+        since = to_instant(time)
+        keys = (key for key, session in self.transcript.sessions.items() if session.since == since)
+        return next((key for key in keys if "." in key and _session_number(key) == number), None)
+
+    def _pause(self, before: TurnOrder, time: datetime | None) -> Instant:
+        """Microseconds between a turn and the one before it."""
+        at = self._stored_at(before)
+        stored = self.transcript.turns[at : at + 1]
+        earlier = self.times.get(before, self.now)
+        if stored and stored[0].order == before:
+            earlier = stored[0].since
+        return (self.now if time is None else to_instant(time)) - earlier
+
+
+def _session_order(key: str) -> tuple[int, ...]:
+    """`session_3.2` stands behind `session_3` and before `session_4`."""
+    return tuple(int(part) for part in key.removeprefix("session_").split(".") if part.isdecimal())
+
+
+def _session_number(key: str) -> int:
+    return next(iter(_session_order(key)), 0)
+
+
+def _left_out_note(episode_id: str, turns: Sequence[StoredTurn]) -> tuple[str, ...]:
+    if not turns:
+        return ()
+    names = ", ".join(turn.message_id or turn.id for turn in turns[:NAMED_LEFT_OUT])
+    more = f" and {len(turns) - NAMED_LEFT_OUT:,} more" if len(turns) > NAMED_LEFT_OUT else ""
+    return (
+        f"{episode_id}: the list leaves out stored messages ({names}{more}); they stay: send them with "
+        "deleted true to take them back",
+    )

@@ -1,0 +1,230 @@
+"""Hears messages of a conversation: stores what is new of a list that may be whole, grown, or new messages alone.
+
+Lists for one episode are taken one after another in this process. When another process stores under the same ids
+at the same time, the rest is placed anew behind what that stored.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final, NamedTuple, cast
+
+import orjson
+
+from orchestration.dependencies import Deps
+from orchestration.identifiers import identifier
+from orchestration.ingestion.arrangement import continue_episode
+from orchestration.ingestion.continuation import Continuation, Heard
+from orchestration.ingestion.episodes import Episode, Message, Session
+from orchestration.ingestion.formats import messages
+from orchestration.ingestion.formats.parsed import Ingestible, ParsedFiles
+from orchestration.ingestion.formats.reader import Reader
+from orchestration.ingestion.speakers import resolve_speakers
+from orchestration.ingestion.storing import Job, Tally, store
+from orchestration.ingestion.transcript import StoredSession, StoredTurn, Transcript, TurnOrder, said
+from schemas.errors import InvalidRequest
+from schemas.memory import Level
+from schemas.responses import HeardMessage, HeardReport
+from schemas.temporal import END_OF_TIME, Instant, to_instant
+from substrate.graphs.names import graph_name
+from substrate.store import transcripts
+from substrate.store.transcripts import EpisodeRow
+
+AHEAD: Final = 60_000_000
+"""Microseconds that the clock of a sender may be ahead."""
+TRIES: Final = 8
+"""Attempts to place a list, because another process may store under the same ids at the same time."""
+
+
+class Hearing(NamedTuple):
+    """What became of each message of a list, in its order, and notes on the list."""
+
+    heard: tuple[Heard, ...]
+    notes: tuple[str, ...]
+
+
+class NewMessages(NamedTuple):
+    """Messages as they were sent, for an episode."""
+
+    citizen_id: str
+    episode_id: str
+    raw: Sequence[Mapping[str, Any]]
+
+
+async def hear_messages(sent: NewMessages, job: Job) -> HeardReport:
+    """Store what is new of the messages, and report each: an invalid one is refused, and the others are stored.
+
+    Raises Unavailable when the engine or the embedding model does not answer; the same call then stores the rest.
+    """
+    read = read_messages(sent.raw)
+    valid = tuple(message for message in read if isinstance(message, Message))
+    tally, notes = Tally(), [*_time_notes(valid, job.now)]
+    heard: Sequence[Heard] = ()
+    if valid:
+        episode = Episode(sent.episode_id, sent.citizen_id, (_speakers(valid),), messages=valid)
+        resolved = await resolve_speakers(episode, job.deps)
+        hearing = await hear(cast(Episode, resolved.item), job, tally, fewest=2)
+        heard, notes = hearing.heard, [*notes, *resolved.notes, *hearing.notes]
+    following = iter(heard)
+    reports = [one if isinstance(one, HeardMessage) else _report(next(following)) for one in read]
+    counts = Counter(report.status for report in reports)
+    counted = {name: counts[name] for name in ("stored", "superseded", "retracted", "left_out", "refused")}
+    return HeardReport(
+        citizen_id=sent.citizen_id,
+        episode_id=sent.episode_id,
+        messages=tuple(reports),
+        duplicates=counts["duplicate"],
+        notes=tuple(notes),
+        **counted,
+    )
+
+
+def _report(heard: Heard) -> HeardMessage:
+    return HeardMessage(message_id=heard.message.id, status=heard.status, id=heard.id, reason=heard.reason)
+
+
+def _speakers(valid: Sequence[Message]) -> Session:
+    """A session that names the speakers, so that stored people are found."""
+    return Session("heard", "heard", None, tuple(message.turn for message in valid if message.turn.speaker))
+
+
+def _time_notes(valid: Sequence[Message], now: Instant) -> list[str]:
+    times = [to_instant(message.turn.time) for message in valid if message.turn.time is not None]
+    ahead = sum(time > now + AHEAD for time in times)
+    back = sum(later < earlier for earlier, later in pairwise(times))
+    notes = [f"{ahead:,} messages lie in the future: they are found from their times on"] if ahead else []
+    if back:
+        notes.append(f"{back:,} messages are earlier than the one before them: the order of the list is kept")
+    return notes
+
+
+async def hear(episode: Episode, job: Job, tally: Tally, *, fewest: int = 1) -> Hearing:
+    """Store what is new of the messages of the episode. `fewest` as `transcript.align`.
+
+    Raises what `pipeline.ingest` raises; the same call then stores the rest.
+    """
+    async with job.deps.conversations.turn(episode.citizen_id, episode.id):
+        stored_before: dict[int, Heard] = {}
+        found: dict[int, str] = {}
+        for attempt in range(TRIES):
+            transcript = await load(episode, job.deps, job.now)
+            continuation = continue_episode(episode, transcript, job.now, fewest=fewest, found=found)
+            counted = Tally(persons=tally.persons)
+            await store(continuation, job, counted)
+            heard = _judge(continuation, counted)
+            if attempt == TRIES - 1 or not _stored_by_another(continuation, counted):
+                break
+            there = {place: one for place, one in enumerate(heard) if one.id and one.status != "refused"}
+            found = {place: one.id or "" for place, one in there.items()}
+            stored_before |= {place: one for place, one in there.items() if one.status == "stored"}
+            tally.counts["stored"] += counted.counts["stored"]
+        tally.merge(counted)
+        heard = tuple(stored_before.get(place, one) for place, one in enumerate(heard))
+        return Hearing(heard, continuation.notes)
+
+
+def _judge(continuation: Continuation, counted: Tally) -> tuple[Heard, ...]:
+    """What became of each message, after its commands were applied."""
+    refused = counted.refused
+    return tuple(
+        one._replace(status="refused", reason="; ".join(refused[one.id].faults))
+        if one.id in refused and one.status != "duplicate"
+        else one
+        for one in continuation.heard
+    )
+
+
+def _stored_by_another(continuation: Continuation, counted: Tally) -> bool:
+    """True when a turn of the list was refused because its id was stored meanwhile with other content."""
+    new = {one.id for one in continuation.heard if one.status == "stored"}
+    conflicts = (record_id for record_id, receipt in counted.refused.items() if receipt.problem == "conflict")
+    return any(record_id in new for record_id in conflicts)
+
+
+async def arrange(parsed: ParsedFiles, deps: Deps, now: Instant) -> ParsedFiles:
+    """The items, with lists of messages placed behind what is stored of their episodes."""
+    items: list[Ingestible] = []
+    notes = [*parsed.notes]
+    for item in parsed.items:
+        if isinstance(item, Episode) and item.messages:
+            continuation = continue_episode(item, await load(item, deps, now), now)
+            items.append(continuation)
+            notes += continuation.notes
+        else:
+            items.append(item)
+    return ParsedFiles(tuple(items), tuple(notes))
+
+
+async def arranged_episodes(parsed: ParsedFiles, deps: Deps, now: Instant) -> ParsedFiles:
+    """The items, with the turns of lists of messages under the keys under which they are stored."""
+    arranged = await arrange(parsed, deps, now)
+    items = (item.arranged() if isinstance(item, Continuation) else item for item in arranged.items)
+    return ParsedFiles(tuple(items), parsed.notes)
+
+
+async def load(episode: Episode, deps: Deps, now: Instant) -> Transcript:
+    """What is stored of the episode; nothing when its graph does not exist."""
+    transcript = Transcript()
+    graph = graph_name(Level.N1, episode.citizen_id)
+    if not await deps.graphs.for_reading(graph):
+        return transcript
+    rows = [row async for row in transcripts.read_episode(deps.graph(graph), identifier(episode.id))]
+    transcript.add([turn for row in rows if (turn := _turn(episode, row, now)) is not None])
+    sessions = [row for row in rows if row.node_type == "Session"]
+    for row, key in zip(sessions, _session_keys(episode, transcript, sessions), strict=True):
+        title = row.name.removesuffix(f" · {row.description}")
+        transcript.sessions[key] = StoredSession(key, title, row.valid_at)
+    return transcript
+
+
+def _session_keys(episode: Episode, transcript: Transcript, sessions: Sequence[EpisodeRow]) -> list[str]:
+    """The keys of the sessions. An id that is too long was cut, and does not tell its key: all are tried."""
+    keys = [row.id.removeprefix(f"{episode.id}:") for row in sessions]
+    if all(key.startswith("session_") for key in keys):
+        return keys
+    numbers = sorted({turn.order.session for turn in transcript.turns})
+    parts = ["", *(f".{part}" for part in range(2, len(sessions) + 2))]
+    possible = [f"session_{number}{part}" for number in numbers for part in parts]
+    by_id = {identifier(f"{episode.id}:{key}"): key for key in possible}
+    return [by_id.get(row.id, key) for row, key in zip(sessions, keys, strict=True)]
+
+
+def _turn(episode: Episode, row: EpisodeRow, now: Instant) -> StoredTurn | None:
+    """The turn of a row; None for a memory of the episode that is no turn of a list."""
+    order = TurnOrder.of(row.id.removeprefix(f"{episode.id}:"))
+    order = TurnOrder.of(row.name) if order is None else order
+    if row.node_type != "Turn" or order is None:
+        return None
+    speaker = row.speaker or ""
+    return StoredTurn(
+        id=row.id,
+        order=order,
+        speaker=speaker,
+        said=said(speaker, row.description or ""),
+        since=row.valid_at,
+        message_id=_message_id(row.extra),
+        fingerprint=row.fingerprint,
+        changed=row.version > 1,
+        gone=row.expired_at != END_OF_TIME or row.invalid_at <= now,
+    )
+
+
+def _message_id(extra: str | None) -> str | None:
+    return messages.read_id(orjson.loads(extra).get("id")) if extra is not None and '"id"' in extra else None
+
+
+def read_messages(raw: Sequence[Mapping[str, Any]]) -> list[Message | HeardMessage]:
+    """Each message, or the report of one that cannot be read."""
+    reader = Reader(messages.FORM, "messages")
+    return [_read_message(reader, entry) for entry in raw]
+
+
+def _read_message(reader: Reader, entry: Mapping[str, Any]) -> Message | HeardMessage:
+    try:
+        return messages.read_message(reader, entry, "it")
+    except InvalidRequest as error:
+        reason = error.detail.partition(f"; {messages.FORM.name} expects")[0].removeprefix("messages, it")
+        message_id = messages.read_id(entry.get("id"))
+        return HeardMessage(message_id=message_id, status="refused", reason=reason.lstrip(":, "))

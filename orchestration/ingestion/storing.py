@@ -1,0 +1,179 @@
+"""Stores the commands of an ingestion in chunks, and counts what became of them.
+
+Memories that are stored already are not embedded again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from orchestration import insertion
+from orchestration.dependencies import Deps
+from orchestration.ingestion.formats.parsed import Ingestible
+from orchestration.ingestion.speakers import backdate_persons
+from orchestration.writing import records
+from orchestration.writing.appraisals import BY_WORDS
+from schemas.commands import Command, Relate, Remember, Writer, WriteReceipt
+from schemas.memory import Source
+from schemas.responses import IngestReport
+from schemas.temporal import Instant
+from substrate.graphs.names import graph_name
+from substrate.store import reader, writer
+
+type Progress = Callable[[int, int], None]
+"""Called after each chunk with the number of commands done and the number of all commands."""
+
+NOBODY: Final = Writer()
+MAX_FAULTS = 50
+"""At most this many faults are listed in a report; all are counted."""
+_COUNTED = {"Turn": "turns", "Session": "sessions", "Person": "persons"}
+
+
+@dataclass(slots=True)
+class Tally:
+    """What became of the commands. `refused`: receipts of refused ones by the id of the memory or link."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    persons: set[tuple[str | None, str]] = field(default_factory=set)
+    faults: list[str] = field(default_factory=list)
+    refused: dict[str, WriteReceipt] = field(default_factory=dict)
+    warnings: Counter[str] = field(default_factory=Counter)
+
+    def count_command(self, command: Command) -> None:
+        if isinstance(command, Relate):
+            self.counts["links"] += 1
+        elif isinstance(command, Remember):
+            kind = _COUNTED.get(command.node_type, "memories")
+            if kind != "persons" or (command.citizen_id, command.id or "") not in self.persons:
+                self.counts[kind] += 1
+            if kind == "persons":
+                self.persons.add((command.citizen_id, command.id or ""))
+
+    def count_receipt(self, command: Command, receipt: WriteReceipt, shared: frozenset[str]) -> None:
+        if receipt.status == "stored":
+            self.counts["duplicates" if receipt.duplicate else "stored"] += 1
+            told = [text for text in receipt.warnings if text not in command.notes]
+            if getattr(command, "source", None) is Source.INGESTION:
+                told = [text for text in told if text.startswith(BY_WORDS)]
+            self.warnings.update(told)
+        elif receipt.problem == "conflict" and receipt.id in shared:
+            self.counts["duplicates"] += 1
+        else:
+            self.counts["refused"] += 1
+            self.refused[receipt.id or ""] = receipt
+            if len(self.faults) < MAX_FAULTS:
+                self.faults.append(_fault(command, receipt))
+
+    def merge(self, other: Tally) -> None:
+        """Add what was counted elsewhere."""
+        self.counts.update(other.counts)
+        self.persons |= other.persons
+        self.faults += other.faults[: max(0, MAX_FAULTS - len(self.faults))]
+        self.refused |= other.refused
+        self.warnings.update(other.warnings)
+
+    def report(self, notes: Sequence[str]) -> IngestReport:
+        warned = (f"{text} ({count:,})" for text, count in self.warnings.items())
+        return IngestReport(faults=tuple(self.faults), notes=(*notes, *warned), **self.counts)
+
+
+def _fault(command: Command, receipt: WriteReceipt) -> str:
+    if receipt.problem == "conflict" and getattr(command, "source", None) is Source.INGESTION:
+        return f"{receipt.id}: is stored with other content; supersede it, or ingest under another name"
+    return f"{receipt.id}: {'; '.join(receipt.faults)}"
+
+
+def chunks(commands: Iterator[Command]) -> Iterator[list[Command]]:
+    """Group the commands into chunks: at most one statement of memories, then links whose ends exist by then.
+
+    A memory moves before a link only if it is no end of that link; any other command is a chunk of its own.
+    """
+    memories: list[Command] = []
+    links: list[Command] = []
+    ends: set[str] = set()
+    for command in commands:
+        if not _fits(command, memories, links, ends) and (memories or links):
+            yield memories + links
+            memories, links, ends = [], [], set()
+        if isinstance(command, Remember):
+            memories.append(command)
+        elif isinstance(command, Relate):
+            links.append(command)
+            ends |= {command.source_id, command.target_id}
+        else:
+            yield [command]
+    if memories or links:
+        yield memories + links
+
+
+def _fits(command: Command, memories: list[Command], links: list[Command], ends: set[str]) -> bool:
+    if isinstance(command, Remember):
+        return len(memories) < writer.NODES_PER_STATEMENT and command.id not in ends
+    return isinstance(command, Relate) and len(links) < writer.LINKS_PER_STATEMENT
+
+
+@dataclass(slots=True)
+class Job:
+    """What the storing of an item needs beside it. `done` counts the commands of `total` for `progress`."""
+
+    deps: Deps
+    now: Instant
+    writer: Writer = NOBODY
+    progress: Progress | None = None
+    total: int = 0
+    done: int = 0
+
+
+async def store(item: Ingestible, job: Job, tally: Tally) -> None:
+    """Store the commands of an item. Raises what `ingest` raises."""
+    shared = item.shared()
+    for chunk in chunks(command.with_writer(job.writer) for command in item.commands()):
+        await _apply(chunk, job, tally=tally, shared=shared, whole=item.command_id)
+        job.done += len(chunk)
+        if job.progress is not None:
+            job.progress(job.done, max(job.done, job.total))
+
+
+async def _apply(
+    chunk: Sequence[Command], job: Job, *, tally: Tally, shared: frozenset[str], whole: str | None
+) -> None:
+    deps, now = job.deps, job.now
+    stored = await _stored(chunk, deps)
+    fresh, again = [], []
+    for command in chunk:
+        tally.count_command(command)
+        if _is_stored(command, stored, shared):
+            tally.counts["duplicates"] += 1
+            again += [command] if isinstance(command, Remember) and command.node_type == "Person" else []
+        else:
+            fresh.append(command)
+    tally.warnings.update(await backdate_persons(again, deps, now))
+    for command, receipt in zip(fresh, await insertion.apply(fresh, deps, now, whole=whole), strict=True):
+        tally.count_receipt(command, receipt, shared)
+
+
+type _Stored = Mapping[tuple[str, str], int | None]
+
+
+async def _stored(chunk: Sequence[Command], deps: Deps) -> _Stored:
+    """Return the fingerprints of the chunk's memories that exist already, by (graph, id)."""
+    ids: dict[str, list[str]] = {}
+    for command in chunk:
+        if isinstance(command, Remember) and command.id is not None:
+            ids.setdefault(graph_name(command.level, command.citizen_id), []).append(command.id)
+    fingerprints: dict[tuple[str, str], int | None] = {}
+    for graph, memory_ids in ids.items():
+        if await deps.graphs.for_reading(graph):
+            marks = await reader.read_fingerprints(deps.graph(graph), memory_ids)
+            fingerprints.update({(graph, memory_id): mark for memory_id, mark in marks.items()})
+    return fingerprints
+
+
+def _is_stored(command: Command, stored: _Stored, shared: frozenset[str]) -> bool:
+    if not isinstance(command, Remember) or command.id is None:
+        return False
+    key = (graph_name(command.level, command.citizen_id), command.id)
+    return key in stored and (command.id in shared or stored[key] == records.fingerprint(command))

@@ -1,0 +1,54 @@
+"""Reads the turns and sessions of an episode.
+
+There is no index on the episode of a memory: every memory of the graph is looked at, about 0.2 µs for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Final, NamedTuple
+
+from schemas.temporal import Instant
+from substrate.cypher.query import Query
+from substrate.graphs.graph import Graph
+
+ROWS_A_PAGE: Final = 5_000
+
+EPISODE_TURNS: Final = Query(
+    "episode_turns",
+    "MATCH (n:ConsciousnessNode) WHERE id(n) > $after AND n.episode_id = $episode WITH n LIMIT $rows "
+    "RETURN id(n), n.id, n.node_type, n.name, n.speaker, n.description, n.valid_at, n.invalid_at, n.expired_at, "
+    "coalesce(n.version, 1), n.fingerprint, n.extra",
+)
+"""The memories of an episode, in the order of their internal ids, from one of these on."""
+
+
+class EpisodeRow(NamedTuple):
+    """A memory of an episode as its latest record has it.
+
+    `version` counts its records, `fingerprint` is that of the command that made the first, `extra` is JSON.
+    """
+
+    id: str
+    node_type: str
+    name: str
+    speaker: str | None
+    description: str | None
+    valid_at: Instant
+    invalid_at: Instant
+    expired_at: Instant
+    version: int
+    fingerprint: int | None
+    extra: str | None
+
+
+async def read_episode(graph: Graph, episode_id: str) -> AsyncIterator[EpisodeRow]:
+    """Yield the turns and sessions of an episode, a page at a time. Raises what `Graph.read` raises."""
+    after = -1
+    while True:
+        rows = await graph.read(EPISODE_TURNS, after=after, episode=episode_id, rows=ROWS_A_PAGE)
+        for row in rows:
+            yield EpisodeRow(*row[1:])
+        if len(rows) < ROWS_A_PAGE:
+            return
+        after = max(int(row[0]) for row in rows)
