@@ -46,6 +46,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "demo": "Load an example life and ask it three questions.",
     "ask": "Ask a citizen's memory, and see what comes to mind and why.",
     "remember": "Store one memory.",
+    "hear": "Append messages to a conversation, one by one or as the list grows.",
     "ingest": "Store conversations, notes or commands from files.",
     "history": "Show every record of one memory or link, as bars on both time axes.",
     "supersede": "Say that the world changed: new content for a memory or link from a moment on.",

@@ -18,6 +18,17 @@ ALWAYS_SPECIFIC: Final = 5
 MIN_LENGTH: Final = 4
 MAX_LENGTH: Final = 40
 """Length of a tag in characters. The engine crashes on a unique value of more than 4,096 bytes."""
+MAX_SUBJECTS: Final = 3
+"""A list of texts is named by at most so many phrases."""
+_SMALL_TALK: Final = frozenset(
+    """
+    always anything back bit come definitely doing everything feel feeling fine first getting glad going good great
+    hear hello hope keep kind know last like little long look looking lots love made make many maybe morning much
+    need never next nice night okay people pretty really right said sorry something soon sound sounds still sure
+    take talk thank thanks that thing things think thought time today tomorrow tonight totally trying want wanted
+    week went wonderful work working would yeah years yesterday""".split()
+)
+"""Words of many conversations that do not tell what one is about."""
 _NAME: Final = re.compile(r"\b[A-ZÀ-ÖØ-Þ]\w+(?: [A-ZÀ-ÖØ-Þ]\w+){1,3}")
 
 type Phrases = Mapping[str, str]
@@ -30,6 +41,23 @@ def extract_phrases(text: str) -> Phrases:
     single_words = (word for word in words(text) if word.isalpha() and word not in STOP_WORDS)
     phrases = [*(name for name in names if " " in name), *single_words]
     return {_stemmed(phrase): phrase for phrase in reversed(phrases) if MIN_LENGTH <= len(phrase) <= MAX_LENGTH}
+
+
+def subject_words(texts: Sequence[str]) -> tuple[str, ...]:
+    """What texts are about: at most `MAX_SUBJECTS` phrases, those in most texts, then names, then long ones."""
+    counts: Counter[str] = Counter()
+    forms: dict[str, str] = {}
+    for text in texts:
+        phrases = extract_phrases(text)
+        counts.update(phrases.keys())
+        forms = {**phrases, **forms}
+    telling = [stems for stems in counts if forms[stems] not in _SMALL_TALK]
+    best = sorted(telling, key=lambda stems: (-counts[stems], " " not in stems, -len(stems), stems))
+    chosen: list[str] = []
+    for stems in best:
+        if len(chosen) < MAX_SUBJECTS and not any(f" {stems} " in f" {other} " for other in chosen):
+            chosen.append(stems)
+    return tuple(forms[stems] for stems in chosen)
 
 
 def _without_stop_words(text: str) -> str:

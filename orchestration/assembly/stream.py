@@ -25,7 +25,7 @@ from orchestration.traversal.graph import build_graph
 from orchestration.traversal.paths import Identity
 from orchestration.validation import memory_verdicts, metadata_report
 from schemas.language_model import ModelCall
-from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, describe_unreadable
+from schemas.memory import ConsciousnessNode, ConsciousnessRelationship, Level, Source, describe_unreadable
 from schemas.stream import (
     LEVEL_NAMES,
     ActivationTiers,
@@ -150,7 +150,7 @@ def assemble(
     selection = select(candidates, activation.order, options.levels, options.limit)
     selected = _selected_content(selection, candidates, activation, explain=options.explain)
     whole = _accepted_content(options, selected, candidates)
-    tiers = consciousness_score.tiers(whole.order)
+    tiers = consciousness_score.tiers(whole.order, {key for key, node in whole.nodes.items() if _is_bare(node)})
     shown = _fitting_content(options, selection, whole, tiers)
     nodes, links = whole.ordered(), whole.all_links()
     whole_tiers = _activation_tiers(tiers, whole)
@@ -179,6 +179,14 @@ def assemble(
         model_calls=tuple(report.model_calls),
     )
     return _with_text(stream, shown) if options.form == "compact" else stream
+
+
+def _is_bare(node: ConsciousnessNode) -> bool:
+    """True for a memory without a text of its own: a session, a person of whom only the name is known."""
+    if node.node_type == "Session":
+        return True
+    is_name = node.node_type == "Person" or node.source is Source.INGESTION
+    return is_name and not node.speaker and not node.description.strip()
 
 
 def _with_text(stream: ConsciousnessStream, content: StreamContent) -> ConsciousnessStream:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from orchestration.identifiers import identifier, natural_id
@@ -103,9 +104,11 @@ class Continuation:
         """Yield the commands: a link comes after both of its ends, a change after everything new."""
         first_times = self._first_times()
         met: set[str] = set()
-        for step in self.steps:
+        begun = [*(at for at, step in enumerate(self.steps) if step.starts is not None), len(self.steps)]
+        turns_of = {first: self.steps[first:end] for first, end in pairwise(begun)}
+        for place, step in enumerate(self.steps):
             speaker = self.episode.person(step.turn.speaker)
-            yield from self._session(step)
+            yield from self._session(step, turns_of.get(place, ()))
             turn_id = self._id(step.turn.key)
             yield turn_memory(self.episode, step.turn, turn_id, step.time)
             if speaker not in met:
@@ -123,10 +126,10 @@ class Continuation:
                 yield Unrelate(citizen_id=self.citizen_id, id=link_id, source=Source.INGESTION)
         yield from self.changes
 
-    def _session(self, step: Step) -> Iterator[Command]:
+    def _session(self, step: Step, following: Sequence[Step]) -> Iterator[Command]:
         if step.starts is None:
             return
-        session = Session(step.starts.key, step.starts.title, step.time, (step.turn,))
+        session = Session(step.starts.key, step.starts.title, step.time, tuple(one.turn for one in following))
         session_id = self._id(session.key)
         yield session_memory(self.episode, session, session_id, step.time)
         if step.starts.before is not None:

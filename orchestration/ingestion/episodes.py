@@ -11,13 +11,17 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from orchestration.appraisal import key_phrases
 from orchestration.identifiers import identifier, person_id
 from schemas.commands import Command, Relate, Remember
 from schemas.memory import ResolutionState, Source
 from schemas.temporal import long_date
+from substrate.store.rows import SUBJECTS
 
 IN_ORDER: Final = "keep the conversation in order"
 WHO_SPOKE: Final = "remember who said it"
+SUBJECT_TURNS: Final = 200
+"""The first turns of a session, by which it is named."""
 STEP: Final = timedelta(seconds=1)
 """The time between two turns without times of their own: enough to keep them in order."""
 
@@ -91,10 +95,13 @@ class Episode:
     @property
     def size(self) -> int:
         turns = sum(len(session.turns) for session in self.sessions)
-        return max(0, 3 * turns - 1) + max(0, 3 * len(self.sessions) - 1) + len(self.shared())
+        return max(0, 3 * turns - 1) + max(0, 3 * len(self.sessions) - 1) + len(self.people_ids())
 
     def shared(self) -> frozenset[str]:
-        """Return the ids of the people: another episode may have stored them before."""
+        """Return the ids of the people, whom another episode may have stored before, and of the sessions."""
+        return self.people_ids() | {identifier(f"{self.id}:{session.key}") for session in self.sessions}
+
+    def people_ids(self) -> frozenset[str]:
         speakers = {turn.speaker for session in self.sessions for turn in session.turns}
         return frozenset(self.person(speaker) for speaker in speakers)
 
@@ -153,7 +160,10 @@ def session_memory(episode: Episode, session: Session, session_id: str, begun: d
     """Build the memory of a session. Its text has the day, but neither the speakers nor the length.
 
     With a name it would match every question that names the speaker; the session may continue in the next file.
+    What it is about stands in `extra`: it is shown in the name, and no words to search by.
     """
+    subjects = key_phrases.subject_words([turn.text for turn in session.turns[:SUBJECT_TURNS]])
+    extra = {"extra": {SUBJECTS: list(subjects)}} if subjects else {}
     day = None if begun is None else long_date(begun)
     return Remember(
         command_id=identifier(f"ingest:{episode.id}"),
@@ -164,6 +174,7 @@ def session_memory(episode: Episode, session: Session, session_id: str, begun: d
         description=day or "",
         source=Source.INGESTION,
         episode_id=identifier(episode.id),
+        **extra,
         **valid_at_field(begun),
     )
 

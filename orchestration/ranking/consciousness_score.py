@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import repeat
 from operator import itemgetter
@@ -121,14 +121,19 @@ def stands_out(score: Score, greatest: float) -> bool:
     return score.activation >= STANDING_OUT * greatest > 0.0
 
 
-def tiers(scores: Sequence[Score]) -> tuple[list[Score], list[Score], list[Score]]:
+def tiers(
+    scores: Sequence[Score], bare: Collection[Key] = frozenset()
+) -> tuple[list[Score], list[Score], list[Score]]:
     """Focus, peripheral, background: the next 5, 20 and 50 of the scores at most (003, component 5).
 
-    Only what stands out is in focus: with nothing relevant, the focus is empty.
+    Only what stands out is in focus: with nothing relevant, it is empty. The memories in `bare` have no text
+    of their own, such as a speaker: they stand in the periphery at best.
     """
-    greatest = max((score.activation for score in scores), default=0.0)
+    speaking = [score for score in scores if score.key not in bare]
+    greatest = max((score.activation for score in speaking), default=0.0)
     focused = 0
-    while focused < min(FOCUS, len(scores)) and stands_out(scores[focused], greatest):
+    while focused < min(FOCUS, len(speaking)) and stands_out(speaking[focused], greatest):
         focused += 1
-    rest = scores[focused:]
-    return list(scores[:focused]), list(rest[:PERIPHERAL]), list(rest[PERIPHERAL : PERIPHERAL + BACKGROUND])
+    in_focus = {score.key for score in speaking[:focused]}
+    rest = [score for score in scores if score.key not in in_focus]
+    return speaking[:focused], rest[:PERIPHERAL], rest[PERIPHERAL : PERIPHERAL + BACKGROUND]

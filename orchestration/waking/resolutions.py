@@ -20,6 +20,7 @@ from orchestration.waking.scoring import (
 )
 from schemas.intention import QueryMode
 from schemas.stream_parts import ResolutionPattern
+from substrate.store.rows import shown_name
 from substrate.store.waking import STEP_TYPES
 
 STEP_SHARE = 0.8
@@ -130,15 +131,19 @@ def show_pattern(resolution: Resolution, emotional_likeness: float) -> Resolutio
     return ResolutionPattern(
         level=resolution.link.level,
         blockage_id=resolution.link.source,
-        blockage=resolution.blockage.get("name"),
+        blockage=_shown_name(resolution.blockage),
         resolution_id=resolution.link.target,
-        resolution=resolution.resolution.get("name"),
-        steps=tuple(step.get("name") for step in steps),
+        resolution=_shown_name(resolution.resolution),
+        steps=tuple(map(_shown_name, steps)),
         step_ids=tuple(step.get("id") for step in steps),
         link_id=resolution.link.get("id"),
         emotional_likeness=round(emotional_likeness, 6),
         discovery_energy=discovery_energy(resolution.blockage),
     )
+
+
+def _shown_name(memory: Candidate) -> str:
+    return shown_name(memory.get("id"), memory.get("name"), memory.get("speaker"), memory.get("description"))
 
 
 def pass_scores_on(scores: Mapping[Key, float], resolutions: Iterable[Resolution]) -> dict[Key, float]:

@@ -7,10 +7,11 @@ later is shown as it was before.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -84,6 +85,12 @@ class RowOutcome(NamedTuple):
     past_links: int = 0
 
 
+SHOWN_WORDS: Final = 60
+"""So many characters of a turn are shown as its name."""
+SUBJECTS: Final = "subjects"
+"""The key in `extra` of a session under which its subject words are stored."""
+_ROLES: Final = frozenset(("user", "assistant", "system", "tool", "human", "ai"))
+_COUNTED_TITLE: Final = re.compile(r"session \d+( \(\d+\))?( · |\Z)")
 TIMES = ("valid_at", "invalid_at", "created_at", "expired_at")
 _NUMBERS = frozenset(
     ("energy", "confidence", "discovery_energy", "importance", "intensity", "energy_transfer_coefficient")
@@ -153,10 +160,43 @@ def _read_into(fields: dict[str, Any], name: str, read: Callable[[Any], Any]) ->
     return True
 
 
+def shown_name(memory_id: str, name: str, speaker: str | None, text: str | None) -> str:
+    """The name of a memory as readers see it: of a turn its speaker and first words, such as "Ada: we moved to …".
+
+    A turn is stored under its place in the conversation, the end of its id. A name given to it later is shown.
+    """
+    if not speaker or not memory_id.endswith(f":{name}"):
+        return name
+    by = speaker.capitalize() if speaker in _ROLES else speaker
+    line = " ".join((text or "").split())
+    if len(line) > SHOWN_WORDS:
+        line = f"{line[: SHOWN_WORDS + 1].rpartition(' ')[0] or line[:SHOWN_WORDS]}…"
+    return f"{by}: {line}"
+
+
+def _shown_session(name: str, text: str | None, extra: Mapping[str, Any] | None) -> str:
+    """The name of a session: its day and what it was about; its title too, unless that only counts it."""
+    subjects = (extra or {}).get(SUBJECTS)
+    if not isinstance(subjects, list) or not subjects:
+        return name
+    title = "" if _COUNTED_TITLE.match(name) else name.removesuffix(f" · {text}")
+    when = " · ".join(part for part in (title, text) if part)
+    return f"{when or name}: {', '.join(map(str, subjects))}"
+
+
+def _with_shown_name(fields: dict[str, Any]) -> dict[str, Any]:
+    name, text = fields.get("name"), fields.get("description")
+    if name is None:
+        return fields
+    if fields.get("node_type") == "Session":
+        return {**fields, "name": _shown_session(name, text, fields.get("extra"))}
+    return {**fields, "name": shown_name(fields["node_id"], name, fields.get("speaker"), text)}
+
+
 def node(row: Sequence[Any], level: Level, known_to: Instant = AFTER_ALL, **retrieval: Any) -> ConsciousnessNode:
     """`row` is in the order of `NODE_COLUMNS`; `retrieval` sets the retrieval fields."""
     fields = _fields(row, _NODE_FIELDS, _NODE_READERS, known_to)
-    return ConsciousnessNode.unchecked({**fields, "level": level, **retrieval})
+    return ConsciousnessNode.unchecked({**_with_shown_name(fields), "level": level, **retrieval})
 
 
 def link(
@@ -178,7 +218,20 @@ def nodes(
 ) -> list[ConsciousnessNode]:
     """`rows` are in the order of `NODE_COLUMNS`; `columns` has the level and retrieval fields."""
     stored_columns = _columns(rows, _NODE_FIELDS, _NODE_DEFAULTS, known_to)
+    if "name" in stored_columns:
+        stored_columns["name"] = _shown_names(stored_columns)
     return ConsciousnessNode.from_columns(len(rows), {**stored_columns, **columns})
+
+
+def _shown_names(columns: Mapping[str, Iterable[Any]]) -> list[str]:
+    """The column of names as readers see them."""
+    absent = repeat(None)
+    others = (columns.get(name, absent) for name in ("node_type", "speaker", "description", "extra"))
+    named = zip(columns["node_id"], columns["name"], *others, strict=False)
+    return [
+        _shown_session(name, text, extra) if kind == "Session" else shown_name(memory_id, name, speaker, text)
+        for memory_id, name, kind, speaker, text, extra in named
+    ]
 
 
 def links(
@@ -242,7 +295,7 @@ def _as_known(columns: dict[str, tuple[Any, ...]], known_to: Instant) -> dict[st
 def memory_record(row: Sequence[Any], level: Level, known_to: Instant = AFTER_ALL) -> MemoryRecord:
     """`row` is in the order of `NODE_COLUMNS`, `PROVENANCE`."""
     fields = _fields(row, (*_NODE_FIELDS, *PROVENANCE), (*_NODE_READERS, *_PROVENANCE_READERS), known_to)
-    return MemoryRecord.unchecked({**fields, "level": level})
+    return MemoryRecord.unchecked({**_with_shown_name(fields), "level": level})
 
 
 def link_record(row: Sequence[Any], level: Level, known_to: Instant = AFTER_ALL) -> LinkRecord:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from orchestration.appraisal.key_phrases import MAX_LENGTH, MAX_TAGS, choose_tags, extract_phrases, possible_tags
+from orchestration.appraisal.key_phrases import (
+    MAX_LENGTH,
+    MAX_TAGS,
+    choose_tags,
+    extract_phrases,
+    possible_tags,
+    subject_words,
+)
 from substrate.text import words
 
 TEXTS = st.lists(st.text("abcdehinorst EINORST.,", max_size=60) | st.text(max_size=30), max_size=8)
@@ -50,3 +57,13 @@ def test_tags_are_few_stand_in_the_text_and_are_the_same_each_time(
         allowed = {*phrases.keys(), *phrases.values(), *words(" ".join(texts))}
         assert all(set(tag.split()) <= allowed or tag in allowed for tag in own)
         assert all(tag == tag.strip() and 0 < len(tag) <= MAX_LENGTH for tag in own)
+
+
+def test_texts_are_named_by_what_most_of_them_speak_of() -> None:
+    said = [
+        "The greenhouse needs glass.",
+        "Thanks! The greenhouse is great.",
+        "Tom Berg brings the glass tomorrow.",
+    ]
+    assert subject_words(said) == ("greenhouse", "glass", "tom berg")
+    assert subject_words(["Ok!", ""]) == ()

@@ -116,6 +116,12 @@ def test_only_memories_that_stand_out_are_in_focus(activations: Sequence[float],
     assert len(peripheral) == len(activations) - focused
 
 
+def test_a_memory_without_text_takes_no_place_in_focus() -> None:
+    order = scores(0.9, 0.8, 0.7, 0.6)
+    focus, peripheral, _ = tiers(order, {order[0].key, order[2].key})
+    assert (focus, peripheral) == ([order[1], order[3]], [order[0], order[2]])
+
+
 @given(st.permutations(range(8)))
 def test_the_order_does_not_depend_on_the_order_of_finding(places: list[int]) -> None:
     by_score = scores(0.5, 0.5, 0.9, 0.1, 0.5, 0.9, 0.0, 0.5)

@@ -54,6 +54,41 @@ def test_many_links_are_read_as_each_by_itself(records: list[dict[str, Any]]) ->
     assert [one.model_dump_json() for one in read] == [one.model_dump_json() for one in each]
 
 
+LONG = "we moved to the house by the old lighthouse in spring, and the cello came last"
+
+
+@pytest.mark.parametrize(
+    ("fields", "shown"),
+    [
+        ({"id": "talk:D1:3", "name": "D1:3", "speaker": "Ada", "description": "Hello\nall"}, "Ada: Hello all"),
+        ({"id": "talk:D1:3", "name": "D1:3", "speaker": "user", "description": "Hi."}, "User: Hi."),
+        (
+            {"id": "talk:D1:3", "name": "D1:3", "speaker": "Ada", "description": LONG},
+            "Ada: we moved to the house by the old lighthouse in spring, and…",
+        ),
+        ({"id": "talk:D1:3", "name": "The move", "speaker": "Ada", "description": LONG}, "The move"),
+        ({"id": "m:tea", "name": "tea", "description": "Black."}, "tea"),
+        (
+            {"id": "t:session_1", "node_type": "Session", "name": "session 1 · 8 May 2023",
+             "description": "8 May 2023", "extra": '{"subjects":["lighthouse","cello"]}'},
+            "8 May 2023: lighthouse, cello",
+        ),
+        (
+            {"id": "t:session_1", "node_type": "Session", "name": "Planning · 8 May 2023",
+             "description": "8 May 2023", "extra": '{"subjects":["cello"]}'},
+            "Planning · 8 May 2023: cello",
+        ),
+        ({"id": "t:session_1", "node_type": "Session", "name": "session 1", "description": ""}, "session 1"),
+    ],
+)  # fmt: skip
+def test_a_turn_is_shown_by_its_first_words_and_a_session_by_its_subjects(
+    fields: dict[str, Any], shown: str
+) -> None:
+    row = stored_row(fields)[NODE_START:]
+    assert rows.node(row, Level.N1).name == shown
+    assert [node.name for node in rows.nodes([row], {"level": [Level.N1]})] == [shown]
+
+
 # --- records and receipts --------------------------------------------------------------------------------
 
 TIMES: dict[str, Any] = {"valid_at": 1, "invalid_at": END_OF_TIME, "created_at": 5, "expired_at": 9}
