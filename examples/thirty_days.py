@@ -29,7 +29,7 @@ def show(title: str, lines: list[str]) -> None:
 
 with TemporaryDirectory() as directory, Substrate.embedded(directory) as memory:
     for day in range(1, 31):
-        awake = memory.wake(citizen_id="mira", current_energy=0.6, current_emotions={}, max_results_per_level=5)
+        awake = memory.wake(citizen_id="mira", max_results_per_level=5)
         text = SAID.get(day, SMALL_TALK[day % 3])
         at = BEGIN + timedelta(days=day)
         memory.hear("thirty-days", "user", text, citizen_id="mira", timestamp=at)
@@ -44,8 +44,7 @@ with TemporaryDirectory() as directory, Substrate.embedded(directory) as memory:
     show("Asked about her brother:", [tea.activation_tiers.focus[0].description])
     who = memory.identity(citizen_id="mira")
     show("Who I am with:", [entity.name for entity in who.entities[:5]])
-    waking = {"citizen_id": "mira", "current_energy": 0.6, "current_emotions": {"frustration": 0.6}}
-    still = memory.wake(**waking, query_mode="find_related_unresolved")
+    still = memory.wake(citizen_id="mira", query_mode="find_related_unresolved")
     show("What is open:", [node.name for node in still.activation_tiers.focus])
-    past = memory.wake(**waking, query_mode="find_resolution_patterns")
+    past = memory.wake(citizen_id="mira", query_mode="find_resolution_patterns")
     show("What was solved:", [f"{one.blockage} -> {one.resolution}" for one in past.resolution_patterns])
