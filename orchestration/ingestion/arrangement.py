@@ -239,6 +239,7 @@ class _Arranger:
             steps.append(
                 Step(
                     turn=replace(message.turn, key=order.key),
+                    order=order,
                     time=time,
                     is_new=is_new,
                     before=None if before is None else self._id(before.key),

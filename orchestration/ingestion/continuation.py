@@ -21,6 +21,7 @@ from orchestration.ingestion.episodes import (
     session_memory,
     turn_memory,
 )
+from orchestration.ingestion.transcript import TurnOrder
 from schemas.commands import Command, Relate, Unrelate
 from schemas.memory import Source
 
@@ -53,6 +54,7 @@ class Step:
     """
 
     turn: Turn
+    order: TurnOrder
     time: datetime | None
     is_new: bool
     before: str | None = None

@@ -16,7 +16,7 @@ import orjson
 from orchestration.dependencies import Deps
 from orchestration.identifiers import identifier
 from orchestration.ingestion.arrangement import continue_episode
-from orchestration.ingestion.continuation import Continuation, Heard
+from orchestration.ingestion.continuation import Continuation, Heard, Step
 from orchestration.ingestion.episodes import Episode, Message, Session
 from orchestration.ingestion.formats import messages
 from orchestration.ingestion.formats.parsed import Ingestible, ParsedFiles
@@ -109,20 +109,81 @@ async def hear(episode: Episode, job: Job, tally: Tally, *, fewest: int = 1) -> 
         stored_before: dict[int, Heard] = {}
         found: dict[int, str] = {}
         for attempt in range(TRIES):
-            transcript = await load(episode, job.deps, job.now)
-            continuation = continue_episode(episode, transcript, job.now, fewest=fewest, found=found)
+            plan = await _plan(episode, job, fewest=fewest, found=found)
             counted = Tally(persons=tally.persons)
-            await store(continuation, job, counted)
-            heard = _judge(continuation, counted)
-            if attempt == TRIES - 1 or not _stored_by_another(continuation, counted):
+            await store(plan.continuation, job, counted)
+            heard = _judge(plan.continuation, counted)
+            if attempt == TRIES - 1 or not _stored_by_another(plan.continuation, counted):
                 break
             there = {place: one for place, one in enumerate(heard) if one.id and one.status != "refused"}
             found = {place: one.id or "" for place, one in there.items()}
             stored_before |= {place: one for place, one in there.items() if one.status == "stored"}
             tally.counts["stored"] += counted.counts["stored"]
+        if not counted.refused and not plan.continuation.changes:
+            _keep(plan, job)
         tally.merge(counted)
         heard = tuple(stored_before.get(place, one) for place, one in enumerate(heard))
-        return Hearing(heard, continuation.notes)
+        return Hearing(heard, plan.continuation.notes)
+
+
+class Plan(NamedTuple):
+    """What a list adds to what is stored."""
+
+    transcript: Transcript
+    continuation: Continuation
+
+
+async def _plan(episode: Episode, job: Job, *, fewest: int, found: Mapping[int, str]) -> Plan:
+    """Place the list behind what was kept of the episode, if that is still right, else behind what is stored."""
+    kept = job.deps.conversations.take(episode.citizen_id, episode.id)
+    if isinstance(kept, Transcript) and kept.turns and not found:
+        plan = Plan(kept, continue_episode(episode, kept, job.now, fewest=fewest))
+        if await _is_right(plan, job.deps):
+            return plan
+    transcript = await load(episode, job.deps, job.now)
+    return Plan(transcript, continue_episode(episode, transcript, job.now, fewest=fewest, found=found))
+
+
+async def _is_right(plan: Plan, deps: Deps) -> bool:
+    """True when the turns that the plan builds on are as they were, and none stands in the place of a new one."""
+    graph = deps.graph(graph_name(Level.N1, plan.continuation.citizen_id))
+    if not await deps.graphs.for_reading(graph.name):
+        return False
+    heard = plan.continuation.heard
+    new = {one.id for one in heard if one.status == "stored" and one.id}
+    last = plan.transcript.turns[-1]
+    following = identifier(f"{plan.continuation.id}:{last.order.next().key}")
+    met = {one.id for one in heard if one.id} - new
+    versions = await transcripts.read_versions(graph, [*new, *met, last.id, following])
+    known = plan.transcript.versions(met | {last.id})
+    return versions == known
+
+
+def _keep(plan: Plan, job: Job) -> None:
+    """Keep what is stored now, for the next list of the conversation."""
+    episode, transcript = plan.continuation.episode, plan.transcript
+    added = []
+    for step in plan.continuation.steps:
+        time = job.now if step.time is None else to_instant(step.time)
+        if step.starts is not None:
+            transcript.sessions[step.starts.key] = StoredSession(step.starts.key, step.starts.title, time)
+        if step.is_new:
+            added.append(_new_turn(episode, step, time))
+    transcript.add(added)
+    job.deps.conversations.keep(episode.citizen_id, episode.id, transcript)
+
+
+def _new_turn(episode: Episode, step: Step, time: Instant) -> StoredTurn:
+    turn = step.turn
+    return StoredTurn(
+        id=identifier(f"{episode.id}:{turn.key}"),
+        order=step.order,
+        speaker=turn.speaker,
+        said=said(turn.speaker, turn.text),
+        since=time,
+        message_id=messages.read_id(turn.extra.get("id")),
+        fingerprint=None,
+    )
 
 
 def _judge(continuation: Continuation, counted: Tally) -> tuple[Heard, ...]:
@@ -206,7 +267,7 @@ def _turn(episode: Episode, row: EpisodeRow, now: Instant) -> StoredTurn | None:
         since=row.valid_at,
         message_id=_message_id(row.extra),
         fingerprint=row.fingerprint,
-        changed=row.version > 1,
+        version=row.version if row.expired_at == END_OF_TIME else 0,
         gone=row.expired_at != END_OF_TIME or row.invalid_at <= now,
     )
 

@@ -7,7 +7,7 @@ and more (a grown list, or a window on its end), as a part of it (sent again), o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -56,7 +56,7 @@ class TurnOrder(NamedTuple):
 class StoredTurn:
     """A stored turn as it is now. `since`: when its text began to hold; `said`: a number for speaker and text.
 
-    `gone`: it was retracted. `changed`: it has more than one record.
+    `gone`: it holds no longer. `version`: of its latest record; 0 when that was closed.
     """
 
     id: str
@@ -66,7 +66,7 @@ class StoredTurn:
     since: Instant
     message_id: str | None
     fingerprint: int | None
-    changed: bool = False
+    version: int = 1
     gone: bool = False
 
 
@@ -91,6 +91,10 @@ class Transcript:
     sessions: dict[str, StoredSession] = field(default_factory=dict)
     _by_said: dict[int, list[int]] = field(default_factory=dict)
     _by_message: dict[str, int] = field(default_factory=dict)
+    _by_id: dict[str, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.turns)
 
     def add(self, turns: Sequence[StoredTurn]) -> None:
         """Add turns. Those behind the last one cost no more in a long episode than in a short one."""
@@ -104,17 +108,26 @@ class Transcript:
     def index(self, start: int = 0) -> None:
         """Note where each turn stands, from position `start` on."""
         if not start:
-            self._by_said, self._by_message = {}, {}
+            self._by_said, self._by_message, self._by_id = {}, {}, {}
         for position in range(start, len(self.turns)):
             turn = self.turns[position]
+            self._by_id[turn.id] = position
             self._by_said.setdefault(turn.said, []).append(position)
             if turn.message_id is not None:
                 self._by_message.setdefault(turn.message_id, position)
+
+    def versions(self, ids: Collection[str]) -> dict[str, int]:
+        """The version of each of these turns."""
+        found = (self.turns[at] for turn_id in ids if (at := self._by_id.get(turn_id)) is not None)
+        return {turn.id: turn.version for turn in found}
 
     def positions(self, message: Message) -> Sequence[int]:
         """Where the words of the message stand, the last ones first."""
         found = self._by_said.get(said(message.turn.speaker, message.turn.text), ())
         return found[: -MOST_OFFSETS - 1 : -1]
+
+    def position_by_id(self, turn_id: str, otherwise: int | None) -> int | None:
+        return self._by_id.get(turn_id, otherwise)
 
     def position_of(self, message: Message) -> int | None:
         """Where the turn with the id of the message stands."""
@@ -142,8 +155,7 @@ def align(
     """
     by_id = [transcript.position_of(message) for message in messages]
     if found:
-        positions = {turn.id: position for position, turn in enumerate(transcript.turns)}
-        by_id = [positions.get(found.get(place, ""), at) for place, at in enumerate(by_id)]
+        by_id = [transcript.position_by_id(found.get(place, ""), at) for place, at in enumerate(by_id)]
     if any(position is not None for position in by_id):
         return _with_left_out(_extend(messages, by_id, transcript), transcript)
     return _with_left_out(_by_content(messages, transcript, fewest), transcript)
@@ -156,7 +168,7 @@ def is_same(message: Message, turn: StoredTurn) -> bool:
     if message.id is not None and turn.message_id is not None:
         return message.id == turn.message_id
     time = message.turn.time
-    return time is None or turn.changed or to_instant(time) == turn.since
+    return time is None or turn.version != 1 or to_instant(time) == turn.since
 
 
 def _with_left_out(positions: Sequence[int | None], transcript: Transcript) -> Alignment:

@@ -5,10 +5,10 @@ There is no index on the episode of a memory: every memory of the graph is looke
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Final, NamedTuple
 
-from schemas.temporal import Instant
+from schemas.temporal import END_OF_TIME, Instant
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
 
@@ -21,6 +21,12 @@ EPISODE_TURNS: Final = Query(
     "coalesce(n.version, 1), n.fingerprint, n.extra",
 )
 """The memories of an episode, in the order of their internal ids, from one of these on."""
+
+
+TURN_STATES: Final = Query(
+    "turn_states",
+    "UNWIND $ids AS id MATCH (n:ConsciousnessNode {id: id}) RETURN n.id, coalesce(n.version, 1), n.expired_at",
+)
 
 
 class EpisodeRow(NamedTuple):
@@ -52,3 +58,9 @@ async def read_episode(graph: Graph, episode_id: str) -> AsyncIterator[EpisodeRo
         if len(rows) < ROWS_A_PAGE:
             return
         after = max(int(row[0]) for row in rows)
+
+
+async def read_versions(graph: Graph, ids: Sequence[str]) -> dict[str, int]:
+    """The version of each of these turns that is stored; 0 for one that was retracted as a whole."""
+    rows = await graph.read(TURN_STATES, ids=list(ids))
+    return {str(row[0]): int(row[1]) if row[2] == END_OF_TIME else 0 for row in rows}

@@ -5288,6 +5288,12 @@ SET m.clock = at, m.pending_until = CASE WHEN coalesce(m.pending_until,
     0) < $pending_until THEN $pending_until ELSE m.pending_until END
 RETURN later;
 
+// turn_states
+// :params $ids
+UNWIND $ids AS id
+MATCH (n:ConsciousnessNode {id: id})
+RETURN n.id, coalesce(n.version, 1), n.expired_at;
+
 // unresolved_by_words_now
 // :params $beside_since, $beside_states, $expanded, $first_hop, $goal, $goal_words, $half_life, $known_from, $known_to, $least_energy, $limit, $most_energy, $plain_goal, $recent_from, $shared_words, $since, $states, $valid_from, $valid_to
 CALL {

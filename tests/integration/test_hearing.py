@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from api.runtime.runtime import now
-from orchestration.dependencies import Deps
+from orchestration.dependencies import Conversations, Deps
 from orchestration.ingestion import hearing
 from orchestration.ingestion.episodes import Episode, Session, Turn
 from orchestration.ingestion.formats import ParsedFiles
 from orchestration.ingestion.hearing import NewMessages
 from orchestration.ingestion.pipeline import ingest
 from orchestration.ingestion.storing import Job
+from orchestration.writing import erasure
+from schemas.commands import EraseEpisode
 from schemas.memory import Level
 from schemas.responses import HeardReport
 from schemas.temporal import END_OF_TIME
@@ -102,13 +105,14 @@ async def test_callers_at_once_lose_nothing_and_store_nothing_twice(
     assert [text for text in texts if text in theirs] == theirs
 
 
-async def test_another_process_that_stores_at_the_same_time_moves_the_rest_behind(
+async def test_another_process_that_stores_meanwhile_moves_the_rest_behind(
     deps: Deps, fresh_citizen: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another process has its own turns; what it stored is not in what was read just before."""
+    """Another process has turns of its own, and what it stores is not in what was read just before."""
+    other = replace(deps, conversations=Conversations())
     await hear(deps, fresh_citizen, messages("first 0"))
     stale = await hearing.load(Episode("talk", fresh_citizen, ()), deps, now())
-    await hear(deps, fresh_citizen, messages("theirs 1"))
+    await hear(other, fresh_citizen, messages("theirs 1"))
     load = hearing.load
     answers = iter([stale])
 
@@ -120,6 +124,22 @@ async def test_another_process_that_stores_at_the_same_time_moves_the_rest_behin
     assert [one.status for one in report.messages] == ["stored", "stored"]
     monkeypatch.undo()
     assert await in_order(deps, fresh_citizen) == ["first 0", "theirs 1", "ours 2", "ours 3"]
+
+
+async def test_two_processes_by_turns_lose_nothing_and_store_nothing_twice(deps: Deps, fresh_citizen: str) -> None:
+    """Each keeps what it knows of the conversation, which the other makes out of date."""
+    both = (replace(deps, conversations=Conversations()), replace(deps, conversations=Conversations()))
+    for number in range(8):
+        await hear(both[number // 2 % 2], fresh_citizen, messages(f"message {number}"))
+    assert (await hear(both[0], fresh_citizen, messages(*numbered(4, 8)))).duplicates == 4
+    assert await in_order(deps, fresh_citizen) == numbered(0, 8)
+
+
+async def test_a_conversation_that_was_erased_begins_anew(deps: Deps, fresh_citizen: str) -> None:
+    await hear(deps, fresh_citizen, messages(*numbered(0, 3)))
+    await erasure.erase(EraseEpisode(citizen_id=fresh_citizen, episode_id="talk"), deps, now(), None)
+    assert (await hear(deps, fresh_citizen, messages(*numbered(0, 3)))).stored == 3
+    assert await in_order(deps, fresh_citizen) == numbered(0, 3)
 
 
 async def test_an_edited_message_supersedes_its_turn_and_the_history_has_both(

@@ -138,7 +138,7 @@ def test_an_edited_message_changes_its_turn_and_a_deleted_one_takes_it_back(
 
 def test_a_text_that_was_edited_and_is_sent_as_it_first_was_changes_nothing() -> None:
     before = stored(message("a", 0, id="1"))
-    before.turns[0] = replace(before.turns[0], said=said("user", "edited"), since=NOW - 5, changed=True)
+    before.turns[0] = replace(before.turns[0], said=said("user", "edited"), since=NOW - 5, version=2)
     before.index()
     assert became(continued(message("a", 0, id="1"), after=before)) == [("duplicate", "talk:D1:1")]
     back = message("a", 0, id="1", edited_at=MAY + timedelta(days=31))
