@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b
 from typing import Annotated, Any, Final, NamedTuple
 from urllib.parse import quote
 
@@ -24,7 +23,7 @@ from api.telemetry import metrics
 from orchestration.ingestion.facts import require_language_model, store_facts
 from orchestration.ingestion.formats import File, FileSet, ParsedFiles, parse
 from orchestration.ingestion.formats.reader import MAX_NAME
-from orchestration.ingestion.hearing import NewMessages, arranged_episodes, hear_messages
+from orchestration.ingestion.hearing import NewMessages, arranged_episodes, hear_messages, name_conversation
 from orchestration.ingestion.pipeline import ingest
 from orchestration.ingestion.storing import Job, Progress
 from schemas.base import MAX_TEXT, VISIBLE_TEXT_PATTERN, AtMost, CitizenId, Flag, Identifier, Request
@@ -93,8 +92,9 @@ class EpisodeRequest(Request):
 class Conversation(Request):
     """Messages in their order: each has a `speaker` or `role`, a `text` or `content`, and maybe a `timestamp`.
 
-    `episode_id` names the conversation; by default it is a digest of the messages. Sending it again stores nothing
-    twice. With `extract_facts` the configured language model extracts typed links from the messages.
+    `episode_id` names the conversation; by default it is a digest of the messages that were sent first. Sending it
+    again stores nothing twice, and of a list that has grown only what is new. With `extract_facts` the configured
+    language model extracts typed links from the messages.
     """
 
     citizen_id: CitizenId
@@ -139,7 +139,9 @@ async def remember_episode(
     """
     if conversation.extract_facts:
         require_language_model(context.runtime.deps)
-    episode = await asyncio.to_thread(_parse, conversation)
+    messages, deps = conversation.messages, context.runtime.deps
+    episode_id = conversation.episode_id or await name_conversation(conversation.citizen_id, messages, deps)
+    episode = await asyncio.to_thread(_parse, conversation, episode_id)
     context.caller.commands += [item.command_id for item in episode.intake.items if item.command_id is not None]
     work = partial(_store, context, conversation, episode)
     if not in_background:
@@ -211,9 +213,7 @@ async def erase_episode(
     return await erase_and_report({**query.model_dump(), "episode_id": episode_id}, EraseEpisode, writing)
 
 
-def _parse(conversation: Conversation) -> ParsedEpisode:
+def _parse(conversation: Conversation, episode_id: str) -> ParsedEpisode:
     """Parse the conversation. Raises InvalidRequest for an invalid message."""
-    messages = orjson.dumps(conversation.messages)
-    episode_id = conversation.episode_id or f"episode_{blake2b(messages, digest_size=8).hexdigest()}"
-    file = File("messages", messages.decode())
+    file = File("messages", orjson.dumps(conversation.messages).decode())
     return ParsedEpisode(episode_id, parse("messages", FileSet(episode_id, (file,), conversation.citizen_id)))

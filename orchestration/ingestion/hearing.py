@@ -7,7 +7,8 @@ at the same time, the rest is placed anew behind what that stored.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, Final, NamedTuple, cast
 
@@ -23,13 +24,13 @@ from orchestration.ingestion.formats.parsed import Ingestible, ParsedFiles
 from orchestration.ingestion.formats.reader import Reader
 from orchestration.ingestion.speakers import resolve_speakers
 from orchestration.ingestion.storing import Job, Tally, store
-from orchestration.ingestion.transcript import StoredSession, StoredTurn, Transcript, TurnOrder, said
+from orchestration.ingestion.transcript import StoredSession, StoredTurn, Transcript, TurnOrder, is_same, said
 from schemas.errors import InvalidRequest
 from schemas.memory import Level
 from schemas.responses import HeardMessage, HeardReport
 from schemas.temporal import END_OF_TIME, Instant, to_instant
 from substrate.graphs.names import graph_name
-from substrate.store import transcripts
+from substrate.store import reader, transcripts
 from substrate.store.transcripts import EpisodeRow
 
 AHEAD: Final = 60_000_000
@@ -98,6 +99,39 @@ def _time_notes(valid: Sequence[Message], now: Instant) -> list[str]:
     if back:
         notes.append(f"{back:,} messages are earlier than the one before them: the order of the list is kept")
     return notes
+
+
+async def name_conversation(citizen_id: str, raw: Sequence[Mapping[str, Any]], deps: Deps) -> str:
+    """The id of a conversation that was sent without one: a digest of its messages.
+
+    A list that has grown keeps the id under which its beginning was stored, if nothing else was stored there.
+    """
+    names = list(_digests(raw))
+    graph = deps.graph(graph_name(Level.N1, citizen_id))
+    if not await deps.graphs.for_reading(graph.name):
+        return names[-1]
+    command_ids = {Episode(name, citizen_id, ()).command_id: name for name in names}
+    stored = await reader.receipts(graph, list(command_ids))
+    known = {command_ids[command_id] for command_id in stored}
+    beginning = next((name for name in reversed(names) if name in known), names[-1])
+    return beginning if await _has_grown(Episode(beginning, citizen_id, ()), raw, deps) else names[-1]
+
+
+def _digests(raw: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """The name of the list of the first message, of the first two, and so on."""
+    so_far = blake2b(b"[", digest_size=8)
+    for number, message in enumerate(raw):
+        so_far.update((b"," if number else b"") + orjson.dumps(message))
+        whole = so_far.copy()
+        whole.update(b"]")
+        yield f"episode_{whole.hexdigest()}"
+
+
+async def _has_grown(beginning: Episode, raw: Sequence[Mapping[str, Any]], deps: Deps) -> bool:
+    """True when the list and what is stored of the episode begin alike, as far as both go."""
+    transcript = await load(beginning, deps, END_OF_TIME)
+    read = [message for message in read_messages(raw) if isinstance(message, Message) and message.turn.text]
+    return all(is_same(message, turn) for message, turn in zip(read, transcript.turns, strict=False))
 
 
 async def hear(episode: Episode, job: Job, tally: Tally, *, fewest: int = 1) -> Hearing:

@@ -84,3 +84,29 @@ def test_nobody_sees_the_progress_of_another_citizen(wordless: Service, citizen:
     with wordless.client(wordless.key("citizen:somebody-else:*")) as other:
         assert other.get(address).status_code == 404
     assert ended(wordless, address)["status"] == "stored"
+
+
+def test_a_list_without_a_name_that_has_grown_goes_on_in_its_conversation(wordless: Service, citizen: str) -> None:
+    first, grown = conversation(citizen, 3), conversation(citizen, 5)
+    named = wordless.http.post("/v1/episodes", json=first).json()["episode_id"]
+    for stored, body in ((True, grown), (False, grown), (False, first)):
+        answer = wordless.http.post("/v1/episodes", json=body).json()
+        turns = wordless.http.get("/v1/memories", params={"citizen_id": citizen, "node_type": "Turn"}).json()
+        assert (answer["episode_id"], answer["stored"] > 0) == (named, stored)
+        assert len(turns["memories"]) == 5
+    other = {**first, "messages": [*first["messages"][:2], {"role": "speaker 0", "content": "something else"}]}
+    assert wordless.http.post("/v1/episodes", json=other).json()["episode_id"] != named
+
+
+def test_messages_are_heard_one_by_one_and_the_wrong_ones_are_told(wordless: Service, citizen: str) -> None:
+    address = "/v1/episodes/chat%2F1/turns"
+    first, second = ({"role": "user", "content": text} for text in ("Hello.", "I moved to Bergen."))
+    for said, stored in (([first], 1), ([second], 1), ([first, second], 0)):
+        answer = wordless.http.post(address, json={"citizen_id": citizen, "messages": said})
+        assert (answer.status_code, answer.json()["stored"]) == (200, stored)
+    wrong = [{"role": "user", "content": "x", "timestamp": "never"}, {"role": "user", "content": "Fine."}]
+    report = wordless.http.post(address, json={"citizen_id": citizen, "messages": wrong}).json()
+    assert [one["status"] for one in report["messages"]] == ["refused", "stored"]
+    assert "is no time" in report["messages"][0]["reason"]
+    shown = wordless.http.get(f"/v1/memories/N1/{report['messages'][1]['id']}", params={"citizen_id": citizen})
+    assert shown.json()["name"] == "User: Fine."
