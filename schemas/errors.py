@@ -26,6 +26,7 @@ Every error says what is wrong (`detail`) and what to do (`remedy`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 
 class SubstrateError(Exception):
@@ -134,7 +135,7 @@ class Refused(Incorrect):
     """
 
     title = "A part of what was sent was refused"
-    report: object = None
+    report: Any = None
 
 
 class Unavailable(SubstrateError):

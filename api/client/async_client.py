@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from importlib import import_module
-from itertools import batched
 from pathlib import Path
 from typing import Any, Final, Self, Unpack
 
@@ -14,19 +13,11 @@ import httpx
 from starlette.types import ASGIApp
 
 from api.client import fields
-from api.client.conversations import (
-    MESSAGES_AT_ONCE,
-    MessageFields,
-    join_heard,
-    raise_refused,
-    refused_messages,
-)
+from api.client.conversations import ConversationCalls
 from api.client.transport import (
     ATTEMPTS,
     Call,
-    Fields,
     ModelOrFields,
-    Sender,
     collect_command,
     collect_commands,
     collect_fields,
@@ -62,8 +53,6 @@ from schemas.keys import KeyChange, KeyInfo, KeyList, KeyRequest, NewKey
 from schemas.memory import ConsciousnessNode, ConsciousnessRelationship
 from schemas.responses import (
     Alive,
-    EpisodeReport,
-    HeardReport,
     LinkHistory,
     LinkPage,
     MemoryHistory,
@@ -81,7 +70,7 @@ INSIDE: Final = ("", 0)
 """A caller inside this process has no address."""
 
 
-class AsyncSubstrate(Sender):
+class AsyncSubstrate(ConversationCalls):
     """Client of a service at `base_url` with the key `api_key`; both default to the environment.
 
     Raises the errors of `schemas.errors` as the service raised them, Unavailable when it cannot be reached.
@@ -278,52 +267,6 @@ class AsyncSubstrate(Sender):
         return await self._request(
             WriteReceipt, Call("GET", f"/v1/receipts/{quote_segment(command_id)}", params=where)
         )
-
-    async def hear(
-        self,
-        episode_id: str,
-        speaker: str | None = None,
-        text: str | None = None,
-        *,
-        citizen_id: str,
-        messages: Sequence[Fields] = (),
-        raise_on_refusal: bool = True,
-        **message: Unpack[MessageFields],
-    ) -> HeardReport:
-        """Append one message to a conversation, or all new ones of `messages`; it begins with the first.
-
-        `speaker` is a name or a role. `messages` may be the new messages, the last ones, or the whole list as it
-        is now: only what is new is stored. Raises Refused when a message was refused, unless told not to; the
-        others are stored.
-        """
-        given = {"speaker": speaker, "text": text, **message}
-        one = {name: value for name, value in given.items() if value is not None}
-        path = f"/v1/episodes/{quote_segment(episode_id)}/turns"
-        reports: list[HeardReport] = []
-        for part in batched([*messages, *([one] if one else [])], MESSAGES_AT_ONCE):
-            body = {"citizen_id": citizen_id, "messages": [dict(entry) for entry in part]}
-            reports.append(await self._request(HeardReport, Call("POST", path, body)))
-        report = join_heard(reports)
-        return raise_refused(report, refused_messages(report)) if raise_on_refusal else report
-
-    async def ingest(
-        self,
-        citizen_id: str,
-        messages: Sequence[Fields],
-        *,
-        episode_id: str | None = None,
-        raise_on_refusal: bool = True,
-    ) -> EpisodeReport:
-        """Store a conversation: each message has a `role`, a `content` and, if known, a `timestamp`.
-
-        Sending it again, whole or grown, stores nothing twice. Raises Refused when a part of it was refused,
-        unless told not to; the rest is stored.
-        """
-        body: dict[str, Any] = {"citizen_id": citizen_id, "messages": [dict(message) for message in messages]}
-        if episode_id is not None:
-            body["episode_id"] = episode_id
-        report = await self._request(EpisodeReport, Call("POST", "/v1/episodes", body))
-        return raise_refused(report, report.faults) if raise_on_refusal else report
 
     async def list_citizens(self, /, **page: Unpack[fields.PageFields]) -> CitizenPage:
         """One page of the citizens that the key may read; `cursor` is the `next` of the page before."""

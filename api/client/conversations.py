@@ -1,11 +1,13 @@
-"""Messages that are heard: their fields, and the reports of a long list as one."""
+"""The calls that store conversations, message by message or as a whole."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final, TypedDict
+from itertools import batched
+from typing import Any, Final, TypedDict, Unpack
 
+from api.client.transport import Call, Fields, Sender, quote_segment
 from schemas.errors import InvalidRequest, Refused
 from schemas.responses import EpisodeReport, HeardReport
 
@@ -21,6 +23,56 @@ class MessageFields(TypedDict, total=False):
     session: str
     edited_at: datetime | str
     deleted: bool
+
+
+class ConversationCalls(Sender):
+    """The calls of a client that store conversations."""
+
+    async def hear(
+        self,
+        episode_id: str,
+        speaker: str | None = None,
+        text: str | None = None,
+        *,
+        citizen_id: str,
+        messages: Sequence[Fields] = (),
+        raise_on_refusal: bool = True,
+        **message: Unpack[MessageFields],
+    ) -> HeardReport:
+        """Append one message to a conversation, or all new ones of `messages`; it begins with the first.
+
+        `speaker` is a name or a role. `messages` may be the new messages, the last ones, or the whole list as it
+        is now: only what is new is stored. Raises Refused when a message was refused, unless told not to; the
+        others are stored.
+        """
+        given = {"speaker": speaker, "text": text, **message}
+        one = {name: value for name, value in given.items() if value is not None}
+        path = f"/v1/episodes/{quote_segment(episode_id)}/turns"
+        reports: list[HeardReport] = []
+        for part in batched([*messages, *([one] if one else [])], MESSAGES_AT_ONCE):
+            body = {"citizen_id": citizen_id, "messages": [dict(entry) for entry in part]}
+            reports.append(await self._request(HeardReport, Call("POST", path, body)))
+        report = join_heard(reports)
+        return raise_refused(report, refused_messages(report)) if raise_on_refusal else report
+
+    async def ingest(
+        self,
+        citizen_id: str,
+        messages: Sequence[Fields],
+        *,
+        episode_id: str | None = None,
+        raise_on_refusal: bool = True,
+    ) -> EpisodeReport:
+        """Store a conversation: each message has a `role`, a `content` and, if known, a `timestamp`.
+
+        Sending it again, whole or grown, stores nothing twice. Raises Refused when a part of it was refused,
+        unless told not to; the rest is stored.
+        """
+        body: dict[str, Any] = {"citizen_id": citizen_id, "messages": [dict(message) for message in messages]}
+        if episode_id is not None:
+            body["episode_id"] = episode_id
+        report = await self._request(EpisodeReport, Call("POST", "/v1/episodes", body))
+        return raise_refused(report, report.faults) if raise_on_refusal else report
 
 
 def join_heard(reports: Sequence[HeardReport]) -> HeardReport:

@@ -9,6 +9,7 @@ from schemas.base import Frozen
 from schemas.citizen import AttachedRule, CitizenState, Identity
 from schemas.commands import WriteReceipt
 from schemas.memory import ConsciousnessNode, InvalidationReason, Level, MemoryRecord, Source
+from schemas.responses import HeardReport
 from schemas.stream import ConsciousnessStream, Degradation
 
 
@@ -58,6 +59,20 @@ class StreamValues(Noticed):
             degraded=stream.degraded,
             omitted=stream.omitted,
         )
+
+
+class HeardValues(Frozen):
+    """What became of a message: `status` is stored, duplicate, superseded or left_out."""
+
+    status: str
+    id: str | None = None
+    reason: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, report: HeardReport) -> HeardValues:
+        [message] = report.messages
+        return cls(status=message.status, id=message.id, reason=message.reason, notes=report.notes)
 
 
 class ReceiptValues(Frozen):

@@ -189,6 +189,17 @@ class RelateArguments(Arguments):
     command_id: CommandIdArgument = None
 
 
+class HearArguments(Arguments):
+    citizen_id: CitizenArgument
+    conversation: Annotated[Identifier, Field(description="A name for the conversation, the same each time.")]
+    speaker: Annotated[Name, Field(description="Who says it: a name, or user, assistant, tool.")]
+    text: Annotated[Text, Field(min_length=1, description="What is said, word for word.")]
+    time: Annotated[Moment | None, Field(description="When it was said. Default: now.")] = None
+    message_id: Annotated[
+        Identifier | None, Field(description="The id of the message, if it has one: sent again it is stored once.")
+    ] = None
+
+
 class SetStateArguments(Arguments):
     """What the citizen feels and wants from now on; fields left out stay."""
 

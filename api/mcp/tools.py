@@ -7,11 +7,13 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from api.client import AsyncSubstrate
+from api.client.conversations import MessageFields
 from api.client.fields import MomentFields
 from api.mcp import answers
 from api.mcp.arguments import (
     Arguments,
     CorrectArguments,
+    HearArguments,
     HistoryArguments,
     IdentityArguments,
     RecallArguments,
@@ -97,6 +99,20 @@ async def identity(client: AsyncSubstrate, given: IdentityArguments) -> ToolAnsw
     return ToolAnswer(fence(_identity_text(citizen)), answers.IdentityValues.of(citizen))
 
 
+async def hear(client: AsyncSubstrate, given: HearArguments) -> ToolAnswer:
+    """Append a message. Raises Refused when it is refused."""
+    message: MessageFields = {}
+    if given.time is not None:
+        message["timestamp"] = given.time
+    if given.message_id is not None:
+        message["id"] = given.message_id
+    report = await client.hear(
+        given.conversation, given.speaker, given.text, citizen_id=given.citizen_id, **message
+    )
+    values = answers.HeardValues.of(report)
+    return ToolAnswer(f"{values.status} {values.id or ''}".strip(), values)
+
+
 async def resolve(client: AsyncSubstrate, given: ResolveArguments) -> ToolAnswer:
     return _receipt_answer(given.resolution_state.value, await client.resolve(**_fields(given)))
 
@@ -174,6 +190,16 @@ TOOLS: Final[Sequence[Tool]] = (
         IdentityArguments,
         answers.IdentityValues,
         identity,
+    ),
+    Tool(
+        "hear",
+        "Hear a message",
+        "Append a message to a conversation, as it was said; said again it is stored once.",
+        HearArguments,
+        answers.HeardValues,
+        hear,
+        read_only=False,
+        extra=True,
     ),
     Tool(
         "resolve",

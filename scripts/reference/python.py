@@ -10,6 +10,7 @@ from typing import Any
 from api.adapters.langgraph import SubstrateStore
 from api.adapters.llama_index import SubstrateMemoryBlock, SubstrateRetriever
 from api.client import AsyncSubstrate, Substrate
+from api.client.conversations import ConversationCalls
 from schemas import errors
 from scripts.reference import markdown
 from scripts.reference.document import openapi
@@ -19,7 +20,8 @@ SECTIONS = {
     "remember": "Memories",
     "relate": "Links",
     "apply": "Commands",
-    "ingest": "Citizens",
+    "list_citizens": "Citizens",
+    "hear": "Conversations",
     "live": "Service",
 }
 """The heading that stands before each of these methods."""
@@ -60,7 +62,8 @@ def _maker(documented: Any, called: Any) -> str:
 
 
 def _methods() -> Iterator[str]:
-    for name, method in vars(AsyncSubstrate).items():
+    named = vars(AsyncSubstrate) | vars(ConversationCalls)
+    for name, method in named.items():
         if inspect.iscoroutinefunction(method) and not name.startswith("_"):
             if name in SECTIONS:
                 yield f"## {SECTIONS[name]}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
@@ -555,3 +556,23 @@ def test_an_unexpected_error_is_reported_as_a_defect(command: Command, monkeypat
     said = command("ingest", "x", "-f", "messages")
     assert said.code == 70
     assert "defect" in said.err
+
+
+def test_messages_are_heard_one_by_one_or_as_the_list_that_grows(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "stored 1" in command("hear", "chat", "user", "I moved to Bergen.", "-c", "mira-1").out
+    lines = [
+        {"role": "user", "content": "I moved to Bergen."},
+        {"role": "assistant", "content": "When?"},
+        {"role": "user"},
+    ]
+    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(map(json.dumps, lines))))
+    heard = command("hear", "chat", "-c", "mira-1")
+    assert heard.code == 5
+    assert "stored 1, refused 1, there already 1" in heard.out
+    assert "message 3: has no text" in heard.out
+    monkeypatch.setattr(sys, "stdin", io.StringIO("no json"))
+    wrong = command("hear", "chat", "-c", "mira-1")
+    assert wrong.code == 2
+    assert "line 1 is no JSON object" in wrong.err

@@ -19,6 +19,7 @@ from schemas.errors import (
     Forbidden,
     InvalidRequest,
     NotFound,
+    Refused,
     SubstrateError,
     Unauthenticated,
 )
@@ -182,6 +183,17 @@ async def a_conversation_comes_in_once(call: Either, citizen: str) -> None:
     assert (await call("erase_episode", citizen_id=citizen, episode_id="e1")).removed.memories >= 2
 
 
+async def messages_are_heard_and_the_refused_ones_are_raised(call: Either, citizen: str) -> None:
+    for text, stored in (("Hello.", 1), ("I moved to Bergen.", 1), ("I moved to Bergen.", 0)):
+        heard = await call("hear", "e2", "user", text, citizen_id=citizen, session="one")
+        assert (heard.stored, heard.refused) == (stored, 0)
+    wrong = {"messages": [{"role": "user"}, {"role": "user", "content": "Fine."}], "citizen_id": citizen}
+    with pytest.raises(Refused, match="message 1: has no text") as refused:
+        await call("hear", "e2", **wrong)
+    assert refused.value.report.stored == 1
+    assert (await call("hear", "e2", **wrong, raise_on_refusal=False)).refused == 1
+
+
 async def state_is_kept(call: Either, citizen: str) -> None:
     await call("set_state", citizen, energy=0.25, goal="rest")
     state = await call("state", citizen)
@@ -248,7 +260,8 @@ async def keys_are_made_and_revoked(call: Either, citizen: str) -> None:
     [
         memories_are_revised_and_read_at_any_time, links_are_revised_and_read, lists_come_a_page_at_a_time,
         commands_are_carried_out_one_by_one_or_as_a_whole,
-        a_mind_is_asked, a_conversation_comes_in_once, state_is_kept, what_is_erased_is_gone,
+        a_mind_is_asked, a_conversation_comes_in_once,
+        messages_are_heard_and_the_refused_ones_are_raised, state_is_kept, what_is_erased_is_gone,
         a_command_sent_again_is_known, faults_are_those_of_the_service, the_service_tells_of_itself,
         keys_are_made_and_revoked,
     ],
