@@ -19,7 +19,7 @@ SAID = {
     27: "I am blocked on the exam for class 9, the lab is closed.",
     30: "Good evening. Please help me plan the next week.",
 }
-SMALL_TALK = ("It rained the whole day.", "I had soup for lunch.", "I am reading a book about bees.")
+SMALL_TALK = ("It rained the whole day.", "I had soup for lunch.", "The bees were loud in the garden.")
 BEGIN = datetime.now(UTC) - timedelta(days=31)
 
 
@@ -46,5 +46,5 @@ with TemporaryDirectory() as directory, Substrate.embedded(directory) as memory:
     show("Who I am with:", [entity.name for entity in who.entities[:5]])
     still = memory.wake(citizen_id="mira", query_mode="find_related_unresolved")
     show("What is open:", [node.name for node in still.activation_tiers.focus])
-    past = memory.wake(citizen_id="mira", query_mode="find_resolution_patterns")
+    past = memory.wake(citizen_id="mira", query_mode="find_resolution_patterns", emotions={"frustration": 0.6})
     show("What was solved:", [f"{one.blockage} -> {one.resolution}" for one in past.resolution_patterns])
