@@ -59,9 +59,10 @@ class Deps:
     """The dependencies of a flow, made once when the service starts.
 
     `language_model` and `reranker` are None when none is configured. `auto_tags`: ingestion adds tags to memories
-    that have none. `appraisal`: how a text is appraised at writing. `far`: a query follows links for a second
-    hop only from so many of its first memories. `half_life_days`: after so many days beyond the last 30 a memory
-    counts half in a waking. `conversations`: whose turn it is to store messages of one.
+    that have none. `appraisal`: how a text is appraised at writing. `names`: new texts make memories of the names
+    in them. `far`: a query follows links for a second hop only from so many of its first memories.
+    `half_life_days`: after so many days beyond the last 30 a memory counts half in a waking. `conversations`: whose
+    turn it is to store messages of one.
     """
 
     connection: Connection
@@ -72,6 +73,7 @@ class Deps:
     auto_tags: bool = False
     appraisal: AppraisalMode = "words"
     reranker: Reranker | None = None
+    names: bool = False
     far: int = FAR
     half_life_days: float = 30.0
     conversations: Conversations = field(default_factory=Conversations)

@@ -19,6 +19,7 @@ from orchestration.writing import (
     atomic,
     command_rows,
     inheritance,
+    mentions,
     receipts,
     records,
     restatements,
@@ -47,11 +48,45 @@ async def apply(
     such as an episode: all get the time `now`, and one receipt is stored for all. Raises Unavailable when the
     engine does not answer; the same commands can then be sent again.
     """
-    timed = [TimedCommand(command, now + (0 if whole else step)) for step, command in enumerate(commands)]
+    answers = await _apply(commands, deps, now, whole)
+    if deps.names and whole is None:
+        await _name(commands, answers, deps, now)
+    return answers
+
+
+async def apply_atomically(commands: Sequence[Command], deps: Deps, now: Instant) -> list[WriteReceipt]:
+    """Apply all commands, or none, as `atomic.apply` does; the names in new texts are stored after them."""
+    answers = await atomic.apply(commands, deps, now)
+    if deps.names:
+        await _name(commands, answers, deps, now)
+    return answers
+
+
+async def _name(commands: Sequence[Command], answers: Sequence[WriteReceipt], deps: Deps, now: Instant) -> None:
+    """Store the names that the new texts mention, and their links. Sending the texts again makes up for a failure.
+
+    Raises Unavailable when the engine does not answer.
+    """
+    for citizen_id, texts in (await mentions.new_writings(commands, answers, deps)).items():
+        found = await mentions.decide(citizen_id, texts, deps)
+        await store_made(found.commands(texts), deps, now)
+
+
+async def store_made(commands: Sequence[Command], deps: Deps, now: Instant) -> None:
+    """Store what the service made of texts. It has no receipts: the ids say what was made of what."""
+    await _apply(commands, deps, now, UNRECORDED)
+
+
+async def _apply(commands: Sequence[Command], deps: Deps, now: Instant, whole: str | None) -> list[WriteReceipt]:
+    timed = [TimedCommand(command, now + (step if whole is None else 0)) for step, command in enumerate(commands)]
     refusals = [await _refuse_ended(command, deps) for command in timed]
     accepted = [command for command, refusal in zip(timed, refusals, strict=True) if refusal is None]
     applied = iter(await _apply_runs(accepted, deps, whole))
     return [refusal or next(applied) for refusal in refusals]
+
+
+UNRECORDED: Final = ""
+"""In place of the id of a whole: its parts leave no receipt."""
 
 
 class TimedCommand(NamedTuple):
@@ -277,7 +312,7 @@ def _batch(run: Run, rows: list[dict[str, Any]], whole: str | None) -> writer.Ro
     start = run[0].now
     if whole is not None:
         parts = command_rows.without_receipts(rows)
-        return writer.RowBatch(parts, start, {"command_id": whole, "command": "ingest"})
+        return writer.RowBatch(parts, start, {"command_id": whole, "command": "ingest"} if whole else None)
     with_receipts = [
         command_rows.with_receipt(timed.command, row, timed.now - start)
         for timed, row in zip(run, rows, strict=True)

@@ -164,15 +164,37 @@ class IdentityEntity(Frozen):
     rules: tuple[AttachedRule, ...] = ()
 
 
+class Told(Frozen):
+    """What a citizen said of itself, in its own words, and the memories that say it."""
+
+    value: str
+    memory_ids: tuple[str, ...]
+
+
+class IdentityPerson(Frozen):
+    """A person that the citizen's own memories mention. `relation`: what it is to the citizen: "sister"."""
+
+    node_id: str
+    name: str
+    relation: str | None = None
+    appearances: int
+
+
 class Identity(Frozen):
-    """The most connected entities, most first: the first is the self, its emotions the personality, its rules the
-    values (000). Empty before the first memory. `state` is that of the same moment, `next` the cursor of the next
-    page.
+    """Who a citizen is at a moment: what it says of itself, its people, and what its memories point to (000).
+
+    `name` and `role` are the latest that it told of itself. `people`: those it mentions most, first. `entities`:
+    the most connected entities, most first; the emotions of the first are the personality, its rules the values.
+    `name`, `role` and `people` come with the first page. `state` is that of the same moment, `next` the cursor of
+    the next page.
     """
 
     citizen_id: str
     as_of_time: datetime
     known_at: datetime
+    name: Told | None = None
+    role: Told | None = None
+    people: tuple[IdentityPerson, ...] = ()
     entities: tuple[IdentityEntity, ...] = ()
     state: CitizenState
     next: str | None = None

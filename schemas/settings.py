@@ -118,6 +118,9 @@ class StoreSettings(_Group):
         default=False,
         description="Use key phrases as tags for memories ingested without tags, for the Tag-Walker.",
     )
+    names: Literal["on", "off"] = Field(
+        default="on", description="`on`: people, places and projects that a text names become memories."
+    )
 
     def server_url(self) -> str | None:
         """Address of the configured server, or None when the embedded engine is to be used."""

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from api.cli import formatting, options, support
+from orchestration.mind.declared_self import introduce
 from orchestration.mind.identity import read_identity
 from schemas.citizen import Felt, Identity, WhoIs
 from schemas.memory import Level
@@ -35,7 +36,7 @@ def identity(
     limit: Annotated[int, typer.Option(help="Entities, 1 to 100.")] = 10,
     as_json: options.AnswerAsJson = False,
 ) -> None:
-    """Show the entities that most memories of a citizen point to, their emotions, and their rules."""
+    """Show who a citizen is: its name, role and people, and what most of its memories point to."""
     fields = {
         "citizen_id": citizen,
         "as_of_time": support.parse_time_option("--as-of", as_of),
@@ -53,7 +54,10 @@ async def _read(settings: Settings, request: WhoIs) -> Identity:
 
 
 def show(identity: Identity, console: Console) -> None:
-    """Print the entities as a table, the rules of the first one, and the state."""
+    """Print who the citizen is, its entities as a table, the rules of the first one, and the state."""
+    introduced = introduce(identity)
+    if introduced is not None:
+        console.print(Text(formatting.to_line(introduced)))
     table = Table("entity", "memories", "felt", box=None)
     for entity in identity.entities:
         felt = ", ".join(f"{name} {times}" for name, times in entity.emotions.items())

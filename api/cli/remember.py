@@ -61,6 +61,9 @@ def remember(  # noqa: PLR0913  (a command's arguments are its options)
     importance: options.Importance = None,
     rule: options.Rule = None,
     tag: options.Tag = None,
+    about: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A person, place or project that it is about.")
+    ] = None,
     as_json: options.ReceiptAsJson = False,
 ) -> None:
     """Store one memory. TEXT `-` reads it from standard input."""
@@ -76,6 +79,7 @@ def remember(  # noqa: PLR0913  (a command's arguments are its options)
         "emotion_vector": support.parse_numbers("--emotion", emotion, "joy=0.7") or None,
         "goal": goal,
         "tags": tuple(tag) if tag else None,
+        "about": tuple(about) if about else None,
         "resolution_state": state,
         "importance": importance,
         "rule": rule,

@@ -236,6 +236,7 @@ class RememberFields(CommandFields, MemoryFields, total=False):
     source: AnySource
     episode_id: str | None
     speaker: str | None
+    about: Words
     restate: bool
 
 

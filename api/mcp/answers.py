@@ -142,12 +142,27 @@ class EntityValues(Frozen):
     rules: tuple[AttachedRule, ...]
 
 
+class PersonValues(Frozen):
+    """A person of the citizen, what it is to the citizen if told, and how many own memories mention it."""
+
+    id: str
+    name: str
+    relation: str | None = None
+    appearances: int
+
+
 class IdentityValues(Noticed):
-    """Who a citizen is; the first entity is the self. Energy, emotions and goal are those of the same moment."""
+    """Who a citizen is: the name and role that it told of itself, its people, and what its memories point to.
+
+    Energy, emotions and goal are those of the same moment.
+    """
 
     citizen_id: str
     as_of_time: datetime
     known_at: datetime
+    name: str | None = None
+    role: str | None = None
+    people: tuple[PersonValues, ...] = ()
     entities: tuple[EntityValues, ...]
     energy: float
     emotions: dict[str, float]
@@ -162,7 +177,13 @@ class IdentityValues(Noticed):
             )
             for entity in identity.entities
         )
+        people = tuple(
+            PersonValues(id=person.node_id, **person.model_dump(exclude={"node_id"})) for person in identity.people
+        )
         return cls(
+            name=None if identity.name is None else identity.name.value,
+            role=None if identity.role is None else identity.role.value,
+            people=people,
             entities=entities,
             energy=identity.state.energy,
             emotions=identity.state.emotion_vector,

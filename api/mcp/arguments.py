@@ -98,6 +98,7 @@ class RememberArguments(Arguments):
     )
     rule: Annotated[Text | None, Field(description="What to do from now on, if that follows from it.")] = None
     tags: Annotated[Tags, Field(description="Words that it shares with related memories.")] = ()
+    about: Annotated[Tags, Field(description="Names of the people, places and projects that it is about.")] = ()
     valid_at: Annotated[
         Moment | None, Field(description="Since when it is true: 2025-07-20T14:30:00Z. Default: now.")
     ] = None

@@ -27,6 +27,7 @@ from api.mcp.arguments import (
 )
 from orchestration.assembly.compact import REASONS, compact
 from orchestration.assembly.displayed_text import attribution, fence, one_line
+from orchestration.mind.declared_self import introduce
 from orchestration.mind.dissonance import discovery_fields
 from schemas.base import Frozen
 from schemas.citizen import Identity
@@ -318,7 +319,9 @@ def _iso_time(time: datetime) -> str:
 
 
 def _identity_text(identity: Identity) -> str:
-    lines = [
+    introduced = introduce(identity)
+    lines = [] if introduced is None else [one_line(introduced)]
+    lines += [
         one_line(f"- {entity.name} ({entity.node_type}): in {entity.appearances} memories")
         for entity in identity.entities
     ]

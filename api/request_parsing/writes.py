@@ -196,7 +196,7 @@ async def _apply_parsed(parsed: Sequence[Command | WriteReceipt], writing: Write
     if writing.atomic:
         if len(commands) < len(parsed):
             return [item if isinstance(item, WriteReceipt) else atomic.withheld_receipt(item) for item in parsed]
-        return await atomic.apply(commands, writing.runtime.deps, writing.now)
+        return await insertion.apply_atomically(commands, writing.runtime.deps, writing.now)
     written = iter(await insertion.apply(commands, writing.runtime.deps, writing.now))
     return [next(written) if isinstance(item, Command) else item for item in parsed]
 

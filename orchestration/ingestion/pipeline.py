@@ -5,13 +5,13 @@ Stored chunks stay, and the same call resumes after them.
 
 from __future__ import annotations
 
+from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.ingestion import hearing
 from orchestration.ingestion.episodes import Episode
 from orchestration.ingestion.formats.parsed import ParsedFiles
 from orchestration.ingestion.speakers import resolve_speakers
 from orchestration.ingestion.storing import NOBODY, Job, Progress, Tally, store
-from orchestration.writing import atomic
 from schemas.commands import Writer
 from schemas.responses import IngestReport
 from schemas.temporal import Instant
@@ -46,7 +46,7 @@ async def ingest_atomically(parsed: ParsedFiles, deps: Deps, now: Instant) -> In
     """
     resolved = await hearing.arrange(await _resolve_items(parsed, deps), deps, now)
     commands = [command for item in resolved.items for command in item.commands()]
-    receipts = await atomic.apply(commands, deps, now)
+    receipts = await insertion.apply_atomically(commands, deps, now)
     tally = Tally()
     blamed_first = sorted(zip(commands, receipts, strict=True), key=lambda pair: pair[1].problem == "not-applied")
     for command, receipt in blamed_first:

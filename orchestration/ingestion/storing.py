@@ -14,7 +14,7 @@ from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.ingestion.formats.parsed import Ingestible
 from orchestration.ingestion.speakers import backdate_persons
-from orchestration.writing import records
+from orchestration.writing import mentions, records
 from orchestration.writing.appraisals import BY_WORDS
 from schemas.commands import Command, Relate, Remember, Writer, WriteReceipt
 from schemas.memory import Source
@@ -130,11 +130,16 @@ class Job:
 async def store(item: Ingestible, job: Job, tally: Tally) -> None:
     """Store the commands of an item. Raises what `ingest` raises."""
     shared = item.shared()
+    names = await _decide_names(item, job.deps)
     for chunk in chunks(command.with_writer(job.writer) for command in item.commands()):
         await _apply(chunk, job, tally=tally, shared=shared, whole=item.command_id)
+        await insertion.store_made([made for found in names for made in found.commands_of(chunk)], job.deps, job.now)
         job.done += len(chunk)
         if job.progress is not None:
             job.progress(job.done, max(job.done, job.total))
+
+
+
 
 
 async def _apply(

@@ -6,7 +6,9 @@ from typing import Final, NamedTuple
 
 from orchestration.dependencies import Deps
 from orchestration.graph_queries.existing_graphs import open_view
+from orchestration.mind.declared_self import DeclaredSelf, read_self
 from orchestration.mind.state import felt_state
+from orchestration.question.reading import ROLES
 from schemas.citizen import Identity, IdentityEntity, WhoIs
 from schemas.memory import Level
 from schemas.paging import decode_cursor, encode_cursor
@@ -35,13 +37,18 @@ async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:
     scope = page.scope
     view = await open_view(request.citizen_id, (Level.N1,), scope, deps, now=now)
     entities: tuple[IdentityEntity, ...] = ()
+    own = DeclaredSelf()
     notes, next_cursor = request.notes, None
     target = view.targets.get(Level.N1)
     if target is not None:
         known_at = await records.read_clock(target.graph, now) if scope.is_present else scope.known.start
         pool = max(MIN_COUNTED, 4 * (page.shown + request.limit))
-        ranked = await read_entities(target, scope, page.after, limit=request.limit + 1, pool=pool)
+        ranked = await read_entities(
+            target, scope, page.after, roles=sorted(ROLES), limit=request.limit + 1, pool=pool
+        )
         entities = tuple(ranked[: request.limit])
+        if request.cursor is None:
+            own = await read_self(request.citizen_id, target, scope, limit=request.limit)
         if len(ranked) > request.limit:
             last = entities[-1]
             position = EntityPosition(last.appearances, last.name, last.node_id)
@@ -56,6 +63,9 @@ async def read_identity(request: WhoIs, deps: Deps, now: Instant) -> Identity:
         citizen_id=request.citizen_id,
         as_of_time=to_datetime(scope.valid.start),
         known_at=to_datetime(now if scope.is_present else scope.known.start),
+        name=own.name,
+        role=own.role,
+        people=own.people,
         entities=entities,
         state=state,
         next=next_cursor,

@@ -94,7 +94,10 @@ class Lexicon:
 
 
 def build_lexicon(rows: LexiconRows, text: str) -> Lexicon:
-    """The lexicon of a graph for a question. Past records count as those of one moment do."""
+    """The lexicon of a graph for a question. Past records count as those of one moment do.
+
+    A memory that was made of a name in a text is no start: the texts themselves are found by the word.
+    """
     frequencies = dict(rows.records)
     for word, count in rows.past_records.items():
         then = estimate_holders(count, past_versions=rows.past_versions, memories=rows.memories)
@@ -102,7 +105,7 @@ def build_lexicon(rows: LexiconRows, text: str) -> Lexicon:
     runs = WordRuns(text)
     entities: dict[str, Entity] = {}
     for memory in rows.names:
-        if memory.id not in entities and _is_named(memory, runs):
+        if not memory.made and memory.id not in entities and _is_named(memory, runs):
             entities[memory.id] = Entity(memory.id, memory.name, speaks=memory.id in person_ids(memory.name))
     lexicon = Lexicon(rows.memories, rows.traces, rows.past_traces, frequencies)
     return lexicon.with_named(_drop_lookalikes(runs, entities.values()))

@@ -19,6 +19,9 @@ from substrate.store import rows
 from substrate.store.rows import RowOutcome
 
 _ASSUMED: Final = ("energy", "confidence", "emotion_vector")
+_ASSUMED_NAME: Final = ("name", "node_type")
+"""What only a memory lacks that was made of a name in a text."""
+_ASSUMED_OF_LINK: Final = ("goal", "mindstate", "energy", "confidence", "emotion_vector")
 
 type Row = Mapping[str, Any]
 
@@ -74,7 +77,7 @@ def memory_row(command: Remember, memory_id: str, command_id: str, now: Instant)
     fields = command.model_dump(exclude={"command", "command_id", "level", "citizen_id"})
     first_record = _first_record(command, now)
     emotions = command.emotion_vector
-    assumed = ",".join(name for name in _ASSUMED if name not in command.model_fields_set)
+    assumed = ",".join(name for name in _assumable(command) if name not in command.model_fields_set)
     return {
         **rows.memory_properties(fields),
         **records.search_properties(fields, emotions),
@@ -89,11 +92,17 @@ def memory_row(command: Remember, memory_id: str, command_id: str, now: Instant)
     }
 
 
+def _assumable(command: Remember) -> tuple[str, ...]:
+    return _ASSUMED if "name" in command.model_fields_set else (*_ASSUMED_NAME, *_ASSUMED)
+
+
 def link_row(command: Relate, link_id: str, command_id: str, now: Instant) -> dict[str, Any]:
     """The properties of a new link in stored form, with the ids of its ends."""
     fields = command.model_dump(exclude={"command", "command_id", "level", "citizen_id"})
+    assumed = ",".join(name for name in _ASSUMED_OF_LINK if name not in command.model_fields_set)
     return {
         **rows.link_properties(fields),
+        "unset": assumed or None,
         **_first_record(command, now),
         "id": link_id,
         "command_id": command_id,

@@ -34,7 +34,8 @@ def inherit(row: Mapping[str, Any], ends: Sequence[Content]) -> dict[str, Any]:
         "energy": _energy(ends),
     }
     taken = {name: value for name, value in inherited.items() if value is not None}
-    return {**row, **taken, "unset": ",".join(taken) or row.get("unset")}
+    unset = dict.fromkeys((*(row.get("unset") or "").split(","), *taken))
+    return {**row, **taken, "unset": ",".join(filter(None, unset)) or None}
 
 
 def _emotions(ends: Sequence[Content]) -> str | None:

@@ -66,6 +66,9 @@ class Remember(Command):
     source: Source = Source.CITIZEN
     episode_id: Identifier | None = None
     speaker: ShortText | None = None
+    about: Annotated[
+        Tags, Field(description="Names of people, places or projects that it is about: it is linked with each.")
+    ] = ()
     restate: bool = False
     extra: JsonMap = Field(default_factory=dict)
 

@@ -10,6 +10,7 @@ import orjson
 from substrate.connection.pool import Row
 from substrate.cypher.query import Query
 from substrate.graphs.graph import Graph
+from substrate.store.rows import is_made
 
 DOCUMENT_CAP: Final = 250
 """At most this many records with a word are counted; a count that reaches it is a lower bound."""
@@ -22,7 +23,7 @@ _SIZES: Final = (
     "UNWIND [['memories', labels.ConsciousnessNode], ['traces', labels.Trace], "
     "['past_traces', labels.PastTrace], ['past_versions', labels.PastVersion]] AS size "
     "RETURN 'size' AS kind, size[0] AS key, size[1] AS amount, "
-    "null AS name, null AS aliases, null AS node_type "
+    "null AS name, null AS aliases, null AS node_type, null AS unset "
 )
 
 
@@ -31,14 +32,15 @@ def _count_words(label: str, kind: str) -> str:
         "UNION ALL UNWIND $words AS word CALL { WITH word "
         f"CALL db.idx.fulltext.queryNodes('{label}', word) YIELD node "
         f"WITH node LIMIT {DOCUMENT_CAP} RETURN count(node) AS found }} "
-        f"RETURN '{kind}' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type "
+        f"RETURN '{kind}' AS kind, word AS key, found AS amount, null AS name, null AS aliases, "
+        "null AS node_type, null AS unset "
     )
 
 
 def _match_names(label: str) -> str:
     columns = (
         "'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases, "
-        "node.node_type AS node_type "
+        "node.node_type AS node_type, node.unset AS unset "
     )
     return (
         f"UNION ALL MATCH (node:{label}) WHERE node.name_key IN $phrases "
@@ -58,12 +60,13 @@ _THEN: Final = Query(
 
 
 class NamedMemory(NamedTuple):
-    """A memory that has a name; for a past record the name of that time."""
+    """A memory that has a name; for a past record the name of that time. `made`: of a name in some text."""
 
     id: str
     name: str
     aliases: tuple[str, ...]
     node_type: str
+    made: bool = False
 
 
 class LexiconRows(NamedTuple):
@@ -98,11 +101,11 @@ def read_rows(rows: Sequence[Row]) -> LexiconRows:
     sizes = dict.fromkeys(("memories", "traces", "past_traces", "past_versions"), 0)
     counts: dict[str, dict[str, int]] = {"word": {}, "past_word": {}}
     names: list[NamedMemory] = []
-    for kind, key, amount, name, aliases, node_type in rows:
+    for kind, key, amount, name, aliases, node_type, unset in rows:
         if kind == "size":
             sizes[key] = amount or 0
         elif kind == "name":
-            names.append(NamedMemory(key, name, _aliases(aliases), node_type))
+            names.append(NamedMemory(key, name, _aliases(aliases), node_type, made=is_made(unset)))
         else:
             counts[kind][key] = amount
     return LexiconRows(**sizes, records=counts["word"], past_records=counts["past_word"], names=names)

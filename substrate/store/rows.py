@@ -367,6 +367,16 @@ def json_text(value: Any) -> str | None:
     return orjson.dumps(value).decode() if value else None
 
 
+MADE_OF_NAMES: Final = "named in the text"
+"""The `formation_trigger` of links from a text to what it names. Questions do not follow them: measured, a name in
+a question finds its texts better by its words."""
+
+
+def is_made(unset: str | None) -> bool:
+    """True for the stored `unset` of a memory that was made of a name in some text."""
+    return unset is not None and "name" in unset.split(",")
+
+
 def memory_properties(fields: Mapping[str, Any]) -> dict[str, Any]:
     """All properties of a memory in stored form: JSON columns as text, what `fields` lacks as None."""
     return stored(fields, NODE_COLUMNS + NODE_UPKEEP)

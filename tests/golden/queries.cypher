@@ -1427,10 +1427,11 @@ RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.cre
     n.closed_key;
 
 // identity_now
-// :params $behind, $behind_id, $fewer, $known_from, $known_to, $limit, $pool, $valid_from, $valid_to
+// :params $behind, $behind_id, $fewer, $known_from, $known_to, $limit, $pool, $roles, $valid_from, $valid_to
 MATCH (n:ConsciousnessNode)
 WHERE n.name_key IS NOT NULL AND n.valid_at < $valid_to AND n.invalid_at > $valid_from
     AND n.created_at < $known_to AND n.expired_at > $known_from
+    AND NOT (n.node_type = 'Person' AND n.name_key IN $roles) AND n.node_type <> 'Self'
 WITH n, indegree(n, 'LINK') AS links
 WHERE links > 0
 WITH n
@@ -1454,9 +1455,10 @@ RETURN n.id, name, type, appearances, kind, said, times
 ORDER BY appearances DESC, name, n.id, kind, times DESC, said;
 
 // identity_then
-// :params $behind, $behind_id, $fewer, $known_from, $known_to, $limit, $pool, $valid_from, $valid_to
+// :params $behind, $behind_id, $fewer, $known_from, $known_to, $limit, $pool, $roles, $valid_from, $valid_to
 MATCH (n:ConsciousnessNode)
-WHERE n.name_key IS NOT NULL
+WHERE n.name_key IS NOT NULL AND NOT (n.node_type = 'Person' AND n.name_key IN $roles)
+    AND n.node_type <> 'Self'
 WITH n, indegree(n, ['LINK', 'PAST_LINK']) AS links
 WHERE links > 0
 WITH n
@@ -1597,7 +1599,8 @@ CALL db.meta.stats()
 YIELD labels
 UNWIND [['memories', labels.ConsciousnessNode], ['traces', labels.Trace], ['past_traces', labels.PastTrace],
     ['past_versions', labels.PastVersion]] AS size
-RETURN 'size' AS kind, size[0] AS key, size[1] AS amount, null AS name, null AS aliases, null AS node_type
+RETURN 'size' AS kind, size[0] AS key, size[1] AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset
 UNION ALL
 UNWIND $words AS word
 CALL {
@@ -1608,14 +1611,15 @@ CALL {
   LIMIT 250
   RETURN count(node) AS found
 }
-RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type
+RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset
 UNION ALL
 MATCH (node:ConsciousnessNode)
 WHERE node.name_key IN $phrases
 WITH node
 LIMIT 64
 RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
-    node.node_type AS node_type
+    node.node_type AS node_type, node.unset AS unset
 UNION ALL
 UNWIND $sounds AS sound
 CALL {
@@ -1626,7 +1630,7 @@ CALL {
   LIMIT 8
 }
 RETURN DISTINCT 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
-    node.node_type AS node_type;
+    node.node_type AS node_type, node.unset AS unset;
 
 // lexicon_then
 // :params $phrases, $sounds, $words
@@ -1634,7 +1638,8 @@ CALL db.meta.stats()
 YIELD labels
 UNWIND [['memories', labels.ConsciousnessNode], ['traces', labels.Trace], ['past_traces', labels.PastTrace],
     ['past_versions', labels.PastVersion]] AS size
-RETURN 'size' AS kind, size[0] AS key, size[1] AS amount, null AS name, null AS aliases, null AS node_type
+RETURN 'size' AS kind, size[0] AS key, size[1] AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset
 UNION ALL
 UNWIND $words AS word
 CALL {
@@ -1645,14 +1650,15 @@ CALL {
   LIMIT 250
   RETURN count(node) AS found
 }
-RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type
+RETURN 'word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset
 UNION ALL
 MATCH (node:ConsciousnessNode)
 WHERE node.name_key IN $phrases
 WITH node
 LIMIT 64
 RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
-    node.node_type AS node_type
+    node.node_type AS node_type, node.unset AS unset
 UNION ALL
 UNWIND $sounds AS sound
 CALL {
@@ -1663,7 +1669,7 @@ CALL {
   LIMIT 8
 }
 RETURN DISTINCT 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
-    node.node_type AS node_type
+    node.node_type AS node_type, node.unset AS unset
 UNION ALL
 UNWIND $words AS word
 CALL {
@@ -1674,14 +1680,15 @@ CALL {
   LIMIT 250
   RETURN count(node) AS found
 }
-RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type
+RETURN 'past_word' AS kind, word AS key, found AS amount, null AS name, null AS aliases, null AS node_type,
+    null AS unset
 UNION ALL
 MATCH (node:PastVersion)
 WHERE node.name_key IN $phrases
 WITH node
 LIMIT 64
 RETURN 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
-    node.node_type AS node_type
+    node.node_type AS node_type, node.unset AS unset
 UNION ALL
 UNWIND $sounds AS sound
 CALL {
@@ -1692,7 +1699,7 @@ CALL {
   LIMIT 8
 }
 RETURN DISTINCT 'name' AS kind, node.id AS key, null AS amount, node.name AS name, node.aliases AS aliases,
-    node.node_type AS node_type;
+    node.node_type AS node_type, node.unset AS unset;
 
 // like_in_energy_now
 // :params $beside_since, $beside_states, $energy, $expanded, $first_hop, $half_life, $known_from, $known_to, $least_energy, $limit, $most_energy, $recent_from, $since, $states, $valid_from, $valid_to
@@ -1979,6 +1986,15 @@ RETURN id(i), m.id, m.node_type, m.name, m.description, m.valid_at, m.invalid_at
 ORDER BY id(i), m.version
 LIMIT $limit;
 
+// made_links
+// :params $id, $open, $trigger
+MATCH (n:ConsciousnessNode {id: $id})
+WITH n
+MATCH (n)-[e:LINK]->(t)
+WHERE e.formation_trigger = $trigger AND e.unset IS NOT NULL AND e.expired_at = $open
+RETURN e.id, t.id
+ORDER BY e.id;
+
 // members_now
 // :params $embedding, $expanded, $far, $first_hop, $known_from, $known_to, $label, $labels, $limit, $min_confidence, $min_energy, $node_types, $required_emotions, $second_hop, $second_starts, $unfiltered, $valid_from, $valid_to
 MATCH (g:Tag {name: $label})
@@ -2144,6 +2160,17 @@ RETURN n.id, n.node_type, n.name, n.description, n.valid_at, n.invalid_at, n.cre
     n.author, n.episode_id, n.speaker, n.extra, n.unset, n.command_id, n.key_id, n.closed_by, n.closed_source,
     n.closed_key;
 
+// named_by_words
+// :params $kinds, $open, $words
+CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words)
+YIELD node AS n
+WITH n
+WHERE n.expired_at = $open AND n.node_type IN $kinds
+WITH n
+ORDER BY n.id
+LIMIT 500
+RETURN n.id, n.name, n.node_type, n.aliases, n.valid_at, n.unset;
+
 // named_link_history
 // :params $handle, $id
 MATCH (a)-[e:LINK {handle: $handle}]->(b)
@@ -2289,6 +2316,72 @@ RETURN n.id, m.id, e.id, e.valid_at, e.invalid_at, e.created_at, e.expired_at;
 MATCH (m:SubstrateMeta {key: 'stamp'})
 RETURN coalesce(m.pending_until, 0)
 LIMIT 1;
+
+// people_now
+// :params $known_from, $known_to, $own_sources, $own_speakers, $possessives, $roles, $valid_from, $valid_to
+MATCH (n:ConsciousnessNode)
+WHERE n.name_key IS NOT NULL AND n.node_type = 'Person' AND n.valid_at < $valid_to
+    AND n.invalid_at > $valid_from AND n.created_at < $known_to AND n.expired_at > $known_from
+    AND NOT n.name_key IN $roles
+WITH n, indegree(n, 'LINK') AS links
+WHERE links > 0
+WITH n
+ORDER BY links DESC, n.id
+LIMIT 64
+MATCH (m:ConsciousnessNode)-[e:LINK]->(n)
+WHERE e.relation_type <> 'SAID_BY' AND e.valid_at < $valid_to AND e.invalid_at > $valid_from
+    AND e.created_at < $known_to AND e.expired_at > $known_from AND m.valid_at < $valid_to
+    AND m.invalid_at > $valid_from AND m.created_at < $known_to AND m.expired_at > $known_from
+    AND m.id <> n.id AND ((m.speaker IS NULL AND m.source IN $own_sources)
+    OR toLower(coalesce(m.speaker, '')) IN $own_speakers)
+WITH DISTINCT n, m, n.name AS name, n.aliases AS aliases
+WITH n, name, aliases, m,
+    any(word IN $possessives WHERE toLower(CASE WHEN coalesce(m.description, '') = '' THEN m.name ELSE m.description END) CONTAINS word) AS tells
+ORDER BY m.valid_at, m.id
+WITH n, name, aliases, count(m) AS appearances, collect(CASE WHEN tells THEN CASE WHEN coalesce(m.description,
+    '') = '' THEN m.name ELSE m.description END ELSE null END)[..12] AS texts
+UNWIND (texts + [null]) AS text
+RETURN n.id, name, aliases, appearances, text
+ORDER BY appearances DESC, name, n.id;
+
+// people_then
+// :params $known_from, $known_to, $own_sources, $own_speakers, $possessives, $roles, $valid_from, $valid_to
+MATCH (n:ConsciousnessNode)
+WHERE n.name_key IS NOT NULL AND n.node_type = 'Person' AND NOT n.name_key IN $roles
+WITH n, indegree(n, ['LINK', 'PAST_LINK']) AS links
+WHERE links > 0
+WITH n
+ORDER BY links DESC, n.id
+LIMIT 64
+OPTIONAL MATCH (n)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH n, collect(p) AS past
+UNWIND (past + CASE WHEN n.valid_at < $valid_to AND n.invalid_at > $valid_from AND n.created_at < $known_to
+    AND n.expired_at > $known_from THEN [n] ELSE [] END) AS was
+WITH n, was
+WITH n, was.name AS name, was.aliases AS aliases
+MATCH (j:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n)
+WHERE e.relation_type <> 'SAID_BY' AND e.valid_at < $valid_to AND e.invalid_at > $valid_from
+    AND e.created_at < $known_to AND e.expired_at > $known_from AND j.id <> n.id
+WITH DISTINCT n, name, aliases, j
+OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH n, name, aliases, j, collect(p) AS past
+UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+    AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+WITH n, name, aliases, j, m
+WHERE ((m.speaker IS NULL AND m.source IN $own_sources) OR toLower(coalesce(m.speaker, '')) IN $own_speakers)
+WITH DISTINCT n, m, name, aliases
+WITH n, name, aliases, m,
+    any(word IN $possessives WHERE toLower(CASE WHEN coalesce(m.description, '') = '' THEN m.name ELSE m.description END) CONTAINS word) AS tells
+ORDER BY m.valid_at, m.id
+WITH n, name, aliases, count(m) AS appearances, collect(CASE WHEN tells THEN CASE WHEN coalesce(m.description,
+    '') = '' THEN m.name ELSE m.description END ELSE null END)[..12] AS texts
+UNWIND (texts + [null]) AS text
+RETURN n.id, name, aliases, appearances, text
+ORDER BY appearances DESC, name, n.id;
 
 // place_then
 // :params $known_to, $valid_to
@@ -4877,6 +4970,39 @@ WHERE s.version >= $first AND s.version < $beyond
 RETURN s.version, s.valid_at, s.invalid_at, s.created_at, s.expired_at, s.energy, s.emotion_vector, s.goal,
     s.drives, s.last_stream_id;
 
+// stated_now
+// :params $known_from, $known_to, $self, $valid_from, $valid_to
+MATCH (n:ConsciousnessNode {id: $self})
+WITH n
+MATCH (m:ConsciousnessNode)-[e:LINK]->(n)
+WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from AND m.valid_at < $valid_to AND m.invalid_at > $valid_from
+    AND m.created_at < $known_to AND m.expired_at > $known_from
+WITH DISTINCT m
+RETURN m.id, coalesce(m.description, ''), m.name, m.source, m.speaker, m.valid_at, m.created_at
+ORDER BY m.valid_at DESC, m.created_at DESC, m.id
+LIMIT 200;
+
+// stated_then
+// :params $known_from, $known_to, $self, $valid_from, $valid_to
+MATCH (n:ConsciousnessNode {id: $self})
+WITH n
+MATCH (j:ConsciousnessNode)-[e:LINK|PAST_LINK]->(n)
+WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
+    AND e.expired_at > $known_from
+WITH DISTINCT j
+OPTIONAL MATCH (j)-[:HAD]->(p:PastVersion)
+WHERE p.valid_at < $valid_to AND p.invalid_at > $valid_from AND p.created_at < $known_to
+    AND p.expired_at > $known_from
+WITH j, collect(p) AS past
+UNWIND (past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from AND j.created_at < $known_to
+    AND j.expired_at > $known_from THEN [j] ELSE [] END) AS m
+WITH j, m
+WITH DISTINCT m
+RETURN m.id, coalesce(m.description, ''), m.name, m.source, m.speaker, m.valid_at, m.created_at
+ORDER BY m.valid_at DESC, m.created_at DESC, m.id
+LIMIT 200;
+
 // states_between
 // :params $after, $before, $open, $rows
 MATCH (s:PastState)
@@ -4985,6 +5111,22 @@ OPTIONAL MATCH (t:Tag)
 WHERE t.name IN $names
 RETURN t.name, indegree(t, 'TAGGED'), size
 ORDER BY t.name;
+
+// texts_with
+// :params $but, $open, $roles, $words
+UNWIND $words AS w
+CALL {
+  WITH w
+  CALL db.idx.fulltext.queryNodes('ConsciousnessNode', w[0])
+  YIELD node AS n
+  WITH w, n
+  LIMIT 8
+  WITH w, n, coalesce(n.description, '') + ' ' + n.name AS text
+  WHERE text CONTAINS w[1] AND n.expired_at = $open AND NOT n.id IN $but
+      AND NOT toLower(coalesce(n.speaker, '')) IN $roles
+  RETURN n.id AS id, text, n.valid_at AS valid_at
+}
+RETURN w[1], id, text, valid_at;
 
 // trace
 // :params $dimension, $model, $open, $rows
@@ -6063,3 +6205,8 @@ ORDER BY m.id, m.version;
 MERGE (m:SubstrateMeta {key: 'stamp'})
 ON CREATE SET m.schema_version = $schema_version, m.embedding_model = $embedding_model,
     m.dimension = $dimension, m.created_at = $now;
+
+// writer_of
+// :params $id
+MATCH (n:ConsciousnessNode {id: $id})
+RETURN n.node_type, n.source, n.speaker;

@@ -1,0 +1,102 @@
+"""The words by which a language names people, places and things, from its file in `languages/`. Pure."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Final
+
+CODES: Final = ("en", "de")
+"""The languages, the default first."""
+MOST_READ: Final = 2000
+"""Only so many characters of a text decide its language."""
+
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_LISTS: Final = (
+    "function_words", "never", "first_names", "ambiguous_names", "relations", "people_nouns", "titles",
+    "person_verbs", "person_leads", "place_leads", "place_suffixes", "places", "organisation_suffixes",
+    "occupations", "businesses", "role_ends",
+)  # fmt: skip
+_CHOICES: Final = (
+    "called", "my", "from_work", "project_cues", "product_cues", "leading_the", "occupation_suffixes",
+)  # fmt: skip
+_NAME: Final = r"[^\W\d_a-zß-öø-ÿ][\w'’-]*\w(?: [^\W\d_a-zß-öø-ÿ][\w'’-]*\w){0,2}"
+_ROLE: Final = r"[^\W\d_][\w-]*(?: (?:of )?[^\W\d_][\w-]*){0,4}"
+_NOUN: Final = r"[^\W\d_a-zß-öø-ÿ][\w-]+"
+
+
+@dataclass(frozen=True, slots=True)
+class NameData:
+    """The words of a language. `words`: named sets. `choices`: named alternatives. `cues`: compiled patterns.
+    `runs`: what stands before a business in the role of its owner.
+
+    `nouns_have_capitals`: a capital is no sign of a name.
+    """
+
+    code: str
+    runs: str
+    nouns_have_capitals: bool
+    words: Mapping[str, frozenset[str]]
+    choices: Mapping[str, Sequence[str]]
+    cues: Mapping[str, re.Pattern[str]]
+    alias_statements: Sequence[re.Pattern[str]]
+    name_statements: Sequence[re.Pattern[str]]
+    role_statements: Sequence[re.Pattern[str]]
+
+
+@cache
+def name_data(code: str) -> NameData:
+    """The words of the language with this code. Raises FileNotFoundError for one without a file."""
+    path = resources.files("orchestration.appraisal").joinpath("languages", f"names_{code}.toml")
+    table = tomllib.loads(path.read_text("utf-8"))
+    words = {name: frozenset(table[name].split()) for name in _LISTS}
+    if code != CODES[0]:
+        words["first_names"] |= name_data(CODES[0]).words["first_names"]
+    return NameData(
+        code,
+        runs=table["runs"],
+        nouns_have_capitals=code == "de",
+        words=words,
+        choices={name: tuple(table[name].split("|")) for name in _CHOICES},
+        cues={
+            "place": re.compile(rf"\b(?:{table['place_cues'].strip()}) (?:the )?$", re.IGNORECASE),
+            "organisation": re.compile(rf"\b(?:{table['organisation_cues']}) (?:the )?$", re.IGNORECASE),
+            "title": re.compile(rf"\b(?:{table['title_cues']}):? $", re.IGNORECASE),
+        },
+        alias_statements=_patterns(table["alias_statements"]),
+        name_statements=_patterns(table["name_statements"]),
+        role_statements=_patterns(table["role_statements"]),
+    )
+
+
+def _patterns(texts: Sequence[str]) -> tuple[re.Pattern[str], ...]:
+    """The patterns with NAME, ROLE and NOUN filled in; all but the names are read whatever the case."""
+    filled = (text.strip().replace("NAME", _NAME).replace("ROLE", _ROLE).replace("NOUN", _NOUN) for text in texts)
+    return tuple(re.compile(_any_case(text)) for text in filled)
+
+
+def _any_case(pattern: str) -> str:
+    """The pattern, read whatever the case outside its groups."""
+    head, mark, rest = pattern.partition("(?P<")
+    return f"(?i:{head}){mark}{rest}" if _balanced(head) else pattern
+
+
+def _balanced(text: str) -> bool:
+    bare = re.sub(r"\\.|\[[^\]]*\]", "", text)
+    return bare.count("(") == bare.count(")")
+
+
+def language_of(text: str, otherwise: str = CODES[0]) -> str:
+    """The code of the language whose frequent words a text has most of; `otherwise` when it has none."""
+    found = _WORD.findall(text[:MOST_READ].lower())
+    counts = {code: _count(found, name_data(code).words["function_words"]) for code in CODES}
+    best = max(CODES, key=lambda code: counts[code])
+    return best if counts[best] > 0 else otherwise
+
+
+def _count(found: Sequence[str], words: frozenset[str]) -> int:
+    return sum(word in words for word in found)

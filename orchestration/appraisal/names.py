@@ -1,0 +1,349 @@
+"""Finds the people, places, projects and products that an ordinary text names. Pure.
+
+A name is a run of words with capitals, beside words that say what it is: a relation ("my sister Anna"), a title, a
+way to a place ("moved to Lisbon"), "the Atlas project", a common first name. A run without such a sign is `weak`:
+it names something only if it is repeated or known. Time grows with the length of the text alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from orchestration.appraisal.name_data import NameData, language_of, name_data
+from orchestration.appraisal.own_words import (
+    QUOTED,
+    Token,
+    has_quotes,
+    heading_spans,
+    own_words,
+    tokens_of,
+)
+from substrate.text import STOP_WORDS, name_key
+
+
+class Kind(StrEnum):
+    """What a name is the name of; it is stored as the `node_type`."""
+
+    PERSON = "Person"
+    PLACE = "Place"
+    PROJECT = "Project"
+    PRODUCT = "Product"
+    ORGANISATION = "Organisation"
+    ENTITY = "Entity"
+
+
+class Mention(NamedTuple):
+    """A name in a text. `weak`: a capital is its only sign. `relation`: what it is to the writer, "sister".
+
+    `short`: the part by which it may be called alone, of "Dr Lindqvist" the last.
+    """
+
+    name: str
+    kind: Kind
+    weak: bool = False
+    relation: str | None = None
+    short: str | None = None
+
+
+LONGEST_NAME: Final = 80
+"""Longer runs of capitals are headings, or no text at all."""
+MOST_WORDS: Final = 4
+_HANDLE: Final = re.compile(r"(?<![\w@#/.])([@#])([^\W\d_][\w-]{1,39})(?!\w)")
+
+
+def read_names(text: str, language: str | None = None) -> list[Mention]:
+    """The names in a text, each with its sign, in order; a name may come more than once."""
+    data = name_data(language or language_of(text))
+    own = own_words(text)
+    found = [*_quoted_titles(own, data), *_handles(own)]
+    if own == own.lower():
+        return found
+    reader = _Reader(own, tokens_of(own), data)
+    return [*found, *(mention for run in reader.runs() if (mention := reader.judge(run)) is not None)]
+
+
+def _quoted_titles(text: str, data: NameData) -> Iterator[Mention]:
+    for found in QUOTED.finditer(text) if has_quotes(text) else ():
+        title = next(part for part in found.groups() if part is not None).strip(" .,!?")
+        before = text[max(0, found.start() - 24) : found.start()]
+        if title[:1].isupper() and len(title) <= LONGEST_NAME and data.cues["title"].search(before):
+            yield Mention(title, Kind.ENTITY)
+
+
+def _handles(text: str) -> Iterator[Mention]:
+    for found in _HANDLE.finditer(text) if "@" in text or "#" in text else ():
+        yield Mention(found[2], Kind.ENTITY)
+
+
+def read_aliases(text: str, language: str | None = None) -> list[tuple[str, str]]:
+    """Pairs of names that a text says are one person's, as "Thomas, everyone calls him Tom" does."""
+    patterns = name_data(language or language_of(text)).alias_statements
+    return [(found["name"], found["alias"]) for pattern in patterns for found in pattern.finditer(text)]
+
+
+class _Run(NamedTuple):
+    """Tokens `first` to `last`, the latter included, that may be one name."""
+
+    first: int
+    last: int
+
+
+class _Reader:
+    """Reads the names of one text by the words around each run of capitals."""
+
+    def __init__(self, text: str, tokens: Sequence[Token], data: NameData) -> None:
+        self.text = text
+        self.tokens = tokens
+        self.data = data
+        self._headings = heading_spans(text)
+
+    def runs(self) -> Iterator[_Run]:
+        """Every longest run of words with capitals that may be a name."""
+        place = 0
+        while place < len(self.tokens):
+            if not self._may_name(place):
+                place += 1
+                continue
+            last = place
+            while self._goes_on(last):
+                last += 1
+            yield _Run(place, last)
+            place = last + 1
+
+    def _may_name(self, place: int) -> bool:
+        token = self.tokens[place]
+        if not token.capital or token.key in self.data.words["never"]:
+            return False
+        return not any(start <= token.start < end for start, end in self._headings)
+
+    def _goes_on(self, last: int) -> bool:
+        """True when the next token belongs to the same name."""
+        if last + 1 >= len(self.tokens):
+            return False
+        token, after = self.tokens[last], self.tokens[last + 1]
+        if token.owning or self.text[token.end : after.start] != " " or not self._may_name(last + 1):
+            return False
+        if self.data.nouns_have_capitals:
+            return self._is_first_name(last) and after.key not in self.data.words["relations"]
+        return not (token.first and self._is_common(token.key)) and not self._is_first_name(last + 1)
+
+    def judge(self, run: _Run) -> Mention | None:
+        """The name of a run with its kind, or None when it is no name."""
+        name = " ".join(token.word for token in self._of(run))
+        if len(name) > LONGEST_NAME or run.last - run.first >= MOST_WORDS or len(name) < 2:
+            return None
+        return self._person(run, name) or self._thing(run, name) or self._weak(run, name)
+
+    def _person(self, run: _Run, name: str) -> Mention | None:
+        before = self._word(run.first - 1)
+        if before in self.data.words["titles"] and self._near(run.first - 1, run.first, (" ", ". ")):
+            title = self.tokens[run.first - 1].word.capitalize()
+            return Mention(f"{title} {name}", Kind.PERSON, short=name.split()[-1])
+        relation = self._relation_before(run)
+        relation = self._relation_after(run) if relation is None else relation
+        if relation is not None:
+            weak = self._doubtful(run) and (self.data.nouns_have_capitals or not relation)
+            return Mention(name, Kind.PERSON, weak, relation or None)
+        if self._is_first_name(run.first) and not self._is_place(run, name):
+            return Mention(name, Kind.PERSON)
+        from_work = self._phrase_after(run, "from", self.data.choices["from_work"])
+        if (from_work or self._is_named_aside(run)) and not self._doubtful(run):
+            return Mention(name, Kind.PERSON)
+        return None
+
+    def _is_named_aside(self, run: _Run) -> bool:
+        """True for a name between commas after a relation: "the landlord at the yard, Prentiss, wants to sell"."""
+        if self.data.nouns_have_capitals or not self._near(run.first - 1, run.first, (", ",)):
+            return False
+        if self.text[self.tokens[run.last].end : self.tokens[run.last].end + 1] not in (",", "."):
+            return False
+        for back in range(run.first - 1, max(-1, run.first - 6), -1):
+            if self._word(back) in self.data.words["relations"]:
+                return True
+            if self.tokens[back].first:
+                return False
+        return False
+
+    def _doubtful(self, run: _Run) -> bool:
+        """True for a word that may be an ordinary noun, or only begins a sentence."""
+        token = self.tokens[run.first]
+        if self.data.nouns_have_capitals:
+            return not self._is_first_name(run.first)
+        return token.first and self._is_common(token.key)
+
+    def _relation_before(self, run: _Run) -> str | None:
+        """The relation named before the run: "" for somebody else's; None without one."""
+        place = run.first - 1
+        if place < 0 or not self._near(place, run.first, (" ", ", ", " (", ": ")):
+            return None
+        if self._word(place) in self.data.choices["called"] or self._word(place) in ("is", "was", "ist", "war"):
+            place -= 1
+            while place > 0 and self._word(place) in ("is", "was", "name", "he's", "she's"):
+                place -= 1
+        if place < 0 or self.tokens[place + 1].first:
+            return None
+        word = self._word(place)
+        if word not in self.data.words["relations"]:
+            return "" if word in self.data.words["people_nouns"] else None
+        return word if self._is_mine(place) else ""
+
+    def _is_mine(self, place: int) -> bool:
+        """True when "my" or "our" stands shortly before a relation, in its sentence, with nobody's in between."""
+        for back in range(place, max(-1, place - 4), -1):
+            token = self.tokens[back]
+            if token.key in self.data.choices["my"]:
+                return True
+            if token.first or (token.owning and back != place):
+                return False
+        return False
+
+    def _relation_after(self, run: _Run) -> str | None:
+        """The relation named after the run, as in "Anna, my sister", "Jamal's mum"; None without one."""
+        words, last = self.data.words, self.tokens[run.last]
+        place = run.last + 1
+        if last.owning and self._word(place) in words["relations"]:
+            return ""
+        if self._word(place) in ("is", "was", "ist", "war") or (last.owning and self._word(place) != ""):
+            place += self._word(place) in ("is", "was", "ist", "war")
+        elif not self._near(run.last, place, (", ", " (")):
+            return None
+        if self._word(place) not in self.data.choices["my"]:
+            return None
+        for ahead in range(place + 1, min(place + 4, len(self.tokens))):
+            if self.tokens[ahead].first:
+                return None
+            if self._word(ahead) in words["relations"]:
+                return self._word(ahead)
+        return None
+
+    def _thing(self, run: _Run, name: str) -> Mention | None:
+        words, last = self.data.words, self.tokens[run.last]
+        following = "" if last.owning else self._word(run.last + 1)
+        if self._is_project(run, following):
+            return Mention(name, Kind.PROJECT)
+        if following in self.data.choices["product_cues"] and self._word(run.first - 1) in (
+            "the",
+            "my",
+            "die",
+            "der",
+        ):
+            return Mention(name, Kind.PRODUCT)
+        if run.last > run.first and last.key in words["organisation_suffixes"]:
+            return Mention(name, Kind.ORGANISATION)
+        if self._is_place(run, name):
+            return Mention(name, Kind.PLACE)
+        if self._cued(run, "organisation") and not last.owning:
+            return Mention(name, Kind.ORGANISATION, self.data.nouns_have_capitals)
+        return None
+
+    def _is_project(self, run: _Run, following: str) -> bool:
+        cues = self.data.choices["project_cues"]
+        if self._word(run.first - 1) in cues and self._near(run.first - 1, run.first, (" ",)):
+            return True
+        return following in cues and self._word(run.first - 1) in ("the", "my", "our", "this", "that")
+
+    def _is_place(self, run: _Run, name: str) -> bool:
+        last = self.tokens[run.last]
+        if name.lower() in self.data.words["places"]:
+            return not last.owning or not self._is_first_name(run.first)
+        if run.last > run.first and last.key in self.data.words["place_suffixes"]:
+            return not self.data.nouns_have_capitals
+        cued = not last.owning and self._cued(run, "place") and not self._first_name_key(last.key)
+        return cued and not self.data.nouns_have_capitals
+
+    def _cued(self, run: _Run, cue: str) -> bool:
+        start = self.tokens[run.first].start
+        return bool(self.data.cues[cue].search(self.text[max(0, start - 40) : start]))
+
+    def _weak(self, run: _Run, name: str) -> Mention | None:
+        """A name by its capital alone: in the middle of a sentence, and not where nouns have capitals."""
+        token = self.tokens[run.first]
+        if self.data.nouns_have_capitals or (token.first and run.last == run.first):
+            return None
+        if token.first and self._is_common(token.key):
+            return None
+        return Mention(name, self._likely_kind(run), weak=True)
+
+    def _likely_kind(self, run: _Run) -> Kind:
+        """What an unknown name probably is, by the word before or after it."""
+        words, before = self.data.words, self._word(run.first - 1)
+        if not self.tokens[run.last].owning and self._word(run.last + 1) in words["person_verbs"]:
+            return Kind.PERSON
+        if before in words["place_leads"] and before not in words["person_leads"]:
+            return Kind.PLACE
+        return Kind.PERSON if before in words["person_leads"] - words["place_leads"] else Kind.ENTITY
+
+    def _is_first_name(self, place: int) -> bool:
+        """True for a common first name that is no other word, or that a surname follows."""
+        token = self.tokens[place]
+        if not token.capital or not self._first_name_key(token.key):
+            return False
+        return token.key not in self.data.words["ambiguous_names"] or (
+            not token.first and self._has_surname(place)
+        )
+
+    def _first_name_key(self, key: str) -> bool:
+        return key in self.data.words["first_names"]
+
+    def _has_surname(self, place: int) -> bool:
+        if place + 1 >= len(self.tokens) or self.data.nouns_have_capitals:
+            return False
+        after = self.tokens[place + 1]
+        return after.capital and self.text[self.tokens[place].end : after.start] == " "
+
+    def _is_common(self, key: str) -> bool:
+        """True for a word that only has a capital because a sentence begins with it."""
+        return not self._first_name_key(key) and key not in self.data.words["places"]
+
+    def _phrase_after(self, run: _Run, lead: str, phrases: Collection[str]) -> bool:
+        end = self.tokens[run.last].end
+        ahead = self.text[end : end + 30].lower()
+        return any(re.match(rf" (?:{lead}|von|aus) {phrase}\b", ahead) for phrase in phrases)
+
+    def _word(self, place: int) -> str:
+        return self.tokens[place].key if 0 <= place < len(self.tokens) else ""
+
+    def _near(self, place: int, other: int, gaps: Collection[str]) -> bool:
+        if place < 0 or other >= len(self.tokens):
+            return False
+        return self.text[self.tokens[place].end : self.tokens[other].start] in gaps
+
+    def _of(self, run: _Run) -> Sequence[Token]:
+        return self.tokens[run.first : run.last + 1]
+
+
+def name_forms(text: str, known: Collection[str], lower: Collection[str]) -> Iterator[str]:
+    """The keys of the known names that stand in a text, each time they do.
+
+    `lower`: those of them that also count where they are written without a capital, as people do in a hurry, with
+    or without a possessive.
+    """
+    own = tokens_of(own_words(text))
+    place = 0
+    while place < len(own):
+        size, key = _known_at(own, place, known, lower)
+        if key:
+            yield key
+        place += max(size, 1)
+
+
+def _known_at(own: Sequence[Token], place: int, known: Collection[str], lower: Collection[str]) -> tuple[int, str]:
+    """How many tokens from `place` on are a known name, the longest, and its key; 0 when none is."""
+    for size in range(min(MOST_WORDS, len(own) - place), 0, -1):
+        key = name_key(" ".join(token.word for token in own[place : place + size]))
+        written_large = own[place].word[:1].isupper()
+        if key in known and (written_large or key in lower):
+            return size, key
+        if size == 1 and not written_large and len(key) > 3 and key.endswith("s") and key[:-1] in lower:
+            return 1, key[:-1]
+    return 0, ""
+
+
+def may_be_lower(key: str, code: str = "en") -> bool:
+    """True for the key of a name that is no ordinary word, so that it may count without a capital."""
+    words = name_data(code).words
+    plain = key not in STOP_WORDS and key not in words["never"] and key not in words["relations"]
+    return plain and len(key) >= 3 and key not in words["ambiguous_names"] and " " not in key

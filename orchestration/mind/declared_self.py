@@ -1,0 +1,149 @@
+"""Reads what a citizen says of itself, and who its people are, at a moment (000). Nothing of it is stored."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from orchestration.appraisal.name_data import CODES, language_of, name_data
+from orchestration.appraisal.self_statements import read_relations, read_statements
+from orchestration.question.reading import ASKING, ROLES
+from schemas.citizen import Identity, IdentityPerson, Told
+from schemas.memory import Source
+from schemas.temporal import Scope
+from substrate.graphs.graph import GraphTarget
+from substrate.store.identity import OwnVoice, PersonRow, Stated, read_people
+from substrate.store.identity import read_statements as read_stated
+from substrate.text import name_key
+
+RELATION_COUNTS: Final = 1.5
+"""Somebody whom the citizen calls its sister or its boss counts like one who is mentioned so many times more."""
+_BEFORE, _AFTER = 90, 70
+"""How many characters before and after a name may say what the person is to the citizen."""
+
+
+class DeclaredSelf(NamedTuple):
+    """What a citizen says of itself, and its people."""
+
+    name: Told | None = None
+    role: Told | None = None
+    people: tuple[IdentityPerson, ...] = ()
+
+
+class _Said(NamedTuple):
+    """A statement of the citizen, and the memory with it."""
+
+    value: str
+    memory_id: str
+
+
+async def read_self(citizen_id: str, target: GraphTarget, scope: Scope, *, limit: int) -> DeclaredSelf:
+    """What the citizen says of itself at the moment, and at most `limit` of its people. Raises as `Graph.read`."""
+    stated = await read_stated(target, scope)
+    name = latest_name(_statements(stated, "name", _speakers(citizen_id)))
+    names = () if name is None else (name.value, name.value.split()[0])
+    speakers = _speakers(citizen_id, *names)
+    statements = _statements(stated, "role", speakers) or _statements(stated, "hint", speakers)
+    voice = OwnVoice(
+        (Source.CITIZEN.value, Source.INGESTION.value), speakers, tuple(sorted(ROLES)), _possessives()
+    )
+    rows = await read_people(target, scope, voice)
+    selves = {name_key(own) for own in (citizen_id, *names)}
+    return DeclaredSelf(name, latest_role(statements), rank_people(rows, selves)[:limit])
+
+
+def _speakers(citizen_id: str, *names: str) -> tuple[str, ...]:
+    """The speakers whose words are the citizen's own, in lower case."""
+    return tuple(sorted({*ASKING, citizen_id.lower(), *(name.lower() for name in names)}))
+
+
+def _possessives() -> tuple[str, ...]:
+    return tuple(f"{word} " for code in CODES for word in name_data(code).choices["my"])
+
+
+def _statements(stated: Sequence[Stated], kind: str, speakers: Sequence[str]) -> list[_Said]:
+    """What the citizen said of itself, the latest first; not what others, tools or notes say."""
+    own = (
+        text
+        for text in stated
+        if (text.speaker is None and text.source == Source.CITIZEN)
+        or (text.speaker is not None and text.speaker.lower() in speakers)
+    )
+    said = ((text.memory_id, statement) for text in own for statement in reversed(read_statements(text.text)))
+    return [_Said(statement.value, memory_id) for memory_id, statement in said if statement.kind == kind]
+
+
+def latest_name(said: Sequence[_Said]) -> Told | None:
+    """The name said last; a longer one that begins with it is the same name."""
+    if not said:
+        return None
+    key = name_key(said[0].value)
+    same = [one for one in said if name_key(one.value).split()[0] == key.split()[0] and _is_part(key, one.value)]
+    full = max(same, key=lambda one: len(one.value), default=said[0])
+    return Told(value=full.value, memory_ids=tuple(dict.fromkeys(one.memory_id for one in same)))
+
+
+def _is_part(key: str, other: str) -> bool:
+    return f"{name_key(other)} ".startswith(f"{key} ") or f"{key} ".startswith(f"{name_key(other)} ")
+
+
+def latest_role(said: Sequence[_Said]) -> Told | None:
+    """The role said last, with every memory that says the same."""
+    if not said:
+        return None
+    value = said[0].value
+    same = dict.fromkeys(one.memory_id for one in said if one.value.lower() == value.lower())
+    return Told(value=value, memory_ids=tuple(same))
+
+
+def rank_people(rows: Sequence[PersonRow], selves: set[str]) -> tuple[IdentityPerson, ...]:
+    """The people, those that matter most first: by how often they are mentioned, and whether they are related."""
+    people = [
+        IdentityPerson(node_id=row.node_id, name=row.name, relation=_relation(row), appearances=row.appearances)
+        for row in rows
+        if name_key(row.name) not in selves
+    ]
+    return tuple(sorted(people, key=lambda person: (-_weight(person), person.name, person.node_id)))
+
+
+def _weight(person: IdentityPerson) -> float:
+    return person.appearances + (RELATION_COUNTS if person.relation else 0.0)
+
+
+def _relation(row: PersonRow) -> str | None:
+    """What the citizen calls a person most often."""
+    forms = {name_key(name) for name in (row.name, *row.aliases)}
+    said: Counter[str] = Counter()
+    for text in row.texts:
+        language = language_of(text)
+        for name in (row.name, *row.aliases):
+            start = text.find(name)
+            if start >= 0:
+                around = text[max(0, start - _BEFORE) : start + len(name) + _AFTER]
+                relations = read_relations(around, language)
+                said.update(relation for key, relation in relations.items() if key in forms)
+                break
+    return said.most_common(1)[0][0] if said else None
+
+
+def introduce(identity: Identity) -> str | None:
+    """Who the citizen is, in one line: "You are Maya, a baker. People: Anna (sister), Tom."; None when unknown."""
+    parts = []
+    if identity.name is not None or identity.role is not None:
+        name = "" if identity.name is None else identity.name.value
+        role = "" if identity.role is None else _with_article(identity.role.value)
+        parts.append(f"You are {', '.join(filter(None, (name, role)))}.")
+    if identity.people:
+        people = (f"{p.name} ({p.relation})" if p.relation else p.name for p in identity.people)
+        parts.append(f"People: {', '.join(people)}.")
+    return " ".join(parts) or None
+
+
+def _with_article(role: str) -> str:
+    """The role as it stands after "you are"; a German one, which has a capital, stays as it is."""
+    if role.startswith(tuple(name_data(code).runs for code in CODES)):
+        return f"who {role}"
+    if role[:1].isupper():
+        return role
+    return f"{'an' if role[:1] in 'aeiou' else 'a'} {role}"

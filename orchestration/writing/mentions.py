@@ -1,0 +1,298 @@
+"""Makes memories of the names in new texts, and links each text with what it mentions.
+
+Only in the graph of one citizen, and only what the citizen or another human wrote. What was made is named in the
+`unset` of the memory and of the link. A name that the graph knows is reused, whoever made it. Sent again, the same
+texts make the same memories and links, so nothing is stored twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import chain
+from typing import Any, Final
+
+from orchestration.appraisal.names import Kind, read_names
+from orchestration.appraisal.self_statements import states_something
+from orchestration.dependencies import Deps
+from orchestration.question.reading import ASKING, ROLES
+from orchestration.writing.name_book import FEWEST_LETTERS, NameBook, Named, NamedText
+from schemas.commands import Command, Correct, Relate, Remember, Revision, Supersede, Unrelate, WriteReceipt
+from schemas.memory import Level, ResolutionState, Source
+from schemas.temporal import to_datetime, to_instant
+from substrate.graphs.graph import Graph
+from substrate.graphs.names import graph_name
+from substrate.store import naming
+from substrate.store.identity import SELF_ID, SELF_TYPE
+from substrate.store.rows import MADE_OF_NAMES
+from substrate.text import STOP_WORDS, name_key, words
+
+WHO_IS_MEANT: Final = "remember who and what is meant"
+KINDS: Final = tuple(kind.value for kind in Kind)
+_NEVER_READ: Final = frozenset((*KINDS, "Session", SELF_TYPE))
+_OWN_SOURCES: Final = frozenset((Source.CITIZEN, Source.INGESTION))
+_NOT_HUMAN: Final = ROLES - ASKING
+_MADE: Final = ("name", "node_type")
+_MADE_OF_LINK: Final = ("goal", "mindstate", "energy", "confidence", "emotion_vector")
+_MANY: Final = 20
+"""So many texts are read in a thread, so that the service answers meanwhile."""
+_MOST_UNKNOWN: Final = 100
+"""Only so many names that are used once are looked for in earlier texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """A text with the id under which it is stored, and the `command` that wrote it.
+
+    `about`: names that the writer gave. `own`: a human wrote it, so that its words are read for names. `ended`:
+    links of the text that it replaces.
+    """
+
+    command: Any
+    memory_id: str
+    text: str
+    time: datetime | None
+    about: tuple[str, ...] = ()
+    own: bool = True
+    ended: tuple[naming.MadeLink, ...] = ()
+
+    def named_text(self) -> NamedText:
+        return NamedText(self.memory_id, self.text if self.own else "", self.time)
+
+
+async def new_writings(
+    commands: Sequence[Command], receipts: Sequence[WriteReceipt], deps: Deps
+) -> dict[str, list[Writing]]:
+    """The new texts of some commands that were applied, by citizen. Raises as `Graph.read`."""
+    found: dict[str, list[Writing]] = {}
+    for command, receipt in zip(commands, receipts, strict=True):
+        if receipt.status == "refused" or receipt.recognised is not None or receipt.id is None:
+            continue
+        if isinstance(command, Remember):
+            writing = writing_of(command, receipt.id, receipt.valid_at)
+        elif isinstance(command, Revision) and command.description is not None:
+            writing = await _revised(command, receipt, deps)
+        else:
+            continue
+        if writing is not None and command.citizen_id is not None:
+            found.setdefault(command.citizen_id, []).append(writing)
+    return found
+
+
+def writing_of(command: Command, memory_id: str | None, time: datetime | None) -> Writing | None:
+    """The text of a new memory; None for a command that writes none, or where no names are read."""
+    if not isinstance(command, Remember) or command.level is not Level.N1 or memory_id is None:
+        return None
+    if command.node_type in _NEVER_READ and not command.about:
+        return None
+    own = command.node_type not in _NEVER_READ and is_own(command.source, command.speaker)
+    if not own and not command.about:
+        return None
+    return Writing(command, memory_id, command.description or command.name, time, command.about, own)
+
+
+def is_own(source: str, speaker: str | None) -> bool:
+    """True for a text that a human wrote: the citizen itself, or somebody who speaks in a conversation."""
+    return source in _OWN_SOURCES and (speaker or "").strip().lower() not in _NOT_HUMAN
+
+
+async def _revised(command: Revision, receipt: WriteReceipt, deps: Deps) -> Writing | None:
+    """The new text of a memory, with the links that the service made of the text before."""
+    if command.level is not Level.N1:
+        return None
+    graph = _graph(str(command.citizen_id), deps)
+    written = await naming.read_writer(graph, command.id)
+    if written is None or written.node_type in _NEVER_READ or not is_own(written.source, written.speaker):
+        return None
+    ended = tuple(await naming.read_made_links(graph, command.id, MADE_OF_NAMES))
+    return Writing(command, command.id, str(command.description), receipt.valid_at, (), own=True, ended=ended)
+
+
+def _graph(citizen_id: str, deps: Deps) -> Graph:
+    return deps.graph(graph_name(Level.N1, citizen_id))
+
+
+async def decide(citizen_id: str, texts: Sequence[Writing], deps: Deps) -> Mentions:
+    """Decide the names of the texts of one citizen, all together. Raises as `Graph.read`."""
+    graph = _graph(citizen_id, deps)
+    named_texts = [writing.named_text() for writing in texts]
+    known: dict[str, naming.NamedRecord] = {}
+    uses: list[naming.NameUse] = []
+    if await deps.graphs.for_reading(graph.name):
+        looked_up = await _off_loop(texts, _spoken_words, texts)
+        known = {memory.id: memory for memory in await naming.find_named(graph, looked_up, KINDS)}
+        if len(texts) < _MANY:
+            uses = await _earlier_uses(named_texts, known, graph)
+    entries = [
+        Named(memory.id, memory.name, memory.node_type, memory.aliases, is_guess=memory.made)
+        for memory in known.values()
+        if name_key(memory.name) not in ROLES
+    ]
+    earlier = [NamedText(use.memory_id, use.text, to_datetime(use.valid_at)) for use in uses]
+    book = await _off_loop(texts, NameBook, (*named_texts, *earlier), entries)
+    return Mentions(citizen_id, book, known, uses)
+
+
+async def _off_loop[Result](texts: Sequence[Writing], work: Any, *values: Any) -> Any:
+    """The result of `work`, in a thread when there are many texts."""
+    return await asyncio.to_thread(work, *values) if len(texts) >= _MANY else work(*values)
+
+
+def _spoken_words(texts: Sequence[Writing]) -> list[str]:
+    """The distinct words of the texts by which known names can be found."""
+    spoken: set[str] = set()
+    for writing in texts:
+        spoken.update(words(" ".join((writing.text, *writing.about))))
+    bare = {word[:-1] for word in spoken if word.endswith("s")}
+    return sorted(word for word in (spoken | bare) - STOP_WORDS if len(word) > 1 and word.strip("_"))
+
+
+async def _earlier_uses(
+    texts: Sequence[NamedText], known: dict[str, naming.NamedRecord], graph: Graph
+) -> list[naming.NameUse]:
+    """Earlier texts of the graph that use a name that these few texts have, by its capital alone.
+
+    Known names that begin with such a name are added to `known`: "Dex" may be Dexter.
+    """
+    taken = {name_key(name) for memory in known.values() for name in (memory.name, *memory.aliases)}
+    found = chain.from_iterable(read_names(text.text) for text in texts)
+    weak = {name_key(mention.name): mention.name for mention in found if mention.weak}
+    unknown = [(key, name) for key, name in weak.items() if key.isalnum() and key not in taken | STOP_WORDS]
+    unknown = unknown[:_MOST_UNKNOWN]
+    if not unknown:
+        return []
+    beginnings = [f"{key}*" for key, _ in unknown if len(key) >= FEWEST_LETTERS]
+    known.update({memory.id: memory for memory in await naming.find_named(graph, beginnings, KINDS)})
+    but = [text.memory_id for text in texts]
+    return await naming.find_uses(graph, unknown, but=but, roles=sorted(_NOT_HUMAN))
+
+
+@dataclass(slots=True)
+class Mentions:
+    """What is to be made of the names of some texts. `known`: named memories of the graph, by id."""
+
+    citizen_id: str
+    book: NameBook
+    known: Mapping[str, naming.NamedRecord]
+    earlier: Sequence[naming.NameUse] = ()
+    _stored: set[str] = field(default_factory=set)
+    _given: set[str] = field(default_factory=set)
+
+    def commands_of(self, chunk: Sequence[Command]) -> list[Command]:
+        """What is to be stored for the texts among some commands of this citizen that were applied."""
+        found = (
+            writing_of(command, getattr(command, "id", None), getattr(command, "valid_at", None))
+            for command in chunk
+            if command.citizen_id == self.citizen_id
+        )
+        texts = [writing for writing in found if writing is not None]
+        return self.commands(texts) if texts else []
+
+    def commands(self, texts: Sequence[Writing]) -> list[Command]:
+        """What is to be stored for some of the texts: memories, changes of known ones, then links."""
+        links = [link for writing in texts for link in self._links(writing)]
+        links += self._earlier_links(texts)
+        targets = dict.fromkeys(link.target_id for link in links)
+        new = [target for target in targets if target not in self._stored and target not in self.known]
+        self._stored.update(new)
+        memories = [self._memory(target, texts) for target in new]
+        return [*memories, *self._changes(targets, texts), *self._endings(texts, links), *links]
+
+    def _links(self, writing: Writing) -> Iterator[Relate]:
+        given = [self.book.find(name).id for name in writing.about]
+        self._given.update(given)
+        for target in dict.fromkeys(given):
+            self._date(target, writing.time)
+            yield self._link(writing, target)
+        for entry in self.book.mentions(writing.named_text()) if writing.own else ():
+            if entry.id not in given:
+                yield self._link(writing, entry.id).assuming(*_MADE_OF_LINK)
+        if writing.own and states_something(writing.text, self.book.language):
+            yield self._link(writing, SELF_ID).assuming(*_MADE_OF_LINK)
+
+    def _date(self, target: str, time: datetime | None) -> None:
+        entry = self.book.entries[target]
+        if time is not None and (entry.since is None or time < entry.since):
+            entry.since = time
+
+    def _link(self, writing: Writing, target_id: str) -> Relate:
+        command = writing.command
+        return (
+            Relate(
+                citizen_id=self.citizen_id,
+                source_id=writing.memory_id,
+                target_id=target_id,
+                relation_type="MENTIONS",
+                goal=WHO_IS_MEANT,
+                mindstate="naming",
+                energy=0.5,
+                confidence=1.0,
+                emotion_vector={},
+                resolution_state=ResolutionState.RESOLVED,
+                formation_trigger=MADE_OF_NAMES,
+                source=command.source,
+                episode_id=getattr(command, "episode_id", None),
+                **({} if writing.time is None else {"valid_at": writing.time}),
+            )
+            .with_writer(command.writer)
+            .as_inferred()
+        )
+
+    def _memory(self, target: str, texts: Sequence[Writing]) -> Remember:
+        entry = self.book.entries.get(target) or self._self(texts)
+        like = texts[0].command
+        aliases = tuple(dict.fromkeys((*entry.aliases, *entry.new_aliases)))
+        memory = Remember(
+            citizen_id=self.citizen_id,
+            id=entry.id,
+            name=entry.name,
+            node_type=entry.kind,
+            source=like.source,
+            **({"aliases": aliases} if aliases else {}),
+            **({} if entry.since is None else {"valid_at": entry.since}),
+        )
+        written = memory.with_writer(like.writer)
+        return written if target in self._given else written.assuming(*_MADE).as_inferred()
+
+    def _self(self, texts: Sequence[Writing]) -> Named:
+        since = min((writing.time for writing in texts if writing.time is not None), default=None)
+        return Named(SELF_ID, self.citizen_id, SELF_TYPE, made=True, since=since)
+
+    def _changes(self, targets: Iterable[str], texts: Sequence[Writing]) -> Iterator[Command]:
+        """New aliases of known memories, and an earlier start of those that are mentioned before they begin."""
+        like = texts[0].command
+        for memory_id in targets:
+            memory, entry = self.known.get(memory_id), self.book.entries.get(memory_id)
+            if memory is None or entry is None or memory_id in self._stored:
+                continue
+            fields: dict[str, Any] = {}
+            if entry.new_aliases:
+                fields["aliases"] = (*memory.aliases, *entry.new_aliases)
+            if entry.kind != memory.node_type:
+                fields["node_type"] = entry.kind
+            if entry.since is not None and to_instant(entry.since) < memory.valid_at:
+                fields["valid_at"] = entry.since
+            if fields:
+                self._stored.add(memory_id)
+                change = Correct(citizen_id=self.citizen_id, id=memory_id, source=like.source, **fields)
+                yield change.with_writer(like.writer)
+
+    def _earlier_links(self, texts: Sequence[Writing]) -> Iterator[Relate]:
+        """The links of the earlier texts that used a name before it became a memory."""
+        for use in self.earlier:
+            entry = self.book.get(use.name)
+            if entry is not None:
+                writing = Writing(texts[0].command, use.memory_id, use.text, to_datetime(use.valid_at))
+                yield self._link(writing, entry.id).assuming(*_MADE_OF_LINK)
+
+    def _endings(self, texts: Sequence[Writing], links: Sequence[Relate]) -> Iterator[Unrelate]:
+        """Ends the links of a replaced text with what the new one does not mention."""
+        said = {(link.source_id, link.target_id) for link in links}
+        for writing in texts:
+            for link in writing.ended:
+                if (writing.memory_id, link.target_id) not in said:
+                    when = {"effective_at": writing.time} if isinstance(writing.command, Supersede) else {}
+                    ended = Unrelate(citizen_id=self.citizen_id, id=link.id, source=writing.command.source, **when)
+                    yield ended.with_writer(writing.command.writer)

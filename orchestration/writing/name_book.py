@@ -1,0 +1,227 @@
+"""Decides which names in some texts become memories, and which texts mention them. Pure.
+
+A name becomes a memory when its text says what it names, or when it is used twice. A name of the graph is
+reused, also by an alias. Two names are one person only when one is a part of the other, and no other person could
+be meant.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from rapidfuzz import fuzz
+
+from orchestration.appraisal.name_data import language_of, name_data
+from orchestration.appraisal.names import Kind, Mention, may_be_lower, name_forms, read_aliases, read_names
+from orchestration.identifiers import identifier, person_id
+from orchestration.question.reading import ROLES
+from substrate.text import STOP_WORDS, name_key
+
+USES: Final = 2
+"""A name with a capital as its only sign is used so often before it becomes a memory."""
+SAME_SPELLING: Final = 88.0
+"""Percent of likeness from which a name that is no common one is a misspelling of a known person's."""
+FEWEST_LETTERS: Final = 3
+_FUZZY_LETTERS: Final = 6
+MOST_NAMES: Final = 200
+"""A text with more different names is a list: only so many of them are linked."""
+
+
+class NamedText(NamedTuple):
+    """A text that may name something: the id of its memory, and the time at which that holds, if known."""
+
+    memory_id: str
+    text: str
+    time: datetime | None = None
+
+
+@dataclass(slots=True)
+class Named:
+    """Something that has a name: a memory of the graph, or one to be made (`made`).
+
+    `is_guess`: a text was all that said what it is, so another text may say better.
+    `since`: the earliest time at which a text mentions it. `new_aliases`: names to add to those of the graph.
+    """
+
+    id: str
+    name: str
+    kind: str
+    aliases: tuple[str, ...] = ()
+    made: bool = False
+    is_guess: bool = False
+    since: datetime | None = None
+    new_aliases: tuple[str, ...] = ()
+
+    def forms(self) -> list[str]:
+        """The name and the aliases in the form in which names are compared."""
+        return [key for key in map(name_key, (self.name, *self.aliases, *self.new_aliases)) if key]
+
+
+@dataclass(slots=True)
+class _Sightings:
+    """All that some texts say of one name."""
+
+    names: Counter[str] = field(default_factory=Counter)
+    told: Counter[str] = field(default_factory=Counter)
+    likely: Counter[str] = field(default_factory=Counter)
+    shorts: set[str] = field(default_factory=set)
+    uses: int = 0
+
+    def add(self, mention: Mention) -> None:
+        self.uses += 1
+        self.names[mention.name] += 1
+        (self.likely if mention.weak else self.told)[mention.kind] += 1
+        if mention.short:
+            self.shorts.add(mention.short)
+
+    def kind(self) -> str:
+        """The kind that most texts tell, else the one that most suggest; `Entity` when none does."""
+        if self.told:
+            return self.told.most_common(1)[0][0]
+        suggested = Counter({kind: uses for kind, uses in self.likely.items() if kind != Kind.ENTITY})
+        return suggested.most_common(1)[0][0] if suggested else Kind.ENTITY.value
+
+
+class NameBook:
+    """The names of some texts and of a graph, and where they stand."""
+
+    def __init__(self, texts: Sequence[NamedText], known: Sequence[Named]) -> None:
+        self.entries: dict[str, Named] = {entry.id: entry for entry in known}
+        self._forms: dict[str, str] = {}
+        self._shared: set[str] = set()
+        for entry in known:
+            self._add_forms(entry)
+        languages = Counter(language_of(text.text) for text in texts)
+        self.language = languages.most_common(1)[0][0] if languages else "en"
+        self._decide(self._see(texts))
+        self._lower = {
+            key
+            for key, entry_id in self._forms.items()
+            if self.entries[entry_id].kind == Kind.PERSON and may_be_lower(key, self.language)
+        }
+        for text in texts:
+            self.mentions(text)
+
+    def _add_forms(self, entry: Named) -> None:
+        for key in entry.forms():
+            other = self._forms.setdefault(key, entry.id)
+            if other != entry.id and entry.kind == self.entries[other].kind:
+                self._shared.add(key)
+
+    def _see(self, texts: Sequence[NamedText]) -> dict[str, _Sightings]:
+        seen: defaultdict[str, _Sightings] = defaultdict(_Sightings)
+        self._pairs: list[tuple[str, str]] = []
+        for text in texts:
+            language = language_of(text.text, self.language)
+            self._pairs += read_aliases(text.text, language)
+            for mention in read_names(text.text, language):
+                key = name_key(mention.name)
+                if key and key not in ROLES and key not in STOP_WORDS:
+                    seen[key].add(mention)
+        return seen
+
+    def _decide(self, seen: Mapping[str, _Sightings]) -> None:
+        """Enter the names that become memories: those of several words first, so that a part can join them."""
+        accepted = {key: sightings for key, sightings in seen.items() if sightings.told or sightings.uses >= USES}
+        aliases = {name_key(alias): name_key(name) for name, alias in self._pairs}
+        for key in sorted(accepted, key=lambda key: (key in aliases, -key.count(" "), list(seen).index(key))):
+            self._enter(key, accepted[key], aliases.get(key))
+
+    def _enter(self, key: str, sightings: _Sightings, alias_of: str | None) -> None:
+        if key in self._forms:
+            entry = self.entries[self._forms[key]]
+            if entry.is_guess and entry.kind == Kind.ENTITY and sightings.told:
+                entry.kind = sightings.kind()
+            return
+        name, kind = sightings.names.most_common(1)[0][0], sightings.kind()
+        owner = self._forms.get(alias_of or "") or self._same_person(key, kind, sightings)
+        if owner is not None:
+            entry = self.entries[owner]
+            entry.new_aliases = (*entry.new_aliases, name)
+            self._add_forms(entry)
+            return
+        entry = Named(entity_id(name, kind), name, kind, tuple(sorted(sightings.shorts)), made=True)
+        if entry.id in self.entries:
+            self._forms.setdefault(key, entry.id)
+            return
+        self.entries[entry.id] = entry
+        self._add_forms(entry)
+
+    def _same_person(self, key: str, kind: str, sightings: _Sightings) -> str | None:
+        """The id of the one person whose name has this one as a part or the other way round, or misspelt."""
+        if kind not in (Kind.PERSON, Kind.ENTITY):
+            return None
+        people = [entry for entry in self.entries.values() if entry.kind == Kind.PERSON]
+        unknown = not sightings.told or kind == Kind.ENTITY
+        fits = [entry for entry in people if _any_form(entry, lambda other: _is_part(key, other, kind))]
+        if not fits and unknown:
+            fits = [entry for entry in people if _any_form(entry, lambda other: _is_nickname(key, other))]
+        return fits[0].id if len(fits) == 1 else None
+
+    def mentions(self, text: NamedText) -> list[Named]:
+        """What a text mentions, each once, in the order of the text."""
+        found = dict.fromkeys(
+            self._forms[key]
+            for key in name_forms(text.text, self._forms.keys(), self._lower)
+            if key not in self._shared
+        )
+        entries = [self.entries[entry_id] for entry_id in found if entry_id != text.memory_id][:MOST_NAMES]
+        for entry in entries:
+            if text.time is not None and (entry.since is None or text.time < entry.since):
+                entry.since = text.time
+        return entries
+
+    def get(self, name: str) -> Named | None:
+        """What a name stands for; None for an unknown one, or one that several have."""
+        key = name_key(name)
+        return self.entries[self._forms[key]] if key in self._forms and key not in self._shared else None
+
+    def find(self, name: str) -> Named:
+        """What a name that was given names: something known, or something to be made."""
+        known = self.get(name)
+        if known is not None:
+            return known
+        key = name_key(name)
+        first = key.split()[0] if key else ""
+        person = first in name_data(self.language).words["first_names"]
+        told = Kind.PERSON.value if person else Kind.ENTITY.value
+        entry = Named(entity_id(name, told), name, told, made=True)
+        entry = self.entries.setdefault(entry.id, entry)
+        self._add_forms(entry)
+        return entry
+
+
+def _any_form(entry: Named, fits: Callable[[str], bool]) -> bool:
+    return any(fits(form) for form in entry.forms())
+
+
+def _is_part(key: str, other: str, kind: str) -> bool:
+    """True when one name is the first or last word of the other: "Tom" of "Tom Baker"."""
+    if kind != Kind.PERSON or (" " in key) == (" " in other):
+        return False
+    one, whole = (key, other.split()) if " " in other else (other, key.split())
+    return one in (whole[0], whole[-1])
+
+
+def _is_nickname(key: str, other: str) -> bool:
+    """True for the beginning of a first name ("Mel" of "Melanie"), or a misspelt one: no name of its own."""
+    first_names = name_data("de").words["first_names"]
+    if " " in key or len(key) < FEWEST_LETTERS or key in first_names:
+        return False
+    first = other.split()[0]
+    if first != key and first.startswith(key):
+        return True
+    long_enough = min(len(key), len(first)) >= _FUZZY_LETTERS and key[0] == first[0]
+    return long_enough and fuzz.ratio(key, first) >= SAME_SPELLING
+
+
+def entity_id(name: str, kind: str) -> str:
+    """The id of something by its name: people have the same id as when they speak."""
+    if kind == Kind.PERSON:
+        return person_id(name)
+    key = name_key(name).replace(" ", "_")
+    return identifier(f"{kind.lower()}:{key or name}")

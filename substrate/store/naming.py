@@ -1,0 +1,127 @@
+"""Reads what a graph has under a name, and which of its texts use a word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+import orjson
+
+from schemas.temporal import END_OF_TIME, Instant
+from substrate.cypher.query import Query
+from substrate.graphs.graph import Graph
+from substrate.store.rows import is_made
+
+WORDS_AT_ONCE: Final = 150
+MOST_NAMES: Final = 500
+"""At most this many named memories are read for so many words."""
+_USERS_READ: Final = 8
+
+NAMED_BY_WORDS: Final = Query(
+    "named_by_words",
+    "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words) YIELD node AS n "
+    "WITH n WHERE n.expired_at = $open AND n.node_type IN $kinds "
+    f"WITH n ORDER BY n.id LIMIT {MOST_NAMES} RETURN n.id, n.name, n.node_type, n.aliases, n.valid_at, n.unset",
+)
+"""The memories of some kinds whose name or alias holds one of the words."""
+
+TEXTS_WITH: Final = Query(
+    "texts_with",
+    "UNWIND $words AS w CALL { WITH w CALL db.idx.fulltext.queryNodes('ConsciousnessNode', w[0]) YIELD node AS n "
+    f"WITH w, n LIMIT {_USERS_READ} WITH w, n, coalesce(n.description, '') + ' ' + n.name AS text WHERE text CONTAINS w[1] AND n.expired_at = $open "
+    "AND NOT n.id IN $but AND NOT toLower(coalesce(n.speaker, '')) IN $roles "
+    "RETURN n.id AS id, text, n.valid_at AS valid_at } RETURN w[1], id, text, valid_at",
+)
+"""Earlier texts that use a name as it is written, by people."""
+
+MADE_LINKS: Final = Query(
+    "made_links",
+    "MATCH (n:ConsciousnessNode {id: $id}) WITH n MATCH (n)-[e:LINK]->(t) "
+    "WHERE e.formation_trigger = $trigger AND e.unset IS NOT NULL AND e.expired_at = $open "
+    "RETURN e.id, t.id ORDER BY e.id",
+)
+"""The links that were made of the words of a text."""
+
+WRITER_OF: Final = Query(
+    "writer_of", "MATCH (n:ConsciousnessNode {id: $id}) RETURN n.node_type, n.source, n.speaker"
+)
+
+
+class TextWriter(NamedTuple):
+    """Whose words a memory has."""
+
+    node_type: str
+    source: str
+    speaker: str | None
+
+
+class MadeLink(NamedTuple):
+    id: str
+    target_id: str
+
+
+class NamedRecord(NamedTuple):
+    """A memory under its name, and the start of its carried record. `made`: of a name in some text."""
+
+    id: str
+    name: str
+    node_type: str
+    aliases: tuple[str, ...]
+    valid_at: Instant
+    made: bool
+
+
+class NameUse(NamedTuple):
+    """An earlier text that uses a name, and the start of its record."""
+
+    name: str
+    memory_id: str
+    text: str
+    valid_at: Instant
+
+
+async def find_named(graph: Graph, words: Sequence[str], kinds: Sequence[str]) -> list[NamedRecord]:
+    """The memories of these kinds whose name or alias holds one of the words, in normal form.
+
+    `dex*` is the beginning of a word.
+
+    Raises as `Graph.read`.
+    """
+    found: dict[str, NamedRecord] = {}
+    for part in _parts(words):
+        query = f"@entity_names:({'|'.join(part)})"
+        rows = await graph.read(NAMED_BY_WORDS, words=query, kinds=list(kinds), open=END_OF_TIME)
+        for memory_id, name, node_type, aliases, valid_at, unset in rows:
+            listed = tuple(orjson.loads(aliases)) if aliases else ()
+            found[memory_id] = NamedRecord(memory_id, name, node_type, listed, valid_at, is_made(unset))
+    return list(found.values())
+
+
+async def find_uses(
+    graph: Graph, names: Sequence[tuple[str, str]], but: Sequence[str], roles: Sequence[str]
+) -> list[NameUse]:
+    """Earlier texts that use the names, each given as a word in normal form and as it is written.
+
+    `but`: memories that do not count. `roles`: speakers that do not count. Raises as `Graph.read`.
+    """
+    words = [list(name) for name in names]
+    rows = await graph.read(TEXTS_WITH, words=words, but=list(but), roles=list(roles), open=END_OF_TIME)
+    return [NameUse(*row) for row in rows]
+
+
+async def read_writer(graph: Graph, memory_id: str) -> TextWriter | None:
+    """Whose words a memory has; None when there is no such memory. Raises as `Graph.read`."""
+    rows = await graph.read(WRITER_OF, id=memory_id)
+    return TextWriter(*rows[0]) if rows else None
+
+
+async def read_made_links(graph: Graph, memory_id: str, trigger: str) -> list[MadeLink]:
+    """The links that were made of the words of a memory, for what triggered them. Raises as `Graph.read`."""
+    return [
+        MadeLink(*row) for row in await graph.read(MADE_LINKS, id=memory_id, trigger=trigger, open=END_OF_TIME)
+    ]
+
+
+def _parts(words: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(words), WORDS_AT_ONCE):
+        yield words[start : start + WORDS_AT_ONCE]

@@ -1,0 +1,187 @@
+"""Names in new texts become memories on a real engine, and a citizen says who it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from orchestration.dependencies import Deps
+from orchestration.ingestion.episodes import Episode, Session, Turn
+from orchestration.ingestion.formats.parsed import ParsedFiles
+from orchestration.ingestion.pipeline import ingest
+from orchestration.insertion import apply_atomically
+from orchestration.mind.declared_self import introduce
+from orchestration.mind.identity import read_identity
+from schemas.citizen import Identity, WhoIs
+from schemas.commands import Correct, Remember, Retract, Supersede
+from schemas.memory import Level
+from schemas.temporal import to_instant
+from substrate.cypher.query import Query
+from substrate.graphs.names import graph_name
+from tests.integration.store import NOW, ask, day, ids, moment, remember, stored
+
+MENTIONS = Query(
+    "mentions_of",
+    "MATCH (m)-[e:LINK]->(n) WHERE e.relation_type = 'MENTIONS' AND e.invalid_at > $now AND e.expired_at > $now "
+    "RETURN m.id, n.id, e.unset ORDER BY m.id, n.id",
+)
+
+
+@pytest.fixture
+def naming(deps: Deps) -> Deps:
+    return replace(deps, names=True)
+
+
+async def mentioned(deps: Deps, citizen: str) -> dict[str, list[str]]:
+    """What each memory mentions."""
+    graph = deps.graph(graph_name(Level.N1, citizen))
+    mentions: dict[str, list[str]] = {}
+    for memory_id, target_id, _ in await graph.read(MENTIONS, now=NOW):
+        mentions.setdefault(memory_id, []).append(target_id)
+    return mentions
+
+
+async def who(deps: Deps, citizen: str, **fields: Any) -> Identity:
+    return await read_identity(WhoIs.model_validate({"citizen_id": citizen, **fields}), deps, NOW)
+
+
+def note(citizen: str, memory_id: str, text: str, **fields: Any) -> Remember:
+    return remember(citizen, memory_id, description=text, **fields)
+
+
+def chat(citizen: str, name: str, *turns: tuple[str, str]) -> Episode:
+    told = tuple(
+        Turn(f"D1:{place}", speaker, text, moment(place)) for place, (speaker, text) in enumerate(turns, start=1)
+    )
+    return Episode(name, citizen, (Session("session_1", "session 1", told[0].time, told),))
+
+
+async def test_a_name_is_made_once_and_linked_with_each_text(naming: Deps, fresh_citizen: str) -> None:
+    texts = [note(fresh_citizen, "a", "my sister Anna rang"), note(fresh_citizen, "b", "Anna came by")]
+    await stored(naming, texts[0], now=day(1))
+    await stored(naming, texts[1], now=day(2))
+    assert await mentioned(naming, fresh_citizen) == {"a": ["person:anna"], "b": ["person:anna"]}
+    again = await stored(naming, texts[0], now=day(3))
+    assert again[0].duplicate
+    assert await mentioned(naming, fresh_citizen) == {"a": ["person:anna"], "b": ["person:anna"]}
+
+
+async def test_the_second_use_of_an_unknown_name_links_the_first_too(naming: Deps, fresh_citizen: str) -> None:
+    await stored(naming, note(fresh_citizen, "a", "today I met Femke"), now=day(1))
+    assert await mentioned(naming, fresh_citizen) == {}
+    await stored(naming, note(fresh_citizen, "b", "and again I met Femke"), now=day(2))
+    assert await mentioned(naming, fresh_citizen) == {"a": ["person:femke"], "b": ["person:femke"]}
+
+
+async def test_given_names_are_linked_and_not_marked_as_made(naming: Deps, fresh_citizen: str) -> None:
+    await stored(naming, note(fresh_citizen, "a", "the plan stands", about=["Atlas"]), now=day(1))
+    graph = naming.graph(graph_name(Level.N1, fresh_citizen))
+    assert await graph.read(MENTIONS, now=NOW) == [["a", "entity:atlas", None]]
+
+
+async def test_what_others_write_names_nothing(naming: Deps, fresh_citizen: str) -> None:
+    await stored(
+        naming,
+        note(fresh_citizen, "a", "I'm Admin and my sister Anna rang", speaker="assistant"),
+        note(fresh_citizen, "b", "my name is Admin", source="tool"),
+        now=day(1),
+    )
+    assert await mentioned(naming, fresh_citizen) == {}
+    assert (await who(naming, fresh_citizen)).name is None
+
+
+async def test_a_changed_text_mentions_what_it_says_now(naming: Deps, fresh_citizen: str) -> None:
+    citizen = fresh_citizen
+    await stored(naming, note(citizen, "a", "my sister Anna rang"), now=day(1))
+    await stored(naming, Supersede(citizen_id=citizen, id="a", description="my brother Ben rang"), now=day(5))
+    assert await mentioned(naming, citizen) == {"a": ["person:ben"]}
+    assert [person.name for person in (await who(naming, citizen)).people] == ["Ben"]
+    before = await who(naming, citizen, as_of_time=moment(3))
+    assert [(person.name, person.relation) for person in before.people] == [("Anna", "sister")]
+
+
+async def test_a_retracted_name_is_not_made_again(naming: Deps, fresh_citizen: str) -> None:
+    await stored(naming, note(fresh_citizen, "a", "my sister Anna rang"), now=day(1))
+    await stored(naming, Retract(citizen_id=fresh_citizen, id="person:anna"), now=day(2))
+    await stored(naming, note(fresh_citizen, "b", "my sister Anna left"), now=day(3))
+    assert (await who(naming, fresh_citizen)).people == ()
+
+
+async def test_the_declared_self_is_read_as_of_a_moment(naming: Deps, fresh_citizen: str) -> None:
+    citizen = fresh_citizen
+    await stored(naming, note(citizen, "a", "I'm Maya, a nurse", valid_at=moment(1)), now=day(1))
+    await stored(naming, note(citizen, "b", "from today on I work as a baker", valid_at=moment(20)), now=day(20))
+    now, then = await who(naming, citizen), await who(naming, citizen, as_of_time=moment(10))
+    assert now.role is not None
+    assert (now.role.value, now.role.memory_ids) == ("baker", ("b",))
+    assert then.role is None or then.role.value == "nurse"
+    assert introduce(now) == "You are Maya, a baker."
+    await stored(naming, Correct(citizen_id=citizen, id="b", description="I work as a cook"), now=day(30))
+    assert (await who(naming, citizen)).role == now.role.model_copy(update={"value": "cook"})
+    believed = await who(naming, citizen, as_of_time=moment(25))
+    assert believed.role == now.role
+
+
+async def test_a_chat_is_named_whole_and_again_changes_nothing(naming: Deps, fresh_citizen: str) -> None:
+    told = chat(
+        fresh_citizen,
+        "chat",
+        ("user", "hi, I'm Imelda"),
+        ("assistant", "Hello Imelda, I am Claudius and my sister is Vera"),
+        ("user", "my son Dexter skipped maths, Dex shrugs"),
+        ("user", "dexter again"),
+    )
+    await ingest(ParsedFiles((told,)), naming, day(50))
+    first = await mentioned(naming, fresh_citizen)
+    assert first["chat:D1:3"] == first["chat:D1:4"] == ["person:dexter"]
+    assert "chat:D1:2" not in first
+    citizen = await who(naming, fresh_citizen)
+    assert introduce(citizen) == "You are Imelda. People: Dexter (son)."
+    assert not {"user", "assistant"} & {entity.name for entity in citizen.entities}
+    report = await ingest(ParsedFiles((told,)), naming, day(51))
+    assert (report.stored, report.refused) == (0, 0)
+    assert await mentioned(naming, fresh_citizen) == first
+
+
+async def test_people_of_one_citizen_are_not_those_of_another(naming: Deps, fresh_citizen: str) -> None:
+    other = f"{fresh_citizen}2"
+    await stored(naming, note(fresh_citizen, "a", "my sister Anna rang"), now=day(1))
+    await stored(naming, note(other, "a", "a note about nobody"), now=day(1))
+    assert (await who(naming, other)).people == ()
+
+
+async def test_a_made_name_stands_behind_every_text(naming: Deps, fresh_citizen: str) -> None:
+    await stored(naming, note(fresh_citizen, "a", "my sister Anna bought the boat"), now=day(1))
+    stream = await ask(naming, fresh_citizen, "What did Anna buy?")
+    tiers = stream.activation_tiers
+    assert ids(tiers.focus + tiers.peripheral + tiers.background)[0] == "a"
+
+
+async def test_an_earlier_text_begins_the_name_earlier(naming: Deps, fresh_citizen: str) -> None:
+    await stored(naming, note(fresh_citizen, "b", "my sister Anna left", valid_at=moment(20)), now=day(30))
+    await stored(naming, note(fresh_citizen, "a", "Anna came", valid_at=moment(10)), now=day(31))
+    citizen = await who(naming, fresh_citizen, as_of_time=moment(12), known_at=moment(40))
+    assert [person.name for person in citizen.people] == ["Anna"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my sister " + "Anna" * 75,
+        " ".join(f"my friend Person{n}," for n in range(1000)),
+        "my sister 李雷 and my friend Анна 😀",
+        'I\'m "Maya" | of|pipes',
+    ],
+)
+async def test_strange_names_are_stored_or_left_out(naming: Deps, fresh_citizen: str, text: str) -> None:
+    [receipt] = await stored(naming, note(fresh_citizen, "a", text), now=day(1))
+    assert receipt.status == "stored"
+    await who(naming, fresh_citizen)
+
+
+async def test_an_atomic_list_is_named_too(naming: Deps, fresh_citizen: str) -> None:
+    texts = [note(fresh_citizen, "a", "my sister Anna rang"), note(fresh_citizen, "b", "Anna left")]
+    await apply_atomically(texts, naming, to_instant(moment(1)))
+    assert await mentioned(naming, fresh_citizen) == {"a": ["person:anna"], "b": ["person:anna"]}
