@@ -28,7 +28,8 @@ NAMED_BY_WORDS: Final = Query(
 TEXTS_WITH: Final = Query(
     "texts_with",
     "UNWIND $words AS w CALL { WITH w CALL db.idx.fulltext.queryNodes('ConsciousnessNode', w[0]) YIELD node AS n "
-    f"WITH w, n LIMIT {_USERS_READ} WITH w, n, coalesce(n.description, '') + ' ' + n.name AS text WHERE text CONTAINS w[1] AND n.expired_at = $open "
+    f"WITH w, n LIMIT {_USERS_READ} WITH w, n, coalesce(n.description, '') + ' ' + n.name AS text "
+    "WHERE text CONTAINS w[1] AND n.expired_at = $open "
     "AND NOT n.id IN $but AND NOT toLower(coalesce(n.speaker, '')) IN $roles "
     "RETURN n.id AS id, text, n.valid_at AS valid_at } RETURN w[1], id, text, valid_at",
 )
