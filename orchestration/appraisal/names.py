@@ -251,8 +251,9 @@ class _Reader:
             return not last.owning or not self._is_first_name(run.first)
         if run.last > run.first and last.key in self.data.words["place_suffixes"]:
             return not self.data.nouns_have_capitals
-        cued = not last.owning and self._cued(run, "place") and not self._first_name_key(last.key)
-        return cued and not self.data.nouns_have_capitals
+        if last.owning or self.data.nouns_have_capitals or not _is_plain(name):
+            return False
+        return self._cued(run, "place") and not self._first_name_key(last.key)
 
     def _cued(self, run: _Run, cue: str) -> bool:
         start = self.tokens[run.first].start
@@ -313,6 +314,11 @@ class _Reader:
 
     def _of(self, run: _Run) -> Sequence[Token]:
         return self.tokens[run.first : run.last + 1]
+
+
+def _is_plain(name: str) -> bool:
+    """True for a name of letters that each word begins with a capital alone: `FalkorDB` is no place."""
+    return all(word.isalpha() and word[1:].islower() for word in name.replace("-", " ").split())
 
 
 def name_forms(text: str, known: Collection[str], lower: Collection[str]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.ingestion.formats.parsed import Ingestible
 from orchestration.ingestion.speakers import backdate_persons
-from orchestration.writing import mentions, records
+from orchestration.writing import records
 from orchestration.writing.appraisals import BY_WORDS
 from schemas.commands import Command, Relate, Remember, Writer, WriteReceipt
 from schemas.memory import Source
@@ -133,13 +133,26 @@ async def store(item: Ingestible, job: Job, tally: Tally) -> None:
     names = await _decide_names(item, job.deps)
     for chunk in chunks(command.with_writer(job.writer) for command in item.commands()):
         await _apply(chunk, job, tally=tally, shared=shared, whole=item.command_id)
-        await insertion.store_made([made for found in names for made in found.commands_of(chunk)], job.deps, job.now)
+        await insertion.store_made(
+            [made for found in names for made in found.commands_of(chunk)], job.deps, job.now
+        )
         job.done += len(chunk)
         if job.progress is not None:
             job.progress(job.done, max(job.done, job.total))
 
 
-
+async def _decide_names(item: Ingestible, deps: Deps) -> list[mentions.Mentions]:
+    """The names of all texts of an item, for each citizen; read as a whole, so that a repeat decides alike."""
+    texts: dict[str, list[mentions.Writing]] = {}
+    for command in item.commands() if deps.names else ():
+        writing = mentions.writing_of(command, getattr(command, "id", None), getattr(command, "valid_at", None))
+        if writing is not None and command.citizen_id is not None:
+            texts.setdefault(command.citizen_id, []).append(writing)
+    given = mentions.given_names(item.commands()) if texts else {}
+    return [
+        await mentions.decide(citizen_id, written, deps, given.get(citizen_id, ()))
+        for citizen_id, written in texts.items()
+    ]
 
 
 async def _apply(

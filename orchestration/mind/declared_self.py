@@ -101,10 +101,24 @@ def rank_people(rows: Sequence[PersonRow], selves: set[str]) -> tuple[IdentityPe
     """The people, those that matter most first: by how often they are mentioned, and whether they are related."""
     people = [
         IdentityPerson(node_id=row.node_id, name=row.name, relation=_relation(row), appearances=row.appearances)
-        for row in rows
+        for row in _one_each(rows)
         if name_key(row.name) not in selves
     ]
     return tuple(sorted(people, key=lambda person: (-_weight(person), person.name, person.node_id)))
+
+
+def _one_each(rows: Sequence[PersonRow]) -> list[PersonRow]:
+    """The people; one that was made of a name joins the one whom the citizen itself stored under that name."""
+    given = {name_key(row.name): row for row in rows if not row.made}
+    made = {name_key(row.name): row for row in rows if row.made}
+    joined = [_join(row, made.get(name_key(row.name))) for row in rows if not row.made]
+    return joined + [row for key, row in made.items() if key not in given]
+
+
+def _join(row: PersonRow, made: PersonRow | None) -> PersonRow:
+    if made is None:
+        return row
+    return row._replace(appearances=row.appearances + made.appearances, texts=[*row.texts, *made.texts])
 
 
 def _weight(person: IdentityPerson) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from orchestration.question.lexicon import Lexicon
@@ -62,12 +62,4 @@ def activate(
     scores = consciousness_score.consciousness_scores(
         candidates.memories.values(), activations, asker.emotions, asker.pressure, inferred=False
     )
-    order = final_order(consciousness_score.ranked(scores), candidates, question)
-    return Activation(tuple(_names_last(order, candidates)), parts)
-
-
-def _names_last(
-    order: Sequence[consciousness_score.Score], candidates: Candidates
-) -> list[consciousness_score.Score]:
-    """The order with what was only made of a name at its end: it leads to memories, but says nothing itself."""
-    return sorted(order, key=lambda score: candidates.memories[score.key].is_bare_name)
+    return Activation(tuple(final_order(consciousness_score.ranked(scores), candidates, question)), parts)

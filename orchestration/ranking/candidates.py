@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from schemas.memory import Level
 from schemas.temporal import AFTER_ALL, Instant
-from substrate.store.rows import LINK_PLACE, MADE_OF_NAMES, NODE_PLACE, is_made
+from substrate.store.rows import LINK_PLACE, NODE_PLACE
 from substrate.store.search import (
     HOP,
     ID,
@@ -50,11 +50,6 @@ class Candidate:
         """The raw value of a memory column."""
         return self.row[NODE_START + NODE_PLACE[column]]
 
-    @property
-    def is_bare_name(self) -> bool:
-        """True for a memory that was made of a name in some text, and that nobody has described since."""
-        return is_made(self.get("unset")) and not self.get("description")
-
 
 @dataclass(slots=True)
 class CandidateLink:
@@ -74,9 +69,6 @@ def column_of(links: Iterable[CandidateLink], column: str) -> list[Any]:
     """The raw values of a link column of many links."""
     place = LINK_START + LINK_PLACE[column]
     return [link.row[place] for link in links]
-
-
-_TRIGGER_PLACE: Final = LINK_START + LINK_PLACE["formation_trigger"]
 
 
 @dataclass(slots=True)
@@ -100,12 +92,10 @@ class Candidates:
         rank = 0
         for row in rows:
             key = (level, row[ID], row[VERSION])
-            hop = row[HOP]
-            if hop and row[_TRIGGER_PLACE] == MADE_OF_NAMES:
-                continue
             memory = self.memories.get(key)
             if memory is None:
                 memory = self.memories[key] = Candidate(key, row)
+            hop = row[HOP]
             if hop:
                 link = (level, row[LINK_ID], row[LINK_VERSION] or 1)
                 if link not in self.links:

@@ -114,8 +114,21 @@ def _graph(citizen_id: str, deps: Deps) -> Graph:
     return deps.graph(graph_name(Level.N1, citizen_id))
 
 
-async def decide(citizen_id: str, texts: Sequence[Writing], deps: Deps) -> Mentions:
-    """Decide the names of the texts of one citizen, all together. Raises as `Graph.read`."""
+def given_names(commands: Iterable[Command]) -> dict[str | None, list[Named]]:
+    """The people, places and things that some commands are about to store, by citizen."""
+    found: dict[str | None, list[Named]] = {}
+    for command in commands:
+        if isinstance(command, Remember) and command.node_type in KINDS and command.id is not None:
+            entry = Named(command.id, command.name, command.node_type, command.aliases)
+            found.setdefault(command.citizen_id, []).append(entry)
+    return found
+
+
+async def decide(citizen_id: str, texts: Sequence[Writing], deps: Deps, given: Sequence[Named] = ()) -> Mentions:
+    """Decide the names of the texts of one citizen, all together. Raises as `Graph.read`.
+
+    `given`: what will be stored under a name together with the texts.
+    """
     graph = _graph(citizen_id, deps)
     named_texts = [writing.named_text() for writing in texts]
     known: dict[str, naming.NamedRecord] = {}
@@ -130,6 +143,8 @@ async def decide(citizen_id: str, texts: Sequence[Writing], deps: Deps) -> Menti
         for memory in known.values()
         if name_key(memory.name) not in ROLES
     ]
+    stored = {entry.id for entry in entries}
+    entries += [entry for entry in given if entry.id not in stored and name_key(entry.name) not in ROLES]
     earlier = [NamedText(use.memory_id, use.text, to_datetime(use.valid_at)) for use in uses]
     book = await _off_loop(texts, NameBook, (*named_texts, *earlier), entries)
     return Mentions(citizen_id, book, known, uses)
@@ -195,10 +210,14 @@ class Mentions:
         links = [link for writing in texts for link in self._links(writing)]
         links += self._earlier_links(texts)
         targets = dict.fromkeys(link.target_id for link in links)
-        new = [target for target in targets if target not in self._stored and target not in self.known]
+        new = [target for target in targets if target not in self._stored and self._is_new(target)]
         self._stored.update(new)
         memories = [self._memory(target, texts) for target in new]
         return [*memories, *self._changes(targets, texts), *self._endings(texts, links), *links]
+
+    def _is_new(self, target: str) -> bool:
+        entry = self.book.entries.get(target)
+        return target not in self.known and (entry is None or entry.made)
 
     def _links(self, writing: Writing) -> Iterator[Relate]:
         given = [self.book.find(name).id for name in writing.about]

@@ -108,8 +108,12 @@ class NameBook:
 
     def _add_forms(self, entry: Named) -> None:
         for key in entry.forms():
-            other = self._forms.setdefault(key, entry.id)
-            if other != entry.id and entry.kind == self.entries[other].kind:
+            other = self.entries[self._forms.setdefault(key, entry.id)]
+            if other.id == entry.id:
+                continue
+            if other.is_guess and not entry.is_guess:
+                self._forms[key] = entry.id
+            elif other.is_guess == entry.is_guess and entry.kind == other.kind:
                 self._shared.add(key)
 
     def _see(self, texts: Sequence[NamedText]) -> dict[str, _Sightings]:

@@ -144,6 +144,15 @@ def felt(name: str) -> str:
     )
 
 
+def tells(name: str) -> str:
+    """The condition that the record `name` says something: it was not only made of a name in some text.
+
+    As `is_made` of `substrate.store.rows` reads `unset`.
+    """
+    described = f"coalesce({name}.description, '') <> ''"
+    return f"({name}.unset IS NULL OR NOT {name}.unset STARTS WITH 'name,' OR {described})"
+
+
 def fits(name: str) -> str:
     """The filters on the record `name`. The parameters come from `substrate.store.filters.filter_values`.
 

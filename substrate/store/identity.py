@@ -13,6 +13,7 @@ from schemas.temporal import END_OF_TIME, Instant, Scope
 from substrate.cypher.fragments import records_of, visible
 from substrate.cypher.query import Query
 from substrate.graphs.graph import GraphTarget
+from substrate.store.rows import is_made
 
 MAX_RULES: Final = 20
 SELF_ID: Final = "self"
@@ -93,7 +94,7 @@ _PEOPLE: Final = (
     "WITH n, name, aliases, count(m) AS appearances, "
     f"collect(CASE WHEN tells THEN {_TEXT} ELSE null END)[..{MOST_TEXTS}] AS texts "
     "UNWIND (texts + [null]) AS text "
-    "RETURN n.id, name, aliases, appearances, text ORDER BY appearances DESC, name, n.id"
+    "RETURN n.id, name, aliases, appearances, text, n.unset ORDER BY appearances DESC, name, n.id"
 )
 PEOPLE_NOW: Final = Query(
     "people_now",
@@ -135,13 +136,17 @@ class Stated(NamedTuple):
 
 
 class PersonRow(NamedTuple):
-    """A person with the number of own memories that mention it, and the texts that may tell its relation."""
+    """A person with the number of own memories that mention it, and the texts that may tell its relation.
+
+    `made`: of a name in some text.
+    """
 
     node_id: str
     name: str
     aliases: tuple[str, ...]
     appearances: int
     texts: list[str]
+    made: bool = False
 
 
 class OwnVoice(NamedTuple):
@@ -193,9 +198,9 @@ async def read_people(target: GraphTarget, scope: Scope, voice: OwnVoice) -> lis
         possessives=list(voice.possessives),
     )
     people: dict[str, PersonRow] = {}
-    for node_id, name, aliases, appearances, text in person_rows:
+    for node_id, name, aliases, appearances, text, unset in person_rows:
         listed = tuple(orjson.loads(aliases)) if aliases else ()
-        person = people.setdefault(node_id, PersonRow(node_id, name, listed, appearances, []))
+        person = people.setdefault(node_id, PersonRow(node_id, name, listed, appearances, [], is_made(unset)))
         person.texts.extend([] if text is None else [text])
     return list(people.values())
 

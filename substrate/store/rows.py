@@ -368,13 +368,12 @@ def json_text(value: Any) -> str | None:
 
 
 MADE_OF_NAMES: Final = "named in the text"
-"""The `formation_trigger` of links from a text to what it names. Questions do not follow them: measured, a name in
-a question finds its texts better by its words."""
+"""The `formation_trigger` of links from a text to what it names."""
 
 
 def is_made(unset: str | None) -> bool:
     """True for the stored `unset` of a memory that was made of a name in some text."""
-    return unset is not None and "name" in unset.split(",")
+    return unset is not None and unset.startswith("name,")
 
 
 def memory_properties(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from substrate.cypher.fragments import (
     link_columns,
     node_columns,
     records_of,
+    tells,
     uncrowded_now,
     uncrowded_then,
     visible,
@@ -59,6 +60,12 @@ def count_starts(rows: Sequence[Sequence[Any]]) -> int:
     return sum(row[HOP] == 0 for row in rows)
 
 
+def _findable(name: str) -> str:
+    """The conditions on a record other than time. What was only made of a name is found by no question: measured,
+    the texts with the name are found better without it."""
+    return f"{felt(name)} AND {tells(name)}"
+
+
 def _best(start: str, other: str, cap: str) -> str:
     """At most `cap` links of each `start`, the strongest, one row each."""
     return (
@@ -75,16 +82,16 @@ _STARTS_ROWS: Final = (
 
 _FIRST_HOP_NOW: Final = (
     "UNION ALL WITH starts UNWIND starts[..$expanded] AS s "
-    f"MATCH (s)-[e:LINK]-(m) WHERE {visible('e')} AND {visible('m')} AND {felt('m')} "
+    f"MATCH (s)-[e:LINK]-(m) WHERE {visible('e')} AND {visible('m')} AND {_findable('m')} "
     f"{_best('s', 'm', '$first_hop')} RETURN 1 AS hop, null AS score, e, m "
 )
 
 _SECOND_HOP_NOW: Final = (
     f"UNION ALL WITH starts UNWIND starts[..$far] AS s {uncrowded_now('s', 's', HUB)}"
-    f"MATCH (s)-[e:LINK]-(b) WHERE {visible('e')} AND {visible('b')} AND {felt('b')} "
+    f"MATCH (s)-[e:LINK]-(b) WHERE {visible('e')} AND {visible('b')} AND {_findable('b')} "
     f"{_best('s', 'b', MAX_LINKS_READ)} {uncrowded_now('b', 's, e, b', HUB)} "
     f"{_best('s', 'b', '$second_starts')} WITH DISTINCT s, b "
-    f"MATCH (b)-[e:LINK]-(m) WHERE {visible('e')} AND {visible('m')} AND {felt('m')} AND m.id <> s.id "
+    f"MATCH (b)-[e:LINK]-(m) WHERE {visible('e')} AND {visible('m')} AND {_findable('m')} AND m.id <> s.id "
     f"{_best('s, b', 'm', '$second_hop')} RETURN 2 AS hop, null AS score, e, m "
 )
 
@@ -98,16 +105,16 @@ _NEIGHBOURS_NOW: Final = (
 
 _INDEX_NOW: Final = (
     "CALL db.idx.vector.queryNodes('Trace', 'embedding', $k, vecf32($embedding)) YIELD node AS t, score "
-    f"MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t) WHERE {visible('s')} AND {felt('s')} "
+    f"MATCH (s:ConsciousnessNode)-[:HAS_TRACE]->(t) WHERE {visible('s')} AND {_findable('s')} "
 )
 _DISTANCE: Final = "vec.cosineDistance(t.embedding, vecf32($embedding)) AS score WHERE score IS NOT NULL "
 _SCAN_NOW: Final = (
-    f"MATCH (s:ConsciousnessNode) WHERE {visible('s')} AND {felt('s')} "
+    f"MATCH (s:ConsciousnessNode) WHERE {visible('s')} AND {_findable('s')} "
     f"WITH s MATCH (s)-[:HAS_TRACE]->(t:Trace) WITH s, {_DISTANCE}"
 )
 _MEMBERS_NOW: Final = (
     "MATCH (g:Tag {name: $label}) WITH g MATCH (s:ConsciousnessNode)-[:TAGGED]->(g) "
-    f"WITH s WHERE {visible('s')} AND {felt('s')} "
+    f"WITH s WHERE {visible('s')} AND {_findable('s')} "
     f"WITH s MATCH (s)-[:HAS_TRACE]->(t:Trace) WITH s, {_DISTANCE}"
 )
 _NEAREST_NOW: Final = f"WITH s, score ORDER BY score, s.id LIMIT $limit {_NEIGHBOURS_NOW}"
@@ -118,17 +125,17 @@ def _find_instructions(label: str) -> str:
     return (
         "UNWIND $instruction_words AS words "
         f"CALL db.idx.fulltext.queryNodes('{label}', words) YIELD node AS s, score "
-        f"WITH s, score WHERE toLower(s.speaker) IN $askers AND {visible('s')} AND {felt('s')} "
+        f"WITH s, score WHERE toLower(s.speaker) IN $askers AND {visible('s')} AND {_findable('s')} "
     )
 
 
 _STARTS_NOW: Final = (
     "CALL { "
-    f"MATCH (s:ConsciousnessNode) WHERE s.id IN $entities WITH s WHERE {visible('s')} AND {felt('s')} "
+    f"MATCH (s:ConsciousnessNode) WHERE s.id IN $entities WITH s WHERE {visible('s')} AND {_findable('s')} "
     f"RETURN s, 0.0 AS score ORDER BY s.id LIMIT {NAMED_STARTS} "
     "UNION ALL "
     "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words) YIELD node AS s, score "
-    f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {felt('s')} "
+    f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {_findable('s')} "
     "RETURN s, score ORDER BY score DESC, s.id LIMIT $limit "
     f"UNION ALL {_find_instructions('ConsciousnessNode')}"
     f"RETURN s, score ORDER BY score DESC, s.id LIMIT {MAX_INSTRUCTIONS} "
@@ -139,10 +146,10 @@ _STARTS_NOW: Final = (
 def _with_records(identity: str, carried: str) -> str:
     """Keeps the rows whose memory `identity` has records in the scope, with these in the list `records`."""
     return (
-        f"OPTIONAL MATCH ({identity})-[:HAD]->(p:PastVersion) WHERE {visible('p')} AND {felt('p')} "
+        f"OPTIONAL MATCH ({identity})-[:HAD]->(p:PastVersion) WHERE {visible('p')} AND {_findable('p')} "
         f"WITH {carried}, {identity}, collect(p) AS past "
         f"WITH {carried}, {identity}, "
-        f"past + CASE WHEN {visible(identity)} AND {felt(identity)} THEN [{identity}] ELSE [] END AS records "
+        f"past + CASE WHEN {visible(identity)} AND {_findable(identity)} THEN [{identity}] ELSE [] END AS records "
         "WHERE size(records) > 0 "
     )
 
@@ -186,15 +193,15 @@ _INDEX_THEN: Final = (
     "CASE WHEN present_seen < past_seen THEN present_seen ELSE past_seen END AS seen "
     "UNWIND range(0, size(traces) - 1) AS place "
     "WITH traces[place] AS t, scores[place] AS score, seen WHERE score <= seen "
-    f"MATCH (s)-[:HAS_TRACE]->(t) WHERE {visible('s')} AND {felt('s')} "
+    f"MATCH (s)-[:HAS_TRACE]->(t) WHERE {visible('s')} AND {_findable('s')} "
     "WITH s, score OPTIONAL MATCH (i:ConsciousnessNode)-[:HAD]->(s) "
     "WITH s, coalesce(i, s) AS i, score "
 )
 """Both indexes together, only as far as both were searched: beyond that one may hide nearer traces."""
 _SCAN_THEN: Final = (
     "CALL { "
-    f"MATCH (s:ConsciousnessNode) WHERE {visible('s')} AND {felt('s')} RETURN s, s AS i "
-    f"UNION ALL MATCH (s:PastVersion) WHERE {visible('s')} AND {felt('s')} "
+    f"MATCH (s:ConsciousnessNode) WHERE {visible('s')} AND {_findable('s')} RETURN s, s AS i "
+    f"UNION ALL MATCH (s:PastVersion) WHERE {visible('s')} AND {_findable('s')} "
     "WITH s MATCH (i:ConsciousnessNode)-[:HAD]->(s) RETURN s, i "
     "} "
     f"WITH s, i MATCH (s)-[:HAS_TRACE]->(t) WITH s, i, {_DISTANCE}WITH s, i, score "
@@ -204,16 +211,16 @@ _NEAREST_THEN: Final = f"ORDER BY score, s.id, s.version LIMIT $limit {_NEIGHBOU
 _STARTS_THEN: Final = (
     "CALL { "
     "MATCH (i:ConsciousnessNode) WHERE i.id IN $entities WITH i "
-    f"{records_of('i', 's')} WHERE {felt('s')} "
+    f"{records_of('i', 's')} WHERE {_findable('s')} "
     f"RETURN s, i, 0.0 AS score ORDER BY s.id, s.version LIMIT {NAMED_RECORDS} "
     "UNION ALL "
     "CALL db.idx.fulltext.queryNodes('ConsciousnessNode', $words) YIELD node AS s, score "
-    f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {felt('s')} "
+    f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {_findable('s')} "
     "RETURN s, s AS i, score ORDER BY score DESC, s.id LIMIT $limit "
     "UNION ALL "
     "CALL db.idx.fulltext.queryNodes('PastVersion', $words) YIELD node AS s, score "
     f"WITH s, score LIMIT {MAX_PAST_RECORDS} "
-    f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {felt('s')} "
+    f"WITH s, score WHERE NOT s.id IN $entities AND {visible('s')} AND {_findable('s')} "
     "MATCH (i:ConsciousnessNode)-[:HAD]->(s) "
     "RETURN s, i, score ORDER BY score DESC, s.id, s.version LIMIT $limit "
     f"UNION ALL {_find_instructions('ConsciousnessNode')}"
@@ -231,7 +238,7 @@ _IMPORTANCE: Final = (
 def _find_recent(label: str) -> str:
     """One scan. Internal ids would be cheaper, but follow the order of writing, not of time."""
     return (
-        f"MATCH (m:{label}) WHERE m.valid_at >= $recent_from AND {visible('m')} AND {felt('m')} "
+        f"MATCH (m:{label}) WHERE m.valid_at >= $recent_from AND {visible('m')} AND {_findable('m')} "
         "RETURN m ORDER BY m.valid_at DESC, m.id, m.version LIMIT $recent "
     )
 
@@ -239,7 +246,7 @@ def _find_recent(label: str) -> str:
 def _find_matching(label: str) -> str:
     return (
         f"CALL db.idx.fulltext.queryNodes('{label}', $words) YIELD node AS m, score "
-        f"WITH m, score WHERE m.valid_at < $recent_from AND {visible('m')} AND {felt('m')} "
+        f"WITH m, score WHERE m.valid_at < $recent_from AND {visible('m')} AND {_findable('m')} "
         f"RETURN m ORDER BY {_IMPORTANCE} DESC, score DESC, m.id, m.version LIMIT $matching "
     )
 
@@ -250,7 +257,7 @@ def _draw(label: str) -> str:
         "CALL db.meta.stats() YIELD nodeCount UNWIND range(0, size($lots) - 1) AS lot "
         "WITH lot, toInteger($lots[lot] * nodeCount) AS place "
         f"MATCH (m:{label}) WHERE id(m) = place "
-        f"WITH m, min(lot) AS lot WHERE m.valid_at < $recent_from AND {visible('m')} AND {felt('m')} "
+        f"WITH m, min(lot) AS lot WHERE m.valid_at < $recent_from AND {visible('m')} AND {_findable('m')} "
         "RETURN m ORDER BY lot LIMIT $chance "
     )
 
@@ -301,7 +308,7 @@ MEMBERS_NOW: Final = Query("members_now", f"{_MEMBERS_NOW}{_NEAREST_NOW}")
 RECORDS_OF: Final = Query(
     "records_of",
     "MATCH (i:ConsciousnessNode) WHERE i.id IN $ids WITH i "
-    f"{records_of('i', 'm')} WHERE {felt('m')} "
+    f"{records_of('i', 'm')} WHERE {_findable('m')} "
     "WITH i, m, (m.created_at IN $touching OR m.expired_at IN $touching) AS near "
     "ORDER BY near DESC, m.created_at DESC, m.version DESC "
     "WITH i, collect(m) AS records WITH records[..$most_of_one] AS kept, size(records) AS held "

@@ -1064,7 +1064,8 @@ CALL {
       AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   RETURN s, 0.0 AS score
   ORDER BY s.id
   LIMIT 8
@@ -1076,7 +1077,8 @@ CALL {
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   RETURN s, score
   ORDER BY score DESC, s.id
   LIMIT $limit
@@ -1089,7 +1091,8 @@ CALL {
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   RETURN s, score
   ORDER BY score DESC, s.id
   LIMIT 40
@@ -1108,7 +1111,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   WITH s, e, m
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, collect(e)[..$first_hop] AS links, collect(m)[..$first_hop] AS others
@@ -1129,7 +1133,8 @@ CALL {
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
       AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
-      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
+      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '')
   WITH s, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, collect(e)[..1000] AS links, collect(b)[..1000] AS others
@@ -1152,7 +1157,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.id <> s.id
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND m.id <> s.id
   WITH s, b, e, m
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, b, collect(e)[..$second_hop] AS links, collect(m)[..$second_hop] AS others
@@ -1186,7 +1192,8 @@ CALL {
   WHERE s.energy >= $min_energy AND s.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   RETURN s, i, 0.0 AS score
   ORDER BY s.id, s.version
   LIMIT 64
@@ -1198,7 +1205,8 @@ CALL {
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   RETURN s, s AS i, score
   ORDER BY score DESC, s.id
   LIMIT $limit
@@ -1212,7 +1220,8 @@ CALL {
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   RETURN s, i, score
   ORDER BY score DESC, s.id, s.version
@@ -1226,7 +1235,8 @@ CALL {
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   RETURN s, s AS i, score
   ORDER BY score DESC, s.id
   LIMIT 40
@@ -1239,7 +1249,8 @@ CALL {
       AND s.created_at < $known_to AND s.expired_at > $known_from AND s.energy >= $min_energy
       AND s.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN s.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   RETURN s, i, score
   ORDER BY score DESC, s.id, s.version
@@ -1268,13 +1279,15 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
-      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, j, collect(p) AS past
   WITH i, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
-      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) THEN [j] ELSE [] END AS records
+      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, e, records
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -1318,13 +1331,15 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
-      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, b, collect(p) AS past
   WITH i, e, b, past + CASE WHEN b.valid_at < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
       AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
-      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) THEN [b] ELSE [] END AS records
+      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
+      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '') THEN [b] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -1341,13 +1356,15 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
-      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, b, e, j, collect(p) AS past
   WITH i, b, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
-      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) THEN [j] ELSE [] END AS records
+      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, b, e, records
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -2005,7 +2022,8 @@ WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
     AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
-    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
 WITH s
 MATCH (s)-[:HAS_TRACE]->(t:Trace)
 WITH s, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score
@@ -2027,7 +2045,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   WITH s, e, m
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, collect(e)[..$first_hop] AS links, collect(m)[..$first_hop] AS others
@@ -2048,7 +2067,8 @@ CALL {
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
       AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
-      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
+      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '')
   WITH s, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, collect(e)[..1000] AS links, collect(b)[..1000] AS others
@@ -2071,7 +2091,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.id <> s.id
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND m.id <> s.id
   WITH s, b, e, m
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, b, collect(e)[..$second_hop] AS links, collect(m)[..$second_hop] AS others
@@ -2341,7 +2362,7 @@ ORDER BY m.valid_at, m.id
 WITH n, name, aliases, count(m) AS appearances, collect(CASE WHEN tells THEN CASE WHEN coalesce(m.description,
     '') = '' THEN m.name ELSE m.description END ELSE null END)[..12] AS texts
 UNWIND (texts + [null]) AS text
-RETURN n.id, name, aliases, appearances, text
+RETURN n.id, name, aliases, appearances, text, n.unset
 ORDER BY appearances DESC, name, n.id;
 
 // people_then
@@ -2380,7 +2401,7 @@ ORDER BY m.valid_at, m.id
 WITH n, name, aliases, count(m) AS appearances, collect(CASE WHEN tells THEN CASE WHEN coalesce(m.description,
     '') = '' THEN m.name ELSE m.description END ELSE null END)[..12] AS texts
 UNWIND (texts + [null]) AS text
-RETURN n.id, name, aliases, appearances, text
+RETURN n.id, name, aliases, appearances, text, n.unset
 ORDER BY appearances DESC, name, n.id;
 
 // place_then
@@ -2440,7 +2461,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
   ORDER BY m.valid_at DESC, m.id, m.version
   LIMIT $recent
@@ -2452,7 +2474,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
   ORDER BY CASE WHEN coalesce(m.importance,
       0.0) > $importance_floor THEN m.importance ELSE $importance_floor END DESC, score DESC, m.id, m.version
@@ -2469,7 +2492,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
   ORDER BY lot
   LIMIT $chance
@@ -2494,7 +2518,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
   ORDER BY m.valid_at DESC, m.id, m.version
   LIMIT $recent
@@ -2504,7 +2529,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
   ORDER BY m.valid_at DESC, m.id, m.version
   LIMIT $recent
@@ -2516,7 +2542,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
   ORDER BY CASE WHEN coalesce(m.importance,
       0.0) > $importance_floor THEN m.importance ELSE $importance_floor END DESC, score DESC, m.id, m.version
@@ -2529,7 +2556,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
   ORDER BY CASE WHEN coalesce(m.importance,
       0.0) > $importance_floor THEN m.importance ELSE $importance_floor END DESC, score DESC, m.id, m.version
@@ -2546,7 +2574,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
   ORDER BY lot
   LIMIT $chance
@@ -2562,7 +2591,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   RETURN m
   ORDER BY lot
   LIMIT $chance
@@ -2762,7 +2792,8 @@ WITH i, m
 WHERE m.energy >= $min_energy AND m.confidence >= $min_confidence
     AND all(emotion IN $required_emotions WHERE emotion IN m.emotions) AND ($unfiltered
     OR (size($node_types) = 0 OR m.node_type IN $node_types)
-    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+    AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+    OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
 WITH i, m, (m.created_at IN $touching OR m.expired_at IN $touching) AS near
 ORDER BY near DESC, m.created_at DESC, m.version DESC
 WITH i, collect(m) AS records
@@ -4697,7 +4728,8 @@ WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
     AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
-    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
 WITH s
 MATCH (s)-[:HAS_TRACE]->(t:Trace)
 WITH s, vec.cosineDistance(t.embedding, vecf32($embedding)) AS score
@@ -4719,7 +4751,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   WITH s, e, m
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, collect(e)[..$first_hop] AS links, collect(m)[..$first_hop] AS others
@@ -4740,7 +4773,8 @@ CALL {
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
       AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
-      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
+      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '')
   WITH s, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, collect(e)[..1000] AS links, collect(b)[..1000] AS others
@@ -4763,7 +4797,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.id <> s.id
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND m.id <> s.id
   WITH s, b, e, m
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, b, collect(e)[..$second_hop] AS links, collect(m)[..$second_hop] AS others
@@ -4789,7 +4824,8 @@ CALL {
       AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   RETURN s, s AS i
   UNION ALL
   MATCH (s:PastVersion)
@@ -4797,7 +4833,8 @@ CALL {
       AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR s.node_type IN $node_types)
-      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+      OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
   WITH s
   MATCH (i:ConsciousnessNode)-[:HAD]->(s)
   RETURN s, i
@@ -4832,13 +4869,15 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
-      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, j, collect(p) AS past
   WITH i, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
-      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) THEN [j] ELSE [] END AS records
+      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, e, records
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -4882,13 +4921,15 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
-      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, b, collect(p) AS past
   WITH i, e, b, past + CASE WHEN b.valid_at < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
       AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
-      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) THEN [b] ELSE [] END AS records
+      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
+      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '') THEN [b] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -4905,13 +4946,15 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
-      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, b, e, j, collect(p) AS past
   WITH i, b, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
-      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) THEN [j] ELSE [] END AS records
+      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, b, e, records
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -5749,7 +5792,8 @@ WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
     AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
-    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
 WITH s, score
 ORDER BY score, s.id
 LIMIT $limit
@@ -5767,7 +5811,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '')
   WITH s, e, m
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, collect(e)[..$first_hop] AS links, collect(m)[..$first_hop] AS others
@@ -5788,7 +5833,8 @@ CALL {
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
       AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
-      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
+      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '')
   WITH s, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, collect(e)[..1000] AS links, collect(b)[..1000] AS others
@@ -5811,7 +5857,8 @@ CALL {
       AND m.created_at < $known_to AND m.expired_at > $known_from AND m.energy >= $min_energy
       AND m.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN m.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR m.node_type IN $node_types)
-      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND m.id <> s.id
+      AND all(label IN $labels WHERE m[label[0]] CONTAINS label[1])) AND (m.unset IS NULL
+      OR NOT m.unset STARTS WITH 'name,' OR coalesce(m.description, '') <> '') AND m.id <> s.id
   WITH s, b, e, m
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
   WITH s, b, collect(e)[..$second_hop] AS links, collect(m)[..$second_hop] AS others
@@ -5877,7 +5924,8 @@ WHERE s.valid_at < $valid_to AND s.invalid_at > $valid_from AND s.created_at < $
     AND s.expired_at > $known_from AND s.energy >= $min_energy AND s.confidence >= $min_confidence
     AND all(emotion IN $required_emotions WHERE emotion IN s.emotions) AND ($unfiltered
     OR (size($node_types) = 0 OR s.node_type IN $node_types)
-    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1]))
+    AND all(label IN $labels WHERE s[label[0]] CONTAINS label[1])) AND (s.unset IS NULL
+    OR NOT s.unset STARTS WITH 'name,' OR coalesce(s.description, '') <> '')
 WITH s, score
 OPTIONAL MATCH (i:ConsciousnessNode)-[:HAD]->(s)
 WITH s, coalesce(i, s) AS i, score
@@ -5906,13 +5954,15 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
-      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, j, collect(p) AS past
   WITH i, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
-      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) THEN [j] ELSE [] END AS records
+      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, e, records
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -5956,13 +6006,15 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
-      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, e, b, collect(p) AS past
   WITH i, e, b, past + CASE WHEN b.valid_at < $valid_to AND b.invalid_at > $valid_from
       AND b.created_at < $known_to AND b.expired_at > $known_from AND b.energy >= $min_energy
       AND b.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN b.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR b.node_type IN $node_types)
-      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) THEN [b] ELSE [] END AS records
+      AND all(label IN $labels WHERE b[label[0]] CONTAINS label[1])) AND (b.unset IS NULL
+      OR NOT b.unset STARTS WITH 'name,' OR coalesce(b.description, '') <> '') THEN [b] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, e, b
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
@@ -5979,13 +6031,15 @@ CALL {
       AND p.expired_at > $known_from AND p.energy >= $min_energy AND p.confidence >= $min_confidence
       AND all(emotion IN $required_emotions WHERE emotion IN p.emotions) AND ($unfiltered
       OR (size($node_types) = 0 OR p.node_type IN $node_types)
-      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1]))
+      AND all(label IN $labels WHERE p[label[0]] CONTAINS label[1])) AND (p.unset IS NULL
+      OR NOT p.unset STARTS WITH 'name,' OR coalesce(p.description, '') <> '')
   WITH i, b, e, j, collect(p) AS past
   WITH i, b, e, j, past + CASE WHEN j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.energy >= $min_energy
       AND j.confidence >= $min_confidence AND all(emotion IN $required_emotions WHERE emotion IN j.emotions)
       AND ($unfiltered OR (size($node_types) = 0 OR j.node_type IN $node_types)
-      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) THEN [j] ELSE [] END AS records
+      AND all(label IN $labels WHERE j[label[0]] CONTAINS label[1])) AND (j.unset IS NULL
+      OR NOT j.unset STARTS WITH 'name,' OR coalesce(j.description, '') <> '') THEN [j] ELSE [] END AS records
   WHERE size(records) > 0
   WITH i, b, e, records
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id, e.created_at DESC
