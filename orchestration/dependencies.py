@@ -61,8 +61,8 @@ class Deps:
     `language_model` and `reranker` are None when none is configured. `auto_tags`: ingestion adds tags to memories
     that have none. `appraisal`: how a text is appraised at writing. `names`: new texts make memories of the names
     in them. `far`: a query follows links for a second hop only from so many of its first memories.
-    `half_life_days`: after so many days beyond the last 30 a memory counts half in a waking. `conversations`: whose
-    turn it is to store messages of one.
+    `half_life_days`: after so many days beyond the last 30 a memory counts half in a waking. `conversations`:
+    whose turn it is to store messages of one.
     """
 
     connection: Connection

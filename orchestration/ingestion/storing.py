@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import batched
 from typing import Final
 
 from orchestration import insertion
 from orchestration.dependencies import Deps
 from orchestration.ingestion.formats.parsed import Ingestible
 from orchestration.ingestion.speakers import backdate_persons
-from orchestration.writing import records
+from orchestration.writing import mentions, records
 from orchestration.writing.appraisals import BY_WORDS
 from schemas.commands import Command, Relate, Remember, Writer, WriteReceipt
 from schemas.memory import Source
@@ -29,6 +30,8 @@ type Progress = Callable[[int, int], None]
 NOBODY: Final = Writer()
 MAX_FAULTS = 50
 """At most this many faults are listed in a report; all are counted."""
+NAMED_AT_ONCE: Final = 600
+"""The texts among so many commands are linked with what they name at once."""
 _COUNTED = {"Turn": "turns", "Session": "sessions", "Person": "persons"}
 
 
@@ -130,15 +133,21 @@ class Job:
 async def store(item: Ingestible, job: Job, tally: Tally) -> None:
     """Store the commands of an item. Raises what `ingest` raises."""
     shared = item.shared()
-    names = await _decide_names(item, job.deps)
     for chunk in chunks(command.with_writer(job.writer) for command in item.commands()):
         await _apply(chunk, job, tally=tally, shared=shared, whole=item.command_id)
-        await insertion.store_made(
-            [made for found in names for made in found.commands_of(chunk)], job.deps, job.now
-        )
         job.done += len(chunk)
         if job.progress is not None:
             job.progress(job.done, max(job.done, job.total))
+    await _store_names(item, job)
+
+
+async def _store_names(item: Ingestible, job: Job) -> None:
+    """Store the names in the texts of an item, and their links, when all that the item holds is stored."""
+    names = await _decide_names(item, job.deps)
+    if names:
+        for chunk in batched((command.with_writer(job.writer) for command in item.commands()), NAMED_AT_ONCE):
+            for found in names:
+                await insertion.store_made(found.commands_of(chunk), job.deps, job.now)
 
 
 async def _decide_names(item: Ingestible, deps: Deps) -> list[mentions.Mentions]:
