@@ -44,7 +44,7 @@ def mcp(
         str,
         typer.Option(
             metavar="NAMES",
-            help="More tools than the usual six: resolve, set_state, relate, retract, undo; or all.",
+            help="More tools than the usual six: their names, with commas between them; or all.",
         ),
     ] = "",
 ) -> None:

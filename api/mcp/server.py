@@ -19,7 +19,7 @@ from api.mcp.tool_schemas import CitizenScope
 from api.mcp.tools import TOOLS, Tool, ToolAnswer, wake
 from api.problems import fault_line, invalid_request, shorten_faults
 from orchestration.assembly.displayed_text import visible_values
-from schemas.errors import SubstrateError
+from schemas.errors import InvalidRequest, SubstrateError
 from schemas.field_names import NAMES_OF_REST
 
 type Context = ServerRequestContext[Any]
@@ -73,9 +73,12 @@ class _Handlers:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name} here; there are {known}{hint}")
         try:
             arguments = _parse_arguments(tool.arguments, self._scope_of(context).complete(params.arguments or {}))
+        except InvalidRequest as error:
+            return _failure(_problem(error))
+        try:
             return _success(await tool.call(await self._client_of(context), arguments))
         except SubstrateError as error:
-            return _failure(error)
+            return _failure(_problem(error, _use_tool_names))
 
     async def resources(self, _context: Context, _page: Page) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=[])
@@ -95,7 +98,7 @@ class _Handlers:
             arguments = self._scope_of(context).complete({"citizen_id": match[1]})
             answer = await wake(await self._client_of(context), _parse_arguments(WakeArguments, arguments))
         except SubstrateError as error:
-            raise MCPError(types.INVALID_PARAMS, error.detail, _problem(error)) from error
+            raise MCPError(types.INVALID_PARAMS, error.detail, _problem(error, _use_tool_names)) from error
         text = types.TextResourceContents(uri=params.uri, mime_type="text/plain", text=answer.text)
         return types.ReadResourceResult(contents=[text])
 
@@ -133,21 +136,20 @@ def _success(answer: ToolAnswer) -> types.CallToolResult:
     )
 
 
-def _failure(error: SubstrateError) -> types.CallToolResult:
-    problem = _problem(error)
+def _failure(problem: dict[str, Any]) -> types.CallToolResult:
     lines = [problem["detail"], *(fault for fault in problem["faults"] if fault != problem["detail"])]
     text = types.TextContent(type="text", text="\n".join(line for line in (*lines, problem["remedy"]) if line))
     return types.CallToolResult(content=[text], structured_content=problem, is_error=True)
 
 
-def _problem(error: SubstrateError) -> dict[str, Any]:
-    """The problem of REST, with the tools' names of fields."""
+def _problem(error: SubstrateError, rename: Callable[[str], str] = str) -> dict[str, Any]:
+    """The problem of REST, its texts renamed: those of arguments have the names of the tool already."""
     return {
         "type": f"/problems/{error.slug}",
         "status": error.status,
-        "detail": _use_tool_names(error.detail),
-        "remedy": _use_tool_names(error.remedy),
-        "faults": [_use_tool_names(fault) for fault in error.faults],
+        "detail": rename(error.detail),
+        "remedy": rename(error.remedy),
+        "faults": [rename(fault) for fault in error.faults],
     }
 
 

@@ -90,3 +90,5 @@ async def test_python_and_the_tools_take_either_name(service: Service, client: S
         assert not (await tools.call_tool("recall", {"citizen_id": citizen, "query_text": "coffee"})).is_error
         refused = await tools.call_tool("remember", {**said, "txt": "x"})
         assert "did you mean `text`?" in text_of(refused)
+        twice = await tools.call_tool("remember", {**said, "text": "x"})
+        assert text_of(twice).startswith("description: is another name of text, which is given too")

@@ -13,6 +13,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
 from tests.acceptance.conftest import Service
+from tests.acceptance.test_cli import Command
 from tests.acceptance.test_mcp import ROOT, over_http, text_of
 from tests.acceptance.test_mcp_descriptions import stored_lines, told
 
@@ -92,6 +93,12 @@ async def test_a_server_offers_the_usual_six_tools_and_names_the_others(tmp_path
 async def test_a_server_offers_the_tools_that_are_chosen(tmp_path: Path) -> None:
     async with Client(stdio_client(program(tmp_path, "--tools", "resolve, undo"))) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == USUAL | {"resolve", "undo"}
+
+
+def test_a_tool_that_there_is_not_cannot_be_chosen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = Command(tmp_path, capsys)("mcp", "--tools", "undo,forget")
+    assert (said.code, said.out) == (2, "")
+    assert "there is no tool forget. There are" in said.err
 
 
 async def test_every_tool_can_be_offered_and_works(tmp_path: Path) -> None:
