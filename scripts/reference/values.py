@@ -10,7 +10,7 @@ ABOUT = """\
 The values that REST and the Python client take and return: JSON objects in REST, frozen values of `schemas` in
 Python. A field without a default that is not required is null, or empty, when it is left out. Times are ISO
 8601 with an offset; open ends are null. A field that is not listed is refused; a new memory or link keeps it in
-`extra`."""
+`extra`, unless it is nearly the name of a field. "Also `text`" names a short name that means the same field."""
 
 
 def page() -> str:
