@@ -22,11 +22,12 @@ MAX_SUBJECTS: Final = 3
 """A list of texts is named by at most so many phrases."""
 _SMALL_TALK: Final = frozenset(
     """
-    always anything back bit come definitely doing everything feel feeling fine first getting glad going good great
-    hear hello hope keep kind know last like little long look looking lots love made make many maybe morning much
-    need never next nice night okay people pretty really right said sorry something soon sound sounds still sure
-    take talk thank thanks that thing things think thought time today tomorrow tonight totally trying want wanted
-    week went wonderful work working would yeah years yesterday""".split()
+    again always answer answers anything back bit come couldn definitely doing everything feel feeling fine
+    first getting glad going good great hasn haven hear hello hope instance keep kind know last like little
+    long look looking lots love made make many maybe minutes morning much need never next nice night okay
+    people pretty really right said short shouldn sorry something soon sound sounds start still sure take talk
+    thank thanks that thing things think third thought time today tomorrow tonight totally trying want wanted
+    week went wonderful work working would wouldn yeah years yesterday""".split()
 )
 """Words of many conversations that do not tell what one is about."""
 _NAME: Final = re.compile(r"\b[A-ZÀ-ÖØ-Þ]\w+(?: [A-ZÀ-ÖØ-Þ]\w+){1,3}")
@@ -51,13 +52,18 @@ def subject_words(texts: Sequence[str]) -> tuple[str, ...]:
         phrases = extract_phrases(text)
         counts.update(phrases.keys())
         forms = {**phrases, **forms}
-    telling = [stems for stems in counts if forms[stems] not in _SMALL_TALK]
+    telling = [stems for stems in counts if _tells(forms[stems])]
     best = sorted(telling, key=lambda stems: (-counts[stems], " " not in stems, -len(stems), stems))
     chosen: list[str] = []
     for stems in best:
         if len(chosen) < MAX_SUBJECTS and not any(f" {stems} " in f" {other} " for other in chosen):
             chosen.append(stems)
     return tuple(forms[stems] for stems in chosen)
+
+
+def _tells(phrase: str) -> bool:
+    """False for words of any conversation, and for most forms of verbs and adverbs."""
+    return phrase not in _SMALL_TALK and (" " in phrase or not phrase.endswith(("ing", "ed", "ly")))
 
 
 def _without_stop_words(text: str) -> str:
