@@ -24,7 +24,10 @@ from substrate.store import search
 
 GRACE_SECONDS = 0.25
 
-type QueryKind = Literal["vector", "graph", "pools", "records", "anchors", "walk", "resonance"]
+type QueryKind = Literal[
+    "vector", "graph", "pools", "records", "anchors", "walk", "resonance",
+    "cue", "words", "lately", "after", "solved",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

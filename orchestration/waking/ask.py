@@ -21,6 +21,7 @@ from orchestration.ranking.plurality import with_plurality
 from orchestration.stream_completion import StageTimer, complete, let_others_run
 from orchestration.traversal.probability import State
 from orchestration.waking.queries import build_queries, embed_goal
+from orchestration.waking.recollection import add_told, prepare_cue, recollect
 from orchestration.waking.resolutions import pass_scores_on, rank_resolutions, show_pattern
 from orchestration.waking.scoring import WakingState, activate, collect_answers, mode_score, plain_goal
 from schemas.citizen import CitizenState
@@ -49,22 +50,34 @@ async def retrieve_consciousness_context_from_state(
     waking = _waking_state(state, whole, scope, deps.half_life_days)
     timer.end("state")
     meaning = await embed_goal(waking, view, deps, notes)
+    cue = await prepare_cue(state, waking, view, deps, meaning=meaning)
     timer.end("embed")
     async with deps.connection.questions.turn():
-        results = await run_all(build_queries(state, waking, view, meaning))
+        asked = build_queries(state, waking, view, meaning)
+        answered = await run_all([*asked, *cue.requests])
+        results = answered[: len(asked)]
+        recollection = await recollect(
+            cue, answered[len(asked) :], waking, unresolved=state.include_only_unresolved
+        )
         timer.end("six_queries")
         collected = collect_answers(results, waking, scope.known.end)
         candidates, answers = collected.candidates, collected.answers
         resolutions = rank_resolutions(collected, waking)
         own = {key: mode_score(candidates.memories[key], answer, waking) for key, answer in answers.items()}
-        scores = pass_scores_on(own, resolutions)
-        activation = activate(candidates, scores, waking)
+        passed = pass_scores_on(own, resolutions)
+        scores = add_told(candidates, passed, recollection, state.max_results_per_level)
+        activation = activate(candidates, scores, waking, recollection.parts)
         if state.plurality is not None:
             activation = with_plurality(activation, candidates.memories, state.plurality, waking.moment)
         await let_others_run()
         timer.end("activation")
         patterns = [show_pattern(each, answers[each.blockage.key].emotional) for each in resolutions]
-        report = _report(view, results, notes=[*_notes(state, waking, view), *notes], patterns=patterns)
+        report = _report(
+            view,
+            [*results, *recollection.worth_telling()],
+            notes=[*_notes(state, waking, view), *notes],
+            patterns=patterns,
+        )
         stream = assemble(state_options(state, waking.link_state), candidates, activation, report)
         stream = _in_mode_order(stream.model_copy(update={"state": whole}), scores)
         await let_others_run()

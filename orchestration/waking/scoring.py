@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from orchestration.graph_queries.execution import QueryResult
 from orchestration.ranking import consciousness_score
@@ -41,6 +42,7 @@ DISCOVERY_ENERGY = 0.5
 """Discovery energy of a memory that stores none (003)."""
 SPREAD_WEIGHTS = SpreadWeights(gain=1.5, answer=0.0)
 """How much activation spreads from answers. `answer` is 0: without a question no turn is the answer to it."""
+NOTHING_TOLD: Final[Mapping[Key, Mapping[str, float]]] = {}
 SPREAD_SHARE = 0.5
 """How much of the activation that spreads to it counts for a memory that is only linked to answers."""
 
@@ -246,8 +248,15 @@ def discovery_energy(memory: Candidate) -> float:
     return DISCOVERY_ENERGY if stored is None else float(stored)
 
 
-def activate(candidates: Candidates, scores: Mapping[Key, float], waking: WakingState) -> Activation:
+def activate(
+    candidates: Candidates,
+    scores: Mapping[Key, float],
+    waking: WakingState,
+    told: Mapping[Key, Mapping[str, float]] = NOTHING_TOLD,
+) -> Activation:
     """Score the candidates by the formula of 003, component 5, answers first. `scores`: those of the answers.
+
+    `told`: the parts of the scores of what was told in plain words, for `explain`; their age is in them.
 
     An answer keeps the score of its mode, because the number of its links does not matter for the mode; its age
     weighs all else as well. Another memory gets half of what spreads to it, at most the score of the best answer.
@@ -261,8 +270,9 @@ def activate(candidates: Candidates, scores: Mapping[Key, float], waking: Waking
     rated = consciousness_score.consciousness_scores(
         memories.values(), activations, waking.emotions, waking.pressure
     )
-    parts = {key: {"mode": base[key], "spread": shares.get(key, 0.0)} for key in memories}
-    aged = [_aged(score, memories[score.key], waking) if score.key in scores else score for score in rated]
+    parts = {key: {"mode": base[key], "spread": shares.get(key, 0.0), **told.get(key, {})} for key in memories}
+    given = scores.keys() - told.keys()
+    aged = [_aged(score, memories[score.key], waking) if score.key in given else score for score in rated]
     order = sorted(consciousness_score.ranked(aged), key=lambda score: score.key not in scores)
     return Activation(tuple(order), parts)
 

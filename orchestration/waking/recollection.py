@@ -1,0 +1,199 @@
+"""Finds what was told in plain words and fits a state: by what the state is about, and of the open and the new."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from orchestration.dependencies import Deps
+from orchestration.entity_extraction import look_up_lexicons
+from orchestration.graph_queries.execution import QueryRequest, QueryResult, run_all
+from orchestration.graph_queries.existing_graphs import View
+from orchestration.graph_queries.six_queries import prepare_queries
+from orchestration.question.lexicon import Lexicon
+from orchestration.question.reading import ASKING, ROLES, Question
+from orchestration.ranking.candidates import Candidate, CandidateLink, Candidates, Key
+from orchestration.ranking.channels import CHANNEL_WEIGHTS, likeness_score, ranking_question, word_score
+from orchestration.waking.queries import GoalMeaning
+from orchestration.waking.scoring import WakingState, plain_goal
+from orchestration.waking.told import Solution, Told, channels_of, may_answer, read_told, told_parts
+from schemas.errors import Fault, StoreTimeout, Unavailable
+from schemas.intention import EMOTIONAL_MODES, RetrievalIntention, StateBasedRetrieval
+from schemas.memory import Level
+from schemas.temporal import Scope
+from substrate.connection.errors import GraphMissing
+from substrate.graphs.graph import GraphTarget
+from substrate.store import told as store
+
+LIKENESS_SHARE: Final = 2 / 3
+"""The share of likeness in how much a memory is about something; the rest is words. A goal has few of them."""
+STARTS: Final = 8
+"""What was told after so many memories, those that are most about the state, is read too."""
+OTHERS: Final = sorted(ROLES - ASKING)
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """What a state is about, as a question to the citizen's own graph, and the queries that it makes.
+
+    `target`: that graph; None for a citizen that has none.
+    """
+
+    view: View
+    target: GraphTarget | None = None
+    lexicons: Mapping[Level, Lexicon] = field(default_factory=dict)
+    requests: tuple[QueryRequest, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """What was told in plain words and fits: the memories, the parts of their scores, their links to solutions."""
+
+    told: Mapping[Key, Told] = field(default_factory=dict)
+    parts: Mapping[Key, Mapping[str, float]] = field(default_factory=dict)
+    solutions: Sequence[CandidateLink] = ()
+    results: Sequence[QueryResult] = ()
+
+    def scores(self) -> dict[Key, float]:
+        """The score of each memory that fits, in [0, 1]."""
+        return {key: min(1.0, sum(parts.values())) for key, parts in self.parts.items()}
+
+    def worth_telling(self) -> Sequence[QueryResult]:
+        """The results that belong into the report: all where something fits, else those that failed."""
+        return self.results if self.parts else [result for result in self.results if result.timing.failure]
+
+
+def cue_text(waking: WakingState) -> str:
+    """The goal in plain words; without a goal, in a mode of feeling, the feelings; else nothing."""
+    if waking.goal:
+        return plain_goal(waking.goal)
+    felt = [name for name, amount in waking.emotions.items() if amount]
+    return f"I feel {' and '.join(felt)}" if felt and waking.mode in EMOTIONAL_MODES else ""
+
+
+async def prepare_cue(
+    state: StateBasedRetrieval, waking: WakingState, view: View, deps: Deps, *, meaning: GoalMeaning | None
+) -> Cue:
+    """The queries for what was told; none where the citizen has no graph of its own. `meaning`: that of the goal.
+
+    Raises Unavailable when the engine does not answer.
+    """
+    target = view.targets.get(Level.N1)
+    if target is None:
+        return Cue(view)
+    own = view._replace(targets={Level.N1: target})
+    (lexicons, asked), lately = await asyncio.gather(
+        _ask_cue(state, waking, own, deps, meaning=meaning), _ask_lately(target, view)
+    )
+    return Cue(own, target, lexicons, (*lately, *asked))
+
+
+async def _ask_lately(target: GraphTarget, view: View) -> tuple[QueryRequest, ...]:
+    try:
+        values = await store.lately_values(target, view.scope, OTHERS)
+    except (GraphMissing, StoreTimeout, Fault):
+        return ()
+    return (QueryRequest("lately", target, _queries(target).lately, values),)
+
+
+async def _ask_cue(
+    state: StateBasedRetrieval, waking: WakingState, own: View, deps: Deps, *, meaning: GoalMeaning | None
+) -> tuple[Mapping[Level, Lexicon], Sequence[QueryRequest]]:
+    text = cue_text(waking)
+    if not text:
+        return {}, ()
+    lexicons, vector = await asyncio.gather(look_up_lexicons(text, own), _embed(text, deps, meaning))
+    asked = RetrievalIntention(
+        query_text=text,
+        citizen_id=state.citizen_id,
+        query_levels=(Level.N1,),
+        max_results_per_level=state.max_results_per_level,
+    )
+    requests = await prepare_queries(asked, Question(text), lexicons, own, embedding=vector, far=deps.far)
+    return lexicons, [replace(one, kind="cue" if one.kind == "vector" else "words") for one in requests]
+
+
+async def _embed(text: str, deps: Deps, meaning: GoalMeaning | None) -> list[float]:
+    """The vector of the cue: that of the goal, where it was made already; empty where none can be made."""
+    if meaning is not None:
+        return meaning.vector
+    try:
+        return await deps.embedder.embed_query(text)
+    except Unavailable:
+        return []
+
+
+def _queries(target: GraphTarget) -> store.ToldQueries:
+    return store.THEN if target.past else store.NOW
+
+
+async def recollect(
+    cue: Cue, results: Sequence[QueryResult], waking: WakingState, *, unresolved: bool
+) -> Recollection:
+    """What fits, from the results of the queries of the cue, and what was told after it."""
+    if cue.target is None:
+        return Recollection()
+    candidates = Candidates(known_to=cue.view.scope.known.end)
+    for result in results:
+        candidates.add(result.level, result.rows, likeness=result.request.kind == "cue")
+    about = measure_about(candidates, cue, waking)
+    more = await _read_after(candidates, about, waking, cue.view.scope, target=cue.target)
+    for result in more:
+        candidates.add(result.level, result.rows, likeness=False)
+    links = [link for link in candidates.links.values() if link.get("relation_type") == "RESOLVED_BY"]
+    solutions = [Solution(link.source, link.target) for link in links]
+    told = read_told(candidates.memories.values(), about, solutions)
+    fitting = {key: one for key, one in told.items() if may_answer(one, waking, unresolved=unresolved)}
+    scored = {key: told_parts(one, waking) for key, one in fitting.items()}
+    parts = {key: each for key, each in scored.items() if each}
+    return Recollection(told, parts, links, (*results, *more))
+
+
+def measure_about(candidates: Candidates, cue: Cue, waking: WakingState) -> dict[Key, float]:
+    """How much each candidate is about the cue, in [0, 1]: by likeness and by words, as a question is answered."""
+    text = cue_text(waking)
+    if not text:
+        return {}
+    question = ranking_question(Question(text), candidates, cue.lexicons, CHANNEL_WEIGHTS)
+    likeness = likeness_score(candidates, question, LIKENESS_SHARE)
+    by_words = word_score(candidates, question, 1.0 - LIKENESS_SHARE)
+    return {key: likeness[key] + by_words[key] for key in candidates.memories}
+
+
+async def _read_after(
+    candidates: Candidates, about: Mapping[Key, float], waking: WakingState, scope: Scope, *, target: GraphTarget
+) -> list[QueryResult]:
+    if all(channel.name != "before" for channel in channels_of(waking)):
+        return []
+    told = read_told(candidates.memories.values(), about, ())
+    starts = sorted((key for key in told if about.get(key)), key=lambda key: (-about[key], key))[:STARTS]
+    if not starts:
+        return []
+    values = store.after_values(scope, [key[1] for key in starts], OTHERS)
+    queries = _queries(target)
+    after = QueryRequest("after", target, queries.after, values)
+    return await run_all([after, QueryRequest("solved", target, queries.solved, values)])
+
+
+def add_told(
+    candidates: Candidates, scores: Mapping[Key, float], recollection: Recollection, limit: int
+) -> dict[Key, float]:
+    """The scores with those of the best `limit` told memories; `candidates` gains these, as found by the traversal.
+
+    003's scores of memories told in plain words give way: they would go by what was inferred.
+    """
+    told = recollection.scores()
+    best = sorted(told, key=lambda key: (-told[key], -recollection.told[key].memory.get("valid_at"), key))[:limit]
+    for key in best:
+        memory = candidates.memories.get(key)
+        if memory is None:
+            row = recollection.told[key].memory.row
+            candidates.memories[key] = Candidate(key, row, hops=0)
+        elif memory.hops is None:
+            memory.hops = 0
+    for link in recollection.solutions:
+        candidates.links.setdefault((link.level, link.get("id"), link.get("version") or 1), link)
+    given = {key: score for key, score in scores.items() if key not in recollection.told}
+    return {**given, **{key: told[key] for key in best}}

@@ -1,0 +1,277 @@
+"""Scores what was told in plain words: memories whose writer gave no state, goal or feeling. Pure.
+
+003's formulas need what a writer gives. What a chat says is appraised at writing, or says nothing of the kind. So
+each such memory is weighed by channels, which the table of its mode lists; its score is their weighted mean. What
+is not the citizen's own counts for nothing: the words of an assistant, and texts that are quoted or pasted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+import orjson
+
+from orchestration.mind.derived_state import is_own
+from orchestration.ranking.candidates import Candidate, Key
+from orchestration.ranking.plurality import DAY, recency
+from orchestration.waking.scoring import WINDOW_DAYS, WakingState
+from schemas.intention import QueryMode
+from schemas.memory import ResolutionState
+from substrate.emotions import NEGATIVE, POSITIVE, kindred, normal_emotions
+from substrate.store.rows import NODE_PLACE
+from substrate.text import stems
+
+FELT_FIELDS: Final = ("goal", "resolution_state", "emotion_vector")
+"""A memory is told in plain words when its writer gave none of these."""
+SPOKEN_TYPES: Final = frozenset(("Turn", "Memory", "Note"))
+"""Types of memories that tell something; others name something, unless their words say how it stands."""
+WORDS_OF_SUBSTANCE: Final = 6
+"""A text with so many different words or more is no small talk."""
+TOLD_WITHIN: Final = 6
+"""What is told up to so many own memories after another may belong to it."""
+FADING: Final = 0.9
+"""It belongs to it less with each memory between them."""
+FRESH_DAYS: Final = 2.0
+ACTIVE_DAYS: Final = 7.0
+RECENT_DAYS: Final = 30.0
+"""Half-lives: of a matter that is too new to be a solution, of an activity, of a matter."""
+INSTRUCTION_SHARE: Final = 0.5
+"""A standing instruction to an assistant is no matter of the citizen's: it counts half."""
+
+_QUOTED: Final = re.compile(r'["“„«][^"“”„«»]{25,}["”“»]|(?:^|\s)>+\s.*', re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A memory told in plain words, with all that a channel reads.
+
+    `about`: how much it is about the goal or the feelings of the state. `before`: how much that is so of what was
+    told shortly before it, or of what it resolved. Both in [0, 1]. `emotions`: those in its words. `own`: the
+    share of the text that is neither quoted nor pasted.
+    """
+
+    memory: Candidate
+    about: float
+    before: float
+    emotions: Mapping[str, float] = field(default_factory=dict)
+    own: float = 1.0
+
+    @property
+    def state(self) -> str | None:
+        """The resolution state that its words tell."""
+        state: str | None = self.memory.get("resolution_state")
+        return state
+
+    def feels(self, emotions: frozenset[str]) -> bool:
+        """Whether it feels one of these."""
+        return any(name in emotions for name, amount in self.emotions.items() if amount)
+
+
+def is_told(memory: Candidate) -> bool:
+    """Whether a memory is the citizen's own words alone, with a text and nothing given."""
+    if not is_own(memory.get("speaker")) or not (memory.get("description") or "").strip():
+        return False
+    unset = frozenset((memory.get("unset") or "").split(","))
+    said = [name for name in FELT_FIELDS if memory.get(name) not in (None, "{}")]
+    if any(name not in unset for name in said):
+        return False
+    return bool(said) or bool(memory.get("speaker")) or memory.get("node_type") in SPOKEN_TYPES
+
+
+def own_share(text: str) -> float:
+    """The share of a text that is neither quoted nor pasted, in [0, 1]."""
+    return 1.0 - sum(len(part) for part in _QUOTED.findall(text)) / max(1, len(text))
+
+
+# --- the channels
+
+
+def _about(told: Told, waking: WakingState) -> float:
+    return told.about
+
+
+def _before(told: Told, waking: WakingState) -> float:
+    return told.before
+
+
+_OPENNESS: Final = {ResolutionState.BLOCKED.value: 1.0, ResolutionState.IN_PROGRESS.value: 0.8}
+
+
+def _open(told: Told, waking: WakingState) -> float:
+    """How open a matter is, in [0, 1]: as its words say; a goal or a bad feeling is a sign of it."""
+    if told.state is not None:
+        return _OPENNESS.get(told.state, 0.0)
+    if told.memory.get("goal"):
+        return 0.6
+    if told.feels(NEGATIVE):
+        return 0.4
+    return 0.0 if told.feels(POSITIVE) else 0.2
+
+
+def _solved(told: Told, waking: WakingState) -> float:
+    """How much it tells of a solution, in [−0.3, 1]: by its state, as a step, by a good feeling and no bad one."""
+    if told.state is not None:
+        return 1.0 if told.state == ResolutionState.RESOLVED else -0.3
+    if "step" in NODE_PLACE and told.memory.get("step"):
+        return 0.6
+    return 0.3 if told.feels(POSITIVE) else -0.3 if told.feels(NEGATIVE) else 0.0
+
+
+def _kindred(told: Told, waking: WakingState) -> float:
+    """1 for one of the same emotions, 0.5 for one of the same valence (002, emotion match)."""
+    felt = [name for name, amount in told.emotions.items() if amount]
+    matches = (
+        1.0 if name in waking.emotions else 0.5 if not kindred(name).isdisjoint(waking.emotions) else 0.0
+        for name in felt
+    )
+    return max(matches, default=0.0)
+
+
+def _recent(told: Told, waking: WakingState) -> float:
+    return recency(_age(told, waking), RECENT_DAYS) if waking.half_life is not None else 0.0
+
+
+def _active(told: Told, waking: WakingState) -> float:
+    return recency(_age(told, waking), ACTIVE_DAYS)
+
+
+def _ripe(told: Told, waking: WakingState) -> float:
+    """Low for what was told just now: that is the matter itself, not how it was solved."""
+    return 1.0 - recency(_age(told, waking), FRESH_DAYS)
+
+
+def _substance(told: Told, waking: WakingState) -> float:
+    """Low for small talk: the share of `WORDS_OF_SUBSTANCE` different words that it has."""
+    return min(1.0, told.own * len(stems(told.memory.get("description"))) / WORDS_OF_SUBSTANCE)
+
+
+def _age(told: Told, waking: WakingState) -> float:
+    """In days, since its last change."""
+    return float((waking.moment - told.memory.get("valid_at")) / DAY)
+
+
+class Channel(NamedTuple):
+    """A channel of a mode: its name in `explain`, its score, at most 1, and its weight."""
+
+    name: str
+    score: Callable[[Told, WakingState], float]
+    weight: float
+
+
+CHANNELS: Final[Mapping[QueryMode, Sequence[Channel]]] = {
+    QueryMode.RELATED_UNRESOLVED: (
+        Channel("about", _about, 0.75),
+        Channel("before", _before, 0.4),
+        Channel("open", _open, 0.35),
+        Channel("recent", _recent, 0.35),
+        Channel("kindred", _kindred, 0.15),
+        Channel("substance", _substance, 0.2),
+    ),
+    QueryMode.SIMILAR_STATE: (
+        Channel("about", _about, 0.7),
+        Channel("kindred", _kindred, 0.4),
+        Channel("open", _open, 0.2),
+        Channel("recent", _recent, 0.2),
+        Channel("substance", _substance, 0.2),
+    ),
+    QueryMode.WHAT_I_WAS_DOING: (
+        Channel("active", _active, 1.0),
+        Channel("open", _open, 0.5),
+        Channel("substance", _substance, 0.2),
+    ),
+    QueryMode.RESOLUTION_PATTERNS: (
+        Channel("about", _about, 0.75),
+        Channel("before", _before, 0.6),
+        Channel("solved", _solved, 0.25),
+        Channel("ripe", _ripe, 0.2),
+        Channel("substance", _substance, 0.2),
+    ),
+}
+"""For a state that says what it is about."""
+
+WITHOUT_A_GOAL: Final[Sequence[Channel]] = (
+    Channel("open", _open, 0.8),
+    Channel("recent", _recent, 0.8),
+    Channel("kindred", _kindred, 0.2),
+    Channel("substance", _substance, 0.2),
+)
+"""For find_related_unresolved without a goal."""
+
+
+def channels_of(waking: WakingState) -> Sequence[Channel]:
+    """The channels of the mode."""
+    if waking.mode is QueryMode.RELATED_UNRESOLVED and waking.goal is None:
+        return WITHOUT_A_GOAL
+    return CHANNELS[waking.mode]
+
+
+def may_answer(told: Told, waking: WakingState, *, unresolved: bool) -> bool:
+    """Whether the mode may show it. `unresolved`: find_related_unresolved is asked for open work alone."""
+    if waking.mode is QueryMode.WHAT_I_WAS_DOING:
+        return told.state != ResolutionState.RESOLVED and _age(told, waking) <= WINDOW_DAYS
+    if waking.mode is QueryMode.RELATED_UNRESOLVED:
+        return told.state != ResolutionState.RESOLVED or not unresolved
+    return True
+
+
+def told_parts(told: Told, waking: WakingState) -> dict[str, float]:
+    """The part of each channel in the score of a memory, which is their sum, in [0, 1]."""
+    channels = channels_of(waking)
+    whole = sum(channel.weight for channel in channels)
+    share = told.own * (INSTRUCTION_SHARE if told.memory.get("rule") else 1.0)
+    parts = {one.name: share * one.weight * one.score(told, waking) / whole for one in channels}
+    return parts if sum(parts.values()) > 0.0 else {}
+
+
+# --- what was told before what
+
+
+class Solution(NamedTuple):
+    """A link from what was open to what resolved it, by memory id."""
+
+    open_id: str
+    solved_id: str
+
+
+def read_told(
+    memories: Iterable[Candidate], about: Mapping[Key, float], solutions: Iterable[Solution]
+) -> dict[Key, Told]:
+    """The memories told in plain words, oldest first, each with what was told before it.
+
+    `about`: how much each memory is about the state. A memory gets the greatest share of those told up to
+    `TOLD_WITHIN` memories and `WINDOW_DAYS` days before it, fading with each between, and the whole of what it
+    resolved.
+    """
+    told = sorted(filter(is_told, memories), key=lambda memory: (memory.get("valid_at"), memory.key))
+    resolved = _resolved(told, about, solutions)
+    found: dict[Key, Told] = {}
+    for place, memory in enumerate(told):
+        earlier = told[max(0, place - TOLD_WITHIN) : place]
+        shares = [
+            about.get(one.key, 0.0) * FADING ** (len(earlier) - nth)
+            for nth, one in enumerate(earlier)
+            if memory.get("valid_at") - one.get("valid_at") <= WINDOW_DAYS * DAY
+        ]
+        before = max((*shares, resolved.get(memory.key[1], 0.0)), default=0.0)
+        found[memory.key] = _told(memory, about.get(memory.key, 0.0), before)
+    return found
+
+
+def _resolved(
+    told: Iterable[Candidate], about: Mapping[Key, float], solutions: Iterable[Solution]
+) -> dict[str, float]:
+    relevance = {memory.key[1]: about.get(memory.key, 0.0) for memory in told}
+    shares: dict[str, float] = {}
+    for solution in solutions:
+        share = relevance.get(solution.open_id, 0.0)
+        shares[solution.solved_id] = max(share, shares.get(solution.solved_id, 0.0))
+    return shares
+
+
+def _told(memory: Candidate, about: float, before: float) -> Told:
+    emotions = memory.get("emotion_vector")
+    felt = normal_emotions(orjson.loads(emotions)) if emotions else {}
+    return Told(memory, about, before, felt, own_share(memory.get("description")))
