@@ -180,7 +180,7 @@ async def _read_after(
 def add_told(
     candidates: Candidates, scores: Mapping[Key, float], recollection: Recollection, limit: int
 ) -> dict[Key, float]:
-    """The scores with those of the best `limit` told memories; `candidates` gains these, as found by the traversal.
+    """The scores with those of the best `limit` told memories; `candidates` gains these, as found over links.
 
     003's scores of memories told in plain words give way: they would go by what was inferred.
     """
