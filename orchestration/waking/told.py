@@ -21,7 +21,6 @@ from orchestration.waking.scoring import WINDOW_DAYS, WakingState
 from schemas.intention import QueryMode
 from schemas.memory import ResolutionState
 from substrate.emotions import NEGATIVE, POSITIVE, kindred, normal_emotions
-from substrate.store.rows import NODE_PLACE
 from substrate.text import stems
 
 FELT_FIELDS: Final = ("goal", "resolution_state", "emotion_vector")
@@ -115,7 +114,7 @@ def _solved(told: Told, waking: WakingState) -> float:
     """How much it tells of a solution, in [−0.3, 1]: by its state, as a step, by a good feeling and no bad one."""
     if told.state is not None:
         return 1.0 if told.state == ResolutionState.RESOLVED else -0.3
-    if "step" in NODE_PLACE and told.memory.get("step"):
+    if told.memory.get("step"):
         return 0.6
     return 0.3 if told.feels(POSITIVE) else -0.3 if told.feels(NEGATIVE) else 0.0
 

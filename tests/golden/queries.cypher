@@ -5005,8 +5005,8 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason,
     m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector,
     m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance,
-    m.intensity, m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra,
-    m.unset;
+    m.intensity, m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker,
+    m.extra, m.unset;
 
 // told_after_then
 // :params $ids, $known_from, $known_to, $others, $valid_from, $valid_to
@@ -5039,8 +5039,8 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason,
     m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector,
     m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance,
-    m.intensity, m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra,
-    m.unset;
+    m.intensity, m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker,
+    m.extra, m.unset;
 
 // told_lately_now
 // :params $known_from, $known_to, $newest, $open, $others, $until, $valid_from, $valid_to
@@ -5076,8 +5076,8 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason,
     m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector,
     m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance,
-    m.intensity, m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra,
-    m.unset;
+    m.intensity, m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker,
+    m.extra, m.unset;
 
 // told_lately_then
 // :params $known_from, $known_to, $newest, $open, $others, $until, $valid_from, $valid_to
@@ -5135,8 +5135,8 @@ RETURN 0 AS hop, 0.0 AS score, null AS source, null AS target, e.id, e.relation_
     m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason,
     m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector,
     m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance,
-    m.intensity, m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra,
-    m.unset;
+    m.intensity, m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker,
+    m.extra, m.unset;
 
 // told_solved_now
 // :params $ids, $known_from, $known_to, $valid_from, $valid_to
@@ -5161,8 +5161,8 @@ RETURN 1 AS hop, 0.0 AS score, startNode(e).id, endNode(e).id, e.id, e.relation_
     m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason,
     m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector,
     m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance,
-    m.intensity, m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra,
-    m.unset;
+    m.intensity, m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker,
+    m.extra, m.unset;
 
 // told_solved_then
 // :params $ids, $known_from, $known_to, $valid_from, $valid_to
@@ -5190,8 +5190,8 @@ RETURN 1 AS hop, 0.0 AS score, startNode(e).id, endNode(e).id, e.id, e.relation_
     m.description, m.valid_at, m.invalid_at, m.created_at, m.expired_at, m.version, m.invalidation_reason,
     m.closed_reason, m.correction_pattern_id, m.discovery_energy, m.energy, m.confidence, m.emotion_vector,
     m.felt_quality, m.body_sensation, m.goal, m.resolution_state, m.tags, m.buckets, m.aliases, m.importance,
-    m.intensity, m.result, m.rule, m.abstraction, m.source, m.author, m.episode_id, m.speaker, m.extra,
-    m.unset;
+    m.intensity, m.result, m.rule, m.abstraction, m.step, m.source, m.author, m.episode_id, m.speaker,
+    m.extra, m.unset;
 
 // trace
 // :params $dimension, $model, $open, $rows
