@@ -18,9 +18,9 @@ from orchestration.ranking.candidates import Candidate, CandidateLink, Candidate
 from orchestration.ranking.channels import CHANNEL_WEIGHTS, likeness_score, ranking_question, word_score
 from orchestration.waking.queries import GoalMeaning
 from orchestration.waking.scoring import WakingState, plain_goal
-from orchestration.waking.told import Solution, Told, channels_of, may_answer, read_told, told_parts
+from orchestration.waking.told import Solution, Told, channels_of, may_answer, read_told, thin_out, told_parts
 from schemas.errors import Fault, StoreTimeout, Unavailable
-from schemas.intention import EMOTIONAL_MODES, RetrievalIntention, StateBasedRetrieval
+from schemas.intention import EMOTIONAL_MODES, QueryMode, RetrievalIntention, StateBasedRetrieval
 from schemas.memory import Level
 from schemas.temporal import Scope
 from substrate.connection.errors import GraphMissing
@@ -147,7 +147,9 @@ async def recollect(
     told = read_told(candidates.memories.values(), about, solutions)
     fitting = {key: one for key, one in told.items() if may_answer(one, waking, unresolved=unresolved)}
     scored = {key: told_parts(one, waking) for key, one in fitting.items()}
-    parts = {key: each for key, each in scored.items() if each}
+    parts: Mapping[Key, Mapping[str, float]] = {key: each for key, each in scored.items() if each}
+    if waking.mode is QueryMode.WHAT_I_WAS_DOING:
+        parts = thin_out(parts, fitting)
     return Recollection(told, parts, links, (*results, *more))
 
 

@@ -271,15 +271,25 @@ def activate(
         memories.values(), activations, waking.emotions, waking.pressure
     )
     parts = {key: {"mode": base[key], "spread": shares.get(key, 0.0), **told.get(key, {})} for key in memories}
-    given = scores.keys() - told.keys()
-    aged = [_aged(score, memories[score.key], waking) if score.key in given else score for score in rated]
-    order = sorted(consciousness_score.ranked(aged), key=lambda score: score.key not in scores)
+    weighed = [
+        _weighed(score, memories[score.key], waking, told=score.key in told) if score.key in scores else score
+        for score in rated
+    ]
+    order = sorted(consciousness_score.ranked(weighed), key=lambda score: score.key not in scores)
     return Activation(tuple(order), parts)
 
 
-def _aged(score: Score, memory: Candidate, waking: WakingState) -> Score:
-    """The score with the term `age`, at most 0: it weighs what is not relevance, whose age is in it already."""
-    weight = recency_weight(memory.get("valid_at"), waking)
+def _weighed(score: Score, memory: Candidate, waking: WakingState, *, told: bool) -> Score:
+    """The score of an answer as its mode weighs it.
+
+    For what a writer gave the term `age`, at most 0, weighs what is not relevance, whose age is in it already.
+    What was `told` in plain words has its age in its relevance; in find_resolution_patterns how it felt does not
+    count, because a way out does not feel as the present state does.
+    """
+    if told and waking.mode is QueryMode.RESOLUTION_PATTERNS:
+        felt = score.terms["emotional_resonance"]
+        return score._replace(total=score.total - felt, terms={**score.terms, "emotional_resonance": 0.0})
+    weight = 1.0 if told else recency_weight(memory.get("valid_at"), waking)
     if weight == 1.0:
         return score
     age = -(1.0 - weight) * (score.total - score.activation)

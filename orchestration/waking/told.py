@@ -8,6 +8,7 @@ is not the citizen's own counts for nothing: the words of an assistant, and text
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
@@ -16,6 +17,7 @@ import orjson
 
 from orchestration.mind.derived_state import is_own
 from orchestration.ranking.candidates import Candidate, Key
+from orchestration.ranking.channels import SESSION_GAP
 from orchestration.ranking.plurality import DAY, recency
 from orchestration.waking.scoring import WINDOW_DAYS, WakingState
 from schemas.intention import QueryMode
@@ -39,6 +41,9 @@ RECENT_DAYS: Final = 30.0
 """Half-lives: of a matter that is too new to be a solution, of an activity, of a matter."""
 INSTRUCTION_SHARE: Final = 0.5
 """A standing instruction to an assistant is no matter of the citizen's: it counts half."""
+
+OF_ONE_SESSION: Final = 4
+CROWDED_SHARE: Final = 0.7
 
 _QUOTED: Final = re.compile(r'["“„«][^"“”„«»]{25,}["”“»]|(?:^|\s)>+\s.*', re.DOTALL)
 
@@ -111,9 +116,9 @@ def _open(told: Told, waking: WakingState) -> float:
 
 
 def _solved(told: Told, waking: WakingState) -> float:
-    """How much it tells of a solution, in [−0.3, 1]: by its state, as a step, by a good feeling and no bad one."""
+    """How much it tells of a solution, in [−0.5, 1]: by its state, as a step, by a good feeling and no bad one."""
     if told.state is not None:
-        return 1.0 if told.state == ResolutionState.RESOLVED else -0.3
+        return 1.0 if told.state == ResolutionState.RESOLVED else -0.5
     if told.memory.get("step"):
         return 0.6
     return 0.3 if told.feels(POSITIVE) else -0.3 if told.feels(NEGATIVE) else 0.0
@@ -163,7 +168,7 @@ class Channel(NamedTuple):
 CHANNELS: Final[Mapping[QueryMode, Sequence[Channel]]] = {
     QueryMode.RELATED_UNRESOLVED: (
         Channel("about", _about, 0.75),
-        Channel("before", _before, 0.4),
+        Channel("before", _before, 0.5),
         Channel("open", _open, 0.35),
         Channel("recent", _recent, 0.35),
         Channel("kindred", _kindred, 0.15),
@@ -178,15 +183,15 @@ CHANNELS: Final[Mapping[QueryMode, Sequence[Channel]]] = {
     ),
     QueryMode.WHAT_I_WAS_DOING: (
         Channel("active", _active, 1.0),
-        Channel("open", _open, 0.5),
+        Channel("open", _open, 0.8),
         Channel("substance", _substance, 0.2),
     ),
     QueryMode.RESOLUTION_PATTERNS: (
         Channel("about", _about, 0.75),
         Channel("before", _before, 0.6),
-        Channel("solved", _solved, 0.25),
-        Channel("ripe", _ripe, 0.2),
-        Channel("substance", _substance, 0.2),
+        Channel("solved", _solved, 0.3),
+        Channel("ripe", _ripe, 0.4),
+        Channel("substance", _substance, 0.3),
     ),
 }
 """For a state that says what it is about."""
@@ -223,6 +228,32 @@ def told_parts(told: Told, waking: WakingState) -> dict[str, float]:
     share = told.own * (INSTRUCTION_SHARE if told.memory.get("rule") else 1.0)
     parts = {one.name: share * one.weight * one.score(told, waking) / whole for one in channels}
     return parts if sum(parts.values()) > 0.0 else {}
+
+
+def thin_out(parts: Mapping[Key, Mapping[str, float]], told: Mapping[Key, Told]) -> dict[Key, Mapping[str, float]]:
+    """The parts of scores where what a session tells beyond its best `OF_ONE_SESSION` memories counts less.
+
+    So a long talk does not hide what else the citizen was doing.
+    """
+    numbers = _session_numbers([told[key].memory for key in parts])
+    seen: Counter[int] = Counter()
+    thinned: dict[Key, Mapping[str, float]] = {}
+    for key in sorted(parts, key=lambda key: (-sum(parts[key].values()), key)):
+        seen[numbers[key]] += 1
+        share = 1.0 if seen[numbers[key]] <= OF_ONE_SESSION else CROWDED_SHARE
+        thinned[key] = {name: share * part for name, part in parts[key].items()}
+    return thinned
+
+
+def _session_numbers(memories: Iterable[Candidate]) -> dict[Key, int]:
+    """The session of each memory: another begins after a pause of `SESSION_GAP`."""
+    numbers: dict[Key, int] = {}
+    number, before = 0, None
+    for memory in sorted(memories, key=lambda memory: (memory.get("valid_at"), memory.key)):
+        number += before is not None and memory.get("valid_at") - before > SESSION_GAP
+        before = memory.get("valid_at")
+        numbers[memory.key] = number
+    return numbers
 
 
 # --- what was told before what
