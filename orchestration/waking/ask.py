@@ -21,8 +21,8 @@ from orchestration.ranking.plurality import with_plurality
 from orchestration.stream_completion import StageTimer, complete, let_others_run
 from orchestration.traversal.probability import State
 from orchestration.waking.queries import build_queries, embed_goal
-from orchestration.waking.recollection import add_told, prepare_cue, recollect
-from orchestration.waking.resolutions import pass_scores_on, rank_resolutions, show_pattern
+from orchestration.waking.recollection import Recollection, add_told, prepare_cue, recollect
+from orchestration.waking.resolutions import pass_scores_on, rank_resolutions, show_pattern, told_resolutions
 from orchestration.waking.scoring import WakingState, activate, collect_answers, mode_score, plain_goal
 from schemas.citizen import CitizenState
 from schemas.intention import EMOTIONAL_MODES, QueryMode, StateBasedRetrieval
@@ -30,7 +30,7 @@ from schemas.memory import ConsciousnessNode
 from schemas.stream import ConsciousnessStream
 from schemas.stream_parts import ResolutionPattern
 from schemas.temporal import Instant, Scope, to_datetime
-from substrate.emotions import normal_emotions
+from substrate.emotions import cosine_similarity, normal_emotions
 
 
 async def retrieve_consciousness_context_from_state(
@@ -72,6 +72,7 @@ async def retrieve_consciousness_context_from_state(
         await let_others_run()
         timer.end("activation")
         patterns = [show_pattern(each, answers[each.blockage.key].emotional) for each in resolutions]
+        patterns += _told_patterns(recollection, patterns, waking)
         report = _report(
             view,
             [*results, *recollection.worth_telling()],
@@ -115,6 +116,19 @@ def _report(
         entities=[],
         patterns=patterns,
     )
+
+
+def _told_patterns(
+    recollection: Recollection, known: Sequence[ResolutionPattern], waking: WakingState
+) -> list[ResolutionPattern]:
+    """The patterns of what was told in plain words, without those that are known."""
+    if waking.mode is not QueryMode.RESOLUTION_PATTERNS:
+        return []
+    seen = {pattern.link_id for pattern in known}
+    told = told_resolutions(recollection.told, recollection.solutions, recollection.scores())
+    likeness = {key: cosine_similarity(one.emotions, waking.emotions) for key, one in recollection.told.items()}
+    shown = [show_pattern(each, likeness[each.blockage.key]) for each in told]
+    return [pattern for pattern in shown if pattern.link_id not in seen]
 
 
 def _notes(state: StateBasedRetrieval, waking: WakingState, view: View) -> list[str]:

@@ -18,6 +18,7 @@ from orchestration.waking.scoring import (
     is_like_now,
     recency_weight,
 )
+from orchestration.waking.told import Told
 from schemas.intention import QueryMode
 from schemas.stream_parts import ResolutionPattern
 from substrate.store.rows import shown_name
@@ -27,6 +28,8 @@ STEP_SHARE = 0.8
 """A step gets the score of its resolution × this for each hop."""
 MAX_STEPS = 8
 """At most so many steps in one pattern."""
+MAX_TOLD = 10
+"""At most so many patterns of what was told in plain words (003: at most 10 patterns)."""
 
 
 class ResolutionStep(NamedTuple):
@@ -85,6 +88,40 @@ def rank_resolutions(collected: CollectedAnswers, waking: WakingState) -> list[R
     )
 
 
+def told_resolutions(
+    told: Mapping[Key, Told], links: Iterable[CandidateLink], scores: Mapping[Key, float]
+) -> list[Resolution]:
+    """The resolutions of what was told in plain words, with the steps between; the best blockages first.
+
+    `scores`: those of the told memories that answer.
+    """
+    by_id = {key[:2]: one.memory for key, one in told.items() if key in scores}
+    resolutions = []
+    for link in links:
+        blockage, resolution = by_id.get((link.level, link.source)), by_id.get((link.level, link.target))
+        if blockage is not None and resolution is not None and _resolves(link):
+            steps = _told_steps(blockage, resolution, by_id.values())
+            resolutions.append(Resolution(blockage, link, resolution, steps))
+    best = sorted(resolutions, key=lambda one: (-scores[one.blockage.key], one.blockage.key, one.link.get("id")))
+    return best[:MAX_TOLD]
+
+
+def _told_steps(
+    blockage: Candidate, resolution: Candidate, memories: Iterable[Candidate]
+) -> tuple[ResolutionStep, ...]:
+    """What was decided, done and learned in the same conversation between the two, in the order of time."""
+    begun, ended = blockage.get("valid_at"), resolution.get("valid_at")
+    steps = [
+        memory
+        for memory in memories
+        if _is_step(memory)
+        and begun < memory.get("valid_at") < ended
+        and memory.get("episode_id") == blockage.get("episode_id")
+    ]
+    in_order = sorted(steps, key=lambda memory: (memory.get("valid_at"), memory.key))
+    return tuple(ResolutionStep(memory, 1) for memory in in_order[-MAX_STEPS:])
+
+
 def _neighbours(links: Iterable[CandidateLink]) -> dict[Identity, list[Neighbour]]:
     neighbours: dict[Identity, list[Neighbour]] = {}
     for link in links:
@@ -121,7 +158,7 @@ def _steps(
 
 
 def _is_step(memory: Candidate) -> bool:
-    """True for a step by its type, and for one that its words tell."""
+    """A turn is a step by what it tells, any other memory by its type."""
     return memory.get("node_type") in STEP_TYPES or memory.get("step") in STEP_TYPES
 
 
