@@ -159,7 +159,7 @@ def _steps(
 
 def _is_step(memory: Candidate) -> bool:
     """A turn is a step by what it tells, any other memory by its type."""
-    return memory.get("node_type") in STEP_TYPES or memory.get("step") in STEP_TYPES
+    return memory.get("step" if memory.get("node_type") == "Turn" else "node_type") in STEP_TYPES
 
 
 def show_pattern(resolution: Resolution, emotional_likeness: float) -> ResolutionPattern:

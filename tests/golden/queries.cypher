@@ -2926,8 +2926,9 @@ CALL {
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
-      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
-      AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
+      AND startNode(e).id = j.id)
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
@@ -2970,7 +2971,8 @@ CALL {
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
-      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning'])
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -3086,8 +3088,9 @@ CALL {
   MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
-      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
-      AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
+      AND startNode(e).id = j.id)
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
@@ -3144,7 +3147,8 @@ CALL {
   MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
-      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning'])
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -3263,8 +3267,9 @@ CALL {
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
-      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
-      AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
+      AND startNode(e).id = j.id)
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
@@ -3307,7 +3312,8 @@ CALL {
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
-      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning'])
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -3464,8 +3470,9 @@ CALL {
   MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
-      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
-      AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
+      AND startNode(e).id = j.id)
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
@@ -3522,7 +3529,8 @@ CALL {
   MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
-      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning'])
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -3626,8 +3634,9 @@ CALL {
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
-      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
-      AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
+      AND startNode(e).id = j.id)
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
@@ -3670,7 +3679,8 @@ CALL {
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
-      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning'])
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -3787,8 +3797,9 @@ CALL {
   MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
-      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
-      AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
+      AND startNode(e).id = j.id)
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
@@ -3845,7 +3856,8 @@ CALL {
   MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
-      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning'])
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -3954,8 +3966,9 @@ CALL {
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from
-      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
-      AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
+      AND startNode(e).id = j.id)
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
@@ -3998,7 +4011,8 @@ CALL {
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.valid_at < $valid_to AND j.invalid_at > $valid_from
       AND j.created_at < $known_to AND j.expired_at > $known_from AND j.id <> r.id
-      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning'])
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
@@ -4125,8 +4139,9 @@ CALL {
   MATCH (r)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL
-      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
-      AND NOT (e.relation_type = 'RESOLVED_BY' AND startNode(e).id = j.id)
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning']) AND NOT (e.relation_type = 'RESOLVED_BY'
+      AND startNode(e).id = j.id)
   WITH r, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH r, collect(e)[..$first_hop] AS links, collect(j)[..$first_hop] AS others
@@ -4183,7 +4198,8 @@ CALL {
   MATCH (b)-[e:LINK|PAST_LINK]-(j:ConsciousnessNode)
   WHERE e.valid_at < $valid_to AND e.invalid_at > $valid_from AND e.created_at < $known_to
       AND e.expired_at > $known_from AND j.id IS NOT NULL AND j.id <> r.id
-      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.step IN ['Decision', 'Action', 'Learning'])
+      AND (j.node_type IN ['Decision', 'Action', 'Learning'] OR j.node_type = 'Turn'
+      AND j.step IN ['Decision', 'Action', 'Learning'])
   WITH y, b, e, j
   ORDER BY e.energy * e.confidence DESC, e.valid_at DESC, e.id
   WITH y, b, collect(e)[..$second_hop] AS links, collect(j)[..$second_hop] AS others
