@@ -37,9 +37,7 @@ MAX_RESOLUTION_LINKS: Final = 1000
 _GOAL: Final = NODE_START + NODE_PLACE["goal"]
 _EMOTIONS: Final = NODE_START + NODE_PLACE["emotion_vector"]
 
-_IS_STEP: Final = (
-    f"(j.node_type IN {list(STEP_TYPES)} OR j.node_type = 'Turn' AND j.step IN {list(STEP_TYPES)})"
-)
+_IS_STEP: Final = f"(j.node_type IN {list(STEP_TYPES)} OR j.node_type = 'Turn' AND j.step IN {list(STEP_TYPES)})"
 """The memory `j` is a step by its type; a turn by what it tells."""
 
 _IN_ANY_STATE: Final = (
